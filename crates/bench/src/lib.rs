@@ -1,0 +1,2 @@
+//! Workloads and measurements of Fixbolt.
+#![forbid(unsafe_code)]

@@ -1,0 +1,4 @@
+//! The `fixbolt` command.
+#![forbid(unsafe_code)]
+
+fn main() {}

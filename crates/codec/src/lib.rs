@@ -1,0 +1,3 @@
+//! FIX tag=value bytes to fields and back: framing, index, field types, encoder.
+#![no_std]
+#![deny(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Append-only journal: FIX message store and audit log in one.
+#![deny(unsafe_code)]

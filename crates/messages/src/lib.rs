@@ -1,0 +1,2 @@
+//! Typed messages of the standard FIX versions.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The FIX session state machine, sans-IO.
+#![forbid(unsafe_code)]
