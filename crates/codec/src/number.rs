@@ -1,0 +1,71 @@
+//! The two numbers that name things on the wire: tags and sequence numbers.
+
+use core::fmt;
+
+/// A field's tag: 1 to 2^31 - 1, written without leading zeros (standard type TagNum).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Tag(u32);
+
+impl Tag {
+    /// The largest tag.
+    pub const MAX: Self = Self((1 << 31) - 1);
+
+    /// A tag from its number.
+    ///
+    /// # Panics
+    /// When `number` is 0 or above 2^31 - 1; in a constant this fails the build.
+    #[must_use]
+    pub const fn new(number: u32) -> Self {
+        assert!(number != 0 && number <= Self::MAX.0, "a tag is 1 to 2^31 - 1");
+        Self(number)
+    }
+
+    /// A tag from a number that may not be one.
+    #[must_use]
+    pub const fn try_new(number: u32) -> Option<Self> {
+        if number == 0 || number > Self::MAX.0 { None } else { Some(Self(number)) }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A MsgSeqNum (34): 64 bits, counted from 1. Zero appears only where the standard gives it a meaning (EndSeqNo 0).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SeqNum(pub u64);
+
+impl SeqNum {
+    /// Zero: "to infinity" in EndSeqNo (16), never a message's own number.
+    pub const ZERO: Self = Self(0);
+    /// The first number of a session.
+    pub const ONE: Self = Self(1);
+    /// The largest number.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The number after this one; stays at [`SeqNum::MAX`].
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    /// The number before this one; stays at zero.
+    #[must_use]
+    pub const fn previous(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
+
+impl fmt::Display for SeqNum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,172 @@
+//! Who talks to whom: the identity of a session.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// The identity of a session: BeginString, our CompID, the counterparty's, and a qualifier where two sessions share them.
+///
+/// Printed and parsed as QuickFIX writes it: `FIX.4.4:SENDER->TARGET[:QUALIFIER]`.
+///
+/// ```
+/// use fixbolt_session::SessionId;
+/// let id: SessionId = "FIX.4.4:VENUE->TRADER".parse().unwrap();
+/// assert_eq!(id.sender_comp_id(), "VENUE");
+/// assert_eq!(id.to_string(), "FIX.4.4:VENUE->TRADER");
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SessionId {
+    begin_string: String,
+    sender_comp_id: String,
+    target_comp_id: String,
+    qualifier: String,
+}
+
+impl SessionId {
+    /// A session without qualifier.
+    ///
+    /// # Errors
+    /// [`InvalidSessionId`] when a part is empty, has bytes outside printable ASCII, or is longer than 64 bytes.
+    pub fn new(
+        begin_string: &str,
+        sender_comp_id: &str,
+        target_comp_id: &str,
+    ) -> Result<Self, InvalidSessionId> {
+        Self::qualified(begin_string, sender_comp_id, target_comp_id, "")
+    }
+
+    /// A session with a qualifier (empty: none).
+    ///
+    /// # Errors
+    /// As [`SessionId::new`].
+    pub fn qualified(
+        begin_string: &str,
+        sender_comp_id: &str,
+        target_comp_id: &str,
+        qualifier: &str,
+    ) -> Result<Self, InvalidSessionId> {
+        let part = |name: &'static str, value: &str, may_be_empty: bool| {
+            if value.is_empty() && !may_be_empty {
+                return Err(InvalidSessionId(format!("{name} is empty")));
+            }
+            if value.len() > 64 {
+                return Err(InvalidSessionId(format!("{name} has {} bytes, 64 at most", value.len())));
+            }
+            if let Some(bad) = value.bytes().find(|b| !(0x20..0x7f).contains(b)) {
+                return Err(InvalidSessionId(format!(
+                    "{name} holds the byte 0x{bad:02x}; printable ASCII only"
+                )));
+            }
+            Ok(value.to_owned())
+        };
+        Ok(Self {
+            begin_string: part("BeginString", begin_string, false)?,
+            sender_comp_id: part("SenderCompID", sender_comp_id, false)?,
+            target_comp_id: part("TargetCompID", target_comp_id, false)?,
+            qualifier: part("SessionQualifier", qualifier, true)?,
+        })
+    }
+
+    /// BeginString (8), as `FIX.4.4`.
+    #[must_use]
+    pub fn begin_string(&self) -> &str {
+        &self.begin_string
+    }
+
+    /// Our CompID: SenderCompID (49) of what we send.
+    #[must_use]
+    pub fn sender_comp_id(&self) -> &str {
+        &self.sender_comp_id
+    }
+
+    /// The counterparty's CompID: TargetCompID (56) of what we send.
+    #[must_use]
+    pub fn target_comp_id(&self) -> &str {
+        &self.target_comp_id
+    }
+
+    /// The qualifier, empty for most sessions.
+    #[must_use]
+    pub fn qualifier(&self) -> &str {
+        &self.qualifier
+    }
+
+    /// A name for files: the parts joined with `-`, every byte outside `A-Z a-z 0-9 . _` written as `%XX`, so that two
+    /// sessions never share a name and no name leaves its directory.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let mut name = String::new();
+        for (n, part) in [&self.begin_string, &self.sender_comp_id, &self.target_comp_id, &self.qualifier]
+            .into_iter()
+            .enumerate()
+        {
+            if n == 3 && part.is_empty() {
+                continue;
+            }
+            if n > 0 {
+                name.push('-');
+            }
+            for b in part.bytes() {
+                if b.is_ascii_alphanumeric() || b == b'.' || b == b'_' {
+                    name.push(char::from(b));
+                } else {
+                    name.push_str(&format!("%{b:02X}"));
+                }
+            }
+        }
+        name
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}->{}", self.begin_string, self.sender_comp_id, self.target_comp_id)?;
+        if !self.qualifier.is_empty() {
+            write!(f, ":{}", self.qualifier)?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = InvalidSessionId;
+    fn from_str(text: &str) -> Result<Self, InvalidSessionId> {
+        let wrong =
+            || InvalidSessionId(format!("{text:?} is not of the form FIX.4.4:SENDER->TARGET[:QUALIFIER]"));
+        let (begin, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let (sender, rest) = rest.split_once("->").ok_or_else(wrong)?;
+        let (target, qualifier) = rest.split_once(':').unwrap_or((rest, ""));
+        Self::qualified(begin, sender, target, qualifier)
+    }
+}
+
+/// Why a text or its parts do not make a [`SessionId`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidSessionId(String);
+
+impl fmt::Display for InvalidSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for InvalidSessionId {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_never_leaves_its_directory_and_never_collides() {
+        let a = SessionId::new("FIX.4.4", "../X", "A-B").unwrap();
+        let b = SessionId::new("FIX.4.4", "../X-A", "B").unwrap();
+        assert_eq!(a.file_name(), "FIX.4.4-..%2FX-A%2DB");
+        assert_ne!(a.file_name(), b.file_name());
+    }
+
+    #[test]
+    fn a_qualifier_survives_printing_and_parsing() {
+        let id = SessionId::qualified("FIX.4.2", "A", "B", "2").unwrap();
+        assert_eq!(id.to_string().parse::<SessionId>().unwrap(), id);
+        assert!("FIX.4.2:A".parse::<SessionId>().is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! The two clocks of the engine, as plain numbers that the caller brings along.
+//!
+//! The session core never reads a clock. [`Now`] comes in with every call: timers use only its monotonic part, SendingTime
+//! and schedules only its UTC part, so that a stepped wall clock moves no timer and a simulation can run in virtual time.
+
+use core::fmt;
+use core::ops::{Add, Sub};
+use core::time::Duration;
+
+/// A point on a monotonic clock, in nanoseconds since an origin that only the caller knows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Mono(pub u64);
+
+/// A point in UTC, in nanoseconds since 1970-01-01T00:00:00Z (leap seconds not counted).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Utc(pub u64);
+
+/// What both clocks show at the time of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Now {
+    /// Timers are measured on this one.
+    pub mono: Mono,
+    /// SendingTime (52) and schedules are taken from this one.
+    pub utc: Utc,
+}
+
+impl Add<Duration> for Mono {
+    type Output = Self;
+    fn add(self, d: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)))
+    }
+}
+
+impl Sub for Mono {
+    type Output = Duration;
+    /// The time from `earlier` to `self`; zero when `earlier` is later.
+    fn sub(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Duration> for Utc {
+    type Output = Self;
+    fn add(self, d: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)))
+    }
+}
+
+impl Utc {
+    /// The distance between two points, whichever is later.
+    #[must_use]
+    pub fn abs_diff(self, other: Self) -> Duration {
+        Duration::from_nanos(self.0.abs_diff(other.0))
+    }
+}
+
+impl fmt::Display for Mono {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09}s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
+}
