@@ -4,6 +4,8 @@
 mod id;
 mod time;
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod store;
 
 pub use id::{InvalidSessionId, SessionId};

@@ -1,0 +1,15 @@
+//! Conformance: acceptance scripts, the runner that plays them, and the application they are written for.
+//!
+//! Scripts are wire text ([`Script`]); [`run`] plays one against a [`Transport`] and compares every answer as [`compare`]
+//! says. Built for tests and tools, behind the feature `conformance`; it refuses to be part of an engine: files, sockets and a
+//! clock live here, none of them in the session core.
+
+mod compare;
+mod runner;
+mod script;
+mod tcp;
+
+pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
+pub use runner::{Command, Failure, FailureKind, PATIENCE, Received, Transport, TransportError, run};
+pub use script::{ANY_TEST_REQ_ID, Action, Line, Script, ScriptError, Step};
+pub use tcp::Tcp;

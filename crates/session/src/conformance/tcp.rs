@@ -1,0 +1,146 @@
+//! Scripts against a TCP port in real time: any engine that listens can be examined.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use super::runner::{Command, Received, Transport, TransportError, take_message};
+use crate::Utc;
+
+/// A [`Transport`] to a listening port.
+#[derive(Debug)]
+pub struct Tcp {
+    address: SocketAddr,
+    open: BTreeMap<u32, Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    /// The other side has closed: what is in the buffer is the last to come.
+    ended: bool,
+}
+
+impl Tcp {
+    /// Scripts will run against `address`; nothing is connected yet.
+    #[must_use]
+    pub const fn new(address: SocketAddr) -> Self {
+        Self { address, open: BTreeMap::new() }
+    }
+
+    fn opened(&mut self, connection: u32) -> Result<&mut Open, TransportError> {
+        self.open.get_mut(&connection).ok_or(TransportError::NotConnected(connection))
+    }
+}
+
+fn other(doing: &str, e: &std::io::Error) -> TransportError {
+    TransportError::Other(format!("{doing}: {e}"))
+}
+
+impl Transport for Tcp {
+    fn connect(&mut self, connection: u32) -> Result<(), TransportError> {
+        let address = self.address;
+        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))
+            .and_then(|s| s.set_nodelay(true).map(|()| s))
+            .map_err(|e| other(&format!("connecting to {address}"), &e))?;
+        self.open.insert(connection, Open { stream, buffer: Vec::new(), ended: false });
+        Ok(())
+    }
+
+    fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        let open = self.opened(connection)?;
+        match open.stream.write_all(bytes) {
+            // Closed by the session: the trait says that these bytes are lost.
+            Err(e) if matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),
+            sent => sent.map_err(|e| other("sending", &e)),
+        }
+    }
+
+    fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError> {
+        let until = Instant::now() + wait;
+        let open = self.opened(connection)?;
+        let mut chunk = [0; 4096];
+        loop {
+            if let Some(message) = take_message(&mut open.buffer) {
+                return Ok(Received::Message(message));
+            }
+            if open.ended {
+                return Ok(match std::mem::take(&mut open.buffer) {
+                    rest if rest.is_empty() => Received::Disconnected,
+                    rest => Received::Message(rest),
+                });
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(Received::Nothing);
+            }
+            open.stream.set_read_timeout(Some(left)).map_err(|e| other("setting a time-out", &e))?;
+            match open.stream.read(&mut chunk) {
+                Ok(0) => open.ended = true,
+                Ok(n) => open.buffer.extend_from_slice(&chunk[..n]),
+                Err(e) => match e.kind() {
+                    ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => open.ended = true,
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    _ => return Err(other("receiving", &e)),
+                },
+            }
+        }
+    }
+
+    fn close(&mut self, connection: u32) -> Result<(), TransportError> {
+        self.open.remove(&connection).map(drop).ok_or(TransportError::NotConnected(connection))
+    }
+
+    fn utc(&self) -> Utc {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Utc(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn command(&mut self, _: &Command) -> Result<(), TransportError> {
+        Err(TransportError::OutOfReach)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Action, Order, Script, run};
+    use super::*;
+    use std::net::TcpListener;
+    use std::path::Path;
+
+    fn wire(line: &str) -> Vec<u8> {
+        let script = Script::parse(Path::new("w"), line.as_bytes()).unwrap();
+        let Action::Send(line) = &script.steps[0].action else { panic!() };
+        line.to_send(Utc(0), None)
+    }
+
+    #[test]
+    fn a_script_runs_against_a_port_that_answers_in_two_pieces_and_closes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut first = [0; 1024];
+            assert!(stream.read(&mut first).unwrap() > 0);
+            let answer = wire("I8=FIX.4.4|35=A|34=1|98=0|");
+            stream.write_all(&answer[..7]).unwrap();
+            stream.write_all(&answer[7..]).unwrap();
+        });
+        let text = b"iCONNECT\nI8=FIX.4.4|35=A|34=1|98=0|\nE8=FIX.4.4|35=A|34=1|98=0|\neDISCONNECT";
+        let script = Script::parse(Path::new("tcp.def"), text).unwrap();
+        let mut tcp = Tcp::new(address);
+        assert_eq!(run(&script, &mut tcp, Order::Strict), Ok(()));
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn a_port_where_nobody_listens_is_named() {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let script = Script::parse(Path::new("tcp.def"), b"iCONNECT").unwrap();
+        let failure = run(&script, &mut Tcp::new(address), Order::Any).unwrap_err();
+        assert!(failure.to_string().contains(&address.to_string()), "{failure}");
+    }
+}
