@@ -1,0 +1,537 @@
+//! Writing the body of a message: fields behind one another in memory that somebody lends.
+//!
+//! A writer makes a *body*: application header fields and body fields, never BeginString, BodyLength, MsgSeqNum, times or
+//! CheckSum, which belong to whoever sends it. Every value is suspect: an empty one, an SOH in one, a tag twice, a field of
+//! the session's make the body refused as a whole, so that no number is used for it.
+
+use core::fmt;
+
+use crate::data_fields::DataFields;
+use crate::index::byte_sum;
+use crate::msg_type::MsgType;
+use crate::number::Tag;
+use crate::types::ToField;
+
+/// A tag as it is written: its digits and `=`, made once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    tag: Tag,
+    len: u8,
+    text: [u8; 11],
+}
+
+impl Key {
+    /// The key of a tag.
+    ///
+    /// # Panics
+    /// As [`Tag::new`].
+    #[must_use]
+    pub const fn new(tag: u32) -> Self {
+        Self::of(Tag::new(tag))
+    }
+
+    /// The key of a tag.
+    #[must_use]
+    pub const fn of(tag: Tag) -> Self {
+        let mut digits = 1;
+        let mut rest = tag.number() / 10;
+        while rest > 0 {
+            digits += 1;
+            rest /= 10;
+        }
+        let mut text = [b'='; 11];
+        let mut rest = tag.number();
+        let mut n = digits;
+        while n > 0 {
+            n -= 1;
+            text[n] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        Self { tag, len: digits as u8 + 1, text }
+    }
+
+    /// The tag.
+    #[must_use]
+    pub const fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.text[..usize::from(self.len)]
+    }
+}
+
+/// Why a body was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EncodeError {
+    /// The field at fault.
+    pub tag: Tag,
+    /// What is wrong with it.
+    pub kind: EncodeErrorKind,
+}
+
+/// What is wrong with a field that was to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EncodeErrorKind {
+    /// The value has no bytes; the standard knows no empty value.
+    Empty,
+    /// The value holds SOH: it would forge a field.
+    Soh,
+    /// The tag stands in the message already.
+    Duplicate,
+    /// A member of a repeating group outside the group's order, or a group whose entries are not as many as announced.
+    GroupOrder,
+    /// The field belongs to the session: 8 9 10 34 35 43 49 52 56 122.
+    SessionField,
+    /// A header field behind a body field.
+    HeaderAfterBody,
+    /// The lent memory is full: the message is larger than the sink takes.
+    NoRoom,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self.kind {
+            EncodeErrorKind::Empty => "has an empty value",
+            EncodeErrorKind::Soh => "has SOH in its value",
+            EncodeErrorKind::Duplicate => "stands in the message twice",
+            EncodeErrorKind::GroupOrder => "is out of its repeating group's order",
+            EncodeErrorKind::SessionField => "is the session's to write",
+            EncodeErrorKind::HeaderAfterBody => "belongs in front of the body",
+            EncodeErrorKind::NoRoom => "does not fit: the message is too large",
+        };
+        write!(f, "field {} {why}", self.tag)
+    }
+}
+
+impl core::error::Error for EncodeError {}
+
+/// A finished body: what a sender needs to make a message of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Body<'b> {
+    /// What kind of message.
+    pub msg_type: MsgType,
+    /// Application header fields, then body fields, each with its SOH.
+    pub bytes: &'b [u8],
+    /// The sum of `bytes` modulo 256.
+    pub sum: u8,
+}
+
+/// Where typed writers put a body: a session, a slot of a queue, plain memory.
+pub trait NewBody<'b> {
+    /// The draft that the sink hands out.
+    type Draft: BodySink<'b>;
+
+    /// Begins a body. A draft that is dropped without [`BodySink::send`] leaves no trace.
+    fn draft(self, msg_type: MsgType) -> Self::Draft;
+}
+
+/// A body being written.
+pub trait BodySink<'b> {
+    /// What sending gives: a number, a ticket, the bytes.
+    type Receipt;
+    /// Why it was not sent.
+    type Error: From<EncodeError>;
+
+    /// Where fields are written.
+    fn writer(&mut self) -> &mut BodyWriter<'b>;
+
+    /// Hands the body over.
+    ///
+    /// # Errors
+    /// The sink's own, and whatever [`BodyWriter::error`] holds: then nothing was sent and no number used.
+    fn send(self) -> Result<Self::Receipt, Self::Error>;
+}
+
+/// Writes fields into lent memory and remembers the first mistake.
+///
+/// ```
+/// use fixbolt_codec::{BodyWriter, Key, MsgType};
+/// let mut memory = [0; 256];
+/// let mut order = BodyWriter::new(MsgType::new(b"D"), &mut memory);
+/// order.bytes(Key::new(11), b"ord1").bytes(Key::new(55), b"IBM").field(Key::new(38), &57u64);
+/// assert_eq!(order.finish().unwrap().bytes, b"11=ord1\x0155=IBM\x0138=57\x01");
+/// ```
+#[derive(Debug)]
+pub struct BodyWriter<'b> {
+    memory: &'b mut [u8],
+    at: usize,
+    msg_type: MsgType,
+    error: Option<EncodeError>,
+    scope: Scope,
+    body_begun: bool,
+}
+
+/// The stretch in which a tag may stand once: the message, or one entry of a group.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    start: usize,
+    /// One bit for each tag modulo 512: no bit, never written; a bit, look.
+    seen: [u64; 8],
+}
+
+/// An open group: gives the outer scope back when the group ends.
+#[derive(Debug)]
+#[must_use = "a group is closed with `end_group`"]
+pub struct OpenGroup {
+    outer: Scope,
+    count_tag: Tag,
+    announced: usize,
+    written: usize,
+}
+
+/// Fields of the standard header (and trailer) that the session writes itself.
+const fn is_session_field(tag: u32) -> bool {
+    matches!(tag, 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122)
+}
+
+/// Other fields of the standard header: the application's, in front of the body.
+const fn is_header_field(tag: u32) -> bool {
+    matches!(
+        tag,
+        50 | 57
+            | 90
+            | 91
+            | 97
+            | 115
+            | 116
+            | 128
+            | 129
+            | 142
+            | 143
+            | 144
+            | 145
+            | 212
+            | 213
+            | 347
+            | 369
+            | 370
+            | 627
+            | 1128
+            | 1129
+            | 1156
+    )
+}
+
+impl<'b> BodyWriter<'b> {
+    /// A writer over `memory`, at its beginning.
+    #[must_use]
+    pub const fn new(msg_type: MsgType, memory: &'b mut [u8]) -> Self {
+        Self {
+            memory,
+            at: 0,
+            msg_type,
+            error: None,
+            scope: Scope { start: 0, seen: [0; 8] },
+            body_begun: false,
+        }
+    }
+
+    /// MsgType (35) of the message being written.
+    #[must_use]
+    pub const fn msg_type(&self) -> MsgType {
+        self.msg_type
+    }
+
+    /// The first mistake.
+    #[must_use]
+    pub const fn error(&self) -> Option<EncodeError> {
+        self.error
+    }
+
+    /// Bytes written so far.
+    #[must_use]
+    pub fn written(&self) -> &[u8] {
+        &self.memory[..self.at]
+    }
+
+    /// Remembers a mistake; the first one counts.
+    pub fn refuse(&mut self, tag: Tag, kind: EncodeErrorKind) {
+        if self.error.is_none() {
+            self.error = Some(EncodeError { tag, kind });
+        }
+    }
+
+    /// Writes a field from its bytes.
+    pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
+        if value.contains(&1) {
+            self.refuse(key.tag, EncodeErrorKind::Soh);
+            return self;
+        }
+        self.put(key, value);
+        self
+    }
+
+    /// Writes a field from a typed value.
+    pub fn field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
+        if !self.admit(key) {
+            return self;
+        }
+        let value_at = self.at + usize::from(key.len);
+        if value_at + T::MAX_LEN >= self.memory.len() {
+            // Close to the end the value may still fit although its largest would not: write it aside first.
+            let mut aside = [0; 128];
+            if T::MAX_LEN > aside.len() {
+                self.refuse(key.tag, EncodeErrorKind::NoRoom);
+                return self;
+            }
+            let len = value.write_to(&mut aside);
+            self.place(key, &aside[..len]);
+            return self;
+        }
+        self.memory[self.at..value_at].copy_from_slice(key.text());
+        let end = value_at + value.write_to(&mut self.memory[value_at..]);
+        self.memory[end] = 1;
+        self.at = end + 1;
+        self
+    }
+
+    /// Writes a length field and its data field. The value may hold SOH.
+    pub fn data(&mut self, length: Key, data: Key, value: &[u8]) -> &mut Self {
+        self.field(length, &(value.len() as u64));
+        self.put(data, value);
+        self
+    }
+
+    /// Begins a repeating group of `count` entries; each begins with [`BodyWriter::entry`].
+    ///
+    /// With no entries nothing is written: the standard's senders never write `NoXXX=0`.
+    pub fn group(&mut self, count: Key, entries: usize) -> OpenGroup {
+        if entries > 0 {
+            self.field(count, &(entries as u64));
+        }
+        OpenGroup { outer: self.scope, count_tag: count.tag, announced: entries, written: 0 }
+    }
+
+    /// Begins the next entry of a group.
+    pub const fn entry(&mut self, group: &mut OpenGroup) {
+        group.written += 1;
+        self.scope = Scope { start: self.at, seen: [0; 8] };
+    }
+
+    /// Ends a group.
+    pub fn end_group(&mut self, group: OpenGroup) {
+        if group.written != group.announced {
+            self.refuse(group.count_tag, EncodeErrorKind::GroupOrder);
+        }
+        self.scope = group.outer;
+    }
+
+    /// Copies fields that stand in another message as they are. The caller vouches for them: only session fields and room
+    /// are checked.
+    pub fn copied(&mut self, key: Key, value: &[u8]) -> &mut Self {
+        if is_session_field(key.tag.number()) {
+            self.refuse(key.tag, EncodeErrorKind::SessionField);
+        } else if value.is_empty() {
+            self.refuse(key.tag, EncodeErrorKind::Empty);
+        } else {
+            self.body_begun |= !is_header_field(key.tag.number());
+            self.place(key, value);
+        }
+        self
+    }
+
+    /// The finished body.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn finish(&self) -> Result<Body<'_>, EncodeError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => {
+                let bytes = &self.memory[..self.at];
+                Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
+            }
+        }
+    }
+
+    fn put(&mut self, key: Key, value: &[u8]) {
+        if value.is_empty() {
+            self.refuse(key.tag, EncodeErrorKind::Empty);
+        } else if self.admit(key) {
+            self.place(key, value);
+        }
+    }
+
+    /// Whether the field may stand here; notes it as seen.
+    fn admit(&mut self, key: Key) -> bool {
+        let number = key.tag.number();
+        if is_session_field(number) {
+            self.refuse(key.tag, EncodeErrorKind::SessionField);
+            return false;
+        }
+        if is_header_field(number) {
+            if self.body_begun {
+                self.refuse(key.tag, EncodeErrorKind::HeaderAfterBody);
+                return false;
+            }
+        } else {
+            self.body_begun = true;
+        }
+        let (word, bit) = ((number / 64 % 8) as usize, 1 << (number % 64));
+        if self.scope.seen[word] & bit != 0 && self.stands_in_scope(number) {
+            self.refuse(key.tag, EncodeErrorKind::Duplicate);
+            return false;
+        }
+        self.scope.seen[word] |= bit;
+        true
+    }
+
+    fn place(&mut self, key: Key, value: &[u8]) {
+        let value_at = self.at + usize::from(key.len);
+        let end = value_at + value.len();
+        if end >= self.memory.len() {
+            self.refuse(key.tag, EncodeErrorKind::NoRoom);
+            return;
+        }
+        self.memory[self.at..value_at].copy_from_slice(key.text());
+        self.memory[value_at..end].copy_from_slice(value);
+        self.memory[end] = 1;
+        self.at = end + 1;
+    }
+
+    /// Reads back what this scope holds; only when two tags share a bit.
+    fn stands_in_scope(&self, tag: u32) -> bool {
+        let bytes = &self.memory[self.scope.start..self.at];
+        let mut at = 0;
+        let mut announced: Option<(u32, usize)> = None;
+        while at < bytes.len() {
+            let mut here: u32 = 0;
+            while bytes[at] != b'=' {
+                here = here.wrapping_mul(10).wrapping_add(u32::from(bytes[at] - b'0'));
+                at += 1;
+            }
+            if here == tag {
+                return true;
+            }
+            at += 1;
+            let value = at;
+            at = match announced.take() {
+                Some((data_tag, length)) if data_tag == here => value + length,
+                _ => value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value),
+            };
+            if let Some(data_tag) = DataFields::STANDARD.data_tag(here) {
+                let length =
+                    bytes[value..at].iter().fold(0, |n, d| n * 10 + usize::from(d.wrapping_sub(b'0')));
+                announced = Some((data_tag, length));
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+/// Plain memory as a sink: [`BodySink::send`] gives the writer back, finished.
+#[derive(Debug)]
+pub struct Memory<'b>(pub &'b mut [u8]);
+
+/// A body being written into plain memory.
+#[derive(Debug)]
+pub struct MemoryDraft<'b>(BodyWriter<'b>);
+
+impl<'b> NewBody<'b> for Memory<'b> {
+    type Draft = MemoryDraft<'b>;
+
+    fn draft(self, msg_type: MsgType) -> MemoryDraft<'b> {
+        MemoryDraft(BodyWriter::new(msg_type, self.0))
+    }
+}
+
+impl<'b> BodySink<'b> for MemoryDraft<'b> {
+    type Receipt = Body<'b>;
+    type Error = EncodeError;
+
+    fn writer(&mut self) -> &mut BodyWriter<'b> {
+        &mut self.0
+    }
+
+    fn send(self) -> Result<Body<'b>, EncodeError> {
+        let BodyWriter { memory, at, msg_type, error, .. } = self.0;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let memory: &'b [u8] = memory;
+        let bytes = &memory[..at];
+        Ok(Body { msg_type, bytes, sum: byte_sum(bytes) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDER: MsgType = MsgType::new(b"D");
+
+    fn error_of(write: impl FnOnce(&mut BodyWriter<'_>)) -> Option<(u32, EncodeErrorKind)> {
+        let mut memory = [0; 512];
+        let mut writer = BodyWriter::new(ORDER, &mut memory);
+        write(&mut writer);
+        writer.finish().err().map(|e| (e.tag.number(), e.kind))
+    }
+
+    #[test]
+    fn what_would_not_be_a_message_is_refused() {
+        let k = Key::new;
+        assert_eq!(error_of(|w| _ = w.bytes(k(55), b"")), Some((55, EncodeErrorKind::Empty)));
+        assert_eq!(error_of(|w| _ = w.bytes(k(55), b"a\x0144=1")), Some((55, EncodeErrorKind::Soh)));
+        assert_eq!(
+            error_of(|w| _ = w.bytes(k(55), b"a").bytes(k(54), b"1").bytes(k(55), b"b")),
+            Some((55, EncodeErrorKind::Duplicate))
+        );
+        assert_eq!(error_of(|w| _ = w.bytes(k(34), b"7")), Some((34, EncodeErrorKind::SessionField)));
+        assert_eq!(
+            error_of(|w| _ = w.bytes(k(55), b"a").bytes(k(57), b"G")),
+            Some((57, EncodeErrorKind::HeaderAfterBody))
+        );
+        assert_eq!(error_of(|w| _ = w.bytes(k(58), &[b'x'; 600])), Some((58, EncodeErrorKind::NoRoom)));
+        assert_eq!(error_of(|w| _ = w.bytes(k(57), b"G").bytes(k(55), b"a")), None);
+    }
+
+    #[test]
+    fn tags_that_share_a_bit_are_not_taken_for_each_other() {
+        // 55 and 567 are equal modulo 512; the data field holds what looks like the tag.
+        assert_eq!(error_of(|w| _ = w.bytes(Key::new(55), b"a").bytes(Key::new(567), b"b")), None);
+        assert_eq!(
+            error_of(|w| {
+                w.data(Key::new(95), Key::new(96), b"x\x01567=y");
+                w.bytes(Key::new(55), b"a").bytes(Key::new(567), b"b");
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn a_tag_stands_once_in_an_entry_and_again_in_the_next() {
+        let entries = |w: &mut BodyWriter<'_>, twice: bool| {
+            let mut group = w.group(Key::new(453), 2);
+            for _ in 0..2 {
+                w.entry(&mut group);
+                w.bytes(Key::new(448), b"A").bytes(Key::new(447), b"D");
+                if twice {
+                    w.bytes(Key::new(448), b"B");
+                }
+            }
+            w.end_group(group);
+            w.bytes(Key::new(55), b"a");
+        };
+        assert_eq!(error_of(|w| entries(w, false)), None);
+        assert_eq!(error_of(|w| entries(w, true)), Some((448, EncodeErrorKind::Duplicate)));
+    }
+
+    #[test]
+    fn a_group_has_as_many_entries_as_it_announces() {
+        let error = error_of(|w| {
+            let group = w.group(Key::new(453), 2);
+            w.end_group(group);
+        });
+        assert_eq!(error, Some((453, EncodeErrorKind::GroupOrder)));
+        assert_eq!(
+            error_of(|w| {
+                let group = w.group(Key::new(453), 0);
+                w.end_group(group);
+            }),
+            None
+        );
+    }
+}

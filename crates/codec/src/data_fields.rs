@@ -1,0 +1,92 @@
+//! Which fields carry raw bytes, and which field in front of each tells its length.
+//!
+//! The pairs are facts of the standard (FIX Latest, EP269 and the versions before); 12 of them are not neighbours in number.
+
+/// Pairs of length field and data field that an [`Index`](crate::Index) honours.
+#[derive(Clone, Copy, Debug)]
+pub struct DataFields<'d> {
+    /// (tag of the length field, tag of the data field), ascending.
+    pairs: &'d [(u32, u32)],
+    /// One bit for each tag below 2048 that is a length field: the common answer is "no" without a search.
+    low: [u64; 32],
+}
+
+impl<'d> DataFields<'d> {
+    /// The pairs of all standard versions.
+    pub const STANDARD: DataFields<'static> = DataFields::new(STANDARD_PAIRS);
+
+    /// Pairs of (length tag, data tag).
+    ///
+    /// # Panics
+    /// When the length tags are not ascending.
+    #[must_use]
+    pub const fn new(pairs: &'d [(u32, u32)]) -> Self {
+        let mut low = [0; 32];
+        let mut n = 0;
+        while n < pairs.len() {
+            assert!(n == 0 || pairs[n - 1].0 < pairs[n].0, "length tags ascend");
+            if pairs[n].0 < 2048 {
+                low[(pairs[n].0 / 64) as usize] |= 1 << (pairs[n].0 % 64);
+            }
+            n += 1;
+        }
+        Self { pairs, low }
+    }
+
+    /// The data field that the length field `tag` announces; `None` when `tag` is no length field.
+    #[must_use]
+    pub fn data_tag(&self, tag: u32) -> Option<u32> {
+        if tag < 2048 && self.low[(tag / 64) as usize] & (1 << (tag % 64)) == 0 {
+            return None;
+        }
+        self.pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| self.pairs[n].1)
+    }
+
+    /// The length field that announces the data field `tag`; `None` when `tag` is no data field.
+    #[must_use]
+    pub fn length_tag(&self, tag: u32) -> Option<u32> {
+        self.pairs.iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
+    }
+
+    /// All pairs, ascending by length tag.
+    #[must_use]
+    pub const fn pairs(&self) -> &'d [(u32, u32)] {
+        self.pairs
+    }
+}
+
+#[rustfmt::skip]
+const STANDARD_PAIRS: &[(u32, u32)] = &[
+    (90, 91), (93, 89), (95, 96), (212, 213), (348, 349), (350, 351), (352, 353), (354, 355), (356, 357),
+    (358, 359), (360, 361), (362, 363), (364, 365), (445, 446), (618, 619), (621, 622), (1184, 1185),
+    (1277, 1278), (1280, 1281), (1282, 1283), (1397, 1398), (1401, 1402), (1403, 1404), (1468, 1469),
+    (1525, 1527), (1578, 1579), (1620, 1621), (1664, 1665), (1678, 1697), (1733, 1734), (1871, 1872),
+    (1874, 1875), (2072, 2073), (2074, 2075), (2111, 2112), (2179, 2180), (2287, 2288), (2351, 2352),
+    (2372, 2371), (2481, 2482), (2494, 2493), (2522, 2521), (2637, 2638), (2651, 2652), (2665, 2666),
+    (2715, 2716), (2718, 2719), (2721, 2722), (2797, 2798), (2802, 2801), (2809, 2808), (2815, 2814),
+    (40004, 40005), (40008, 40009), (40978, 40979), (40980, 40981), (40982, 40983), (40984, 40985),
+    (40986, 40987), (40988, 40989), (41083, 41084), (41101, 41102), (41107, 41108), (41256, 41257),
+    (41320, 41321), (41324, 41325), (41458, 41459), (41476, 41477), (41482, 41483), (41653, 41654),
+    (41710, 41711), (41806, 41807), (41811, 41812), (41873, 41874), (41969, 41970), (42025, 42026),
+    (42171, 42172), (42451, 42452), (42652, 42653), (42947, 42948), (43109, 42684), (43110, 42486),
+    (43111, 42982),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_that_are_not_neighbours_are_known_both_ways() {
+        for (length, data) in [(93, 89), (1525, 1527), (43109, 42684), (95, 96)] {
+            assert_eq!(DataFields::STANDARD.data_tag(length), Some(data));
+            assert_eq!(DataFields::STANDARD.length_tag(data), Some(length));
+        }
+        assert_eq!(DataFields::STANDARD.data_tag(55), None);
+        assert_eq!(DataFields::STANDARD.data_tag(50000), None);
+        assert_eq!(DataFields::STANDARD.pairs().iter().filter(|p| p.1 != p.0 + 1).count(), NOT_NEIGHBOURS);
+    }
+
+    /// 12 with other numbers apart.
+    const NOT_NEIGHBOURS: usize = 12;
+}

@@ -1,0 +1,268 @@
+//! What the sender puts around a body: BeginString, BodyLength, MsgType, CompIDs, MsgSeqNum, times and CheckSum.
+//!
+//! The header is written right-aligned in front of the body, so that BodyLength has exactly its digits and the body stays
+//! where its writer put it.
+
+use core::fmt;
+use core::ops::Range;
+
+use crate::body::Body;
+use crate::framer::TRAILER_LEN;
+use crate::index::byte_sum;
+use crate::msg_type::MsgType;
+use crate::number::SeqNum;
+
+/// Most bytes of BeginString (8) in an envelope.
+pub const BEGIN_STRING_LEN: usize = 12;
+/// Most bytes of a CompID in an envelope.
+pub const COMP_ID_LEN: usize = 64;
+const COMP_IDS_LEN: usize = 2 * (3 + COMP_ID_LEN + 1);
+
+/// The constant part of every message that one session sends.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// `8=FIX.4.4 SOH 9=`
+    begin: Text<{ 2 + BEGIN_STRING_LEN + 1 + 2 }>,
+    /// `49=… SOH 56=… SOH`
+    comp_ids: Text<COMP_IDS_LEN>,
+}
+
+/// What differs from message to message.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp<'a> {
+    /// MsgSeqNum (34).
+    pub seq: SeqNum,
+    /// SendingTime (52), as text.
+    pub sending_time: &'a [u8],
+    /// OrigSendingTime (122) of a message sent again: adds `43=Y` and `122`.
+    pub original: Option<&'a [u8]>,
+}
+
+/// Why a body could not be put into its envelope.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoHeadroom {
+    /// Bytes that the header needs in front of the body.
+    pub needed: usize,
+}
+
+impl fmt::Display for NoHeadroom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the header needs {} bytes in front of the body", self.needed)
+    }
+}
+
+impl core::error::Error for NoHeadroom {}
+
+#[derive(Clone, Copy, Debug)]
+struct Text<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+    sum: u8,
+}
+
+impl<const N: usize> Text<N> {
+    const EMPTY: Self = Self { bytes: [0; N], len: 0, sum: 0 };
+
+    /// Appends; what does not fit is cut, so callers check lengths first.
+    fn push(&mut self, bytes: &[u8]) {
+        let n = bytes.len().min(N - self.len);
+        self.bytes[self.len..self.len + n].copy_from_slice(&bytes[..n]);
+        self.len += n;
+        self.sum = self.sum.wrapping_add(byte_sum(&bytes[..n]));
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Envelope {
+    /// The envelope of a session.
+    ///
+    /// `None` when a part is empty, holds SOH or is too long ([`BEGIN_STRING_LEN`], [`COMP_ID_LEN`]).
+    #[must_use]
+    pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
+        let fits = |part: &[u8], most| !part.is_empty() && part.len() <= most && !part.contains(&1);
+        if !fits(begin_string, BEGIN_STRING_LEN)
+            || !fits(sender_comp_id, COMP_ID_LEN)
+            || !fits(target_comp_id, COMP_ID_LEN)
+        {
+            return None;
+        }
+        let mut begin = Text::EMPTY;
+        for part in [b"8=", begin_string, b"\x019="] {
+            begin.push(part);
+        }
+        let mut comp_ids = Text::EMPTY;
+        for part in [b"49=", sender_comp_id, b"\x0156=", target_comp_id, b"\x01"] {
+            comp_ids.push(part);
+        }
+        Some(Self { begin, comp_ids })
+    }
+
+    /// Bytes of the header for a body whose BodyLength has `length_digits` digits.
+    #[must_use]
+    pub fn header_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, length_digits: usize) -> usize {
+        self.begin.len + length_digits + 1 + self.counted_len(msg_type, stamp)
+    }
+
+    /// Bytes of the header that BodyLength counts.
+    fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>) -> usize {
+        let original = stamp.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
+        b"35=\x01".len()
+            + msg_type.as_bytes().len()
+            + self.comp_ids.len
+            + b"34=\x0152=\x01".len()
+            + digits(stamp.seq.0)
+            + stamp.sending_time.len()
+            + original
+    }
+
+    /// Puts header and CheckSum around the body that stands at `body` in `memory`, with [`Body::sum`] as its sum. Gives where
+    /// the whole message stands: it begins in front of `body` and ends seven bytes behind it.
+    ///
+    /// # Errors
+    /// [`NoHeadroom`] when the header does not fit in front of the body; nothing was written.
+    ///
+    /// # Panics
+    /// When `memory` has fewer than seven bytes behind the body.
+    pub fn seal(
+        &self,
+        memory: &mut [u8],
+        body: Range<usize>,
+        msg_type: MsgType,
+        sum: u8,
+        stamp: &Stamp<'_>,
+    ) -> Result<Range<usize>, NoHeadroom> {
+        let body_length = self.counted_len(msg_type, stamp) + body.len();
+        let needed = self.header_len(msg_type, stamp, digits(body_length as u64));
+        let Some(start) = body.start.checked_sub(needed) else { return Err(NoHeadroom { needed }) };
+        let end = body.end + TRAILER_LEN;
+        let (header, rest) = memory[start..end].split_at_mut(needed);
+
+        let mut pen = Pen { to: header, at: 0 };
+        pen.put(self.begin.as_bytes());
+        pen.number(body_length as u64);
+        pen.put(b"\x0135=");
+        pen.put(msg_type.as_bytes());
+        pen.put(b"\x01");
+        pen.put(self.comp_ids.as_bytes());
+        pen.put(b"34=");
+        pen.number(stamp.seq.0);
+        if stamp.original.is_some() {
+            pen.put(b"\x0143=Y");
+        }
+        pen.put(b"\x0152=");
+        pen.put(stamp.sending_time);
+        if let Some(original) = stamp.original {
+            pen.put(b"\x01122=");
+            pen.put(original);
+        }
+        pen.put(b"\x01");
+        debug_assert_eq!(pen.at, needed);
+
+        let sum = sum.wrapping_add(byte_sum(header));
+        let trailer = &mut rest[body.len()..];
+        trailer.copy_from_slice(&[
+            b'1',
+            b'0',
+            b'=',
+            b'0' + sum / 100,
+            b'0' + sum / 10 % 10,
+            b'0' + sum % 10,
+            1,
+        ]);
+        Ok(start..end)
+    }
+}
+
+/// Decimal digits of a number.
+#[must_use]
+pub fn digits(number: u64) -> usize {
+    number.checked_ilog10().map_or(1, |n| n as usize + 1)
+}
+
+struct Pen<'h> {
+    to: &'h mut [u8],
+    at: usize,
+}
+
+impl Pen<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.to[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // a digit
+    fn number(&mut self, mut number: u64) {
+        let end = self.at + digits(number);
+        for place in self.to[self.at..end].iter_mut().rev() {
+            *place = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        self.at = end;
+    }
+}
+
+impl Body<'_> {
+    /// Bytes that a message needs behind its body.
+    pub const TRAILER_LEN: usize = TRAILER_LEN;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framer::{Frame, Framer};
+    use crate::index::{Index, Span};
+    use crate::number::Tag;
+
+    const STAMP: Stamp<'_> = Stamp { seq: SeqNum(177), sending_time: b"20090107-18:15:16", original: None };
+
+    #[test]
+    fn a_sealed_message_has_the_standards_length_and_sum() {
+        // The example of the encoding rules: BodyLength 65, CheckSum 062.
+        let envelope = Envelope::new(b"FIX.4.2", b"SERVER", b"CLIENT").unwrap();
+        let mut memory = [0; 200];
+        let body = b"98=0\x01108=30\x01";
+        memory[100..100 + body.len()].copy_from_slice(body);
+        let whole = envelope
+            .seal(&mut memory, 100..100 + body.len(), MsgType::new(b"A"), byte_sum(body), &STAMP)
+            .unwrap();
+        assert_eq!(
+            &memory[whole],
+            b"8=FIX.4.2\x019=65\x0135=A\x0149=SERVER\x0156=CLIENT\x0134=177\x0152=20090107-18:15:16\x0198=0\x01108=30\x0110=062\x01"
+        );
+    }
+
+    #[test]
+    fn every_length_of_body_and_number_yields_a_message_that_reads_back() {
+        let envelope = Envelope::new(b"FIXT.1.1", b"S", b"T").unwrap();
+        for (len, seq) in [(1, 9), (20, 10), (890, 99_999), (1200, u64::MAX), (9_950, 7), (9_999, 7)] {
+            let mut memory = [b'x'; 12_000];
+            let body = 1_000..1_000 + len + 4;
+            memory[1_000..1_003].copy_from_slice(b"58=");
+            memory[body.end - 1] = 1;
+            let sum = byte_sum(&memory[body.clone()]);
+            let stamp = Stamp { seq: SeqNum(seq), original: Some(b"20090107-18:15:16.123"), ..STAMP };
+            let whole = envelope.seal(&mut memory, body, MsgType::new(b"AE"), sum, &stamp).unwrap();
+            let Frame::Message(framed) = Framer::new(20_000).next(&memory[whole.clone()]) else { panic!() };
+            assert_eq!(framed.bytes().len(), whole.len());
+            let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
+            let mut index = Index::new(&mut tags, &mut spans);
+            let message = index.build(framed).unwrap();
+            assert_eq!(message.get(Tag::new(43)), Some(&b"Y"[..]));
+            assert_eq!(message.get(Tag::new(122)), Some(&b"20090107-18:15:16.123"[..]));
+            assert_eq!(message.get(Tag::new(58)).unwrap().len(), len);
+        }
+    }
+
+    #[test]
+    fn a_header_that_does_not_fit_in_front_of_the_body_is_refused() {
+        let envelope = Envelope::new(b"FIX.4.2", b"SERVER", b"CLIENT").unwrap();
+        let mut memory = [0; 200];
+        let error = envelope.seal(&mut memory, 10..20, MsgType::new(b"0"), 0, &STAMP).unwrap_err();
+        assert!(error.needed > 10);
+        assert!(Envelope::new(b"FIX.4.2", b"", b"T").is_none());
+        assert!(Envelope::new(b"FIX.4.2", b"S\x01", b"T").is_none());
+    }
+}

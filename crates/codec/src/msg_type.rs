@@ -1,0 +1,73 @@
+//! What kind of message: MsgType (35) as a small value.
+
+use core::fmt;
+
+/// A MsgType (35): 1 to 15 bytes, no SOH.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MsgType {
+    len: u8,
+    bytes: [u8; 15],
+}
+
+impl MsgType {
+    /// A MsgType from its bytes.
+    ///
+    /// # Panics
+    /// When there are none, more than 15, or one is SOH; in a constant this fails the build.
+    #[must_use]
+    pub const fn new(value: &[u8]) -> Self {
+        match Self::try_new(value) {
+            Some(msg_type) => msg_type,
+            None => panic!("a MsgType has 1 to 15 bytes and no SOH"),
+        }
+    }
+
+    /// A MsgType from bytes that may be none.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // at most 15
+    pub const fn try_new(value: &[u8]) -> Option<Self> {
+        if value.is_empty() || value.len() > 15 {
+            return None;
+        }
+        let mut bytes = [0; 15];
+        let mut n = 0;
+        while n < value.len() {
+            if value[n] == 1 {
+                return None;
+            }
+            bytes[n] = value[n];
+            n += 1;
+        }
+        Some(Self { len: value.len() as u8, bytes })
+    }
+
+    /// The bytes on the wire.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Whether the session layer handles it: one of 0 1 2 3 4 5 A.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        is_admin(self.as_bytes())
+    }
+}
+
+/// Whether a MsgType belongs to the session layer: one of 0 1 2 3 4 5 A (n is application data whatever a dictionary says).
+#[must_use]
+pub const fn is_admin(msg_type: &[u8]) -> bool {
+    matches!(msg_type, [b'0'..=b'5' | b'A'])
+}
+
+impl fmt::Debug for MsgType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MsgType({})", self.as_bytes().escape_ascii())
+    }
+}
+
+impl fmt::Display for MsgType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.as_bytes().escape_ascii())
+    }
+}
