@@ -1,0 +1,299 @@
+//! Two sides that talk to each other, and the steps that any pairing has to pass. Each step says
+//! what it counted, or why it failed.
+
+use crate::side::{Engine, Event, Numbers, Plan, Role, Side};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// An initiator and an acceptor on one port of this machine.
+pub(crate) struct Pairing {
+    pub(crate) initiator: Side,
+    pub(crate) acceptor: Side,
+}
+
+/// What a step has to say: its counts, or why it failed.
+pub(crate) type Outcome = Result<String, String>;
+
+/// One named step.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) run: fn(&mut Pairing) -> Outcome,
+}
+
+/// The steps of every pairing, in their order; each builds on the one before.
+pub(crate) const STEPS: &[Step] = &[
+    Step { name: "logon", run: logon },
+    Step { name: "10,000 orders with reports", run: orders },
+    Step { name: "idle heartbeats", run: heartbeats },
+    Step { name: "TestRequest each way", run: test_requests },
+    Step { name: "gap of the initiator healed by resend", run: gap_of_initiator },
+    Step { name: "gap of the acceptor healed by resend", run: gap_of_acceptor },
+    Step { name: "logout", run: logout },
+    Step { name: "logon with continued numbers", run: logon_continued },
+    Step { name: "restart of both, numbers continued", run: restart_continued },
+    Step { name: "logon with ResetSeqNumFlag=Y", run: logon_reset },
+];
+
+/// The one step of a pairing whose QuickFIX side has a FIX.4.4 dictionary.
+pub(crate) const GROUP_STEP: Step =
+    Step { name: "order with a repeating group and its report", run: group_order };
+
+impl Pairing {
+    /// Starts the acceptor, then the initiator, each with a folder of its own under `folder`.
+    pub(crate) fn start(
+        initiator: Engine,
+        acceptor: Engine,
+        version: &'static str,
+        folder: &Path,
+        dictionary: Option<&PathBuf>,
+    ) -> Result<Pairing, String> {
+        let port = free_port()?;
+        let plan = |engine: Engine, role: Role| Plan {
+            engine,
+            role,
+            version,
+            port,
+            folder: folder.join(role.name()),
+            dictionary: dictionary.filter(|_| engine == Engine::QuickFix).cloned(),
+        };
+        Ok(Pairing {
+            acceptor: Side::start(plan(acceptor, Role::Acceptor))?,
+            initiator: Side::start(plan(initiator, Role::Initiator))?,
+        })
+    }
+
+    /// Both numbers of both sides, once the initiator's match the acceptor's: a heartbeat may be on its way.
+    pub(crate) fn agreed_numbers(&mut self) -> Result<(Numbers, Numbers), String> {
+        let mut seen = None;
+        for _ in 0..100 {
+            let (i, a) = (self.initiator.numbers()?, self.acceptor.numbers()?);
+            if i.next_out == a.next_in && i.next_in == a.next_out {
+                return Ok((i, a));
+            }
+            seen = Some((i, a));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Err(format!("numbers do not agree: {seen:?}"))
+    }
+
+    /// Waits until both sides say `name` after their marks; gives both numbers as said then.
+    fn both(&mut self, marks: (usize, usize), name: &str) -> Result<(Numbers, Numbers), String> {
+        let i = self.initiator.wait(marks.0, name, |e| e.is(name))?;
+        let a = self.acceptor.wait(marks.1, name, |e| e.is(name))?;
+        Ok((i.numbers(), a.numbers()))
+    }
+
+    /// Stops both, the initiator first.
+    pub(crate) fn stop(self) -> Result<(), String> {
+        self.initiator.stop()?;
+        self.acceptor.stop()
+    }
+
+    pub(crate) fn side(&mut self, role: Role) -> &mut Side {
+        match role {
+            Role::Initiator => &mut self.initiator,
+            Role::Acceptor => &mut self.acceptor,
+        }
+    }
+
+    fn marks(&self) -> (usize, usize) {
+        (self.initiator.mark(), self.acceptor.mark())
+    }
+
+    /// `count` orders PREFIX-1.. from the initiator, each delivered once and each reported once.
+    fn order_flow(&mut self, count: usize, prefix: &str) -> Result<(), String> {
+        let marks = self.marks();
+        self.initiator.tell(&format!("orders {count} {prefix}"))?;
+        self.acceptor.wait_for(marks.1, count, "each order", |e| e.is_delivered("D"))?;
+        self.initiator.wait_for(marks.0, count, "a report for each order", |e| e.is_delivered("8"))?;
+        let head = format!("{prefix}-");
+        for (side, mark, msg_type) in [(&self.acceptor, marks.1, "D"), (&self.initiator, marks.0, "8")] {
+            let mut ids = side.cl_ord_ids(mark, msg_type);
+            let all = ids.len();
+            ids.sort();
+            ids.dedup();
+            if all != count || ids.len() != count || !ids.iter().all(|id| id.starts_with(&head)) {
+                return Err(format!(
+                    "{}: {all} messages of type {msg_type}, {} distinct",
+                    side.name(),
+                    ids.len()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn logon(pair: &mut Pairing) -> Outcome {
+    let (i, a) = pair.both((0, 0), "logon")?;
+    let fresh = Numbers { next_out: 2, next_in: 2 };
+    if i != fresh || a != fresh {
+        return Err(format!("after the first logon {i:?}, {a:?}"));
+    }
+    Ok("both at 2".into())
+}
+
+fn orders(pair: &mut Pairing) -> Outcome {
+    pair.order_flow(10_000, "RUN")?;
+    let (i, _) = pair.agreed_numbers()?;
+    Ok(format!("10000 orders, 10000 reports, numbers {}/{}", i.next_out, i.next_in))
+}
+
+fn heartbeats(pair: &mut Pairing) -> Outcome {
+    let marks = pair.marks();
+    pair.initiator.wait_for(marks.0, 3, "heartbeats in", |e| e.is_message("in", "0"))?;
+    pair.acceptor.wait_for(marks.1, 3, "heartbeats in", |e| e.is_message("in", "0"))?;
+    pair.agreed_numbers()?;
+    Ok("3 each way".into())
+}
+
+fn test_requests(pair: &mut Pairing) -> Outcome {
+    for (side, id) in [(&mut pair.initiator, "WHO-IS-THERE"), (&mut pair.acceptor, "AND-YOU")] {
+        let mark = side.mark();
+        side.tell(&format!("testrequest {id}"))?;
+        let field = format!("112={id}");
+        side.wait(mark, "the Heartbeat that answers a TestRequest", |e| {
+            e.is_message("in", "0") && e.holds(&field)
+        })?;
+    }
+    pair.agreed_numbers()?;
+    Ok("1 each way answered".into())
+}
+
+fn gap_of_initiator(pair: &mut Pairing) -> Outcome {
+    gap(pair, Role::Initiator)
+}
+
+fn gap_of_acceptor(pair: &mut Pairing) -> Outcome {
+    gap(pair, Role::Acceptor)
+}
+
+/// Messages of `sender` are missing at the other side, which has to ask for them. Only QuickFIX can be
+/// made to lose messages or its place: as the receiver it forgets what it had, as the sender it
+/// numbers and stores orders that never reach the wire. Where it is both, both are done.
+fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
+    let tag = if sender == Role::Initiator { "I" } else { "A" };
+    // Fresh application messages at the end of both sides' numbers.
+    pair.order_flow(LOST, &format!("BEFORE-{tag}"))?;
+    pair.agreed_numbers()?;
+    let mut done = Vec::new();
+    if pair.side(sender.other()).plan.engine == Engine::QuickFix {
+        let receiver = pair.side(sender.other());
+        // An order seen a second time is not to be answered a second time.
+        receiver.tell("report off")?;
+        receiver.tell(&format!("gap-in {LOST}"))?;
+        // One may be a heartbeat that came meanwhile, and one the gap fill over it.
+        done.push(format!("{LOST} forgotten: {}", heal(pair, sender, LOST - 2)?));
+        pair.side(sender.other()).tell("report on")?;
+    }
+    if pair.side(sender).plan.engine == Engine::QuickFix {
+        pair.side(sender).tell(&format!("lost-orders {LOST} LOST-{tag}"))?;
+        done.push(format!("{LOST} never sent: {}", heal(pair, sender, LOST)?));
+    }
+    pair.order_flow(1, &format!("AFTER-{tag}"))?;
+    Ok(done.join("; "))
+}
+
+const LOST: usize = 5;
+
+/// Shows the gap by one more message of `sender` and waits until it is healed; gives the counts.
+fn heal(pair: &mut Pairing, sender: Role, at_least: usize) -> Outcome {
+    let (sender_mark, receiver_mark) = (pair.side(sender).mark(), pair.side(sender.other()).mark());
+    pair.side(sender).tell("testrequest SHOWS-THE-GAP")?;
+    pair.side(sender).wait(sender_mark, "a ResendRequest", |e| e.is_message("in", "2"))?;
+    let resent = |e: &Event| e.is("delivered") && e.flag("poss_dup");
+    let receiver = pair.side(sender.other());
+    receiver.wait_for(receiver_mark, at_least, "application messages with PossDupFlag", resent)?;
+    pair.agreed_numbers()?;
+    let receiver = pair.side(sender.other());
+    let asked = receiver.count(receiver_mark, |e| e.is_message("out", "2"));
+    Ok(format!("{asked} ResendRequest, {} messages resent", receiver.count(receiver_mark, resent)))
+}
+
+fn logout(pair: &mut Pairing) -> Outcome {
+    let marks = pair.marks();
+    pair.initiator.tell("logout")?;
+    pair.both(marks, "logout")?;
+    pair.initiator.wait(marks.0, "the Logout that answers", |e| e.is_message("in", "5"))?;
+    let (i, _) = pair.agreed_numbers()?;
+    Ok(format!("numbers {}/{}", i.next_out, i.next_in))
+}
+
+fn logon_continued(pair: &mut Pairing) -> Outcome {
+    let (before, _) = pair.agreed_numbers()?;
+    let marks = pair.marks();
+    pair.initiator.tell("logon")?;
+    expect_continued(pair, marks, before)?;
+    pair.order_flow(10, "AGAIN")?;
+    let (i, _) = pair.agreed_numbers()?;
+    Ok(format!("from {}/{}, 10 orders, to {}/{}", before.next_out, before.next_in, i.next_out, i.next_in))
+}
+
+fn restart_continued(pair: &mut Pairing) -> Outcome {
+    logout(pair)?;
+    let (before, _) = pair.agreed_numbers()?;
+    for side in [&mut pair.acceptor, &mut pair.initiator] {
+        let plan = side.plan.clone();
+        side.tell("stop")?;
+        side.wait(0, "stopped", |e| e.is("stopped"))?;
+        side.kill();
+        *side = Side::start(plan)?;
+    }
+    expect_continued(pair, (0, 0), before)?;
+    pair.order_flow(10, "RESTARTED")?;
+    let (i, _) = pair.agreed_numbers()?;
+    Ok(format!("from {}/{}, 10 orders, to {}/{}", before.next_out, before.next_in, i.next_out, i.next_in))
+}
+
+fn expect_continued(pair: &mut Pairing, marks: (usize, usize), before: Numbers) -> Result<(), String> {
+    pair.both(marks, "logon")?;
+    let logons = [(&pair.initiator, marks.0, before.next_in), (&pair.acceptor, marks.1, before.next_out)];
+    for (side, mark, seq) in logons {
+        let logon = side.wait(mark, "the Logon", |e| e.is_message("in", "A"))?;
+        if logon.number("seq") != seq || logon.holds("141=Y") {
+            return Err(format!("{} expected Logon {seq}, got {}", side.name(), logon.text("raw")));
+        }
+    }
+    Ok(())
+}
+
+fn logon_reset(pair: &mut Pairing) -> Outcome {
+    logout(pair)?;
+    let marks = pair.marks();
+    pair.initiator.tell("reset-logon")?;
+    let (i, a) = pair.both(marks, "logon")?;
+    let fresh = Numbers { next_out: 2, next_in: 2 };
+    if i != fresh || a != fresh {
+        return Err(format!("after the reset {i:?}, {a:?}"));
+    }
+    for (side, mark) in [(&pair.initiator, marks.0), (&pair.acceptor, marks.1)] {
+        let logon = side.wait(mark, "the Logon", |e| e.is_message("in", "A"))?;
+        if logon.number("seq") != 1 || !logon.holds("141=Y") {
+            return Err(format!("{} got {}", side.name(), logon.text("raw")));
+        }
+    }
+    pair.order_flow(10, "RESET")?;
+    let (i, _) = pair.agreed_numbers()?;
+    Ok(format!("both at 2, 10 orders, to {}/{}", i.next_out, i.next_in))
+}
+
+fn group_order(pair: &mut Pairing) -> Outcome {
+    const PARTIES: &str = "DEUTDEFF/D/1,TRADER7/D/11";
+    pair.both((0, 0), "logon")?;
+    pair.initiator.tell("group-order GROUP-1")?;
+    for (side, msg_type) in [(&pair.acceptor, "D"), (&pair.initiator, "8")] {
+        let message = side.wait(0, "the message with parties", |e| e.is_delivered(msg_type))?;
+        if message.text("parties") != PARTIES {
+            return Err(format!("{} read parties {:?}", side.name(), message.text("parties")));
+        }
+    }
+    pair.agreed_numbers()?;
+    Ok(format!("both read {PARTIES}"))
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| format!("no free port: {e}"))?;
+    Ok(listener.local_addr().map_err(|e| e.to_string())?.port())
+}

@@ -1,0 +1,324 @@
+//! One side of a pairing: a child process that takes commands on standard input, a line each, and
+//! tells what happens on standard output, a JSON object a line. Both engines speak these lines
+//! (`qf-peer --help` text lists the commands), so every step works on any pairing. It refuses to
+//! judge: steps do.
+
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a step waits for an event before it fails. Generous: it bounds a hang, it measures nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running side and everything that it has said so far.
+pub(crate) struct Side {
+    /// What it runs and where.
+    pub(crate) plan: Plan,
+    child: Child,
+    commands: Option<ChildStdin>,
+    heard: Arc<Heard>,
+}
+
+/// What a side runs, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) engine: Engine,
+    pub(crate) role: Role,
+    pub(crate) version: &'static str,
+    pub(crate) port: u16,
+    /// Holds the message store, the events file and what the process wrote on standard error.
+    pub(crate) folder: PathBuf,
+    pub(crate) dictionary: Option<PathBuf>,
+}
+
+/// The engine behind a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    QuickFix,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Initiator,
+    Acceptor,
+}
+
+/// One line of what a side said.
+#[derive(Clone, Debug)]
+pub(crate) struct Event(Map<String, Value>);
+
+/// Next outgoing and next expected MsgSeqNum of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    pub(crate) next_out: u64,
+    pub(crate) next_in: u64,
+}
+
+#[derive(Default)]
+struct Heard {
+    events: Mutex<(Vec<Event>, bool)>,
+    more: Condvar,
+}
+
+impl Side {
+    pub(crate) fn start(plan: Plan) -> Result<Side, String> {
+        std::fs::create_dir_all(&plan.folder).map_err(|e| format!("{}: {e}", plan.folder.display()))?;
+        let append = |name: &str| {
+            File::options()
+                .create(true)
+                .append(true)
+                .open(plan.folder.join(name))
+                .map_err(|e| format!("{}/{name}: {e}", plan.folder.display()))
+        };
+        let mut events_file = append("events")?;
+        let mut child = plan
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(append("errors")?)
+            .spawn()
+            .map_err(|e| format!("{:?} does not start: {e}", plan.engine))?;
+        let commands = child.stdin.take();
+        let output = child.stdout.take().expect("stdout is piped");
+        let heard = Arc::new(Heard::default());
+        let listener = Arc::clone(&heard);
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).split(b'\n') {
+                let Ok(line) = line else { break };
+                let _ = events_file.write_all(&[&line[..], b"\n"].concat());
+                // A process killed in the middle of a line leaves half of one.
+                if let Ok(Value::Object(fields)) = serde_json::from_slice(&line) {
+                    listener.events.lock().expect("no holder panics").0.push(Event(fields));
+                    listener.more.notify_all();
+                }
+            }
+            listener.events.lock().expect("no holder panics").1 = true;
+            listener.more.notify_all();
+        });
+        let side = Side { plan, child, commands, heard };
+        side.wait(0, "ready", |e| e.is("ready"))?;
+        Ok(side)
+    }
+
+    /// Sends one command line.
+    pub(crate) fn tell(&mut self, command: &str) -> Result<(), String> {
+        let pipe = self.commands.as_mut().ok_or("its standard input is closed")?;
+        pipe.write_all(format!("{command}\n").as_bytes())
+            .and_then(|()| pipe.flush())
+            .map_err(|e| format!("{} takes no command: {e}", self.name()))
+    }
+
+    /// The number of events so far: where a later `wait` begins to look.
+    pub(crate) fn mark(&self) -> usize {
+        self.heard.events.lock().expect("no holder panics").0.len()
+    }
+
+    /// Waits for the first event since `mark` that fits.
+    pub(crate) fn wait(
+        &self,
+        mark: usize,
+        what: &str,
+        fits: impl Fn(&Event) -> bool,
+    ) -> Result<Event, String> {
+        let mut last = None;
+        self.wait_until(mark, what, |event| {
+            let fit = fits(event);
+            if fit {
+                last = Some(event.clone());
+            }
+            fit
+        })?;
+        Ok(last.expect("the closure saw it"))
+    }
+
+    /// Waits for `count` events since `mark` that fit.
+    pub(crate) fn wait_for(
+        &self,
+        mark: usize,
+        count: usize,
+        what: &str,
+        fits: impl Fn(&Event) -> bool,
+    ) -> Result<(), String> {
+        let mut seen = 0;
+        if count == 0 {
+            return Ok(());
+        }
+        self.wait_until(mark, what, |event| {
+            seen += usize::from(fits(event));
+            seen == count
+        })
+        .map_err(|why| format!("{why} ({seen} of {count})"))
+    }
+
+    /// How many events since `mark` fit, as of now.
+    pub(crate) fn count(&self, mark: usize, fits: impl Fn(&Event) -> bool) -> usize {
+        let heard = self.heard.events.lock().expect("no holder panics");
+        heard.0[mark..].iter().filter(|e| fits(e)).count()
+    }
+
+    /// The ClOrdID of every message of a type delivered since `mark`.
+    pub(crate) fn cl_ord_ids(&self, mark: usize, msg_type: &str) -> Vec<String> {
+        let heard = self.heard.events.lock().expect("no holder panics");
+        heard.0[mark..]
+            .iter()
+            .filter(|e| e.is_delivered(msg_type))
+            .map(|e| e.text("cl_ord_id").to_owned())
+            .collect()
+    }
+
+    /// Asks for both numbers.
+    pub(crate) fn numbers(&mut self) -> Result<Numbers, String> {
+        let mark = self.mark();
+        self.tell("numbers")?;
+        Ok(self.wait(mark, "numbers", |e| e.is("numbers"))?.numbers())
+    }
+
+    /// Ends it by `stop`, which logs out first, and waits until it is gone.
+    pub(crate) fn stop(mut self) -> Result<(), String> {
+        self.tell("stop")?;
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(format!("{} ended with {status}", self.name())),
+                Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+                Err(e) => return Err(e.to_string()),
+            }
+        }
+        Err(format!("{} did not stop", self.name()))
+    }
+
+    /// SIGKILL, and gone when this returns.
+    pub(crate) fn kill(&mut self) {
+        // Both fail only when the process is gone already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// For messages: engine and role.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.plan.engine.name(), self.plan.role.name())
+    }
+
+    fn wait_until(
+        &self,
+        mark: usize,
+        what: &str,
+        mut done: impl FnMut(&Event) -> bool,
+    ) -> Result<(), String> {
+        let until = Instant::now() + PATIENCE;
+        let mut next = mark;
+        let mut heard = self.heard.events.lock().expect("no holder panics");
+        loop {
+            while next < heard.0.len() {
+                next += 1;
+                if done(&heard.0[next - 1]) {
+                    return Ok(());
+                }
+            }
+            if heard.1 {
+                return Err(format!("{} ended before: {what}", self.name()));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(format!("{} waited in vain for: {what}", self.name()));
+            }
+            heard = self.heard.more.wait_timeout(heard, left).expect("no holder panics").0;
+        }
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Plan {
+    fn command(&self) -> Command {
+        let (sender, target) = match self.role {
+            Role::Initiator => ("TRADER", "VENUE"),
+            Role::Acceptor => ("VENUE", "TRADER"),
+        };
+        let mut command = match self.engine {
+            Engine::QuickFix => Command::new(quickfix_program()),
+        };
+        command.arg(self.role.name()).args(["--version", self.version, "--heartbeat", "1"]);
+        command.args(["--sender", sender, "--target", target, "--port"]).arg(self.port.to_string());
+        command.arg("--store").arg(self.folder.join("store"));
+        if let Some(file) = &self.dictionary {
+            command.arg("--dictionary").arg(file);
+        }
+        command
+    }
+}
+
+/// Where the makefile of peers/quickfix-cpp puts its program.
+pub(crate) fn quickfix_program() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../quickfix-cpp/build/qf-peer")
+}
+
+impl Engine {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Engine::QuickFix => "quickfix",
+        }
+    }
+}
+
+impl Role {
+    pub(crate) fn other(self) -> Role {
+        match self {
+            Role::Initiator => Role::Acceptor,
+            Role::Acceptor => Role::Initiator,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Role::Initiator => "initiator",
+            Role::Acceptor => "acceptor",
+        }
+    }
+}
+
+impl Event {
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.text("event") == name
+    }
+
+    /// A message that came in (`direction` "in") or went out ("out") on the wire.
+    pub(crate) fn is_message(&self, direction: &str, msg_type: &str) -> bool {
+        self.is(direction) && self.text("msg_type") == msg_type
+    }
+
+    /// An application message that the engine handed to its application.
+    pub(crate) fn is_delivered(&self, msg_type: &str) -> bool {
+        self.is("delivered") && self.text("msg_type") == msg_type
+    }
+
+    pub(crate) fn text(&self, key: &str) -> &str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn number(&self, key: &str) -> u64 {
+        self.0.get(key).and_then(Value::as_u64).unwrap_or_default()
+    }
+
+    pub(crate) fn flag(&self, key: &str) -> bool {
+        self.0.get(key).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// Whether the wire text of a session message holds `tag=value`.
+    pub(crate) fn holds(&self, field: &str) -> bool {
+        self.text("raw").split('\u{1}').any(|one| one == field)
+    }
+
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers { next_out: self.number("next_out"), next_in: self.number("next_in") }
+    }
+}
