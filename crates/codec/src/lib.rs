@@ -23,4 +23,9 @@ pub use framer::{Frame, FrameError, Framed, Framer};
 pub use index::{Fault, FaultKind, Field, Index, IndexError, Message, Span, byte_sum};
 pub use msg_type::{MsgType, is_admin};
 pub use number::{SeqNum, Tag};
-pub use types::{FromField, ToField, ValueError};
+pub use types::{
+    Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
+    LocalMktTime, MonthYear, MonthYearPart, MultipleCharValue, MultipleStringValue, NumInGroup, Precision,
+    SecondCache, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly, UtcTimestamp,
+    ValueError, WideDecimal, Zone,
+};

@@ -1,45 +1,124 @@
-//! Reading and writing the values of fields by their data types.
+//! The FIX data types: a field's bytes to a value and back (FIX 5.0SP2 volume 1, "FIX data types"; Orchestra's datatypes).
+//!
+//! A value keeps what its bytes said (scale, fraction digits, zone form), so that reading and writing gives the same bytes. The
+//! exceptions, all of them forms that the standard accepts and that a sender should not write:
+//! - integers lose leading zeros and the sign of zero (`007` -> `7`, `-0` -> `0`);
+//! - decimals do too, lose a trailing point and gain the zero before a leading one (`23.` -> `23`, `-.5` -> `-0.5`,
+//!   `-0.00` -> `0.00`);
+//! - the zone offset `-00` becomes `+00`.
+//!
+//! What it refuses to do: know which tag has which type, or which values an enumeration allows (the dictionary does), guess
+//! (`+5`, `1e3` and ` 7` are errors) and round.
 
-/// Reads a typed value from the bytes of a field, between `=` and SOH.
+mod code;
+mod date;
+mod decimal;
+mod digits;
+mod integer;
+mod month_year;
+mod second_cache;
+mod text;
+mod time;
+mod wide;
+mod zoned;
+
+use core::fmt;
+
+pub use code::{Country, Currency, Exchange, Language, Tenor, TenorUnit};
+pub use date::Date;
+pub use decimal::{Decimal, Digits};
+pub use integer::{DayOfMonth, Length, NumInGroup};
+pub use month_year::{MonthYear, MonthYearPart};
+pub use second_cache::SecondCache;
+pub use text::{Char, MultipleCharValue, MultipleStringValue, Text};
+pub use time::{LocalMktTime, Precision, UtcTimeOnly, UtcTimestamp};
+pub use wide::WideDecimal;
+pub use zoned::{TzTimeOnly, TzTimestamp, Zone};
+
+/// Reads a typed value from the bytes of a field (those between `=` and SOH).
 pub trait FromField<'m>: Sized {
-    /// The value of `bytes`.
+    /// Reads the value.
     ///
     /// # Errors
-    /// [`ValueError`] when the bytes are no value of the type.
-    fn from_field(bytes: &'m [u8]) -> Result<Self, ValueError>;
+    /// A [`ValueError`] when the bytes are not a value of this type.
+    fn from_field(value: &'m [u8]) -> Result<Self, ValueError>;
 }
 
-/// Writes a value as the bytes of a field.
+/// Writes a value of bounded length as the bytes of a field. Values that borrow their bytes ([`Text`], [`Digits`], ...) are
+/// written as those bytes.
 pub trait ToField {
-    /// Most bytes that a value takes.
+    /// The most bytes a value of this type takes.
     const MAX_LEN: usize;
 
-    /// Writes at the start of `out`, which has at least [`ToField::MAX_LEN`] bytes; gives the number written, at least 1.
+    /// Writes at the start of `out` and gives the number of bytes written, at least 1.
+    ///
+    /// # Panics
+    /// May panic when `out` has fewer than `MAX_LEN` bytes.
     fn write_to(&self, out: &mut [u8]) -> usize;
 }
 
-/// Why bytes are no value of a type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why a field's bytes are not a value of the type asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// There are no bytes. SessionRejectReason 4.
+    /// No bytes at all (SessionRejectReason 4: tag specified without a value).
     Empty,
-    /// The bytes do not have the type's form. SessionRejectReason 6.
+    /// The bytes do not follow the type's lexical rule, or are an integer too large for it (SessionRejectReason 6: incorrect
+    /// data format for value).
     Format,
-    /// The form is right, the value outside what the type allows. SessionRejectReason 5.
+    /// The form is right, the value outside the type's range (SessionRejectReason 5: value is incorrect for this tag). For
+    /// [`Decimal`] and [`WideDecimal`]: more digits than it can hold; the value itself may be right, see [`Digits`].
     OutOfRange,
 }
 
-impl ToField for u64 {
-    const MAX_LEN: usize = 20;
-
-    fn write_to(&self, out: &mut [u8]) -> usize {
-        let len = crate::digits(*self);
-        let mut rest = *self;
-        for place in out[..len].iter_mut().rev() {
-            *place = b'0' + (rest % 10) as u8;
-            rest /= 10;
+impl ValueError {
+    /// The SessionRejectReason (373) that names this error.
+    #[must_use]
+    pub const fn session_reject_reason(self) -> u16 {
+        match self {
+            Self::Empty => 4,
+            Self::OutOfRange => 5,
+            Self::Format => 6,
         }
-        len
     }
 }
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "the value is empty",
+            Self::Format => "the value does not have its type's form",
+            Self::OutOfRange => "the value is outside its type's range",
+        })
+    }
+}
+
+impl core::error::Error for ValueError {}
+
+/// Implements `Display` by the bytes that `ToField` writes (all of them ASCII).
+macro_rules! display_as_written {
+    ($($type:ty),+) => {$(
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let mut out = [0; <Self as $crate::types::ToField>::MAX_LEN];
+                let length = $crate::types::ToField::write_to(self, &mut out);
+                f.pad(core::str::from_utf8(&out[..length]).unwrap_or_default())
+            }
+        }
+    )+};
+}
+pub(crate) use display_as_written;
+
+/// Implements `FromStr` by `FromField`.
+macro_rules! parse_as_read {
+    ($($type:ty),+) => {$(
+        impl core::str::FromStr for $type {
+            type Err = $crate::types::ValueError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::types::FromField::from_field(text.as_bytes())
+            }
+        }
+    )+};
+}
+pub(crate) use parse_as_read;

@@ -1,0 +1,330 @@
+//! float and what derives from it (Qty, Price, PriceOffset, Amt, Percentage), exactly: never a binary fraction.
+
+use super::{FromField, ToField, ValueError, WideDecimal, digits, display_as_written, parse_as_read};
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+/// An exact decimal number: `mantissa` / 10^`scale`. 57.00 keeps its scale of 2 and is written so; comparing, equality and
+/// hash are numeric (57.00 = 57).
+///
+/// ```
+/// use fixbolt_codec::Decimal;
+/// let price: Decimal = "57.00".parse()?;
+/// assert_eq!(price, Decimal::from(57));
+/// assert_eq!(price.checked_mul(Decimal::from_parts(25, 1)).map(|amount| amount.scale()), Some(3));
+/// # Ok::<(), fixbolt_codec::ValueError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Decimal {
+    mantissa: i64,
+    scale: u8,
+}
+
+/// A number of any length as the digits on the wire, checked to have float's form: what a value is read as that is too long
+/// for [`Decimal`] and [`WideDecimal`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digits<'m>(&'m [u8]);
+
+impl Decimal {
+    /// The largest scale: 18 digits after the point.
+    pub const MAX_SCALE: u8 = 18;
+    /// Nothing, scale 0.
+    pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
+
+    /// `mantissa` / 10^`scale`.
+    ///
+    /// # Panics
+    /// When `scale` is above [`Decimal::MAX_SCALE`]; in a constant this fails the build.
+    #[must_use]
+    pub const fn from_parts(mantissa: i64, scale: u8) -> Self {
+        assert!(scale <= Self::MAX_SCALE, "a Decimal has at most 18 digits after the point");
+        Self { mantissa, scale }
+    }
+
+    /// `mantissa` / 10^`scale`, if the scale is at most [`Decimal::MAX_SCALE`].
+    #[must_use]
+    pub const fn try_from_parts(mantissa: i64, scale: u8) -> Option<Self> {
+        if scale <= Self::MAX_SCALE { Some(Self { mantissa, scale }) } else { None }
+    }
+
+    /// Reads `-?(\d+(\.\d*)?|\.\d+)`.
+    ///
+    /// # Errors
+    /// [`ValueError::OutOfRange`] for a right value whose digits do not fit: more than 18 after the point or a mantissa beyond
+    /// `i64`; [`WideDecimal`] and [`Digits`] take those.
+    #[inline]
+    pub fn parse(value: &[u8]) -> Result<Self, ValueError> {
+        let (negative, magnitude) = match value {
+            [b'-', rest @ ..] => (true, rest),
+            _ => (false, value),
+        };
+        let (mantissa, scale) = match magnitude.len() {
+            1..=8 => short(magnitude)?,
+            9..=16 => middle(magnitude)?,
+            _ => return Self::parse_long(value),
+        };
+        // At most 16 digits: neither the cast nor the sign can overflow.
+        let mantissa = mantissa as i64;
+        Ok(Self { mantissa: if negative { -mantissa } else { mantissa }, scale })
+    }
+
+    #[cold]
+    fn parse_long(value: &[u8]) -> Result<Self, ValueError> {
+        WideDecimal::parse(value)?.narrow().ok_or(ValueError::OutOfRange)
+    }
+
+    /// The digits as a whole number.
+    #[must_use]
+    pub const fn mantissa(self) -> i64 {
+        self.mantissa
+    }
+
+    /// How many of the digits stand after the point, 0 to [`Decimal::MAX_SCALE`].
+    #[must_use]
+    pub const fn scale(self) -> u8 {
+        self.scale
+    }
+
+    /// Whether the number is 0, at any scale.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// Whether the number is below 0.
+    #[must_use]
+    pub const fn is_negative(self) -> bool {
+        self.mantissa < 0
+    }
+
+    /// The same number, with room for 38 digits.
+    #[must_use]
+    pub const fn wide(self) -> WideDecimal {
+        WideDecimal::from_parts(self.mantissa as i128, self.scale)
+    }
+
+    /// The same number at another scale; `None` when digits would be lost or the mantissa does not fit.
+    #[must_use]
+    pub fn rescale(self, scale: u8) -> Option<Self> {
+        self.wide().rescale(scale)?.narrow()
+    }
+
+    /// The sum, at the larger scale; `None` when it does not fit.
+    #[must_use]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        if self.scale == other.scale {
+            return Some(Self { mantissa: self.mantissa.checked_add(other.mantissa)?, scale: self.scale });
+        }
+        self.wide().checked_add(other.wide())?.narrow()
+    }
+
+    /// The difference, at the larger scale; `None` when it does not fit.
+    #[must_use]
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        if self.scale == other.scale {
+            return Some(Self { mantissa: self.mantissa.checked_sub(other.mantissa)?, scale: self.scale });
+        }
+        self.wide().checked_sub(other.wide())?.narrow()
+    }
+
+    /// The product, exact, at the sum of the scales or, where that does not fit, the largest smaller scale that keeps it exact
+    /// (by dropping zeros); `None` when there is none.
+    #[must_use]
+    pub fn checked_mul(self, other: Self) -> Option<Self> {
+        // Two i64 never overflow an i128, and the scale stays at most 36.
+        let product =
+            WideDecimal::from_parts(self.mantissa as i128 * other.mantissa as i128, self.scale + other.scale);
+        product.narrow_by_dropping_zeros()
+    }
+
+    /// The number with its sign changed; `None` for the one mantissa (-2^63) that has no opposite.
+    #[must_use]
+    pub const fn checked_neg(self) -> Option<Self> {
+        match self.mantissa.checked_neg() {
+            Some(mantissa) => Some(Self { mantissa, scale: self.scale }),
+            None => None,
+        }
+    }
+
+    /// The nearest `f64`: lossy, for display and statistics, never for prices.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        const EXACT: u64 = 1 << 53;
+        if self.mantissa.unsigned_abs() <= EXACT {
+            // Both exact (10^18 = 5^18 * 2^18 and 5^18 < 2^53), so the quotient is rounded once.
+            return self.mantissa as f64 / digits::TEN_TO[usize::from(self.scale)] as f64;
+        }
+        self.wide().to_f64()
+    }
+}
+
+const POINT: u8 = b'.' ^ b'0';
+
+/// One to eight bytes of digits with at most one point.
+#[inline]
+fn short(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
+    let mut eight = digits::load(magnitude);
+    let point = digits::places_of(eight, POINT);
+    let mut scale = 0;
+    if point != 0 {
+        // The digits before the point move over it; a second point stays and is no digit.
+        let place = point.trailing_zeros() & !7;
+        let before = eight & ((1 << place) - 1);
+        let after = (eight >> place) & !0xFF;
+        eight = (after << place) | (before << 8);
+        scale = 7 - (place / 8) as u8;
+    }
+    let has_digit = point == 0 || magnitude.len() > 1;
+    if digits::all_digits(eight) && has_digit {
+        Ok((digits::number(eight), scale))
+    } else {
+        Err(ValueError::Format)
+    }
+}
+
+/// Nine to sixteen bytes of digits with at most one point.
+#[inline]
+fn middle(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
+    let (head, tail) = magnitude.split_at(magnitude.len() - 8);
+    let (head, tail) = (digits::load(head), digits::load(tail));
+    if digits::all_digits(head) {
+        let (low, scale) = short(&magnitude[magnitude.len() - 8..])?;
+        let width = 8 - usize::from(digits::places_of(tail, POINT) != 0);
+        return Ok((digits::number(head) * digits::TEN_TO[width] + low, scale));
+    }
+    // The point is among the first bytes, or the value is wrong.
+    let (high, scale) = short(&magnitude[..magnitude.len() - 8]).or_else(|error| {
+        if magnitude.len() == 9 && magnitude[0] == b'.' { Ok((0, 0)) } else { Err(error) }
+    })?;
+    if !digits::all_digits(tail) {
+        return Err(ValueError::Format);
+    }
+    Ok((high * 100_000_000 + digits::number(tail), scale + 8))
+}
+
+impl FromField<'_> for Decimal {
+    #[inline]
+    fn from_field(value: &[u8]) -> Result<Self, ValueError> {
+        Self::parse(value)
+    }
+}
+
+impl ToField for Decimal {
+    const MAX_LEN: usize = 21;
+
+    #[inline]
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        let magnitude = self.mantissa.unsigned_abs();
+        let negative = usize::from(self.mantissa < 0);
+        out[0] = b'-';
+        let out = &mut out[negative..];
+        if self.scale == 0 {
+            return negative + digits::write_unsigned(magnitude, out);
+        }
+        let scale = usize::from(self.scale);
+        let whole = digits::count(magnitude).saturating_sub(scale).max(1);
+        let end = whole + 1 + scale;
+        let rest = digits::fill(magnitude, &mut out[whole + 1..end]);
+        out[whole] = b'.';
+        digits::fill(rest, &mut out[..whole]);
+        negative + end
+    }
+}
+
+display_as_written!(Decimal);
+parse_as_read!(Decimal);
+
+impl From<i64> for Decimal {
+    fn from(mantissa: i64) -> Self {
+        Self { mantissa, scale: 0 }
+    }
+}
+
+impl From<i32> for Decimal {
+    fn from(mantissa: i32) -> Self {
+        Self { mantissa: i64::from(mantissa), scale: 0 }
+    }
+}
+
+impl From<u32> for Decimal {
+    fn from(mantissa: u32) -> Self {
+        Self { mantissa: i64::from(mantissa), scale: 0 }
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let difference = usize::from(self.scale.abs_diff(other.scale));
+        // An i64 times 10^18 fits an i128.
+        let factor = i128::from(digits::TEN_TO[difference]);
+        let (left, right) = (i128::from(self.mantissa), i128::from(other.mantissa));
+        if self.scale < other.scale { (left * factor).cmp(&right) } else { left.cmp(&(right * factor)) }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Decimal {}
+
+impl Hash for Decimal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.wide().hash(state);
+    }
+}
+
+impl<'m> Digits<'m> {
+    /// The bytes as they are on the wire.
+    #[must_use]
+    pub const fn as_bytes(self) -> &'m [u8] {
+        self.0
+    }
+
+    /// The digits as text.
+    #[must_use]
+    pub fn as_str(self) -> &'m str {
+        core::str::from_utf8(self.0).unwrap_or_default()
+    }
+}
+
+/// `-?(\d+(\.\d*)?|\.\d+)` of any length.
+impl<'m> FromField<'m> for Digits<'m> {
+    #[inline]
+    fn from_field(value: &'m [u8]) -> Result<Self, ValueError> {
+        if value.is_empty() {
+            return Err(ValueError::Empty);
+        }
+        let magnitude = value.strip_prefix(b"-").unwrap_or(value);
+        let mut points = 0;
+        for byte in magnitude {
+            if *byte == b'.' {
+                points += 1;
+            } else if !byte.is_ascii_digit() {
+                return Err(ValueError::Format);
+            }
+        }
+        if points <= 1 && magnitude.len() > points { Ok(Self(value)) } else { Err(ValueError::Format) }
+    }
+}
+
+impl fmt::Display for Digits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for Digits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digits({})", self.as_str())
+    }
+}

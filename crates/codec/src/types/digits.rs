@@ -1,0 +1,187 @@
+//! Decimal digits eight at a time: the one place where the types turn ASCII digits into numbers and back.
+//!
+//! Eight bytes lie in a `u64` with the first (most significant) digit in the lowest byte, each byte XORed with `'0'`, so that a
+//! digit is 0 to 9 and the bytes that are not used are zero digits.
+
+use super::ValueError;
+
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+/// Added to a byte below 0x80 it carries into the high bit exactly when the byte is above 9.
+const ABOVE_NINE: u64 = 0x7676_7676_7676_7676;
+
+pub(super) const TEN_TO: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut i = 1;
+    while i < 20 {
+        powers[i] = powers[i - 1] * 10;
+        i += 1;
+    }
+    powers
+};
+
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut i = 0;
+    while i < 100 {
+        pairs[i] = [b'0' + (i / 10) as u8, b'0' + (i % 10) as u8];
+        i += 1;
+    }
+    pairs
+};
+
+/// One to eight bytes, right-aligned.
+#[inline]
+pub(super) fn load(bytes: &[u8]) -> u64 {
+    let length = bytes.len();
+    debug_assert!((1..=8).contains(&length));
+    if let Ok(all) = <[u8; 8]>::try_from(bytes) {
+        return u64::from_le_bytes(all) ^ ZEROS;
+    }
+    let packed = if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The two halves overlap in equal bytes.
+        u64::from(u32::from_le_bytes(*head)) | u64::from(u32::from_le_bytes(*tail)) << (8 * (length - 4))
+    } else {
+        let middle = length / 2;
+        u64::from(bytes[0])
+            | u64::from(bytes[middle]) << (8 * middle)
+            | u64::from(bytes[length - 1]) << (8 * (length - 1))
+    };
+    let unused = 8 * (8 - length);
+    (packed ^ (ZEROS >> unused)) << unused
+}
+
+/// Whether all eight bytes are digits.
+#[inline]
+pub(super) const fn all_digits(eight: u64) -> bool {
+    (eight.wrapping_add(ABOVE_NINE) | eight) & HIGH == 0
+}
+
+/// The four two-digit numbers, in bytes 0, 2, 4 and 6.
+#[inline]
+pub(super) const fn pairs(eight: u64) -> u64 {
+    eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF
+}
+
+/// The number that eight digits make.
+#[inline]
+pub(super) const fn number(eight: u64) -> u64 {
+    let fours = pairs(eight);
+    let fours = fours.wrapping_mul(100).wrapping_add(fours >> 16) & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
+}
+
+/// A byte mask (0x80) of the places that hold `byte`, given as it looks after the XOR.
+#[inline]
+pub(super) const fn places_of(eight: u64, byte: u8) -> u64 {
+    let other = eight ^ (byte as u64 * 0x0101_0101_0101_0101);
+    !(((other & !HIGH).wrapping_add(!HIGH)) | other) & HIGH
+}
+
+/// Reads `[0-9]+`.
+#[inline]
+pub(super) fn unsigned(bytes: &[u8]) -> Result<u64, ValueError> {
+    match bytes.len() {
+        0 => Err(ValueError::Empty),
+        1..=8 => {
+            let eight = load(bytes);
+            if all_digits(eight) { Ok(number(eight)) } else { Err(ValueError::Format) }
+        }
+        9..=16 => {
+            let (head, tail) = bytes.split_at(bytes.len() - 8);
+            let (head, tail) = (load(head), load(tail));
+            if all_digits(head) && all_digits(tail) {
+                Ok(number(head) * 100_000_000 + number(tail))
+            } else {
+                Err(ValueError::Format)
+            }
+        }
+        _ => long_unsigned(bytes),
+    }
+}
+
+#[cold]
+fn long_unsigned(bytes: &[u8]) -> Result<u64, ValueError> {
+    bytes
+        .iter()
+        .try_fold(0_u64, |sum, byte| {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 { None } else { sum.checked_mul(10)?.checked_add(u64::from(digit)) }
+        })
+        .ok_or(ValueError::Format)
+}
+
+/// How many digits a number has, at least 1.
+#[inline]
+pub(super) const fn count(number: u64) -> usize {
+    match number.checked_ilog10() {
+        Some(log) => log as usize + 1,
+        None => 1,
+    }
+}
+
+/// Fills `out` with the last digits of `number`, zeros in front; gives what is left of the number.
+#[inline]
+pub(super) fn fill(mut number: u64, out: &mut [u8]) -> u64 {
+    let mut end = out.len();
+    while end >= 2 {
+        end -= 2;
+        out[end..end + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+        number /= 100;
+    }
+    if end == 1 {
+        out[0] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    number
+}
+
+/// Two digits of a number below 100.
+#[inline]
+pub(super) const fn two(number: u8) -> [u8; 2] {
+    PAIRS[(number % 100) as usize]
+}
+
+/// Writes an unsigned number without leading zeros.
+#[inline]
+pub(super) fn write_unsigned(number: u64, out: &mut [u8]) -> usize {
+    let length = count(number);
+    fill(number, &mut out[..length]);
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_but_the_ten_digits_is_refused_at_every_place() {
+        let mut bytes = *b"1234567812345678123";
+        for length in 1..=bytes.len() {
+            for place in 0..length {
+                for byte in 0..=255_u8 {
+                    let before = bytes[place];
+                    bytes[place] = byte;
+                    assert_eq!(
+                        unsigned(&bytes[..length]).is_ok(),
+                        byte.is_ascii_digit(),
+                        "{byte:#x} at {place} of {length}"
+                    );
+                    bytes[place] = before;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_is_found_among_any_other_bytes() {
+        for byte in 0..=255_u8 {
+            for place in 0..8 {
+                let mut bytes = [b'.'; 8];
+                bytes[place] = byte;
+                let expected = if byte == b'.' { HIGH } else { HIGH & !(0x80 << (8 * place)) };
+                assert_eq!(places_of(load(&bytes), b'.' ^ b'0'), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! SendingTime's text, rendered anew only as far as the clock has moved on: date and second when the second changes, else the
+//! fraction alone.
+
+use super::time::clock;
+use super::{Date, Precision, digits};
+
+/// The text of the last moment rendered.
+#[derive(Clone, Debug)]
+pub struct SecondCache {
+    /// The second that `text` shows; `u64::MAX` before the first.
+    second: u64,
+    /// The day that `text` shows; `u32::MAX` before the first.
+    day: u32,
+    text: [u8; 30],
+}
+
+impl SecondCache {
+    /// A cache that has rendered nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { second: u64::MAX, day: u32::MAX, text: *b"00000000-00:00:00.000000000000" }
+    }
+
+    /// The UTCTimestamp of a moment given in nanoseconds since 1970-01-01 00:00 UTC, cut to `precision`.
+    #[inline]
+    pub fn render(&mut self, unix_nanos: u64, precision: Precision) -> &[u8] {
+        let (second, nanos) = (unix_nanos / 1_000_000_000, unix_nanos % 1_000_000_000);
+        if second != self.second {
+            self.show_second(second);
+        }
+        let nanos_digits = usize::from(precision.digits()).min(9);
+        if nanos_digits == 0 {
+            return &self.text[..17];
+        }
+        // The last three of twelve digits are never touched and stay zeros.
+        digits::fill(nanos / digits::TEN_TO[9 - nanos_digits], &mut self.text[18..18 + nanos_digits]);
+        &self.text[..18 + usize::from(precision.digits())]
+    }
+
+    #[cold]
+    fn show_second(&mut self, second: u64) {
+        let (day, of_day) = ((second / 86_400) as u32, (second % 86_400) as u32);
+        if day != self.day {
+            self.text[..8].copy_from_slice(&Date::from_unix_day(day).to_eight());
+            self.day = day;
+        }
+        let clock = clock((of_day / 3_600) as u8, (of_day / 60 % 60) as u8, (of_day % 60) as u8);
+        self.text[9..17].copy_from_slice(&clock);
+        self.second = second;
+    }
+}
+
+impl Default for SecondCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}

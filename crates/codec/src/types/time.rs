@@ -1,0 +1,360 @@
+//! Times of day and moments: UTCTimestamp, UTCTimeOnly, LocalMktTime. To picoseconds, with as many fraction digits as the
+//! sender wrote, leap second included.
+
+use super::{Date, FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
+use core::cmp::Ordering;
+use core::hash::{Hash, Hasher};
+
+/// A moment in UTC (type UTCTimestamp, TIME in FIX.4.0 and 4.1). Comparing, equality and hash ignore how many fraction digits
+/// were written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct UtcTimestamp {
+    date: Date,
+    time: UtcTimeOnly,
+}
+
+/// A time of day in UTC (type UTCTimeOnly). Comparing, equality and hash ignore how many fraction digits were written.
+#[derive(Clone, Copy, Debug)]
+pub struct UtcTimeOnly {
+    hour: u8,
+    minute: u8,
+    second: u8,
+    digits: u8,
+    picoseconds: u64,
+}
+
+/// A time of day at a market, to the second (type LocalMktTime).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LocalMktTime {
+    hour: u8,
+    minute: u8,
+    second: u8,
+}
+
+/// How many fraction digits of a second are written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Precision {
+    /// None: FIX.4.0 and 4.1 know nothing else.
+    Seconds,
+    /// Three.
+    #[default]
+    Millis,
+    /// Six.
+    Micros,
+    /// Nine.
+    Nanos,
+    /// Twelve.
+    Picos,
+}
+
+impl Precision {
+    /// The number of digits: 0, 3, 6, 9 or 12.
+    #[must_use]
+    pub const fn digits(self) -> u8 {
+        match self {
+            Self::Seconds => 0,
+            Self::Millis => 3,
+            Self::Micros => 6,
+            Self::Nanos => 9,
+            Self::Picos => 12,
+        }
+    }
+}
+
+const PICOSECONDS: u64 = 1_000_000_000_000;
+
+impl UtcTimeOnly {
+    /// A time of day, if there is such a time: second 60 only at 23:59, below 10^12 picoseconds, which are cut to `precision`.
+    #[must_use]
+    pub const fn new(
+        hour: u8,
+        minute: u8,
+        second: u8,
+        picoseconds: u64,
+        precision: Precision,
+    ) -> Option<Self> {
+        if picoseconds >= PICOSECONDS || !is_time(hour, minute, second) {
+            return None;
+        }
+        let digits = precision.digits();
+        let unit = digits::TEN_TO[12 - digits as usize];
+        Some(Self { hour, minute, second, digits, picoseconds: picoseconds / unit * unit })
+    }
+
+    /// The hour, 0 to 23.
+    #[must_use]
+    pub const fn hour(self) -> u8 {
+        self.hour
+    }
+
+    /// The minute, 0 to 59.
+    #[must_use]
+    pub const fn minute(self) -> u8 {
+        self.minute
+    }
+
+    /// The second, 0 to 60.
+    #[must_use]
+    pub const fn second(self) -> u8 {
+        self.second
+    }
+
+    /// The fraction in picoseconds, below 10^12.
+    #[must_use]
+    pub const fn picoseconds(self) -> u64 {
+        self.picoseconds
+    }
+
+    /// How many fraction digits are written, 0 to 12. The standard knows 0, 3, 6, 9 and 12; others by agreement.
+    #[must_use]
+    pub const fn fraction_digits(self) -> u8 {
+        self.digits
+    }
+
+    /// Nanoseconds since midnight, cut; the leap second counts as the next day's first.
+    #[must_use]
+    pub const fn nanos_of_day(self) -> u64 {
+        let seconds = self.hour as u64 * 3_600 + self.minute as u64 * 60 + self.second as u64;
+        seconds * 1_000_000_000 + self.picoseconds / 1_000
+    }
+
+    /// A time of day from nanoseconds below 86,400 * 10^9.
+    const fn from_nanos_of_day(nanos: u64, precision: Precision) -> Self {
+        let (second, nanos) = ((nanos / 1_000_000_000) as u32, nanos % 1_000_000_000);
+        let digits = precision.digits();
+        let unit = digits::TEN_TO[12 - digits as usize];
+        Self {
+            hour: (second / 3_600) as u8,
+            minute: (second / 60 % 60) as u8,
+            second: (second % 60) as u8,
+            digits,
+            picoseconds: nanos * 1_000 / unit * unit,
+        }
+    }
+
+    /// Reads `HH:MM:SS` and what follows it.
+    #[inline]
+    fn from_parts(clock: [u8; 8], rest: &[u8]) -> Result<Self, ValueError> {
+        let (hour, minute, second) = read_clock(clock)?;
+        let (picoseconds, digits) = read_fraction(rest)?;
+        if is_time(hour, minute, second) {
+            Ok(Self { hour, minute, second, digits, picoseconds })
+        } else {
+            Err(ValueError::Format)
+        }
+    }
+}
+
+impl UtcTimestamp {
+    /// A moment.
+    #[must_use]
+    pub const fn new(date: Date, time: UtcTimeOnly) -> Self {
+        Self { date, time }
+    }
+
+    /// The day.
+    #[must_use]
+    pub const fn date(self) -> Date {
+        self.date
+    }
+
+    /// The time of day.
+    #[must_use]
+    pub const fn time(self) -> UtcTimeOnly {
+        self.time
+    }
+
+    /// A moment from nanoseconds since 1970-01-01 00:00 UTC, cut to `precision`.
+    #[must_use]
+    pub const fn from_unix_nanos(nanos: u64, precision: Precision) -> Self {
+        const DAY: u64 = 86_400_000_000_000;
+        Self {
+            date: Date::from_unix_day((nanos / DAY) as u32),
+            time: UtcTimeOnly::from_nanos_of_day(nanos % DAY, precision),
+        }
+    }
+
+    /// Nanoseconds since 1970-01-01 00:00 UTC, cut; a leap second gives the number of the second after it. `None` before 1970
+    /// and after the year 2554.
+    #[must_use]
+    pub fn to_unix_nanos(self) -> Option<u64> {
+        let day = u64::try_from(self.date.unix_day()).ok()?;
+        day.checked_mul(86_400_000_000_000)?.checked_add(self.time.nanos_of_day())
+    }
+}
+
+impl LocalMktTime {
+    /// A time of day, if there is such a time.
+    #[must_use]
+    pub const fn new(hour: u8, minute: u8, second: u8) -> Option<Self> {
+        if hour <= 23 && minute <= 59 && second <= 59 { Some(Self { hour, minute, second }) } else { None }
+    }
+
+    /// The hour, 0 to 23.
+    #[must_use]
+    pub const fn hour(self) -> u8 {
+        self.hour
+    }
+
+    /// The minute, 0 to 59.
+    #[must_use]
+    pub const fn minute(self) -> u8 {
+        self.minute
+    }
+
+    /// The second, 0 to 59.
+    #[must_use]
+    pub const fn second(self) -> u8 {
+        self.second
+    }
+}
+
+/// Leap seconds are put in at the end of a UTC day and nowhere else.
+const fn is_time(hour: u8, minute: u8, second: u8) -> bool {
+    hour <= 23 && minute <= 59 && (second <= 59 || (second == 60 && hour == 23 && minute == 59))
+}
+
+/// Reads `HH:MM:SS`; the numbers are two digits each, not checked further.
+#[inline]
+pub(super) fn read_clock(clock: [u8; 8]) -> Result<(u8, u8, u8), ValueError> {
+    const FORM: u64 = u64::from_le_bytes(*b"00:00:00");
+    // Added to a byte it carries into the high bit: above 9 where a digit belongs, above 0 where the colon does.
+    const LIMIT: u64 = u64::from_le_bytes([0x76, 0x76, 0x7F, 0x76, 0x76, 0x7F, 0x76, 0x76]);
+    let eight = u64::from_le_bytes(clock) ^ FORM;
+    if (eight.wrapping_add(LIMIT) | eight) & 0x8080_8080_8080_8080 != 0 {
+        return Err(ValueError::Format);
+    }
+    let [hour, _, _, minute, _, _, second, _] = eight.wrapping_mul(10).wrapping_add(eight >> 8).to_le_bytes();
+    Ok((hour, minute, second))
+}
+
+/// Reads nothing, or a point and one to twelve digits: the picoseconds and the number of digits.
+#[inline]
+pub(super) fn read_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
+    match rest {
+        [] => Ok((0, 0)),
+        [b'.', fraction @ ..] if matches!(fraction.len(), 1..=12) => {
+            let number = digits::unsigned(fraction)?;
+            Ok((number * digits::TEN_TO[12 - fraction.len()], fraction.len() as u8))
+        }
+        _ => Err(ValueError::Format),
+    }
+}
+
+/// `HH:MM:SS`.
+#[inline]
+pub(super) const fn clock(hour: u8, minute: u8, second: u8) -> [u8; 8] {
+    let [a, b] = digits::two(hour);
+    let [c, d] = digits::two(minute);
+    let [e, f] = digits::two(second);
+    [a, b, b':', c, d, b':', e, f]
+}
+
+/// Writes nothing, or a point and the fraction's digits.
+#[inline]
+pub(super) fn write_fraction(picoseconds: u64, digits: u8, out: &mut [u8]) -> usize {
+    if digits == 0 {
+        return 0;
+    }
+    let digits = usize::from(digits);
+    out[0] = b'.';
+    digits::fill(picoseconds / digits::TEN_TO[12 - digits], &mut out[1..=digits]);
+    1 + digits
+}
+
+fn wrong_length<T>(value: &[u8]) -> Result<T, ValueError> {
+    Err(if value.is_empty() { ValueError::Empty } else { ValueError::Format })
+}
+
+impl FromField<'_> for UtcTimestamp {
+    #[inline]
+    fn from_field(value: &[u8]) -> Result<Self, ValueError> {
+        let Some((date, rest)) = value.split_first_chunk::<8>() else { return wrong_length(value) };
+        let Some((clock, fraction)) = rest.strip_prefix(b"-").and_then(|rest| rest.split_first_chunk::<8>())
+        else {
+            return Err(ValueError::Format);
+        };
+        Ok(Self { date: Date::from_eight(*date)?, time: UtcTimeOnly::from_parts(*clock, fraction)? })
+    }
+}
+
+impl FromField<'_> for UtcTimeOnly {
+    #[inline]
+    fn from_field(value: &[u8]) -> Result<Self, ValueError> {
+        let Some((clock, fraction)) = value.split_first_chunk::<8>() else { return wrong_length(value) };
+        Self::from_parts(*clock, fraction)
+    }
+}
+
+impl FromField<'_> for LocalMktTime {
+    fn from_field(value: &[u8]) -> Result<Self, ValueError> {
+        let Ok(clock) = <[u8; 8]>::try_from(value) else { return wrong_length(value) };
+        let (hour, minute, second) = read_clock(clock)?;
+        Self::new(hour, minute, second).ok_or(ValueError::Format)
+    }
+}
+
+impl ToField for UtcTimestamp {
+    const MAX_LEN: usize = 30;
+
+    #[inline]
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&self.date.to_eight());
+        out[8] = b'-';
+        9 + self.time.write_to(&mut out[9..])
+    }
+}
+
+impl ToField for UtcTimeOnly {
+    const MAX_LEN: usize = 21;
+
+    #[inline]
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&clock(self.hour, self.minute, self.second));
+        8 + write_fraction(self.picoseconds, self.digits, &mut out[8..])
+    }
+}
+
+impl ToField for LocalMktTime {
+    const MAX_LEN: usize = 8;
+
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&clock(self.hour, self.minute, self.second));
+        8
+    }
+}
+
+display_as_written!(UtcTimestamp, UtcTimeOnly, LocalMktTime);
+parse_as_read!(UtcTimestamp, UtcTimeOnly, LocalMktTime);
+
+impl UtcTimeOnly {
+    const fn moment(self) -> (u8, u8, u8, u64) {
+        (self.hour, self.minute, self.second, self.picoseconds)
+    }
+}
+
+impl Ord for UtcTimeOnly {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.moment().cmp(&other.moment())
+    }
+}
+
+impl PartialOrd for UtcTimeOnly {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for UtcTimeOnly {
+    fn eq(&self, other: &Self) -> bool {
+        self.moment() == other.moment()
+    }
+}
+
+impl Eq for UtcTimeOnly {}
+
+impl Hash for UtcTimeOnly {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.moment().hash(state);
+    }
+}

@@ -1,0 +1,221 @@
+//! Decimals of up to 38 digits, for prices and amounts that a [`Decimal`] cannot hold (18 decimals of a crypto venue).
+
+use super::{Decimal, Digits, FromField, ToField, ValueError, display_as_written, parse_as_read};
+use core::cmp::Ordering;
+use core::hash::{Hash, Hasher};
+
+/// An exact decimal number with a 128-bit mantissa: [`Decimal`]'s larger sibling, made by [`Decimal::wide`] or read from a
+/// field. Comparing, equality and hash are numeric.
+#[derive(Clone, Copy, Debug)]
+pub struct WideDecimal {
+    mantissa: i128,
+    scale: u8,
+}
+
+impl WideDecimal {
+    /// The largest scale: 38 digits after the point.
+    pub const MAX_SCALE: u8 = 38;
+
+    /// `mantissa` / 10^`scale`.
+    ///
+    /// # Panics
+    /// When `scale` is above [`WideDecimal::MAX_SCALE`]; in a constant this fails the build.
+    #[must_use]
+    pub const fn from_parts(mantissa: i128, scale: u8) -> Self {
+        assert!(scale <= Self::MAX_SCALE, "a WideDecimal has at most 38 digits after the point");
+        Self { mantissa, scale }
+    }
+
+    /// Reads `-?(\d+(\.\d*)?|\.\d+)`.
+    ///
+    /// # Errors
+    /// [`ValueError::OutOfRange`] for a right value whose digits do not fit: more than 38 after the point or a mantissa beyond
+    /// `i128`; [`Digits`] takes those.
+    pub fn parse(value: &[u8]) -> Result<Self, ValueError> {
+        let digits = Digits::from_field(value)?.as_bytes();
+        let negative = digits[0] == b'-';
+        let mut mantissa = 0_i128;
+        let mut scale = None;
+        for byte in &digits[usize::from(negative)..] {
+            if *byte == b'.' {
+                scale = Some(0_u8);
+                continue;
+            }
+            let digit = i128::from(byte - b'0');
+            let digit = if negative { -digit } else { digit };
+            mantissa = mantissa
+                .checked_mul(10)
+                .and_then(|tens| tens.checked_add(digit))
+                .ok_or(ValueError::OutOfRange)?;
+            if let Some(places) = &mut scale {
+                *places += 1;
+                if *places > Self::MAX_SCALE {
+                    return Err(ValueError::OutOfRange);
+                }
+            }
+        }
+        Ok(Self { mantissa, scale: scale.unwrap_or(0) })
+    }
+
+    /// The digits as a whole number.
+    #[must_use]
+    pub const fn mantissa(self) -> i128 {
+        self.mantissa
+    }
+
+    /// How many of the digits stand after the point, 0 to [`WideDecimal::MAX_SCALE`].
+    #[must_use]
+    pub const fn scale(self) -> u8 {
+        self.scale
+    }
+
+    /// The same number and scale as a [`Decimal`], if it fits.
+    #[must_use]
+    pub fn narrow(self) -> Option<Decimal> {
+        Decimal::try_from_parts(i64::try_from(self.mantissa).ok()?, self.scale)
+    }
+
+    /// The same number as a [`Decimal`], giving up as few zeros at the end as needed.
+    pub(super) fn narrow_by_dropping_zeros(mut self) -> Option<Decimal> {
+        loop {
+            if let Some(narrow) = self.narrow() {
+                return Some(narrow);
+            }
+            if self.scale == 0 || self.mantissa % 10 != 0 {
+                return None;
+            }
+            self = Self { mantissa: self.mantissa / 10, scale: self.scale - 1 };
+        }
+    }
+
+    /// The same number at another scale; `None` when digits would be lost or the mantissa does not fit.
+    #[must_use]
+    pub fn rescale(self, scale: u8) -> Option<Self> {
+        if scale > Self::MAX_SCALE {
+            return None;
+        }
+        let factor = 10_i128.pow(u32::from(self.scale.abs_diff(scale)));
+        if scale >= self.scale {
+            Some(Self { mantissa: self.mantissa.checked_mul(factor)?, scale })
+        } else if self.mantissa % factor == 0 {
+            Some(Self { mantissa: self.mantissa / factor, scale })
+        } else {
+            None
+        }
+    }
+
+    /// The sum, at the larger scale; `None` when it does not fit.
+    #[must_use]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        let scale = self.scale.max(other.scale);
+        let mantissa = self.rescale(scale)?.mantissa.checked_add(other.rescale(scale)?.mantissa)?;
+        Some(Self { mantissa, scale })
+    }
+
+    /// The difference, at the larger scale; `None` when it does not fit.
+    #[must_use]
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        let scale = self.scale.max(other.scale);
+        let mantissa = self.rescale(scale)?.mantissa.checked_sub(other.rescale(scale)?.mantissa)?;
+        Some(Self { mantissa, scale })
+    }
+
+    /// The product, at the sum of the scales; `None` when it does not fit.
+    #[must_use]
+    pub fn checked_mul(self, other: Self) -> Option<Self> {
+        let scale = self.scale + other.scale;
+        if scale > Self::MAX_SCALE {
+            return None;
+        }
+        Some(Self { mantissa: self.mantissa.checked_mul(other.mantissa)?, scale })
+    }
+
+    /// The nearest `f64`: lossy, for display and statistics, never for prices.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        let mut out = [0; Self::MAX_LEN];
+        let length = self.write_to(&mut out);
+        // The standard library's reader rounds right, and takes every form that this type writes.
+        core::str::from_utf8(&out[..length]).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+    }
+
+    /// The number without zeros at the end: equal numbers have one such form.
+    const fn shortest(mut self) -> Self {
+        while self.scale > 0 && self.mantissa % 10 == 0 {
+            self = Self { mantissa: self.mantissa / 10, scale: self.scale - 1 };
+        }
+        self
+    }
+}
+
+impl FromField<'_> for WideDecimal {
+    fn from_field(value: &[u8]) -> Result<Self, ValueError> {
+        Self::parse(value)
+    }
+}
+
+impl ToField for WideDecimal {
+    const MAX_LEN: usize = 41;
+
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        let mut magnitude = self.mantissa.unsigned_abs();
+        let negative = usize::from(self.mantissa < 0);
+        out[0] = b'-';
+        let scale = usize::from(self.scale);
+        let digits = magnitude.checked_ilog10().map_or(1, |log| log as usize + 1).max(scale + 1);
+        let length = negative + digits + usize::from(scale > 0);
+        let point = length - scale - 1;
+        for place in (negative..length).rev() {
+            if scale > 0 && place == point {
+                out[place] = b'.';
+            } else {
+                out[place] = b'0' + (magnitude % 10) as u8;
+                magnitude /= 10;
+            }
+        }
+        length
+    }
+}
+
+display_as_written!(WideDecimal);
+parse_as_read!(WideDecimal);
+
+impl From<Decimal> for WideDecimal {
+    fn from(narrow: Decimal) -> Self {
+        narrow.wide()
+    }
+}
+
+impl Ord for WideDecimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let scale = self.scale.max(other.scale);
+        match (self.rescale(scale), other.rescale(scale)) {
+            (Some(left), Some(right)) => left.mantissa.cmp(&right.mantissa),
+            // Only the one with the smaller scale is multiplied: what then overflows is the larger in magnitude.
+            (None, _) => self.mantissa.cmp(&0),
+            (_, None) => 0.cmp(&other.mantissa),
+        }
+    }
+}
+
+impl PartialOrd for WideDecimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for WideDecimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for WideDecimal {}
+
+impl Hash for WideDecimal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let shortest = self.shortest();
+        shortest.mantissa.hash(state);
+        shortest.scale.hash(state);
+    }
+}
