@@ -162,6 +162,13 @@ pub enum StoreError {
         /// What is wrong there.
         reason: String,
     },
+    /// The record would use an outbound number a second time, or let NextNumOut go down within the generation.
+    NumberReused {
+        /// MsgSeqNum of the record.
+        seq: SeqNum,
+        /// The lowest number still free.
+        next_out: SeqNum,
+    },
     /// The record is larger than the store takes.
     TooLarge {
         /// Bytes of the record.
@@ -178,6 +185,9 @@ impl fmt::Display for StoreError {
             Self::Io { doing, reason } => write!(f, "{doing}: {reason}"),
             Self::Locked { place, holder } => write!(f, "{place}: in use by {holder}"),
             Self::Damaged { place, reason } => write!(f, "{place}: {reason}"),
+            Self::NumberReused { seq, next_out } => {
+                write!(f, "outbound number {seq} refused: the next free one is {next_out}")
+            }
             Self::TooLarge { bytes, limit } => {
                 write!(f, "a record of {bytes} bytes; the store takes {limit} at most")
             }
@@ -190,7 +200,11 @@ impl core::error::Error for StoreError {}
 /// The message store of one worker.
 ///
 /// Order of calls: `open` each session; then, for every turn, `begin`, any number of `append`s (to any open sessions),
-/// and one of `commit` or `rollback`. `append` outside a turn is a caller's mistake and panics.
+/// and one of `commit` or `rollback`. `append` outside a turn is a caller's mistake and panics. A session that is opened
+/// again after [`Store::close`] gets the key it had.
+///
+/// Outbound records with PossDupFlag are copies: kept for the audit, never read back for a resend; they may
+/// have a number that was used. Any other outbound record must have a number not used in its generation.
 pub trait Store: Send {
     /// Opens or creates the store of `session` and says what it holds.
     ///

@@ -1,0 +1,146 @@
+//! What a session's records add up to: numbers, generation, connection, attempts.
+//!
+//! Every store keeps one `Ledger` as committed and one with the open turn applied. This is also where a store refuses a record
+//! that would use an outbound number twice; it knows nothing of bytes or files.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::Utc;
+use fixbolt_session::store::{
+    Connection, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError,
+};
+
+/// The running totals of one session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) generation: Generation,
+    pub(crate) next_in: SeqNum,
+    pub(crate) next_out: SeqNum,
+    pub(crate) connection: Connection,
+    pub(crate) since: Option<Utc>,
+    pub(crate) attempts: u32,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            generation: Generation(0),
+            next_in: SeqNum::ONE,
+            next_out: SeqNum::ONE,
+            connection: Connection(0),
+            since: None,
+            attempts: 0,
+        }
+    }
+}
+
+/// Whether the record is an outbound message as it was first sent: what a resend reads. A copy with PossDupFlag is kept
+/// for the audit only.
+pub(crate) fn is_original(kind: RecordKind, flags: RecordFlags) -> bool {
+    kind == RecordKind::Outbound && !flags.contains(RecordFlags::POSS_DUP)
+}
+
+impl Ledger {
+    /// Adds a record that a caller wants to store.
+    ///
+    /// # Errors
+    /// [`StoreError::NumberReused`] when NextNumOut would go down within the generation or a number be used twice.
+    #[inline]
+    pub(crate) fn apply(&mut self, record: &Record<'_>) -> Result<(), StoreError> {
+        let lowest = match record.kind {
+            RecordKind::Outbound if !record.flags.contains(RecordFlags::POSS_DUP) => self.next_out,
+            RecordKind::Adjust => self.next_out,
+            RecordKind::Outbound | RecordKind::Reset => SeqNum::ONE,
+            RecordKind::Inbound | RecordKind::Attempt => SeqNum::ZERO,
+        };
+        // The last number is never used: there would be no next one.
+        if record.seq < lowest || (lowest != SeqNum::ZERO && record.seq == SeqNum::MAX) {
+            return Err(StoreError::NumberReused { seq: record.seq, next_out: self.next_out });
+        }
+        self.add(record);
+        Ok(())
+    }
+
+    /// Adds a record that is known to be stored; never lets NextNumOut go down within a generation.
+    #[inline]
+    pub(crate) fn add(&mut self, record: &Record<'_>) {
+        match record.kind {
+            RecordKind::Outbound => self.next_out = self.next_out.max(record.seq.next()),
+            RecordKind::Adjust => {
+                self.next_out = self.next_out.max(record.seq);
+                self.attempts = 0;
+            }
+            RecordKind::Reset => {
+                self.generation = Generation(self.generation.0.wrapping_add(1));
+                self.next_out = record.seq;
+                self.since = Some(record.utc);
+                self.attempts = 0;
+            }
+            RecordKind::Attempt if record.seq == self.next_in => {
+                self.attempts = self.attempts.saturating_add(1);
+            }
+            RecordKind::Attempt | RecordKind::Inbound => {}
+        }
+        if record.next_in != self.next_in {
+            self.next_in = record.next_in;
+            self.attempts = 0;
+        }
+        if self.since.is_none() {
+            self.since = Some(record.utc);
+        }
+        self.connection = self.connection.max(record.connection);
+    }
+
+    /// As the session core wants to hear it.
+    pub(crate) fn recovered(&self) -> Recovered {
+        Recovered {
+            generation: self.generation,
+            next_in: self.next_in,
+            next_out: self.next_out,
+            connection: self.connection,
+            since: self.since,
+            attempts: self.attempts,
+            given_up: None,
+            damage: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{attempt, inbound, outbound, reset};
+
+    #[test]
+    fn an_outbound_number_is_used_once_and_a_possdup_copy_moves_nothing() {
+        let mut ledger = Ledger::default();
+        ledger.apply(&outbound(1, b"a")).unwrap();
+        ledger.apply(&outbound(2, b"b")).unwrap();
+        assert_eq!(
+            ledger.apply(&outbound(2, b"c")),
+            Err(StoreError::NumberReused { seq: SeqNum(2), next_out: SeqNum(3) })
+        );
+        let copy = Record { flags: RecordFlags::POSS_DUP, ..outbound(1, b"a") };
+        ledger.apply(&copy).unwrap();
+        assert_eq!(ledger.next_out, SeqNum(3));
+        assert!(ledger.apply(&Record { kind: RecordKind::Adjust, ..outbound(2, b"") }).is_err());
+        assert!(ledger.apply(&outbound(u64::MAX, b"")).is_err());
+    }
+
+    #[test]
+    fn a_reset_opens_the_next_generation_and_lets_numbers_start_again() {
+        let mut ledger = Ledger::default();
+        ledger.apply(&outbound(9, b"a")).unwrap();
+        ledger.apply(&reset(1, 1)).unwrap();
+        assert_eq!((ledger.generation, ledger.next_out), (Generation(1), SeqNum(1)));
+    }
+
+    #[test]
+    fn attempts_count_for_the_next_inbound_message_only() {
+        let mut ledger = Ledger::default();
+        ledger.apply(&attempt(1)).unwrap();
+        ledger.apply(&attempt(1)).unwrap();
+        assert_eq!(ledger.attempts, 2);
+        ledger.apply(&inbound(1, b"x")).unwrap();
+        assert_eq!((ledger.attempts, ledger.next_in), (0, SeqNum(2)));
+    }
+}

@@ -1,0 +1,416 @@
+//! A store in memory: serves resends as long as its bytes last and forgets everything with the process.
+//!
+//! Each session has a ring of a fixed number of bytes; the oldest records make room for new ones, and what is gone is
+//! gap-filled when asked for. It refuses to be durable: a restart begins at 1.
+
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, RangeInclusive};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{
+    Connection, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+    StoreError,
+};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+use crate::ledger::{Ledger, is_original};
+
+/// A message store in memory with a bounded number of bytes a session.
+pub struct MemoryStore {
+    limit: usize,
+    sessions: Vec<Session>,
+    touched: Vec<u32>,
+    in_turn: bool,
+    position: u64,
+}
+
+impl MemoryStore {
+    /// Bytes a session unless told otherwise: 16 MiB, some 50,000 messages.
+    pub const DEFAULT_LIMIT: usize = 16 << 20;
+
+    /// A store that keeps the last `limit` bytes of every session (messages and 96 bytes of bookkeeping each).
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self { limit, sessions: Vec::new(), touched: Vec::new(), in_turn: false, position: 0 }
+    }
+
+    /// A store with [`MemoryStore::DEFAULT_LIMIT`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(Self::DEFAULT_LIMIT)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+struct Session {
+    id: SessionId,
+    open: bool,
+    in_turn: bool,
+    committed: Ledger,
+    pending: Ledger,
+    ring: Ring,
+}
+
+impl Store for MemoryStore {
+    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+        if let Some(n) = self.sessions.iter().position(|s| s.id == *session) {
+            let known = &mut self.sessions[n];
+            if known.open {
+                return Err(StoreError::Locked {
+                    place: format!("{session} in memory"),
+                    holder: "this process".to_owned(),
+                });
+            }
+            known.open = true;
+            return Ok((SessionKey(n as u32), known.committed.recovered()));
+        }
+        let ledger = Ledger::default();
+        self.sessions.push(Session {
+            id: session.clone(),
+            open: true,
+            in_turn: false,
+            committed: ledger,
+            pending: ledger,
+            ring: Ring::new(self.limit),
+        });
+        self.touched.reserve(self.sessions.len());
+        Ok((SessionKey(self.sessions.len() as u32 - 1), ledger.recovered()))
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.sessions[session.0 as usize].open = false;
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        assert!(!self.in_turn, "begin inside a turn");
+        self.in_turn = true;
+    }
+
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        assert!(self.in_turn, "append outside a turn");
+        let s = &mut self.sessions[session.0 as usize];
+        assert!(s.open, "append to a closed session");
+        if !s.in_turn {
+            s.in_turn = true;
+            self.touched.push(session.0);
+        }
+        let mut pending = s.pending;
+        pending.apply(record)?;
+        s.ring.push(pending.generation, record)?;
+        s.pending = pending;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        assert!(self.in_turn, "commit outside a turn");
+        self.in_turn = false;
+        if !self.touched.is_empty() {
+            self.position += 1;
+        }
+        for n in self.touched.drain(..) {
+            let s = &mut self.sessions[n as usize];
+            s.in_turn = false;
+            s.committed = s.pending;
+            s.ring.commit();
+        }
+        Ok(Position(self.position))
+    }
+
+    fn rollback(&mut self) {
+        self.in_turn = false;
+        for n in self.touched.drain(..) {
+            let s = &mut self.sessions[n as usize];
+            s.in_turn = false;
+            s.pending = s.committed;
+            s.ring.rollback();
+        }
+    }
+
+    fn durable(&self) -> Position {
+        Position(self.position)
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        Ok(self.sessions[session.0 as usize].ring.find(generation, range))
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let s = &self.sessions[session.0 as usize];
+        for n in s.ring.first_of(s.committed.generation)..s.ring.committed {
+            if visit(s.ring.record(n)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        None
+    }
+}
+
+/// Records in the order of their appending, the oldest dropped when a new one needs their bytes.
+struct Ring {
+    bytes: Box<[u8]>,
+    /// Where the next body goes.
+    tail: usize,
+    committed_tail: usize,
+    entries: VecDeque<Entry>,
+    /// How many of `entries`, from the front, are committed.
+    committed: usize,
+    /// Entries dropped at the front since the beginning.
+    dropped: u64,
+    /// Which entries (counted from the beginning) are original outbound messages: ascending in generation and number.
+    originals: VecDeque<u64>,
+}
+
+struct Entry {
+    offset: usize,
+    length: usize,
+    generation: Generation,
+    kind: RecordKind,
+    flags: RecordFlags,
+    seq: SeqNum,
+    next_in: SeqNum,
+    connection: Connection,
+    cause: Option<SeqNum>,
+    utc: Utc,
+    mono: Mono,
+}
+
+/// What a record takes beside its body; also keeps the number of entries bounded when bodies are empty.
+const BOOKKEEPING: usize = 96;
+
+impl Ring {
+    fn new(limit: usize) -> Self {
+        Self {
+            bytes: vec![0; limit].into_boxed_slice(),
+            tail: 0,
+            committed_tail: 0,
+            entries: VecDeque::new(),
+            committed: 0,
+            dropped: 0,
+            originals: VecDeque::new(),
+        }
+    }
+
+    fn push(&mut self, generation: Generation, r: &Record<'_>) -> Result<(), StoreError> {
+        let need = r.body.len().saturating_add(BOOKKEEPING);
+        let too_large = StoreError::TooLarge { bytes: r.body.len(), limit: self.bytes.len() };
+        if need > self.bytes.len() {
+            return Err(too_large);
+        }
+        let mut at = self.tail;
+        if at + need > self.bytes.len() {
+            // The stretch up to the end stays unused this time round; whoever lies there is the oldest.
+            while self.entries.front().is_some_and(|e| e.offset >= at) {
+                if !self.drop_oldest() {
+                    return Err(too_large);
+                }
+            }
+            at = 0;
+        }
+        while self
+            .entries
+            .front()
+            .is_some_and(|e| e.offset < at + need && at < e.offset + e.length + BOOKKEEPING)
+        {
+            if !self.drop_oldest() {
+                return Err(too_large);
+            }
+        }
+        self.bytes[at..at + r.body.len()].copy_from_slice(r.body);
+        self.tail = at + need;
+        if is_original(r.kind, r.flags) {
+            self.originals.push_back(self.dropped + self.entries.len() as u64);
+        }
+        self.entries.push_back(Entry {
+            offset: at,
+            length: r.body.len(),
+            generation,
+            kind: r.kind,
+            flags: r.flags,
+            seq: r.seq,
+            next_in: r.next_in,
+            connection: r.connection,
+            cause: r.cause,
+            utc: r.utc,
+            mono: r.mono,
+        });
+        Ok(())
+    }
+
+    /// False when the oldest belongs to the open turn: the turn is larger than the ring.
+    fn drop_oldest(&mut self) -> bool {
+        if self.committed == 0 {
+            return false;
+        }
+        self.entries.pop_front();
+        if self.originals.front() == Some(&self.dropped) {
+            self.originals.pop_front();
+        }
+        self.committed -= 1;
+        self.dropped += 1;
+        true
+    }
+
+    fn commit(&mut self) {
+        self.committed = self.entries.len();
+        self.committed_tail = self.tail;
+    }
+
+    fn rollback(&mut self) {
+        self.entries.truncate(self.committed);
+        let end = self.dropped + self.committed as u64;
+        while self.originals.back().is_some_and(|n| *n >= end) {
+            self.originals.pop_back();
+        }
+        self.tail = self.committed_tail;
+    }
+
+    fn record(&self, n: usize) -> Record<'_> {
+        let e = &self.entries[n];
+        Record {
+            kind: e.kind,
+            flags: e.flags,
+            seq: e.seq,
+            next_in: e.next_in,
+            connection: e.connection,
+            cause: e.cause,
+            utc: e.utc,
+            mono: e.mono,
+            body: &self.bytes[e.offset..e.offset + e.length],
+        }
+    }
+
+    fn find(&self, generation: Generation, range: RangeInclusive<SeqNum>) -> Option<Record<'_>> {
+        let index = |n: &u64| (*n - self.dropped) as usize;
+        let first = self.originals.partition_point(|n| {
+            let e = &self.entries[index(n)];
+            (e.generation, e.seq) < (generation, *range.start())
+        });
+        let n = index(self.originals.get(first)?);
+        let e = &self.entries[n];
+        (n < self.committed && e.generation == generation && range.contains(&e.seq)).then(|| self.record(n))
+    }
+
+    fn first_of(&self, generation: Generation) -> usize {
+        self.entries.partition_point(|e| e.generation < generation).min(self.committed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{inbound, outbound, reset, session};
+
+    fn numbers(store: &mut MemoryStore, key: SessionKey) -> Vec<u64> {
+        let mut all = Vec::new();
+        store
+            .replay(key, &mut |r| {
+                all.push(r.seq.0);
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        all
+    }
+
+    #[test]
+    fn a_committed_message_is_read_back_and_a_rolled_back_one_leaves_nothing() {
+        let mut store = MemoryStore::new();
+        let (key, recovered) = store.open(&session("A")).unwrap();
+        assert_eq!(recovered, Recovered::default());
+        store.begin();
+        store.append(key, &inbound(1, b"in")).unwrap();
+        store.append(key, &Record { next_in: SeqNum(2), ..outbound(1, b"one") }).unwrap();
+        assert_eq!(store.read(key, Generation(0), SeqNum(1)..=SeqNum::MAX).unwrap(), None);
+        let p = store.commit().unwrap();
+        assert_eq!(store.durable(), p);
+        store.begin();
+        store.append(key, &Record { next_in: SeqNum(2), ..outbound(2, b"two") }).unwrap();
+        store.rollback();
+        let found = store.read(key, Generation(0), SeqNum(1)..=SeqNum::MAX).unwrap().unwrap();
+        assert_eq!(found.body, b"one");
+        assert_eq!(store.read(key, Generation(0), SeqNum(2)..=SeqNum::MAX).unwrap(), None);
+        store.begin();
+        assert_eq!(store.commit().unwrap(), p, "an empty turn is where the last one was");
+        store.close(key).unwrap();
+        let (again, recovered) = store.open(&session("A")).unwrap();
+        assert_eq!((again, recovered.next_in, recovered.next_out), (key, SeqNum(2), SeqNum(2)));
+    }
+
+    #[test]
+    fn the_oldest_messages_make_room_and_are_gone() {
+        let mut store = MemoryStore::with_limit(1000);
+        let (key, _) = store.open(&session("A")).unwrap();
+        for n in 1..=100 {
+            store.begin();
+            store.append(key, &outbound(n, format!("message {n}").as_bytes())).unwrap();
+            store.commit().unwrap();
+        }
+        let kept = numbers(&mut store, key);
+        assert_eq!(kept.last(), Some(&100));
+        assert!((5..=9).contains(&kept.len()), "{kept:?}");
+        for n in 1..=100 {
+            let found =
+                store.read(key, Generation(0), SeqNum(n)..=SeqNum(n)).unwrap().map(|r| r.body.to_vec());
+            assert_eq!(found, kept.contains(&n).then(|| format!("message {n}").into_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_turn_larger_than_the_ring_is_refused_and_rolled_back() {
+        let mut store = MemoryStore::with_limit(400);
+        let (key, _) = store.open(&session("A")).unwrap();
+        store.begin();
+        store.append(key, &outbound(1, &[b'x'; 100])).unwrap();
+        store.append(key, &outbound(2, &[b'x'; 100])).unwrap();
+        assert!(matches!(store.append(key, &outbound(3, &[b'x'; 100])), Err(StoreError::TooLarge { .. })));
+        store.rollback();
+        assert!(numbers(&mut store, key).is_empty());
+        store.begin();
+        store.append(key, &outbound(1, b"y")).unwrap();
+        store.commit().unwrap();
+        assert_eq!(numbers(&mut store, key), [1]);
+    }
+
+    #[test]
+    fn a_generation_hides_the_numbers_of_the_one_before() {
+        let mut store = MemoryStore::new();
+        let (key, _) = store.open(&session("A")).unwrap();
+        store.begin();
+        store.append(key, &outbound(1, b"old")).unwrap();
+        store.commit().unwrap();
+        store.begin();
+        store.append(key, &reset(1, 1)).unwrap();
+        store.append(key, &outbound(1, b"new")).unwrap();
+        store.commit().unwrap();
+        let all = SeqNum(1)..=SeqNum::MAX;
+        assert_eq!(store.read(key, Generation(0), all.clone()).unwrap().unwrap().body, b"old");
+        assert_eq!(store.read(key, Generation(1), all).unwrap().unwrap().body, b"new");
+        assert_eq!(numbers(&mut store, key), [1, 1], "the reset and its first message");
+    }
+
+    #[test]
+    #[should_panic(expected = "append outside a turn")]
+    fn appending_outside_a_turn_is_the_callers_mistake() {
+        let mut store = MemoryStore::new();
+        let (key, _) = store.open(&session("A")).unwrap();
+        let _ = store.append(key, &outbound(1, b"x"));
+    }
+}

@@ -1,0 +1,39 @@
+//! Records for the crate's own tests.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Connection, Record, RecordFlags, RecordKind};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+pub(crate) fn session(target: &str) -> SessionId {
+    SessionId::new("FIX.4.4", "VENUE", target).unwrap()
+}
+
+fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
+    Record {
+        kind,
+        flags: RecordFlags::default(),
+        seq: SeqNum(seq),
+        next_in: SeqNum(next_in),
+        connection: Connection(1),
+        cause: None,
+        utc: Utc(seq.saturating_add(1_000_000)),
+        mono: Mono(seq),
+        body,
+    }
+}
+
+pub(crate) fn outbound(seq: u64, body: &[u8]) -> Record<'_> {
+    record(RecordKind::Outbound, seq, 1, body)
+}
+
+pub(crate) fn inbound(seq: u64, body: &[u8]) -> Record<'_> {
+    record(RecordKind::Inbound, seq, seq + 1, body)
+}
+
+pub(crate) fn attempt(seq: u64) -> Record<'static> {
+    record(RecordKind::Attempt, seq, seq, b"panicked")
+}
+
+pub(crate) fn reset(next_out: u64, next_in: u64) -> Record<'static> {
+    record(RecordKind::Reset, next_out, next_in, b"test: reset")
+}
