@@ -7,9 +7,11 @@
 mod compare;
 mod runner;
 mod script;
+mod suite;
 mod tcp;
 
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
 pub use runner::{Command, Failure, FailureKind, PATIENCE, Received, Transport, TransportError, run};
 pub use script::{ANY_TEST_REQ_ID, Action, Line, Script, ScriptError, Step};
+pub use suite::{Outcome, Report, ScriptResult, run_folder};
 pub use tcp::Tcp;
