@@ -1,2 +1,41 @@
-//! What the bytes mean: FIX dictionaries, their readers, shipped versions, validation.
+//! What the bytes mean: FIX dictionaries, their readers, the shipped versions and validation.
+//!
+//! A [`Dictionary`] is one model of one FIX version. It is read from QuickFIX XML, from FIX Orchestra, or from the compact text
+//! tables this crate ships. It holds facts only (numbers, names, types, code values, structure) and never prose.
+//!
+//! This crate refuses to guess: a reference to something undefined is an error with element, line and reason. It never touches
+//! the network, the file system or an external XML entity.
+//!
+//! ```
+//! let fix44 = fixbolt_dictionary::fix44();
+//! let side = fix44.field(54).expect("Side is defined");
+//! assert_eq!(side.name, "Side");
+//! assert_eq!(fix44.code(54, b"1").expect("1 is defined").display_name(), "BUY");
+//! assert_eq!(fix44.message(b"D").expect("D is defined").name, "NewOrderSingle");
+//! ```
 #![forbid(unsafe_code)]
+
+mod assemble;
+mod compact;
+mod compile;
+mod data_type;
+mod model;
+mod names;
+mod orchestra;
+mod pairs;
+mod quickfix_xml;
+mod read;
+mod sha256;
+mod shipped;
+mod xml;
+
+pub use compile::compile;
+pub use data_type::{DataType, UnionType};
+pub use model::{
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, FlatMember, GroupDef, GroupId,
+    Member, MessageDef, Source, Version,
+};
+pub use names::upper_snake;
+pub use pairs::{DATA_LENGTH_PAIRS, length_tag_of};
+pub use read::{ReadError, Warning};
+pub use shipped::{fix42, fix44};

@@ -1,0 +1,259 @@
+//! From what a reader found to a [`Dictionary`]: the checks that are the same whatever the source.
+//!
+//! Refused here: duplicate tags, names and message types, empty groups, and definitions that contain themselves. A reader resolves
+//! its own names; this module only sees ids.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::data_type::DataType;
+use crate::model::{
+    CodeSet, ComponentDef, Dictionary, FieldDef, GroupDef, Member, MessageDef, Source, Version,
+    compare_without_case,
+};
+use crate::pairs::length_tag_of;
+
+/// Everything a reader collects.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) version: Version,
+    pub(crate) source: Source,
+    pub(crate) fields: Vec<FieldDef>,
+    pub(crate) code_sets: Vec<CodeSet>,
+    pub(crate) components: Vec<ComponentDef>,
+    pub(crate) groups: Vec<GroupDef>,
+    pub(crate) messages: Vec<MessageDef>,
+    pub(crate) header: Vec<Member>,
+    pub(crate) trailer: Vec<Member>,
+}
+
+/// The definition a fault lies in, so that the reader can name its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Field(usize),
+    CodeSet(usize),
+    Component(usize),
+    Group(usize),
+    Message(usize),
+}
+
+/// What is wrong with a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) reason: String,
+}
+
+impl Draft {
+    /// Gives a length field to every data field that has none yet: from the standard's pairs, else by name (`XLen`,
+    /// `XLength`). A one-byte type with longer codes becomes a string. Answers what was bent, for warnings.
+    pub(crate) fn complete(&mut self) -> Vec<Fault> {
+        let mut bent = Vec::new();
+        let tags: HashMap<String, u32> =
+            self.fields.iter().map(|field| (field.name.to_ascii_lowercase(), field.tag)).collect();
+        let defined: HashSet<u32> = tags.values().copied().collect();
+        for (at, field) in self.fields.iter_mut().enumerate() {
+            if field.kind.is_data() && field.length_tag.is_none() {
+                let by_name = ["len", "length"]
+                    .iter()
+                    .find_map(|end| tags.get(&(field.name.to_ascii_lowercase() + end)));
+                field.length_tag =
+                    length_tag_of(field.tag).filter(|tag| defined.contains(tag)).or(by_name.copied());
+                if field.length_tag.is_none() {
+                    let reason = "is a data field and no field holds its length".to_string();
+                    bent.push(Fault { place: Place::Field(at), reason });
+                }
+            }
+            let codes = field.codes.map(|id| &self.code_sets[id.index()].codes);
+            if field.kind == DataType::Char
+                && codes.is_some_and(|codes| codes.iter().any(|code| code.value.len() > 1))
+            {
+                field.kind = DataType::String;
+                let reason = "is of type char but has codes of several bytes: read as String".to_string();
+                bent.push(Fault { place: Place::Field(at), reason });
+            }
+        }
+        bent
+    }
+
+    /// The dictionary, or every fault.
+    pub(crate) fn assemble(mut self) -> Result<Dictionary, Vec<Fault>> {
+        let mut faults = Vec::new();
+        self.check_unique(&mut faults);
+        self.check_references(&mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        self.fields.sort_by_key(|field| field.tag);
+        let mut fields_by_name: Vec<u32> = (0..self.fields.len() as u32).collect();
+        fields_by_name.sort_by(|&left, &right| {
+            compare_without_case(&self.fields[left as usize].name, &self.fields[right as usize].name)
+        });
+        let mut messages_by_type: Vec<u32> = (0..self.messages.len() as u32).collect();
+        messages_by_type.sort_by(|&left, &right| {
+            self.messages[left as usize]
+                .msg_type
+                .as_bytes()
+                .cmp(self.messages[right as usize].msg_type.as_bytes())
+        });
+        Ok(Dictionary {
+            version: self.version,
+            source: self.source,
+            fields: self.fields,
+            code_sets: self.code_sets,
+            components: self.components,
+            groups: self.groups,
+            messages: self.messages,
+            header: self.header,
+            trailer: self.trailer,
+            fields_by_name,
+            messages_by_type,
+        })
+    }
+
+    fn check_unique(&self, faults: &mut Vec<Fault>) {
+        let mut tags = HashMap::new();
+        let mut names = HashSet::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            let place = Place::Field(at);
+            if field.tag == 0 || field.tag > i32::MAX as u32 {
+                faults.push(Fault { place, reason: format!("tag {} is not in 1 to 2147483647", field.tag) });
+            }
+            if let Some(first) = tags.insert(field.tag, &field.name) {
+                faults
+                    .push(Fault { place, reason: format!("tag {} already belongs to '{first}'", field.tag) });
+            }
+            if !names.insert(field.name.to_ascii_lowercase()) {
+                faults.push(Fault { place, reason: "this field name is already defined".to_string() });
+            }
+        }
+        let twice = "this name is already defined".to_string();
+        let mut names = HashSet::new();
+        for (at, set) in self.code_sets.iter().enumerate() {
+            if !names.insert(&set.name) {
+                faults.push(Fault { place: Place::CodeSet(at), reason: twice.clone() });
+            }
+        }
+        let mut names = HashSet::new();
+        for (at, component) in self.components.iter().enumerate() {
+            if !names.insert(&component.name) {
+                faults.push(Fault { place: Place::Component(at), reason: twice.clone() });
+            }
+        }
+        let mut names = HashSet::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            if !names.insert(&group.name) {
+                faults.push(Fault { place: Place::Group(at), reason: twice.clone() });
+            }
+        }
+        let mut types = HashSet::new();
+        for (at, message) in self.messages.iter().enumerate() {
+            if message.msg_type.is_empty() {
+                faults.push(Fault {
+                    place: Place::Message(at),
+                    reason: "the message type is empty".to_string(),
+                });
+            }
+            if !types.insert(&message.msg_type) {
+                let reason = format!("message type '{}' is already defined", message.msg_type);
+                faults.push(Fault { place: Place::Message(at), reason });
+            }
+        }
+    }
+
+    /// Definitions are nodes, members are edges: no node may reach itself, and every group needs a first field.
+    fn check_references(&self, faults: &mut Vec<Fault>) {
+        for (at, group) in self.groups.iter().enumerate() {
+            if group.members.is_empty() {
+                faults
+                    .push(Fault { place: Place::Group(at), reason: "the group has no members".to_string() });
+            } else if let Some(Member::Component { component, .. }) = group.members.first()
+                && self.components[component.index()].members.is_empty()
+            {
+                let reason = "the group begins with an empty component".to_string();
+                faults.push(Fault { place: Place::Group(at), reason });
+            }
+        }
+        for (at, component) in self.components.iter().enumerate() {
+            if let Some(Member::Component { component: inner, .. }) = component.members.first()
+                && self.components[inner.index()].members.is_empty()
+            {
+                let reason = "the component begins with an empty component".to_string();
+                faults.push(Fault { place: Place::Component(at), reason });
+            }
+        }
+        let nodes = self.components.len() + self.groups.len();
+        let mut state = vec![Visit::New; nodes];
+        for node in 0..nodes {
+            self.visit(node, &mut state, faults);
+        }
+    }
+
+    /// Depth-first over the definitions with a stack of our own: a long chain in a file must not end ours. A finished node keeps
+    /// how deep it nests, so that whoever walks the model later may recurse.
+    fn visit(&self, start: usize, state: &mut [Visit], faults: &mut Vec<Fault>) {
+        if state[start] != Visit::New {
+            return;
+        }
+        state[start] = Visit::Open;
+        let mut stack = vec![(start, 0usize, 0usize)];
+        while let Some((node, next, deepest)) = stack.last_mut() {
+            let (node, child) = (*node, self.definition(*node).get(*next));
+            let Some(child) = child else {
+                let depth = *deepest + 1;
+                if depth == MAX_DEPTH + 1 {
+                    let reason = format!("definitions are nested deeper than {MAX_DEPTH}");
+                    faults.push(Fault { place: self.place(node), reason });
+                }
+                state[node] = Visit::Done(depth);
+                stack.pop();
+                if let Some((_, _, deepest)) = stack.last_mut() {
+                    *deepest = depth.max(*deepest);
+                }
+                continue;
+            };
+            *next += 1;
+            let child = match *child {
+                Member::Field { .. } => continue,
+                Member::Component { component, .. } => component.index(),
+                Member::Group { group, .. } => self.components.len() + group.index(),
+            };
+            match state[child] {
+                Visit::New => {
+                    state[child] = Visit::Open;
+                    stack.push((child, 0, 0));
+                }
+                Visit::Open => {
+                    let reason = "the definition contains itself".to_string();
+                    faults.push(Fault { place: self.place(child), reason });
+                }
+                Visit::Done(depth) => *deepest = depth.max(*deepest),
+            }
+        }
+    }
+
+    /// Members of the definition with this node number: components first, then groups.
+    fn definition(&self, node: usize) -> &[Member] {
+        match node.checked_sub(self.components.len()) {
+            None => &self.components[node].members,
+            Some(group) => &self.groups[group].members,
+        }
+    }
+
+    fn place(&self, node: usize) -> Place {
+        match node.checked_sub(self.components.len()) {
+            None => Place::Component(node),
+            Some(group) => Place::Group(group),
+        }
+    }
+}
+
+/// How deep definitions may nest; far beyond what any version of the standard does.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    New,
+    Open,
+    /// Finished, with the number of levels it spans.
+    Done(usize),
+}

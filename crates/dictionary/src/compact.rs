@@ -1,0 +1,436 @@
+//! The compact table: a dictionary as lines of text that a person can review and a diff can show.
+//!
+//! One line per fact: the keyword, then words separated by single spaces. `#` begins a comment line. In words, `%XX` stands for
+//! a byte that would break the line (space, `%`, `=`, `#`, controls). A member is a tag, `@Component` or `*Group`; a `!` behind it
+//! means required.
+//!
+//! ```text
+//! table 1
+//! version FIX.4.4
+//! source OrchestraFIX44.xml sha256:... Apache-2.0
+//! codes SideCodeSet 1=Buy 2=Sell
+//! field 54 Side char codes=SideCodeSet
+//! field 96 RawData data length=95
+//! component Instrument 55 65 *SecAltIDGrp
+//! group SecAltIDGrp 454 455 456
+//! header 8! 9! 35!
+//! trailer 10!
+//! message D NewOrderSingle 11! @Instrument! 54!
+//! ```
+//!
+//! The format holds facts only: there is no place for a description.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use crate::assemble::{Draft, Fault, Place};
+use crate::data_type::{DataType, UnionType};
+use crate::model::{
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
+    MessageDef, Source, Version,
+};
+use crate::read::{Findings, ReadError};
+
+impl Dictionary {
+    /// The dictionary as a compact table.
+    pub fn to_table(&self) -> String {
+        let mut out = String::with_capacity(128 * 1024);
+        let source = &self.source;
+        let _ = writeln!(
+            out,
+            "# {}: facts of this FIX version, made by `fixbolt dictionary compile`; do not edit.",
+            self.version.name
+        );
+        let _ = writeln!(out, "table {FORMAT}");
+        let _ = writeln!(out, "version {}", escape(&self.version.name));
+        let _ = writeln!(
+            out,
+            "source {} sha256:{} {}",
+            if source.name.is_empty() { "-".to_string() } else { escape(&source.name) },
+            source.sha256,
+            escape(&source.licence)
+        );
+        for set in &self.code_sets {
+            let _ = write!(out, "codes {}", escape(&set.name));
+            for code in &set.codes {
+                let _ = write!(out, " {}={}", escape(&code.value), escape(&code.name));
+            }
+            out.push('\n');
+        }
+        for field in &self.fields {
+            let _ = write!(out, "field {} {} {}", field.tag, escape(&field.name), field.kind);
+            if let Some(id) = field.codes {
+                let _ = write!(out, " codes={}", escape(&self.code_set(id).name));
+            }
+            if let Some(union) = field.union {
+                let _ = write!(out, " union={}", union.name());
+            }
+            if let Some(tag) = field.length_tag {
+                let _ = write!(out, " length={tag}");
+            }
+            out.push('\n');
+        }
+        for component in &self.components {
+            let _ = write!(out, "component {}", escape(&component.name));
+            self.write_members(&component.members, &mut out);
+        }
+        for group in &self.groups {
+            let _ = write!(out, "group {} {}", escape(&group.name), group.count_tag);
+            self.write_members(&group.members, &mut out);
+        }
+        out.push_str("header");
+        self.write_members(&self.header, &mut out);
+        out.push_str("trailer");
+        self.write_members(&self.trailer, &mut out);
+        for message in &self.messages {
+            let _ = write!(out, "message {} {}", escape(&message.msg_type), escape(&message.name));
+            self.write_members(&message.members, &mut out);
+        }
+        out
+    }
+
+    fn write_members(&self, members: &[Member], out: &mut String) {
+        for member in members {
+            let required = match *member {
+                Member::Field { tag, required } => {
+                    let _ = write!(out, " {tag}");
+                    required
+                }
+                Member::Group { group, required } => {
+                    let _ = write!(out, " *{}", escape(&self.group(group).name));
+                    required
+                }
+                Member::Component { component, required } => {
+                    let _ = write!(out, " @{}", escape(&self.component(component).name));
+                    required
+                }
+            };
+            if required {
+                out.push('!');
+            }
+        }
+        out.push('\n');
+    }
+
+    /// Reads a compact table.
+    ///
+    /// # Errors
+    /// Every line that is not understood or refers to something undefined.
+    pub fn from_table(text: &str) -> Result<Dictionary, Vec<ReadError>> {
+        let mut reader = Reader::default();
+        reader.names(text);
+        reader.bodies(text);
+        let Reader { mut found, draft, places, .. } = reader;
+        match draft.assemble() {
+            Ok(dictionary) if found.errors.is_empty() => Ok(dictionary),
+            Ok(_) => Err(found.errors),
+            Err(faults) => {
+                for Fault { place, reason } in faults {
+                    let lines = match place {
+                        Place::Field(at) => places.fields.get(at),
+                        Place::CodeSet(at) => places.code_sets.get(at),
+                        Place::Component(at) => places.components.get(at),
+                        Place::Group(at) => places.groups.get(at),
+                        Place::Message(at) => places.messages.get(at),
+                    };
+                    let &line = lines.unwrap_or(&0);
+                    let words = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
+                    found.error(line, words.split(' ').take(2).collect::<Vec<_>>().join(" "), reason);
+                }
+                Err(found.errors)
+            }
+        }
+    }
+}
+
+const FORMAT: &str = "1";
+
+#[derive(Default)]
+struct Places {
+    fields: Vec<u32>,
+    code_sets: Vec<u32>,
+    components: Vec<u32>,
+    groups: Vec<u32>,
+    messages: Vec<u32>,
+}
+
+struct Reader<'a> {
+    found: Findings,
+    draft: Draft,
+    places: Places,
+    code_sets: HashMap<&'a str, CodeSetId>,
+    components: HashMap<&'a str, ComponentId>,
+    groups: HashMap<&'a str, GroupId>,
+}
+
+impl Default for Reader<'_> {
+    fn default() -> Self {
+        let draft = Draft {
+            version: Version::named(""),
+            source: Source::default(),
+            fields: Vec::new(),
+            code_sets: Vec::new(),
+            components: Vec::new(),
+            groups: Vec::new(),
+            messages: Vec::new(),
+            header: Vec::new(),
+            trailer: Vec::new(),
+        };
+        Reader {
+            found: Findings::default(),
+            draft,
+            places: Places::default(),
+            code_sets: HashMap::new(),
+            components: HashMap::new(),
+            groups: HashMap::new(),
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// First pass: what is defined, so that a line may refer to a later one.
+    fn names(&mut self, text: &'a str) {
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            let keyword = words.next().unwrap_or_default();
+            let Some(name) = words.next() else { continue };
+            match keyword {
+                "codes" => {
+                    let id = CodeSetId(self.code_sets.len() as u32);
+                    self.code_sets.insert(name, id);
+                }
+                "component" => {
+                    let id = ComponentId(self.components.len() as u32);
+                    self.components.insert(name, id);
+                }
+                "group" => {
+                    let id = GroupId(self.groups.len() as u32);
+                    self.groups.insert(name, id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn bodies(&mut self, text: &'a str) {
+        let mut format_seen = false;
+        for (number, line) in text.lines().enumerate() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let at = number as u32 + 1;
+            let words: Vec<&'a str> = line.split(' ').collect();
+            let outcome = match (words[0], &words[1..]) {
+                ("table", [FORMAT]) => {
+                    format_seen = true;
+                    Ok(())
+                }
+                ("table", _) => Err(format!("this table's format is not {FORMAT}, the one understood here")),
+                _ if !format_seen => Err("the first line of a table is 'table 1'".to_string()),
+                ("version", [name]) => unescape(name).map(|name| self.draft.version = Version::named(&name)),
+                ("source", [name, hash, licence]) => self.source(name, hash, licence),
+                ("codes", [name, codes @ ..]) => self.codes(at, name, codes),
+                ("field", [tag, name, kind, rest @ ..]) => self.field(at, tag, name, kind, rest),
+                ("component", [name, members @ ..]) => self.component(at, name, members),
+                ("group", [name, count, members @ ..]) => self.group(at, name, count, members),
+                ("header", members) => self.members(members).map(|members| self.draft.header = members),
+                ("trailer", members) => self.members(members).map(|members| self.draft.trailer = members),
+                ("message", [msg_type, name, members @ ..]) => self.message(at, msg_type, name, members),
+                _ => Err("not a line of a table, or words are missing".to_string()),
+            };
+            if let Err(reason) = outcome {
+                self.found.error(at, words[..words.len().min(2)].join(" "), reason);
+                if !format_seen {
+                    return;
+                }
+            }
+        }
+        if !format_seen {
+            self.found.error(1, "table", "the text is empty");
+        } else if self.draft.version.name.is_empty() {
+            self.found.error(1, "version", "there is no line 'version'");
+        }
+    }
+
+    fn source(&mut self, name: &str, hash: &str, licence: &str) -> Result<(), String> {
+        let hash = hash.strip_prefix("sha256:").ok_or("the hash does not begin with sha256:")?;
+        let name = if name == "-" { String::new() } else { unescape(name)? };
+        self.draft.source = Source { name, sha256: hash.to_string(), licence: unescape(licence)? };
+        Ok(())
+    }
+
+    fn codes(&mut self, at: u32, name: &str, codes: &[&str]) -> Result<(), String> {
+        let code = |word: &&str| {
+            let (value, name) = word.split_once('=').ok_or_else(|| format!("'{word}' is not VALUE=NAME"))?;
+            Ok(Code { value: unescape(value)?, name: unescape(name)? })
+        };
+        let codes = codes.iter().map(code).collect::<Result<_, String>>()?;
+        self.draft.code_sets.push(CodeSet { name: unescape(name)?, codes });
+        self.places.code_sets.push(at);
+        Ok(())
+    }
+
+    fn field(&mut self, at: u32, tag: &str, name: &str, kind: &str, rest: &[&str]) -> Result<(), String> {
+        let kind = DataType::from_name(kind).ok_or_else(|| format!("'{kind}' is not a data type"))?;
+        let mut field = FieldDef {
+            tag: number(tag)?,
+            name: unescape(name)?,
+            kind,
+            codes: None,
+            union: None,
+            length_tag: None,
+        };
+        for word in rest {
+            match word.split_once('=') {
+                Some(("codes", set)) => {
+                    let id =
+                        self.code_sets.get(set).ok_or_else(|| format!("there is no code set '{set}'"))?;
+                    field.codes = Some(*id);
+                }
+                Some(("union", union)) => {
+                    let union = UnionType::from_name(union)
+                        .ok_or_else(|| format!("'{union}' is not a union type"))?;
+                    field.union = Some(union);
+                }
+                Some(("length", tag)) => field.length_tag = Some(number(tag)?),
+                _ => return Err(format!("'{word}' is none of codes=, union=, length=")),
+            }
+        }
+        self.draft.fields.push(field);
+        self.places.fields.push(at);
+        Ok(())
+    }
+
+    fn component(&mut self, at: u32, name: &str, members: &[&str]) -> Result<(), String> {
+        let component = ComponentDef { name: unescape(name)?, members: self.members(members)? };
+        self.draft.components.push(component);
+        self.places.components.push(at);
+        Ok(())
+    }
+
+    fn group(&mut self, at: u32, name: &str, count: &str, members: &[&str]) -> Result<(), String> {
+        let group =
+            GroupDef { name: unescape(name)?, count_tag: number(count)?, members: self.members(members)? };
+        self.draft.groups.push(group);
+        self.places.groups.push(at);
+        Ok(())
+    }
+
+    fn message(&mut self, at: u32, msg_type: &str, name: &str, members: &[&str]) -> Result<(), String> {
+        let members = self.members(members)?;
+        self.draft.messages.push(MessageDef {
+            msg_type: unescape(msg_type)?,
+            name: unescape(name)?,
+            members,
+        });
+        self.places.messages.push(at);
+        Ok(())
+    }
+
+    fn members(&self, words: &[&str]) -> Result<Vec<Member>, String> {
+        let member = |word: &&str| {
+            let (word, required) = match word.strip_suffix('!') {
+                Some(word) => (word, true),
+                None => (*word, false),
+            };
+            let missing = || format!("'{word}' is not defined");
+            if let Some(name) = word.strip_prefix('*') {
+                Ok(Member::Group { group: *self.groups.get(name).ok_or_else(missing)?, required })
+            } else if let Some(name) = word.strip_prefix('@') {
+                Ok(Member::Component { component: *self.components.get(name).ok_or_else(missing)?, required })
+            } else {
+                Ok(Member::Field { tag: number(word)?, required })
+            }
+        };
+        words.iter().map(member).collect()
+    }
+}
+
+fn number(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("'{word}' is not a tag number"))
+}
+
+/// A word that the format's own marks cannot be confused with.
+fn escape(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    for character in word.chars() {
+        if character.is_ascii_control() || " %=#!@*".contains(character) {
+            let _ = write!(out, "%{:02X}", character as u32);
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+fn unescape(word: &str) -> Result<String, String> {
+    if !word.contains('%') {
+        return Ok(word.to_string());
+    }
+    let mut parts = word.split('%');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii);
+        let byte =
+            byte.ok_or_else(|| format!("'{word}' has a % without two hexadecimal digits of an ASCII byte"))?;
+        out.push(byte as char);
+        out.push_str(&part[2..]);
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "table 1\nversion FIX.4.4\nsource a%20b.xml sha256:00 Apache-2.0\n\
+        codes S 1=Buy ISO%20Code=With%3Dsign\nfield 1 Account String\nfield 54 Side char codes=S union=Reserved100Plus\n\
+        field 95 L Length\nfield 96 R data length=95\nfield 453 NoP NumInGroup\ncomponent C 1 *P!\ngroup P 453 54! 1\n\
+        header 1!\ntrailer 1\nmessage D Order @C! 95 96\n";
+
+    #[test]
+    fn a_table_that_is_read_and_written_stays_as_it_was() {
+        let dictionary = Dictionary::from_table(TABLE).expect("the table is right");
+        let written = dictionary.to_table();
+        let (_, without_comment) = written.split_once('\n').expect("it has lines");
+        assert_eq!(without_comment, TABLE);
+        assert_eq!(dictionary.codes(54)[1].value, "ISO Code");
+        assert_eq!(dictionary.codes(54)[1].name, "With=sign");
+        assert_eq!(dictionary.field(96).and_then(|field| field.length_tag), Some(95));
+    }
+
+    #[test]
+    fn every_bad_line_is_named_at_once() {
+        let text =
+            "table 1\nversion FIX.4.4\nfield x A String\nfield 2 B Stringy\nmessage D Order *Q\nnonsense\n";
+        let errors = Dictionary::from_table(text).expect_err("four lines are wrong");
+        let lines: Vec<u32> = errors.iter().map(|error| error.line).collect();
+        assert_eq!(lines, [3, 4, 5, 6]);
+        assert_eq!(errors[0].to_string(), "line 3: field x: 'x' is not a tag number");
+    }
+
+    #[test]
+    fn another_format_is_refused_before_anything_is_read() {
+        let errors = Dictionary::from_table("table 2\nfoo\n").expect_err("format 2 is unknown");
+        assert_eq!(errors.len(), 1);
+        assert!(Dictionary::from_table("").is_err());
+    }
+
+    #[test]
+    fn definitions_that_contain_themselves_are_refused_with_their_line() {
+        let text = "table 1\nversion FIX.4.4\nfield 1 A String\ncomponent C 1 @D\ncomponent D 1 @C\n";
+        let errors = Dictionary::from_table(text).expect_err("C contains itself");
+        assert_eq!(errors[0].to_string(), "line 4: component C: the definition contains itself");
+    }
+
+    #[test]
+    fn a_chain_of_definitions_deeper_than_the_limit_is_refused() {
+        let mut text = "table 1\nversion FIX.4.4\nfield 1 A String\ncomponent C0 1\n".to_string();
+        for at in 1..70 {
+            let _ = writeln!(text, "component C{at} 1 @C{}", at - 1);
+        }
+        let errors = Dictionary::from_table(&text).expect_err("the chain is too deep");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].reason, "definitions are nested deeper than 64");
+    }
+}

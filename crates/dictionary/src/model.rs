@@ -1,0 +1,395 @@
+//! The one model every reader fills: fields, code sets, components, groups and messages of one FIX version.
+//!
+//! Components and groups are definitions that are referred to, so that what is shared stays shared; [`Dictionary::expand`]
+//! flattens a member list where that is wanted. The model holds no message and checks no message.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use crate::data_type::{DataType, UnionType};
+use crate::names;
+
+/// One FIX version: what its tags, types, codes, groups and messages are.
+///
+/// Made by [`Dictionary::from_quickfix_xml`], [`Dictionary::from_orchestra`], [`Dictionary::from_table`] or one of the shipped
+/// versions; it cannot be changed afterwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dictionary {
+    pub(crate) version: Version,
+    pub(crate) source: Source,
+    /// Ascending by tag.
+    pub(crate) fields: Vec<FieldDef>,
+    pub(crate) code_sets: Vec<CodeSet>,
+    pub(crate) components: Vec<ComponentDef>,
+    pub(crate) groups: Vec<GroupDef>,
+    pub(crate) messages: Vec<MessageDef>,
+    pub(crate) header: Vec<Member>,
+    pub(crate) trailer: Vec<Member>,
+    /// Indices into `fields`, ascending by name without case.
+    pub(crate) fields_by_name: Vec<u32>,
+    /// Indices into `messages`, ascending by message type.
+    pub(crate) messages_by_type: Vec<u32>,
+}
+
+/// Which version a dictionary describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// The version's name, for example `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`, `FIXT.1.1`.
+    pub name: String,
+    /// What BeginString(8) says on the wire: `FIXT.1.1` for every version from FIX.5.0 on.
+    pub begin_string: String,
+    /// The version's value in ApplVerID(1128), where it has one.
+    pub appl_ver_id: Option<String>,
+}
+
+impl Version {
+    /// The version called `name`, with the BeginString and ApplVerID that go with it.
+    pub fn named(name: &str) -> Version {
+        const APPL_VER_IDS: [(&str, &str); 9] = [
+            ("FIX.4.0", "2"),
+            ("FIX.4.1", "3"),
+            ("FIX.4.2", "4"),
+            ("FIX.4.3", "5"),
+            ("FIX.4.4", "6"),
+            ("FIX.5.0", "7"),
+            ("FIX.5.0SP1", "8"),
+            ("FIX.5.0SP2", "9"),
+            ("FIX.Latest", "10"),
+        ];
+        let over_fixt = name.starts_with("FIX.5") || name == "FIX.Latest" || name.starts_with("FIXT");
+        Version {
+            name: name.to_string(),
+            begin_string: if over_fixt { "FIXT.1.1" } else { name }.to_string(),
+            appl_ver_id: APPL_VER_IDS
+                .iter()
+                .find(|(version, _)| *version == name)
+                .map(|(_, id)| (*id).to_string()),
+        }
+    }
+}
+
+/// Where a dictionary comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Source {
+    /// Name of the source file; empty when read from text without a name.
+    pub name: String,
+    /// SHA-256 of the source text, in lower-case hexadecimal.
+    pub sha256: String,
+    /// Licence under which the source's facts are used.
+    pub licence: String,
+}
+
+/// A field: its tag, its name and what its values are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldDef {
+    /// Tag number, 1 to 2^31 - 1.
+    pub tag: u32,
+    /// The field's name.
+    pub name: String,
+    /// The type of its values.
+    pub kind: DataType,
+    /// The code set its values come from.
+    pub codes: Option<CodeSetId>,
+    /// What is admitted beside the code set.
+    pub union: Option<UnionType>,
+    /// For a data field: the tag of the field with its length.
+    pub length_tag: Option<u32>,
+}
+
+/// A set of codes, shared by the fields that use it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeSet {
+    /// The set's name.
+    pub name: String,
+    /// The codes in the source's order, each value once.
+    pub codes: Vec<Code>,
+}
+
+/// One value of a code set and its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
+    /// The value on the wire.
+    pub value: String,
+    /// The name as the source has it.
+    pub name: String,
+}
+
+impl Code {
+    /// The name as people read it: `GOOD_TILL_CANCEL`.
+    pub fn display_name(&self) -> String {
+        names::upper_snake(&self.name)
+    }
+}
+
+/// Place of a code set in [`Dictionary::code_sets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CodeSetId(pub(crate) u32);
+
+/// Place of a component in [`Dictionary::components`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ComponentId(pub(crate) u32);
+
+/// Place of a group in [`Dictionary::groups`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupId(pub(crate) u32);
+
+impl CodeSetId {
+    /// Index into [`Dictionary::code_sets`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ComponentId {
+    /// Index into [`Dictionary::components`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl GroupId {
+    /// Index into [`Dictionary::groups`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One entry of a member list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Member {
+    /// A field.
+    Field {
+        /// Its tag.
+        tag: u32,
+        /// Whether it must be present where its surroundings are.
+        required: bool,
+    },
+    /// A repeating group.
+    Group {
+        /// Its definition.
+        group: GroupId,
+        /// Whether it must be present (with at least one entry) where its surroundings are.
+        required: bool,
+    },
+    /// A component: its members stand in its place.
+    Component {
+        /// Its definition.
+        component: ComponentId,
+        /// Whether it is required; the members of an optional one are not.
+        required: bool,
+    },
+}
+
+/// A component: members that several messages share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComponentDef {
+    /// The component's name.
+    pub name: String,
+    /// Its members in order.
+    pub members: Vec<Member>,
+}
+
+/// A repeating group: the count field and the members of one entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupDef {
+    /// The group's name, unique among the groups of a dictionary (a count tag is not: FIX 4.4 has eight groups under 555).
+    pub name: String,
+    /// Tag of the field that counts the entries.
+    pub count_tag: u32,
+    /// Members of an entry in order, the count field not among them.
+    pub members: Vec<Member>,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageDef {
+    /// Value of MsgType(35).
+    pub msg_type: String,
+    /// The message's name.
+    pub name: String,
+    /// Members of the body in order: neither header nor trailer.
+    pub members: Vec<Member>,
+}
+
+impl MessageDef {
+    /// Whether the message belongs to the session layer: MsgType 0 to 5 and A, whatever a dictionary's category says.
+    pub fn is_admin(&self) -> bool {
+        matches!(self.msg_type.as_str(), "0" | "1" | "2" | "3" | "4" | "5" | "A")
+    }
+}
+
+/// A member after components were replaced by their members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FlatMember {
+    /// Tag of the field; for a group, of its count field.
+    pub tag: u32,
+    /// Whether it is required, components on the way taken into account.
+    pub required: bool,
+    /// The group, if the member is one.
+    pub group: Option<GroupId>,
+}
+
+impl Dictionary {
+    /// The version described.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Where the facts come from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// All fields, ascending by tag.
+    pub fn fields(&self) -> &[FieldDef] {
+        &self.fields
+    }
+
+    /// All code sets in the source's order.
+    pub fn code_sets(&self) -> &[CodeSet] {
+        &self.code_sets
+    }
+
+    /// All components in the source's order, header and trailer not among them.
+    pub fn components(&self) -> &[ComponentDef] {
+        &self.components
+    }
+
+    /// All groups in the source's order.
+    pub fn groups(&self) -> &[GroupDef] {
+        &self.groups
+    }
+
+    /// Ids of all groups, in the order of [`Dictionary::groups`].
+    pub fn group_ids(&self) -> impl Iterator<Item = GroupId> + use<> {
+        (0..self.groups.len() as u32).map(GroupId)
+    }
+
+    /// Ids of all components, in the order of [`Dictionary::components`].
+    pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
+        (0..self.components.len() as u32).map(ComponentId)
+    }
+
+    /// All messages in the source's order.
+    pub fn messages(&self) -> &[MessageDef] {
+        &self.messages
+    }
+
+    /// Members of the standard header in order; empty for the application versions over FIXT.
+    pub fn header(&self) -> &[Member] {
+        &self.header
+    }
+
+    /// Members of the standard trailer in order; empty for the application versions over FIXT.
+    pub fn trailer(&self) -> &[Member] {
+        &self.trailer
+    }
+
+    /// The field with this tag.
+    pub fn field(&self, tag: u32) -> Option<&FieldDef> {
+        self.fields.binary_search_by_key(&tag, |field| field.tag).ok().map(|at| &self.fields[at])
+    }
+
+    /// The field with this name in any case; a name that another version, QuickFIX or QuickFIX/J uses for the same tag is
+    /// understood too.
+    pub fn field_by_name(&self, name: &str) -> Option<&FieldDef> {
+        self.fields_by_name
+            .binary_search_by(|&at| compare_without_case(&self.fields[at as usize].name, name))
+            .ok()
+            .map(|at| &self.fields[self.fields_by_name[at] as usize])
+            .or_else(|| names::field_alias(name).and_then(|tag| self.field(tag)))
+    }
+
+    /// The message with this MsgType.
+    pub fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
+        self.messages_by_type
+            .binary_search_by(|&at| self.messages[at as usize].msg_type.as_bytes().cmp(msg_type))
+            .ok()
+            .map(|at| &self.messages[self.messages_by_type[at] as usize])
+    }
+
+    /// The message with this name in any case; names of other versions, QuickFIX and QuickFIX/J are understood too.
+    pub fn message_by_name(&self, name: &str) -> Option<&MessageDef> {
+        self.messages
+            .iter()
+            .find(|message| message.name.eq_ignore_ascii_case(name))
+            .or_else(|| names::message_alias(name).and_then(|msg_type| self.message(msg_type.as_bytes())))
+    }
+
+    /// The code set with this id.
+    pub fn code_set(&self, id: CodeSetId) -> &CodeSet {
+        &self.code_sets[id.index()]
+    }
+
+    /// The component with this id.
+    pub fn component(&self, id: ComponentId) -> &ComponentDef {
+        &self.components[id.index()]
+    }
+
+    /// The group with this id.
+    pub fn group(&self, id: GroupId) -> &GroupDef {
+        &self.groups[id.index()]
+    }
+
+    /// The codes of the field with this tag; empty if it has no code set.
+    pub fn codes(&self, tag: u32) -> &[Code] {
+        self.field(tag).and_then(|field| field.codes).map_or(&[], |id| &self.code_set(id).codes)
+    }
+
+    /// The code that the field with this tag gives to `value`.
+    pub fn code(&self, tag: u32, value: &[u8]) -> Option<&Code> {
+        self.codes(tag).iter().find(|code| code.value.as_bytes() == value)
+    }
+
+    /// The code of the field with this tag whose name is `name`; case, `_`, `-` and spaces do not count.
+    pub fn code_by_name(&self, tag: u32, name: &str) -> Option<&Code> {
+        self.codes(tag).iter().find(|code| names::same_code_name(&code.name, name))
+    }
+
+    /// The tag that begins every entry of a group: its first field, or the count tag of the group it begins with, components
+    /// resolved on the way.
+    pub fn delimiter(&self, group: GroupId) -> u32 {
+        let mut members: &[Member] = &self.group(group).members;
+        loop {
+            // Readers refuse an empty group or component in first place, and cycles.
+            match members[0] {
+                Member::Field { tag, .. } => return tag,
+                Member::Group { group, .. } => return self.group(group).count_tag,
+                Member::Component { component, .. } => members = &self.component(component).members,
+            }
+        }
+    }
+
+    /// The members with components replaced by what they hold, in order. A member is required if it and every component on the
+    /// way to it is; a tag that comes up twice keeps its first place. Groups are not entered.
+    pub fn expand(&self, members: &[Member]) -> impl Iterator<Item = FlatMember> + use<> {
+        let mut flat = Vec::with_capacity(members.len());
+        self.expand_into(members, true, &mut flat);
+        let mut seen = HashSet::with_capacity(flat.len());
+        flat.retain(|member| seen.insert(member.tag));
+        flat.into_iter()
+    }
+
+    fn expand_into(&self, members: &[Member], required_so_far: bool, flat: &mut Vec<FlatMember>) {
+        for member in members {
+            match *member {
+                Member::Field { tag, required } => {
+                    flat.push(FlatMember { tag, required: required && required_so_far, group: None });
+                }
+                Member::Group { group, required } => flat.push(FlatMember {
+                    tag: self.group(group).count_tag,
+                    required: required && required_so_far,
+                    group: Some(group),
+                }),
+                Member::Component { component, required } => {
+                    self.expand_into(&self.component(component).members, required && required_so_far, flat);
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn compare_without_case(left: &str, right: &str) -> Ordering {
+    let lower = |byte: u8| byte.to_ascii_lowercase();
+    left.bytes().map(lower).cmp(right.bytes().map(lower))
+}

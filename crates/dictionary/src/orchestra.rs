@@ -1,0 +1,353 @@
+//! Reads FIX Orchestra repositories (v1.0 and v1.1, any namespace) as far as structure goes.
+//!
+//! Read: code sets, fields, components, groups, messages, length ids, union types, the base scenario. Not read: scenarios other
+//! than base (warned), rules, responses, actors, flows and every annotation.
+
+use std::collections::{HashMap, HashSet};
+
+use roxmltree::Node;
+
+use crate::assemble::{Draft, Fault, Place};
+use crate::data_type::{DataType, UnionType};
+use crate::model::{
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
+    MessageDef, Source, Version,
+};
+use crate::read::{Findings, ReadError, Warning};
+use crate::sha256::sha256_hex;
+use crate::xml;
+
+impl Dictionary {
+    /// Reads a FIX Orchestra repository.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is an error:
+    /// external entities are never followed.
+    pub fn from_orchestra(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+        let document = xml::parse(text).map_err(|error| vec![error])?;
+        let mut reader = Reader::default();
+        let draft = reader.read(document.root_element());
+        let mut found = reader.found;
+        let Some(mut draft) = draft else { return Err(found.errors) };
+        draft.source.sha256 = sha256_hex(text.as_bytes());
+        let node_of = |place: Place| match place {
+            Place::Field(at) => reader.field_nodes[at],
+            Place::CodeSet(at) => reader.code_set_nodes[at],
+            Place::Component(at) => reader.component_nodes[at],
+            Place::Group(at) => reader.group_nodes[at],
+            Place::Message(at) => reader.message_nodes[at],
+        };
+        for Fault { place, reason } in draft.complete() {
+            found.warn(xml::line(node_of(place)), xml::place(node_of(place)), reason);
+        }
+        // Checked together with what the reader found, so that one run tells everything.
+        let assembled = draft.assemble();
+        for Fault { place, reason } in assembled.as_ref().err().into_iter().flatten() {
+            found.error(xml::line(node_of(*place)), xml::place(node_of(*place)), reason.clone());
+        }
+        match assembled {
+            Ok(dictionary) if found.errors.is_empty() => Ok((dictionary, found.warnings)),
+            _ => Err(found.errors),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Reader<'a, 'd> {
+    found: Findings,
+    /// Code sets by name: place (none if its codes lie elsewhere), type and union type.
+    sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
+    tags: HashSet<u32>,
+    component_ids: HashMap<u32, ComponentId>,
+    group_ids: HashMap<u32, GroupId>,
+    /// Ids of the components that are header and trailer: not members of a message's body.
+    outer_ids: HashSet<u32>,
+    field_nodes: Vec<Node<'a, 'd>>,
+    code_set_nodes: Vec<Node<'a, 'd>>,
+    component_nodes: Vec<Node<'a, 'd>>,
+    group_nodes: Vec<Node<'a, 'd>>,
+    message_nodes: Vec<Node<'a, 'd>>,
+}
+
+impl<'a, 'd> Reader<'a, 'd> {
+    /// The draft, unless there is too little to go on; errors are in `found`.
+    fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
+        if root.tag_name().name() != "repository" {
+            self.found.error(xml::line(root), xml::label(root), "the root element is not <repository>");
+            return None;
+        }
+        let version = self.version(root)?;
+        let code_sets = self.code_sets(root);
+        let fields = self.fields(root);
+        let (components, header_node, trailer_node) = self.component_names(root);
+        let groups = self.definitions(root, "groups", "group");
+        for (at, node) in groups.iter().enumerate() {
+            if let Some(id) = xml::number(*node, "id", &mut self.found)
+                && self.group_ids.insert(id, GroupId(at as u32)).is_some()
+            {
+                self.found.error(
+                    xml::line(*node),
+                    xml::label(*node),
+                    format!("group id {id} is already defined"),
+                );
+            }
+        }
+        let components = components.into_iter().map(|node| self.component(node)).collect();
+        let groups = groups.into_iter().filter_map(|node| self.group(node)).collect();
+        let messages = self.definitions(root, "messages", "message");
+        let messages = messages.into_iter().filter_map(|node| self.message(node)).collect();
+        let header = header_node.map_or_else(Vec::new, |node| self.members(node));
+        let trailer = trailer_node.map_or_else(Vec::new, |node| self.members(node));
+        Some(Draft {
+            version,
+            source: Source { licence: LICENCE.to_string(), ..Source::default() },
+            fields,
+            code_sets,
+            components,
+            groups,
+            messages,
+            header,
+            trailer,
+        })
+    }
+
+    /// The published files say it in different places: name `FIX.4.4`, name `FIXT` with an application version beside it, name
+    /// `FIX4SESSION` with version `FIX.4.4`.
+    fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {
+        let name = xml::required(root, "name", &mut self.found)?;
+        let version = root.attribute("version").unwrap_or(name);
+        Some(Version::named(match name {
+            "FIXT" => "FIXT.1.1",
+            name if name.starts_with("FIX.") => name,
+            _ => version.split('_').next().unwrap_or(version),
+        }))
+    }
+
+    /// The definitions of one kind in the base scenario.
+    fn definitions(&mut self, root: Node<'a, 'd>, section: &str, element: &str) -> Vec<Node<'a, 'd>> {
+        let mut nodes = Vec::new();
+        for section in xml::elements(root).filter(|node| node.tag_name().name() == section) {
+            for node in xml::elements(section).filter(|node| node.tag_name().name() == element) {
+                match node.attribute("scenario") {
+                    None | Some("base") => nodes.push(node),
+                    Some(scenario) => {
+                        let reason = format!("scenario '{scenario}' is not read, only base is");
+                        self.found.warn(xml::line(node), xml::label(node), reason);
+                    }
+                }
+            }
+        }
+        nodes
+    }
+
+    fn code_sets(&mut self, root: Node<'a, 'd>) -> Vec<CodeSet> {
+        let mut sets = Vec::new();
+        for node in self.definitions(root, "codeSets", "codeSet") {
+            let Some(name) = xml::required(node, "name", &mut self.found) else { continue };
+            let Some(kind) =
+                xml::required(node, "type", &mut self.found).and_then(|name| self.data_type(node, name))
+            else {
+                continue;
+            };
+            let mut codes = Vec::new();
+            let mut seen = HashSet::new();
+            for code in xml::elements(node).filter(|node| node.tag_name().name() == "code") {
+                let value = xml::required(code, "value", &mut self.found);
+                let name = xml::required(code, "name", &mut self.found);
+                let (Some(value), Some(name)) = (value, name) else { continue };
+                if seen.insert(value) {
+                    codes.push(Code { value: value.to_string(), name: name.to_string() });
+                } else {
+                    let reason = format!("'{value}' is given twice, the first is kept");
+                    self.found.warn(xml::line(code), xml::place(code), reason);
+                }
+            }
+            let union = self.union_type(node);
+            // An external code set names a page instead of codes: every value of the type is allowed.
+            let id = (!codes.is_empty()).then_some(CodeSetId(sets.len() as u32));
+            if self.sets.insert(name, (id, kind, union)).is_some() {
+                self.found.error(xml::line(node), xml::label(node), "this name is already defined");
+            }
+            if id.is_some() {
+                sets.push(CodeSet { name: name.to_string(), codes });
+                self.code_set_nodes.push(node);
+            }
+        }
+        sets
+    }
+
+    fn data_type(&mut self, node: Node<'a, 'd>, name: &str) -> Option<DataType> {
+        let kind = DataType::from_name(name);
+        if kind.is_none() {
+            let reason = format!("'{name}' is neither a data type of FIX nor a code set of this file");
+            self.found.error(xml::line(node), xml::place(node), reason);
+        }
+        kind
+    }
+
+    fn union_type(&mut self, node: Node<'a, 'd>) -> Option<UnionType> {
+        let name = node.attribute("unionDataType")?;
+        let union = UnionType::from_name(name);
+        if union.is_none() {
+            let reason = format!("unknown union type '{name}', every value of the base type is accepted");
+            self.found.warn(xml::line(node), xml::place(node), reason);
+        }
+        union.or(Some(UnionType::AnyValue))
+    }
+
+    fn fields(&mut self, root: Node<'a, 'd>) -> Vec<FieldDef> {
+        let mut fields = Vec::new();
+        let nodes = self.definitions(root, "fields", "field");
+        for &node in &nodes {
+            let tag = xml::number(node, "id", &mut self.found);
+            let name = xml::required(node, "name", &mut self.found);
+            let type_name = xml::required(node, "type", &mut self.found);
+            let (Some(tag), Some(name), Some(type_name)) = (tag, name, type_name) else { continue };
+            // v1.0 gives the code set as the type, v1.1 in an attribute of its own.
+            let set_name = node.attribute("codeSet").unwrap_or(type_name);
+            let (codes, kind, set_union) = match self.sets.get(set_name) {
+                Some(&set) => set,
+                None => {
+                    let Some(kind) = self.data_type(node, set_name) else { continue };
+                    (None, kind, None)
+                }
+            };
+            let union = self.union_type(node).or(set_union);
+            let length_tag =
+                node.attribute("lengthId").and_then(|_| xml::number(node, "lengthId", &mut self.found));
+            self.tags.insert(tag);
+            fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag });
+            self.field_nodes.push(node);
+        }
+        for (field, node) in fields.iter_mut().zip(&self.field_nodes) {
+            // The published session files say lengthId="1" throughout: the standard's pairs are used there.
+            if let Some(length_tag) = field.length_tag.filter(|tag| !self.tags.contains(tag)) {
+                let reason = format!("lengthId {length_tag} is not a field, not used");
+                self.found.warn(xml::line(*node), xml::label(*node), reason);
+                field.length_tag = None;
+            }
+        }
+        fields
+    }
+
+    /// Components proper get ids; StandardHeader and StandardTrailer stand apart.
+    fn component_names(
+        &mut self,
+        root: Node<'a, 'd>,
+    ) -> (Vec<Node<'a, 'd>>, Option<Node<'a, 'd>>, Option<Node<'a, 'd>>) {
+        let (mut components, mut header, mut trailer) = (Vec::new(), None, None);
+        for node in self.definitions(root, "components", "component") {
+            let Some(id) = xml::number(node, "id", &mut self.found) else { continue };
+            let outer = match node.attribute("name") {
+                Some("StandardHeader") => Some(&mut header),
+                Some("StandardTrailer") => Some(&mut trailer),
+                _ => None,
+            };
+            let twice = self.outer_ids.contains(&id) || self.component_ids.contains_key(&id);
+            if twice {
+                self.found.error(
+                    xml::line(node),
+                    xml::label(node),
+                    format!("component id {id} is already defined"),
+                );
+            } else if let Some(outer) = outer {
+                *outer = Some(node);
+                self.outer_ids.insert(id);
+            } else {
+                self.component_ids.insert(id, ComponentId(components.len() as u32));
+                components.push(node);
+            }
+        }
+        (components, header, trailer)
+    }
+
+    fn component(&mut self, node: Node<'a, 'd>) -> ComponentDef {
+        let name = xml::required(node, "name", &mut self.found).unwrap_or_default().to_string();
+        self.component_nodes.push(node);
+        ComponentDef { name, members: self.members(node) }
+    }
+
+    fn group(&mut self, node: Node<'a, 'd>) -> Option<GroupDef> {
+        let name = xml::required(node, "name", &mut self.found).unwrap_or_default().to_string();
+        self.group_nodes.push(node);
+        let count_tag = match xml::child(node, "numInGroup") {
+            Some(count) => self.field_tag(count),
+            None => {
+                self.found.error(xml::line(node), xml::label(node), "the group has no numInGroup");
+                None
+            }
+        };
+        // Places of groups are fixed by now: a group at fault keeps its place, the errors refuse the file.
+        Some(GroupDef { name, count_tag: count_tag.unwrap_or_default(), members: self.members(node) })
+    }
+
+    fn message(&mut self, node: Node<'a, 'd>) -> Option<MessageDef> {
+        let name = xml::required(node, "name", &mut self.found);
+        let msg_type = xml::required(node, "msgType", &mut self.found);
+        let structure = xml::child(node, "structure");
+        if structure.is_none() {
+            self.found.error(xml::line(node), xml::label(node), "the message has no structure");
+        }
+        let members = self.members(structure?);
+        self.message_nodes.push(node);
+        Some(MessageDef { msg_type: msg_type?.to_string(), name: name?.to_string(), members })
+    }
+
+    fn field_tag(&mut self, node: Node<'a, 'd>) -> Option<u32> {
+        let tag = xml::number(node, "id", &mut self.found)?;
+        if self.tags.contains(&tag) {
+            return Some(tag);
+        }
+        self.found.error(xml::line(node), xml::place(node), "no field has this id");
+        None
+    }
+
+    fn members(&mut self, scope: Node<'a, 'd>) -> Vec<Member> {
+        let mut members = Vec::new();
+        let mut seen = HashSet::new();
+        for node in xml::elements(scope) {
+            let kind = node.tag_name().name();
+            if !matches!(kind, "fieldRef" | "groupRef" | "componentRef") {
+                continue;
+            }
+            if !matches!(node.attribute("scenario"), None | Some("base")) {
+                self.found.warn(
+                    xml::line(node),
+                    xml::place(node),
+                    "refers to another scenario than base, not read",
+                );
+                continue;
+            }
+            let required = match node.attribute("presence") {
+                Some("required") => true,
+                None | Some("optional" | "constant") => false,
+                Some("forbidden" | "ignored") => continue,
+                Some(other) => {
+                    let reason = format!("presence '{other}' is not one of FIX Orchestra's");
+                    self.found.error(xml::line(node), xml::place(node), reason);
+                    false
+                }
+            };
+            let Some(id) = xml::number(node, "id", &mut self.found) else { continue };
+            let member = match kind {
+                "fieldRef" => self.field_tag(node).map(|tag| Member::Field { tag, required }),
+                "groupRef" => self.group_ids.get(&id).map(|&group| Member::Group { group, required }),
+                _ if self.outer_ids.contains(&id) => continue,
+                _ => self.component_ids.get(&id).map(|&component| Member::Component { component, required }),
+            };
+            match member {
+                None if kind == "fieldRef" => {}
+                None => {
+                    self.found.error(xml::line(node), xml::place(node), "nothing is defined under this id")
+                }
+                Some(member) if seen.insert((kind, id)) => members.push(member),
+                Some(_) => {
+                    self.found.warn(xml::line(node), xml::place(node), "is listed twice, the first is kept")
+                }
+            }
+        }
+        members
+    }
+}
+
+const LICENCE: &str = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";

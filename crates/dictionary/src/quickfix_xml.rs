@@ -1,0 +1,333 @@
+//! Reads dictionaries in the XML of QuickFIX, QuickFIX/J and QuickFIX/n.
+//!
+//! Follows the standard where those engines' loaders do not: requiredness is ANDed along the path of components, a group is what
+//! stands in a `<group>` element whatever its count field's type, and a component that only wraps a group is that group. It
+//! refuses undefined names and duplicate field numbers, which some loaders accept in silence.
+
+use std::collections::{HashMap, HashSet};
+
+use roxmltree::Node;
+
+use crate::assemble::{Draft, Fault, MAX_DEPTH, Place};
+use crate::data_type::{DataType, UnionType};
+use crate::model::{
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
+    MessageDef, Source, Version,
+};
+use crate::read::{Findings, ReadError, Warning};
+use crate::sha256::sha256_hex;
+use crate::xml;
+
+impl Dictionary {
+    /// Reads a dictionary in QuickFIX XML.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is an error:
+    /// external entities are never followed.
+    ///
+    /// ```
+    /// use fixbolt_dictionary::Dictionary;
+    /// let text = "<fix major='4' minor='4'><messages><message name='News' msgtype='B'><field name='Headline' required='Y'/>
+    ///     </message></messages><fields><field number='148' name='Headline' type='STRING'/></fields></fix>";
+    /// let (dictionary, warnings) = Dictionary::from_quickfix_xml(text).expect("it is well formed");
+    /// assert_eq!(dictionary.version().name, "FIX.4.4");
+    /// assert!(warnings.is_empty());
+    ///
+    /// let errors = Dictionary::from_quickfix_xml(&text.replace("name='Headline' req", "name='Headlime' req")).unwrap_err();
+    /// assert_eq!(errors[0].to_string(), "line 1: field 'Headlime' in message 'News': no field has this name");
+    /// ```
+    pub fn from_quickfix_xml(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+        let document = xml::parse(text).map_err(|error| vec![error])?;
+        let mut reader = Reader::default();
+        let draft = reader.read(document.root_element());
+        let mut found = reader.found;
+        let Some(mut draft) = draft else { return Err(found.errors) };
+        draft.source.sha256 = sha256_hex(text.as_bytes());
+        let node_of = |place: Place| match place {
+            Place::Field(at) => reader.field_nodes[at],
+            Place::CodeSet(at) => reader.code_set_nodes[at],
+            Place::Component(at) => reader.component_nodes[at],
+            Place::Group(at) => reader.group_nodes[at],
+            Place::Message(at) => reader.message_nodes[at],
+        };
+        for Fault { place, reason } in draft.complete() {
+            found.warn(xml::line(node_of(place)), xml::place(node_of(place)), reason);
+        }
+        // Checked together with what the reader found, so that one run tells everything.
+        let assembled = draft.assemble();
+        for Fault { place, reason } in assembled.as_ref().err().into_iter().flatten() {
+            found.error(xml::line(node_of(*place)), xml::place(node_of(*place)), reason.clone());
+        }
+        match assembled {
+            Ok(dictionary) if found.errors.is_empty() => Ok((dictionary, found.warnings)),
+            _ => Err(found.errors),
+        }
+    }
+}
+
+/// What a component's name stands for.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    Component(ComponentId),
+    /// The component only wraps a group.
+    Group(GroupId),
+}
+
+#[derive(Default)]
+struct Reader<'a, 'd> {
+    found: Findings,
+    fields: Vec<FieldDef>,
+    tags: HashMap<&'a str, u32>,
+    code_sets: Vec<CodeSet>,
+    components: Vec<ComponentDef>,
+    named: HashMap<&'a str, Named>,
+    groups: Vec<GroupDef>,
+    /// Groups that stand inside messages, components and groups, by what they are: equal ones become one.
+    inline_groups: HashMap<(u32, Vec<Member>), GroupId>,
+    group_names: HashSet<String>,
+    field_nodes: Vec<Node<'a, 'd>>,
+    code_set_nodes: Vec<Node<'a, 'd>>,
+    component_nodes: Vec<Node<'a, 'd>>,
+    group_nodes: Vec<Node<'a, 'd>>,
+    message_nodes: Vec<Node<'a, 'd>>,
+}
+
+impl<'a, 'd> Reader<'a, 'd> {
+    /// The draft, unless there is too little to go on; errors are in `found`.
+    fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
+        if root.tag_name().name() != "fix" {
+            self.found.error(xml::line(root), xml::label(root), "the root element is not <fix>");
+            return None;
+        }
+        let version = self.version(root)?;
+        for section in xml::elements(root) {
+            if !matches!(
+                section.tag_name().name(),
+                "header" | "messages" | "trailer" | "components" | "fields"
+            ) {
+                self.found.warn(xml::line(section), xml::label(section), "unknown section, not read");
+            }
+        }
+        let (Some(fields), Some(messages)) = (xml::child(root, "fields"), xml::child(root, "messages"))
+        else {
+            self.found.error(xml::line(root), "fix", "there is no <fields> or no <messages> section");
+            return None;
+        };
+        let before_42 = matches!(version.name.as_str(), "FIX.4.0" | "FIX.4.1");
+        for node in xml::elements(fields) {
+            self.field(node, before_42);
+        }
+        if let Some(components) = xml::child(root, "components") {
+            self.components(components);
+        }
+        let messages = xml::elements(messages).filter_map(|node| self.message(node)).collect();
+        let header = xml::child(root, "header").map_or_else(Vec::new, |node| self.members(node, 0));
+        let trailer = xml::child(root, "trailer").map_or_else(Vec::new, |node| self.members(node, 0));
+        Some(Draft {
+            version,
+            source: Source { licence: LICENCE.to_string(), ..Source::default() },
+            fields: std::mem::take(&mut self.fields),
+            code_sets: std::mem::take(&mut self.code_sets),
+            components: std::mem::take(&mut self.components),
+            groups: std::mem::take(&mut self.groups),
+            messages,
+            header,
+            trailer,
+        })
+    }
+
+    fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {
+        let kind = root.attribute("type").unwrap_or("FIX");
+        let (major, minor) =
+            (xml::number(root, "major", &mut self.found), xml::number(root, "minor", &mut self.found));
+        let service_pack = match root.attribute("servicepack") {
+            None | Some("0" | "") => String::new(),
+            Some(pack) => format!("SP{pack}"),
+        };
+        Some(Version::named(&format!("{kind}.{}.{}{service_pack}", major?, minor?)))
+    }
+
+    fn field(&mut self, node: Node<'a, 'd>, before_42: bool) {
+        let tag = xml::number(node, "number", &mut self.found);
+        let name = xml::required(node, "name", &mut self.found);
+        let type_name = xml::required(node, "type", &mut self.found);
+        let (Some(tag), Some(name)) = (tag, name) else { return };
+        let kind = match DataType::from_name(type_name.unwrap_or("STRING")) {
+            // Before FIX 4.2 a char was a string of any length.
+            Some(DataType::Char) if before_42 => DataType::String,
+            Some(kind) => kind,
+            None => {
+                let reason = format!("unknown type '{}', read as String", type_name.unwrap_or_default());
+                self.found.warn(xml::line(node), xml::label(node), reason);
+                DataType::String
+            }
+        };
+        let mut codes: Vec<Code> = Vec::new();
+        let mut seen = HashSet::new();
+        for value in xml::elements(node) {
+            if value.tag_name().name() != "value" {
+                self.found.warn(xml::line(value), xml::place(value), "unknown element, not read");
+                continue;
+            }
+            let Some(code) = xml::required(value, "enum", &mut self.found) else { continue };
+            if !seen.insert(code) {
+                let reason = format!("'{code}' is given twice, the first is kept");
+                self.found.warn(xml::line(value), xml::label(node), reason);
+                continue;
+            }
+            let name = value.attribute("description").filter(|name| !name.is_empty()).unwrap_or(code);
+            codes.push(Code { value: code.to_string(), name: name.to_string() });
+        }
+        // QuickFIX/J writes both forms.
+        let any_value = matches!(node.attribute("allowOtherValues"), Some("true" | "Y"));
+        let codes = (!codes.is_empty()).then(|| {
+            let id = CodeSetId(self.code_sets.len() as u32);
+            self.code_sets.push(CodeSet { name: format!("{name}CodeSet"), codes });
+            self.code_set_nodes.push(node);
+            id
+        });
+        let union = any_value.then_some(UnionType::AnyValue);
+        self.tags.insert(name, tag);
+        self.fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag: None });
+        self.field_nodes.push(node);
+    }
+
+    /// Names first, bodies second: a component may stand behind the one that uses it.
+    fn components(&mut self, components: Node<'a, 'd>) {
+        let mut wrappers = Vec::new();
+        let mut others = Vec::new();
+        for node in xml::elements(components) {
+            let Some(name) = xml::required(node, "name", &mut self.found) else { continue };
+            let mut children = xml::elements(node);
+            let only_group = match (children.next(), children.next()) {
+                (Some(first), None) if first.tag_name().name() == "group" => Some(first),
+                _ => None,
+            };
+            let named = match only_group {
+                Some(group) => {
+                    let id = GroupId(self.groups.len() as u32);
+                    self.groups.push(GroupDef { name: name.to_string(), count_tag: 0, members: Vec::new() });
+                    self.group_nodes.push(node);
+                    self.group_names.insert(name.to_string());
+                    wrappers.push((id, group));
+                    Named::Group(id)
+                }
+                None => {
+                    let id = ComponentId(self.components.len() as u32);
+                    self.components.push(ComponentDef { name: name.to_string(), members: Vec::new() });
+                    self.component_nodes.push(node);
+                    others.push((id, node));
+                    Named::Component(id)
+                }
+            };
+            if self.named.insert(name, named).is_some() {
+                self.found.error(xml::line(node), xml::label(node), "this name is already defined");
+            }
+        }
+        for (id, node) in wrappers {
+            if let Some(tag) = self.tag_of(node) {
+                self.groups[id.index()].count_tag = tag;
+            }
+            self.groups[id.index()].members = self.members(node, 1);
+        }
+        for (id, node) in others {
+            self.components[id.index()].members = self.members(node, 0);
+        }
+    }
+
+    fn message(&mut self, node: Node<'a, 'd>) -> Option<MessageDef> {
+        let name = xml::required(node, "name", &mut self.found);
+        let msg_type = xml::required(node, "msgtype", &mut self.found);
+        let members = self.members(node, 0);
+        let (name, msg_type) = (name?.to_string(), msg_type?.to_string());
+        self.message_nodes.push(node);
+        Some(MessageDef { msg_type, name, members })
+    }
+
+    fn members(&mut self, scope: Node<'a, 'd>, depth: usize) -> Vec<Member> {
+        let mut members = Vec::new();
+        if depth > MAX_DEPTH {
+            let reason = format!("groups are nested deeper than {MAX_DEPTH}");
+            self.found.error(xml::line(scope), xml::place(scope), reason);
+            return members;
+        }
+        let mut seen = HashSet::new();
+        for node in xml::elements(scope) {
+            let required = match node.attribute("required") {
+                Some("Y" | "y") => true,
+                None | Some("N" | "n") => false,
+                Some(other) => {
+                    let reason = format!("attribute 'required' is '{other}', not Y or N");
+                    self.found.error(xml::line(node), xml::place(node), reason);
+                    false
+                }
+            };
+            let member = match node.tag_name().name() {
+                "field" => self.tag_of(node).map(|tag| Member::Field { tag, required }),
+                "group" => self.inline_group(node, depth).map(|group| Member::Group { group, required }),
+                "component" => self.component_member(node, required),
+                _ => {
+                    self.found.warn(xml::line(node), xml::place(node), "unknown element, not read");
+                    continue;
+                }
+            };
+            let Some(member) = member else { continue };
+            if seen.insert((node.tag_name().name(), node.attribute("name"))) {
+                members.push(member);
+            } else {
+                self.found.warn(xml::line(node), xml::place(node), "is listed twice, the first is kept");
+            }
+        }
+        members
+    }
+
+    fn tag_of(&mut self, node: Node<'a, 'd>) -> Option<u32> {
+        let name = xml::required(node, "name", &mut self.found)?;
+        let tag = self.tags.get(name).copied();
+        if tag.is_none() {
+            self.found.error(xml::line(node), xml::place(node), "no field has this name");
+        }
+        tag
+    }
+
+    /// A wrapped group is as required as its wrapper: files made from Orchestra say N inside where they mean nothing by it.
+    fn component_member(&mut self, node: Node<'a, 'd>, required: bool) -> Option<Member> {
+        let name = xml::required(node, "name", &mut self.found)?;
+        match self.named.get(name) {
+            Some(&Named::Component(component)) => Some(Member::Component { component, required }),
+            Some(&Named::Group(group)) => Some(Member::Group { group, required }),
+            None => {
+                self.found.error(xml::line(node), xml::place(node), "no component has this name");
+                None
+            }
+        }
+    }
+
+    fn inline_group(&mut self, node: Node<'a, 'd>, depth: usize) -> Option<GroupId> {
+        let count_tag = self.tag_of(node);
+        let members = self.members(node, depth + 1);
+        let count_tag = count_tag?;
+        if members.is_empty() {
+            self.found.error(xml::line(node), xml::place(node), "the group has no members");
+            return None;
+        }
+        if let Some(&id) = self.inline_groups.get(&(count_tag, members.clone())) {
+            return Some(id);
+        }
+        let count_name = node.attribute("name").unwrap_or_default();
+        let base = format!("{}Grp", count_name.strip_prefix("No").unwrap_or(count_name));
+        let mut name = base.clone();
+        let mut number = 1;
+        while self.named.contains_key(name.as_str()) || !self.group_names.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}{number}");
+        }
+        let id = GroupId(self.groups.len() as u32);
+        self.groups.push(GroupDef { name, count_tag, members: members.clone() });
+        self.group_nodes.push(node);
+        self.inline_groups.insert((count_tag, members), id);
+        Some(id)
+    }
+}
+
+const LICENCE: &str = "QuickFIX Software License 1.0, see NOTICE";

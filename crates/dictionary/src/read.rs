@@ -1,0 +1,51 @@
+//! What a reader has to say about a source: errors that refuse it and warnings that do not.
+
+use std::fmt;
+
+/// Why a source is refused: where, which element, what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {element}: {reason}")]
+#[non_exhaustive]
+pub struct ReadError {
+    /// Line in the source, from 1.
+    pub line: u32,
+    /// The element at fault, for example `field 'Symbol' in message 'NewOrderSingle'`.
+    pub element: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Something odd in a source that was read all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Warning {
+    /// Line in the source, from 1.
+    pub line: u32,
+    /// The element in question.
+    pub element: String,
+    /// What is odd and how it was read.
+    pub reason: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}: {}", self.line, self.element, self.reason)
+    }
+}
+
+/// Gathers what a reader finds, so that one run reports everything.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) errors: Vec<ReadError>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Findings {
+    pub(crate) fn error(&mut self, line: u32, element: impl Into<String>, reason: impl Into<String>) {
+        self.errors.push(ReadError { line, element: element.into(), reason: reason.into() });
+    }
+
+    pub(crate) fn warn(&mut self, line: u32, element: impl Into<String>, reason: impl Into<String>) {
+        self.warnings.push(Warning { line, element: element.into(), reason: reason.into() });
+    }
+}

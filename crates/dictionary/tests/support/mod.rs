@@ -1,0 +1,15 @@
+//! The reference folder, which is not part of the project: where it is, and saying so where it is not.
+
+use std::path::PathBuf;
+
+/// The text of a file of the reference folder (`FIXBOLT_SHARED`, else `../shared` beside the repository).
+pub(crate) fn shared(path: &str) -> Option<String> {
+    let folder = std::env::var_os("FIXBOLT_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    std::fs::read_to_string(folder.join(path)).ok()
+}
+
+/// Says on stderr that checks were skipped.
+pub(crate) fn absent(checks: usize) {
+    eprintln!("shared folder absent: {checks} checks skipped");
+}
