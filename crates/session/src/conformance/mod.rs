@@ -4,12 +4,16 @@
 //! says. Built for tests and tools, behind the feature `conformance`; it refuses to be part of an engine: files, sockets and a
 //! clock live here, none of them in the session core.
 
+#[cfg(feature = "broken-cores")]
+mod broken;
 mod compare;
 mod runner;
 mod script;
 mod suite;
 mod tcp;
 
+#[cfg(feature = "broken-cores")]
+pub use broken::{BrokenCore, Fault};
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
 pub use runner::{Command, Failure, FailureKind, PATIENCE, Received, Transport, TransportError, run};
 pub use script::{ANY_TEST_REQ_ID, Action, Line, Script, ScriptError, Step};

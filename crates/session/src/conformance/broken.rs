@@ -1,0 +1,304 @@
+//! Deliberately broken cores: a session that is right, seen through a pane that makes it wrong in one way.
+//!
+//! They prove that the scripts catch what they are written to catch. Each fault changes bytes between the script and the session
+//! under test, so that the session core itself holds no hook for it; the feature `broken-cores` keeps all of this out of every
+//! release build.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use super::runner::{Command, Received, Transport, TransportError};
+use super::script::find;
+use crate::Utc;
+
+/// What is wrong with the core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// NextNumIn moves before the message was verified: a garbled one uses a number.
+    NumberAdvancedEarly,
+    /// The answer to a TestRequest goes out with the number of the message before it.
+    NumberReused,
+    /// Resent messages have no PossDupFlag (43).
+    NoPossDupFlag,
+    /// Resent messages have no OrigSendingTime (122).
+    NoOrigSendingTime,
+    /// NewSeqNo (36) of a gap fill is one too high.
+    GapFillOffByOne,
+    /// No Heartbeat is sent when nothing else is.
+    NoHeartbeat,
+    /// The Heartbeat that answers a TestRequest lacks its TestReqID (112).
+    TestReqIdNotEchoed,
+    /// A message with a number that is too low is taken as if it were expected.
+    TooLowAccepted,
+    /// Every message asked for is sent twice.
+    ResentTwice,
+    /// A rejected message does not use its number.
+    RejectDoesNotAdvance,
+    /// A Logout is not answered.
+    LogoutNotAnswered,
+    /// A gap is not asked for.
+    GapNotAsked,
+    /// CheckSum (10) is not verified.
+    CheckSumNotVerified,
+}
+
+impl Fault {
+    /// Every fault.
+    pub const ALL: [Self; 13] = [
+        Self::NumberAdvancedEarly,
+        Self::NumberReused,
+        Self::NoPossDupFlag,
+        Self::NoOrigSendingTime,
+        Self::GapFillOffByOne,
+        Self::NoHeartbeat,
+        Self::TestReqIdNotEchoed,
+        Self::TooLowAccepted,
+        Self::ResentTwice,
+        Self::RejectDoesNotAdvance,
+        Self::LogoutNotAnswered,
+        Self::GapNotAsked,
+        Self::CheckSumNotVerified,
+    ];
+}
+
+/// A transport to a session that has a fault.
+#[derive(Debug)]
+pub struct BrokenCore<T> {
+    inner: T,
+    fault: Fault,
+    connections: BTreeMap<u32, Pane>,
+}
+
+/// What has passed on one connection.
+#[derive(Debug, Default)]
+struct Pane {
+    /// Messages that stand for what the session sent, not yet asked for.
+    waiting: VecDeque<Vec<u8>>,
+    /// The number after the highest that was sent to the session.
+    next_in: u64,
+    /// By how much numbers towards the session are shifted.
+    shift_in: u64,
+    /// By how much numbers from the session are shifted down.
+    shift_out: u64,
+}
+
+impl<T: Transport> BrokenCore<T> {
+    /// The session behind `inner`, with a fault.
+    pub const fn new(inner: T, fault: Fault) -> Self {
+        Self { inner, fault, connections: BTreeMap::new() }
+    }
+}
+
+impl<T: Transport> Transport for BrokenCore<T> {
+    fn connect(&mut self, connection: u32) -> Result<(), TransportError> {
+        self.connections.insert(connection, Pane { next_in: 1, ..Pane::default() });
+        self.inner.connect(connection)
+    }
+
+    fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        let pane = self.connections.entry(connection).or_default();
+        let bytes = pane.towards_session(self.fault, bytes);
+        self.inner.send(connection, &bytes)
+    }
+
+    fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError> {
+        loop {
+            let pane = self.connections.entry(connection).or_default();
+            if let Some(message) = pane.waiting.pop_front() {
+                return Ok(Received::Message(message));
+            }
+            match self.inner.receive(connection, wait)? {
+                Received::Message(message) => pane.from_session(self.fault, &message),
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn close(&mut self, connection: u32) -> Result<(), TransportError> {
+        self.inner.close(connection)
+    }
+
+    fn utc(&self) -> Utc {
+        self.inner.utc()
+    }
+
+    fn command(&mut self, command: &Command) -> Result<(), TransportError> {
+        self.inner.command(command)
+    }
+}
+
+impl Pane {
+    fn towards_session(&mut self, fault: Fault, bytes: &[u8]) -> Vec<u8> {
+        let mut fields = Fields::of(bytes);
+        let number = fields.number(b"34").unwrap_or(0);
+        let sound = super::verify(bytes).is_ok();
+        if !sound {
+            return match fault {
+                Fault::NumberAdvancedEarly if number > 0 => {
+                    fields.set(b"35", b"0");
+                    fields.keep(&[b"8", b"35", b"34", b"49", b"52", b"56"]);
+                    fields.finish()
+                }
+                Fault::CheckSumNotVerified if fields.get(b"10").is_some() => fields.finish(),
+                _ => bytes.to_vec(),
+            };
+        }
+        let repeated = fields.get(b"43") == Some(b"Y");
+        let sequenced = !repeated && fields.get(b"35") != Some(b"4") && number > 0;
+        if sequenced && fields.get(b"35") == Some(b"A") {
+            (self.next_in, self.shift_in) = (number, 0);
+        }
+        if sequenced && fault == Fault::TooLowAccepted && number < self.next_in {
+            fields.set(b"34", self.next_in.to_string().as_bytes());
+            self.next_in += 1;
+            return fields.finish();
+        }
+        if fields.get(b"35") == Some(b"4") {
+            self.next_in = fields.number(b"36").unwrap_or(0).max(self.next_in);
+        }
+        self.next_in = self.next_in.max(number + 1);
+        if sequenced && self.shift_in > 0 {
+            fields.set(b"34", (number + self.shift_in).to_string().as_bytes());
+            return fields.finish();
+        }
+        bytes.to_vec()
+    }
+
+    fn from_session(&mut self, fault: Fault, message: &[u8]) {
+        let mut fields = Fields::of(message);
+        let msg_type = fields.get(b"35").unwrap_or_default().to_vec();
+        let repeated = fields.get(b"43") == Some(b"Y");
+        let mut times = 1;
+        match (fault, msg_type.as_slice()) {
+            (Fault::NumberReused, b"0") if fields.get(b"112").is_some() => self.shift_out += 1,
+            (Fault::NoPossDupFlag, _) if repeated => fields.remove(b"43"),
+            (Fault::NoOrigSendingTime, _) if repeated => fields.remove(b"122"),
+            (Fault::GapFillOffByOne, b"4") => {
+                let new = fields.number(b"36").unwrap_or(0) + 1;
+                fields.set(b"36", new.to_string().as_bytes());
+            }
+            (Fault::NoHeartbeat, b"0") if fields.get(b"112").is_none() => times = 0,
+            (Fault::TestReqIdNotEchoed, b"0") => fields.remove(b"112"),
+            (Fault::ResentTwice, _) if repeated => times = 2,
+            (Fault::RejectDoesNotAdvance, b"3") => self.shift_in += 1,
+            (Fault::LogoutNotAnswered, b"5") | (Fault::GapNotAsked, b"2") => times = 0,
+            _ => {}
+        }
+        if times == 0 {
+            // A message that was never sent used no number either.
+            self.shift_out += 1;
+        }
+        if self.shift_out > 0 && !repeated {
+            let number = fields.number(b"34").unwrap_or(0).saturating_sub(self.shift_out);
+            fields.set(b"34", number.to_string().as_bytes());
+        }
+        for _ in 0..times {
+            self.waiting.push_back(fields.finish());
+        }
+    }
+}
+
+/// A message's fields, for changing some of them.
+struct Fields(Vec<(Vec<u8>, Vec<u8>)>);
+
+impl Fields {
+    fn of(message: &[u8]) -> Self {
+        let fields = message.split(|b| *b == 1).filter(|field| !field.is_empty()).map(|field| {
+            let at = find(field, b"=").unwrap_or(field.len());
+            (field[..at].to_vec(), field.get(at + 1..).unwrap_or_default().to_vec())
+        });
+        Self(fields.collect())
+    }
+
+    fn get(&self, tag: &[u8]) -> Option<&[u8]> {
+        self.0.iter().find(|(t, _)| t == tag).map(|(_, value)| value.as_slice())
+    }
+
+    fn number(&self, tag: &[u8]) -> Option<u64> {
+        std::str::from_utf8(self.get(tag)?).ok()?.parse().ok()
+    }
+
+    fn set(&mut self, tag: &[u8], value: &[u8]) {
+        if let Some((_, old)) = self.0.iter_mut().find(|(t, _)| t == tag) {
+            *old = value.to_vec();
+        }
+    }
+
+    fn remove(&mut self, tag: &[u8]) {
+        self.0.retain(|(t, _)| t != tag);
+    }
+
+    fn keep(&mut self, tags: &[&[u8]]) {
+        self.0.retain(|(t, _)| tags.contains(&t.as_slice()));
+    }
+
+    /// The message again, with its right BodyLength and CheckSum.
+    fn finish(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (tag, value) in self.0.iter().filter(|(t, _)| !matches!(t.as_slice(), b"8" | b"9" | b"10")) {
+            body.extend_from_slice(&[tag, b"=".as_slice(), value, b"\x01"].concat());
+        }
+        let begin = self.get(b"8").unwrap_or_default();
+        let mut message = [b"8=", begin, format!("\x019={}\x01", body.len()).as_bytes(), &body].concat();
+        let sum = message.iter().fold(0u8, |sum, b| sum.wrapping_add(*b));
+        message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+        message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Action, Script};
+    use super::*;
+    use std::path::Path;
+
+    fn message(text: &str) -> Vec<u8> {
+        let script = Script::parse(Path::new("m"), format!("I8=FIX.4.4|{text}").as_bytes()).unwrap();
+        let Action::Send(line) = &script.steps[0].action else { panic!() };
+        line.to_send(Utc(0), None)
+    }
+
+    fn seen(fault: Fault, from_session: &[&str]) -> Vec<Vec<u8>> {
+        let mut pane = Pane::default();
+        for text in from_session {
+            pane.from_session(fault, &message(text));
+        }
+        pane.waiting.into()
+    }
+
+    #[test]
+    fn a_message_that_the_fault_does_not_touch_passes_unchanged() {
+        let logon = "35=A|34=1|49=V|56=T|52=20261121-20:00:00|98=0|108=30|";
+        for fault in Fault::ALL {
+            assert_eq!(seen(fault, &[logon]), [message(logon)], "{fault:?}");
+            let mut pane = Pane { next_in: 1, ..Pane::default() };
+            assert_eq!(pane.towards_session(fault, &message(logon)), message(logon), "{fault:?}");
+            assert_eq!(pane.towards_session(fault, b"hello"), b"hello", "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn faults_of_what_is_sent_change_it_in_one_way() {
+        let fill = "35=4|34=2|43=Y|122=20261121-20:00:00|36=7|123=Y|";
+        assert_eq!(seen(Fault::GapFillOffByOne, &[fill]), [message(&fill.replace("36=7", "36=8"))]);
+        assert_eq!(seen(Fault::NoPossDupFlag, &[fill]), [message(&fill.replace("43=Y|", ""))]);
+        assert_eq!(seen(Fault::ResentTwice, &[fill]), [message(fill), message(fill)]);
+        let beats = ["35=0|34=2|", "35=0|34=3|112=x|"];
+        assert_eq!(seen(Fault::NoHeartbeat, &beats), [message("35=0|34=2|112=x|")]);
+        assert_eq!(seen(Fault::NumberReused, &beats), [message("35=0|34=2|"), message("35=0|34=2|112=x|")]);
+    }
+
+    #[test]
+    fn faults_of_what_is_received_change_what_the_session_sees() {
+        let mut pane = Pane { next_in: 5, ..Pane::default() };
+        let low = pane.towards_session(Fault::TooLowAccepted, &message("35=0|34=2|"));
+        assert_eq!(low, message("35=0|34=5|"));
+        let mut pane = Pane::default();
+        pane.from_session(Fault::RejectDoesNotAdvance, &message("35=3|34=2|45=2|"));
+        let next = pane.towards_session(Fault::RejectDoesNotAdvance, &message("35=0|34=3|"));
+        assert_eq!(next, message("35=0|34=4|"));
+        let garbled = message("35=1|34=2|112=x|10=000|");
+        let summed = pane.towards_session(Fault::CheckSumNotVerified, &garbled);
+        assert_eq!(summed, message("35=1|34=2|112=x|"));
+    }
+}
