@@ -97,7 +97,7 @@ impl<T: Transport> Transport for BrokenCore<T> {
 
     fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
         let pane = self.connections.entry(connection).or_default();
-        let bytes = pane.towards_session(self.fault, bytes);
+        let bytes = pane.arriving(self.fault, bytes);
         self.inner.send(connection, &bytes)
     }
 
@@ -108,7 +108,7 @@ impl<T: Transport> Transport for BrokenCore<T> {
                 return Ok(Received::Message(message));
             }
             match self.inner.receive(connection, wait)? {
-                Received::Message(message) => pane.from_session(self.fault, &message),
+                Received::Message(message) => pane.leaving(self.fault, &message),
                 other => return Ok(other),
             }
         }
@@ -128,7 +128,7 @@ impl<T: Transport> Transport for BrokenCore<T> {
 }
 
 impl Pane {
-    fn towards_session(&mut self, fault: Fault, bytes: &[u8]) -> Vec<u8> {
+    fn arriving(&mut self, fault: Fault, bytes: &[u8]) -> Vec<u8> {
         let mut fields = Fields::of(bytes);
         let number = fields.number(b"34").unwrap_or(0);
         let sound = super::verify(bytes).is_ok();
@@ -164,7 +164,7 @@ impl Pane {
         bytes.to_vec()
     }
 
-    fn from_session(&mut self, fault: Fault, message: &[u8]) {
+    fn leaving(&mut self, fault: Fault, message: &[u8]) {
         let mut fields = Fields::of(message);
         let msg_type = fields.get(b"35").unwrap_or_default().to_vec();
         let repeated = fields.get(b"43") == Some(b"Y");
@@ -258,10 +258,10 @@ mod tests {
         line.to_send(Utc(0), None)
     }
 
-    fn seen(fault: Fault, from_session: &[&str]) -> Vec<Vec<u8>> {
+    fn seen(fault: Fault, sent: &[&str]) -> Vec<Vec<u8>> {
         let mut pane = Pane::default();
-        for text in from_session {
-            pane.from_session(fault, &message(text));
+        for text in sent {
+            pane.leaving(fault, &message(text));
         }
         pane.waiting.into()
     }
@@ -272,8 +272,8 @@ mod tests {
         for fault in Fault::ALL {
             assert_eq!(seen(fault, &[logon]), [message(logon)], "{fault:?}");
             let mut pane = Pane { next_in: 1, ..Pane::default() };
-            assert_eq!(pane.towards_session(fault, &message(logon)), message(logon), "{fault:?}");
-            assert_eq!(pane.towards_session(fault, b"hello"), b"hello", "{fault:?}");
+            assert_eq!(pane.arriving(fault, &message(logon)), message(logon), "{fault:?}");
+            assert_eq!(pane.arriving(fault, b"hello"), b"hello", "{fault:?}");
         }
     }
 
@@ -291,14 +291,14 @@ mod tests {
     #[test]
     fn faults_of_what_is_received_change_what_the_session_sees() {
         let mut pane = Pane { next_in: 5, ..Pane::default() };
-        let low = pane.towards_session(Fault::TooLowAccepted, &message("35=0|34=2|"));
+        let low = pane.arriving(Fault::TooLowAccepted, &message("35=0|34=2|"));
         assert_eq!(low, message("35=0|34=5|"));
         let mut pane = Pane::default();
-        pane.from_session(Fault::RejectDoesNotAdvance, &message("35=3|34=2|45=2|"));
-        let next = pane.towards_session(Fault::RejectDoesNotAdvance, &message("35=0|34=3|"));
+        pane.leaving(Fault::RejectDoesNotAdvance, &message("35=3|34=2|45=2|"));
+        let next = pane.arriving(Fault::RejectDoesNotAdvance, &message("35=0|34=3|"));
         assert_eq!(next, message("35=0|34=4|"));
         let garbled = message("35=1|34=2|112=x|10=000|");
-        let summed = pane.towards_session(Fault::CheckSumNotVerified, &garbled);
+        let summed = pane.arriving(Fault::CheckSumNotVerified, &garbled);
         assert_eq!(summed, message("35=1|34=2|112=x|"));
     }
 }
