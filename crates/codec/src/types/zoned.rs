@@ -1,7 +1,7 @@
 //! Times that carry their zone: TZTimeOnly and TZTimestamp.
 
 use super::time::{clock, read_clock, read_fraction, write_fraction};
-use super::{Date, FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
+use super::{Date, FromField, Precision, ToField, ValueError, digits, display_as_written, parse_as_read};
 
 /// A moment with its zone: `20060901-07:39Z`, `20060901-13:09:00.250+05:30`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -42,10 +42,22 @@ struct Clock {
 }
 
 impl TzTimestamp {
-    /// A moment from a day, a time of day and a zone, without fraction; if the zone is in its range.
+    /// A moment from a day, a time of day and a zone, without fraction.
     #[must_use]
-    pub fn new(date: Date, time: TzTimeOnly) -> Self {
+    pub const fn new(date: Date, time: TzTimeOnly) -> Self {
         Self { date, clock: time.clock, fraction_digits: 0, picoseconds: 0, zone: time.zone }
+    }
+
+    /// The moment with a fraction of the second, cut to `precision`; `None` when the fraction is 10^12 picoseconds or more,
+    /// or no second is written that it could be a fraction of.
+    #[must_use]
+    pub const fn with_fraction(self, picoseconds: u64, precision: Precision) -> Option<Self> {
+        if self.clock.second.is_none() || picoseconds >= digits::TEN_TO[12] {
+            return None;
+        }
+        let fraction_digits = precision.digits();
+        let unit = digits::TEN_TO[12 - fraction_digits as usize];
+        Some(Self { fraction_digits, picoseconds: picoseconds / unit * unit, ..self })
     }
 
     /// The day, in the zone.
