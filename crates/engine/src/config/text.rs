@@ -1,0 +1,284 @@
+//! The file's text as sections of settings: comments, includes, `${...}`. Knows no key, starts no program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::{ConfigError, Place};
+
+/// How deep files may include each other.
+const MAX_INCLUDE_DEPTH: usize = 8;
+
+/// A section: the settings below its header. All `[DEFAULT]` sections are one, and so are all `[APP]` sections.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub(super) kind: SectionKind,
+    pub(super) place: Place,
+    pub(super) settings: Vec<Setting>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SectionKind {
+    Default,
+    Session,
+    App,
+}
+
+/// One `Key=Value` line.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) key: String,
+    /// The value as the file has it: what errors show.
+    pub(super) written: String,
+    /// The value with `${...}` replaced.
+    pub(super) value: String,
+    pub(super) place: Place,
+}
+
+impl Section {
+    pub(super) fn find(&self, key: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.key.eq_ignore_ascii_case(key))
+    }
+}
+
+/// Looks up an environment variable; a parameter so that tests need not change the process's environment.
+pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+
+/// Reads `path` and what it includes.
+pub(super) fn read_file(path: &Path, environment: Environment<'_>) -> Result<Vec<Section>, ConfigError> {
+    let mut reader = Reader { environment, sections: Vec::new(), current: None, open: Vec::new() };
+    reader.file(path, None)?;
+    Ok(reader.sections)
+}
+
+/// Reads `text` as if it stood in a file called `name`; includes are relative to the current directory.
+pub(super) fn read_text(
+    name: &str,
+    text: &str,
+    environment: Environment<'_>,
+) -> Result<Vec<Section>, ConfigError> {
+    let mut reader = Reader { environment, sections: Vec::new(), current: None, open: Vec::new() };
+    reader.lines(&Arc::from(name), Path::new(""), text)?;
+    Ok(reader.sections)
+}
+
+struct Reader<'e> {
+    environment: Environment<'e>,
+    sections: Vec<Section>,
+    current: Option<usize>,
+    /// The files being read, the including ones first.
+    open: Vec<PathBuf>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, included_at: Option<&Place>) -> Result<(), ConfigError> {
+        let unreadable = |reason: String| ConfigError::Unreadable {
+            file: path.display().to_string(),
+            included_at: included_at.cloned(),
+            reason,
+        };
+        let bytes = std::fs::read(path).map_err(|e| unreadable(e.to_string()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|e| unreadable(format!("not UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
+        let whole = std::fs::canonicalize(path).map_err(|e| unreadable(e.to_string()))?;
+        if self.open.contains(&whole) {
+            return Err(unreadable("the file includes itself".to_owned()));
+        }
+        if self.open.len() == MAX_INCLUDE_DEPTH {
+            return Err(unreadable(format!("included more than {MAX_INCLUDE_DEPTH} files deep")));
+        }
+        self.open.push(whole);
+        let directory = path.parent().unwrap_or(Path::new(""));
+        self.lines(&Arc::from(path.display().to_string()), directory, &text)?;
+        self.open.pop();
+        Ok(())
+    }
+
+    fn lines(&mut self, file: &Arc<str>, directory: &Path, text: &str) -> Result<(), ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        for (line, number) in text.lines().zip(1..) {
+            let place = Place { file: Arc::clone(file), line: number };
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if let Some(header) = line.strip_prefix('[') {
+                self.section(place, header)?;
+                continue;
+            }
+            let Some((key, written)) = line.split_once('=') else {
+                let reason = format!("{line:?} is neither [SECTION], Key=Value nor # comment");
+                return Err(ConfigError::Syntax { place, reason });
+            };
+            let (key, written) = (key.trim(), written.trim());
+            if key.is_empty() {
+                return Err(ConfigError::Syntax { place, reason: "no key before the '='".to_owned() });
+            }
+            let value = self.expand(written, &place, directory)?;
+            if key.eq_ignore_ascii_case("include") {
+                // The file's first lines belong to the section of the include, which goes on after it.
+                let current = self.current;
+                self.file(&directory.join(value), Some(&place))?;
+                self.current = current;
+            } else {
+                self.setting(Setting { key: key.to_owned(), written: written.to_owned(), value, place })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, place: Place, header: &str) -> Result<(), ConfigError> {
+        let Some(name) = header.strip_suffix(']') else {
+            return Err(ConfigError::Syntax {
+                place,
+                reason: "']' expected at the end of the line".to_owned(),
+            });
+        };
+        let kind = match name.trim().to_ascii_uppercase().as_str() {
+            "DEFAULT" => SectionKind::Default,
+            "SESSION" => SectionKind::Session,
+            "APP" => SectionKind::App,
+            _ => return Err(ConfigError::UnknownSection { place, name: name.to_owned() }),
+        };
+        let known = self.sections.iter().position(|s| s.kind == kind && kind != SectionKind::Session);
+        self.current = Some(known.unwrap_or_else(|| {
+            self.sections.push(Section { kind, place, settings: Vec::new() });
+            self.sections.len() - 1
+        }));
+        Ok(())
+    }
+
+    fn setting(&mut self, setting: Setting) -> Result<(), ConfigError> {
+        let Some(current) = self.current else {
+            let reason = format!("{} stands before the first section; begin with [DEFAULT]", setting.key);
+            return Err(ConfigError::Syntax { place: setting.place, reason });
+        };
+        let section = &mut self.sections[current];
+        if let Some(first) = section.find(&setting.key) {
+            let reason = format!("{} is given a second time, first at {}", setting.key, first.place);
+            return Err(ConfigError::Contradiction { place: setting.place, reason });
+        }
+        section.settings.push(setting);
+        Ok(())
+    }
+
+    /// Replaces `${NAME}` by the environment variable, `${file:PATH}` by the file's text without its last line end, and
+    /// `$$` by `$`. What comes in is not looked at again.
+    fn expand(&self, written: &str, place: &Place, directory: &Path) -> Result<String, ConfigError> {
+        let mut value = String::with_capacity(written.len());
+        let mut rest = written;
+        let failed = |name: &str, reason: String| ConfigError::Expansion {
+            place: place.clone(),
+            name: name.to_owned(),
+            reason,
+        };
+        while let Some((before, after)) = rest.split_once('$') {
+            value.push_str(before);
+            if let Some(after) = after.strip_prefix('$') {
+                value.push('$');
+                rest = after;
+                continue;
+            }
+            let Some((name, after)) = after.strip_prefix('{').and_then(|after| after.split_once('}')) else {
+                let reason = "a '$' begins ${NAME} or ${file:PATH}; write $$ for the sign itself".to_owned();
+                return Err(ConfigError::Syntax { place: place.clone(), reason });
+            };
+            if let Some(path) = name.strip_prefix("file:") {
+                let text = std::fs::read_to_string(directory.join(path))
+                    .map_err(|e| failed(name, format!("cannot read the file: {e}")))?;
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                value.push_str(text.strip_suffix('\r').unwrap_or(text));
+            } else {
+                let text = (self.environment)(name)
+                    .ok_or_else(|| failed(name, "no such environment variable, or not UTF-8".to_owned()))?;
+                value.push_str(&text);
+            }
+            rest = after;
+        }
+        value.push_str(rest);
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(name: &str) -> Option<String> {
+        (name == "HOST").then(|| "exchange.example".to_owned())
+    }
+
+    fn read(text: &str) -> Result<Vec<Section>, ConfigError> {
+        read_text("a.cfg", text, &environment)
+    }
+
+    fn refused(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn sections_and_keys_are_read_whatever_their_case_and_spaces() {
+        let sections = read("# comment\n[default]\n a = b \r\n\n[Session]\nc=d=e\n[DEFAULT]\nf=g\n").unwrap();
+        assert_eq!(sections.len(), 2);
+        assert_eq!(sections[0].find("A").unwrap().value, "b");
+        assert_eq!(sections[0].find("f").unwrap().place.to_string(), "a.cfg:8");
+        assert_eq!(sections[1].find("C").unwrap().value, "d=e");
+    }
+
+    #[test]
+    fn a_variable_is_replaced_and_an_unknown_one_stops_the_start() {
+        let sections = read("[APP]\nhost=${HOST}:1 $${HOST}\n").unwrap();
+        assert_eq!(sections[0].find("host").unwrap().value, "exchange.example:1 ${HOST}");
+        assert_eq!(
+            refused("[APP]\nhost=${HOTS}"),
+            "a.cfg:2: ${HOTS}: no such environment variable, or not UTF-8"
+        );
+        assert_eq!(
+            refused("[APP]\nhost=$(HOST)"),
+            "a.cfg:2: a '$' begins ${NAME} or ${file:PATH}; write $$ for the sign itself"
+        );
+        assert!(refused("[APP]\nhost=${HOST").contains("a.cfg:2: a '$' begins"));
+    }
+
+    #[test]
+    fn a_line_that_is_nothing_stops_the_start_with_its_place() {
+        assert_eq!(
+            refused("[APP]\nhello"),
+            "a.cfg:2: \"hello\" is neither [SECTION], Key=Value nor # comment"
+        );
+        assert_eq!(refused("a=b"), "a.cfg:1: a stands before the first section; begin with [DEFAULT]");
+        assert_eq!(refused("[APP"), "a.cfg:1: ']' expected at the end of the line");
+        assert_eq!(refused("\n=b"), "a.cfg:2: no key before the '='");
+        assert_eq!(
+            refused("[SESION]"),
+            "a.cfg:1: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
+        );
+        assert_eq!(refused("[SESSION]\na=1\nA=2"), "a.cfg:3: A is given a second time, first at a.cfg:2");
+    }
+
+    #[test]
+    fn an_included_file_begins_in_the_section_of_the_include_and_secrets_come_from_files() {
+        let directory = std::env::temp_dir().join(format!("fixbolt-config-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = |name: &str| directory.join(name);
+        std::fs::write(path("secret"), "s3cret$\n").unwrap();
+        std::fs::write(path("more.cfg"), "b=2\nPassword=${file:secret}\n[SESSION]\nc=3\n").unwrap();
+        std::fs::write(path("main.cfg"), "[APP]\na=1\ninclude=more.cfg\nd=4\n").unwrap();
+        let sections = read_file(&path("main.cfg"), &environment).unwrap();
+        let app = sections.iter().find(|s| s.kind == SectionKind::App).unwrap();
+        let keys: Vec<_> = app.settings.iter().map(|s| s.key.as_str()).collect();
+        assert_eq!(keys, ["a", "b", "Password", "d"]);
+        assert_eq!(app.find("password").unwrap().value, "s3cret$");
+        assert_eq!(app.find("password").unwrap().written, "${file:secret}");
+
+        std::fs::write(path("main.cfg"), "include=main.cfg\n").unwrap();
+        let error = read_file(&path("main.cfg"), &environment).unwrap_err().to_string();
+        assert!(error.ends_with("main.cfg: the file includes itself"), "{error}");
+        std::fs::write(path("main.cfg"), "include=absent.cfg\n").unwrap();
+        let error = read_file(&path("main.cfg"), &environment).unwrap_err().to_string();
+        assert!(error.contains("main.cfg:1: cannot read ") && error.contains("absent.cfg: "), "{error}");
+        std::fs::write(path("main.cfg"), b"[APP]\nx=\xff\n").unwrap();
+        let error = read_file(&path("main.cfg"), &environment).unwrap_err().to_string();
+        assert!(error.ends_with("main.cfg: not UTF-8 at byte 8"), "{error}");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}
