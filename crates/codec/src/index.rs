@@ -39,7 +39,8 @@ impl Span {
 
 /// Builds [`Message`]s in storage that the caller lends.
 ///
-/// The largest message of n bytes has fewer than n / 4 fields; storage of that size never runs out.
+/// A message of n bytes has fewer than n / 4 fields that are well-formed; with storage of that size it never runs out for a
+/// sender that keeps to the syntax.
 ///
 /// ```
 /// use fixbolt_codec::{Frame, Framer, Index, Span, Tag};
@@ -198,7 +199,8 @@ fn scan(
         match announced.take() {
             Some((data_tag, length)) if tag == data_tag => {
                 at = value.saturating_add(length);
-                if bytes.get(at) != Some(&1) {
+                // Its SOH is at most the one in front of CheckSum, or the message would have no CheckSum field.
+                if at >= bytes.len() - TRAILER_LEN || bytes[at] != 1 {
                     return Err(IndexError::DataLength { at: start });
                 }
             }
