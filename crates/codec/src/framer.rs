@@ -166,10 +166,11 @@ impl Framer {
     }
 
     /// Declares the message at the beginning of `buffer` broken although its announced end has not arrived: the peer fell
-    /// silent inside it. Gives `Incomplete` when the buffer is empty.
+    /// silent inside it. Gives `Incomplete` when there is no such message: the buffer is empty, or holds what is left of one
+    /// that was broken before.
     pub fn give_up<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
-        if buffer.is_empty() {
-            return Frame::Incomplete { at_least: 1 };
+        if self.resynchronising || buffer.is_empty() {
+            return self.next(buffer);
         }
         let announced_end = match head(buffer, self.max_message_size) {
             Head::Whole { end, .. } => end - TRAILER_LEN,
