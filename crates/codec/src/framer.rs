@@ -155,7 +155,7 @@ impl Framer {
                 if buffer.len() < end {
                     return Frame::Incomplete { at_least: end - buffer.len() };
                 }
-                if is_trailer(&buffer[end - TRAILER_LEN..end]) {
+                if is_trailer(&buffer[end - TRAILER_LEN - 1..end]) {
                     Frame::Message(Framed { bytes: &buffer[..end], body_start })
                 } else {
                     let error = FrameError::BodyLength { announced_end: end - TRAILER_LEN };
@@ -286,8 +286,9 @@ fn is_begin_string(value: &[u8]) -> bool {
     number(parts.next()) && number(parts.next()) && parts.next().is_none()
 }
 
+/// Whether these are the SOH that ends the body, then `10=ddd` and SOH.
 fn is_trailer(bytes: &[u8]) -> bool {
-    matches!(bytes, [b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1])
+    matches!(bytes, [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1])
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
@@ -337,6 +338,16 @@ mod tests {
         let Frame::Garbled { bytes, .. } = framer.next(&stream) else { panic!() };
         assert_eq!(bytes.len(), broken);
         assert_eq!(message(framer.next(&stream[broken..])), HEARTBEAT);
+    }
+
+    #[test]
+    fn a_body_that_does_not_end_with_soh_is_broken() {
+        let mut framer = Framer::new(1000);
+        let frame = framer.next(b"8=FIX.4.2\x019=8\x0135=0\x0158=10=161\x01");
+        assert!(
+            matches!(frame, Frame::Garbled { error: Some(FrameError::BodyLength { .. }), .. }),
+            "{frame:?}"
+        );
     }
 
     #[test]
