@@ -1,0 +1,249 @@
+//! Runs targets for a time, catches what they report, makes the input small and says how to see it again.
+//!
+//! Input `n` of a target is made from (seed, target, n) alone: no state passes from one input to the next. An input that
+//! never ends is reported too, by a watch over all workers, and ends the process.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::mutate::mutate;
+use crate::random::Random;
+use crate::targets::Target;
+
+/// The longest input, in bytes.
+const MOST: usize = 16 * 1024;
+/// An input that takes longer than this hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How long each target runs.
+    pub time: Duration,
+    /// Where the random numbers begin.
+    pub seed: u64,
+    /// Inputs that once failed, a folder a target: they come first and are seeds too.
+    pub regressions: PathBuf,
+    /// Where an input that fails is kept.
+    pub artifacts: PathBuf,
+}
+
+/// An input for which something did not hold.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The target's name.
+    pub target: &'static str,
+    /// Which input, or which file.
+    pub origin: String,
+    /// What did not hold.
+    pub message: String,
+    /// The input, made as small as the driver could.
+    pub input: Vec<u8>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "FAILURE {} ({}): {}", self.target, self.origin, self.message)?;
+        write!(f, "    input, {} bytes: b\"{}\"", self.input.len(), self.input.escape_ascii())
+    }
+}
+
+/// What one target's run counted.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The target's name.
+    pub target: &'static str,
+    /// Inputs run.
+    pub inputs: u64,
+    /// The first failure; the target stops at it.
+    pub failure: Option<Failure>,
+}
+
+thread_local! {
+    /// What the last panic of this thread said and where.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// What a worker does now, for the watch.
+struct Now {
+    target: AtomicUsize,
+    input: AtomicU64,
+    /// Milliseconds since the run began; 0 when nothing runs.
+    since: AtomicU64,
+}
+
+/// Runs every target, as many at once as the machine has cores.
+#[must_use]
+pub fn run_all(targets: &[&'static Target], settings: &Settings) -> Vec<Summary> {
+    catch_quietly();
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    let began = Instant::now();
+    let width = thread::available_parallelism().map_or(1, usize::from).min(targets.len().max(1));
+    let workers: Vec<Now> = (0..width)
+        .map(|_| Now { target: AtomicUsize::new(0), input: AtomicU64::new(0), since: AtomicU64::new(0) })
+        .collect();
+    let running = AtomicUsize::new(width);
+    thread::scope(|scope| {
+        for now in &workers {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(target) = targets.get(at) else { break };
+                    now.target.store(at, Ordering::Relaxed);
+                    let summary = run_target(target, settings, |input| {
+                        now.input.store(input, Ordering::Relaxed);
+                        now.since.store(began.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
+                    });
+                    now.since.store(0, Ordering::Relaxed);
+                    println!("{:<14} {:>10} inputs", summary.target, summary.inputs);
+                    done.lock().unwrap_or_else(|e| e.into_inner()).push(summary);
+                }
+                running.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        while running.load(Ordering::Relaxed) > 0 {
+            thread::sleep(Duration::from_millis(100));
+            for now in &workers {
+                let since = now.since.load(Ordering::Relaxed);
+                if since == 0 || began.elapsed() < Duration::from_millis(since) + PATIENCE {
+                    continue;
+                }
+                let target = targets[now.target.load(Ordering::Relaxed)];
+                let input = now.input.load(Ordering::Relaxed);
+                println!("FAILURE {}: input {input} of seed {} does not end", target.name, settings.seed);
+                std::process::exit(1);
+            }
+        }
+    });
+    done.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+fn run_target(target: &'static Target, settings: &Settings, mut tell: impl FnMut(u64)) -> Summary {
+    let mut seeds = (target.seeds)();
+    let began = Instant::now();
+    let mut inputs = 0;
+    let fail = |origin: String, input: &[u8], message: String, inputs| {
+        let input = smaller(target, input.to_vec());
+        let failure = Failure { target: target.name, origin, message, input };
+        println!("{failure}");
+        keep(settings, &failure);
+        Summary { target: target.name, inputs, failure: Some(failure) }
+    };
+    let old = regressions(&settings.regressions.join(target.name));
+    for (origin, input) in old.iter().cloned().chain(seeds.iter().map(|s| ("a seed".to_owned(), s.clone()))) {
+        tell(0);
+        inputs += 1;
+        if let Err(message) = attempt(target, &input) {
+            return fail(origin, &input, message, inputs);
+        }
+    }
+    seeds.extend(old.into_iter().map(|(_, input)| input));
+    let mut number = 0;
+    while began.elapsed() < settings.time {
+        for _ in 0..16 {
+            let input = input_of(target, &seeds, settings.seed, number);
+            tell(number);
+            inputs += 1;
+            if let Err(message) = attempt(target, &input) {
+                return fail(format!("--seed {} --input {number}", settings.seed), &input, message, inputs);
+            }
+            number += 1;
+        }
+    }
+    Summary { target: target.name, inputs, failure: None }
+}
+
+fn input_of(target: &Target, seeds: &[Vec<u8>], seed: u64, number: u64) -> Vec<u8> {
+    let mut random = Random::of(&[seed, Random::of_bytes(target.name.as_bytes()).next(), number]);
+    mutate(seeds, &mut random, MOST)
+}
+
+/// Runs input `number` of `seed` alone.
+///
+/// # Errors
+/// What did not hold.
+pub fn run_one(target: &'static Target, settings: &Settings, number: u64) -> Result<(), String> {
+    catch_quietly();
+    let mut seeds = (target.seeds)();
+    seeds.extend(regressions(&settings.regressions.join(target.name)).into_iter().map(|(_, input)| input));
+    let input = input_of(target, &seeds, settings.seed, number);
+    println!("input, {} bytes: b\"{}\"", input.len(), input.escape_ascii());
+    attempt(target, &input)
+}
+
+/// Runs one input.
+///
+/// # Errors
+/// What did not hold.
+pub fn replay(target: &'static Target, input: &[u8]) -> Result<(), String> {
+    catch_quietly();
+    attempt(target, input)
+}
+
+fn attempt(target: &Target, input: &[u8]) -> Result<(), String> {
+    panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|payload: Box<dyn Any + Send>| {
+        let said = SAID.with(|said| said.take());
+        drop(payload);
+        said
+    })
+}
+
+/// A panic is an answer here: it is remembered, not printed.
+fn catch_quietly() {
+    panic::set_hook(Box::new(|info| {
+        SAID.with(|said| {
+            let place =
+                info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+            *said.borrow_mut() =
+                format!("{}{place}", info.payload_as_str().unwrap_or("a panic without words"));
+        });
+    }));
+}
+
+/// Takes pieces away for as long as the target still fails, for at most some seconds.
+fn smaller(target: &Target, mut input: Vec<u8>) -> Vec<u8> {
+    let began = Instant::now();
+    let mut piece = input.len() / 2;
+    while piece > 0 {
+        let mut at = 0;
+        while at < input.len() && began.elapsed() < Duration::from_secs(10) {
+            let mut shorter = input.clone();
+            shorter.drain(at..(at + piece).min(input.len()));
+            if attempt(target, &shorter).is_err() {
+                input = shorter;
+            } else {
+                at += piece;
+            }
+        }
+        piece /= 2;
+    }
+    input
+}
+
+fn regressions(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<_> = files
+        .flatten()
+        .filter_map(|file| Some((file.path().display().to_string(), fs::read(file.path()).ok()?)))
+        .collect();
+    found.sort();
+    found
+}
+
+fn keep(settings: &Settings, failure: &Failure) {
+    let folder = settings.artifacts.join(failure.target);
+    let path = folder.join(format!("{:016x}", Random::of_bytes(&failure.input).next()));
+    match fs::create_dir_all(&folder).and_then(|()| fs::write(&path, &failure.input)) {
+        Ok(()) => println!("    kept in {}", path.display()),
+        Err(error) => println!("    could not be kept in {}: {error}", path.display()),
+    }
+}

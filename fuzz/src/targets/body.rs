@@ -1,0 +1,236 @@
+//! Body writer and envelope: whatever is written is either refused for the reason that a plain model gives, or becomes a
+//! message that framer and index read back as exactly the fields that were written.
+
+use fixbolt_codec::{
+    BodyWriter, DataFields, Decimal, EncodeError, EncodeErrorKind, Envelope, Frame, Framer, Index, Key,
+    MsgType, SeqNum, Span, Stamp, Tag,
+};
+
+const HEADROOM: usize = 256;
+const ROOM: usize = 700;
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = vec![
+        b"\x00\x0b\x04ord1\x00\x37\x03IBM\x01\x26\x64\x02\x2c\x05\x02".to_vec(),
+        b"\x03\x02\x05a\x01b=c\x00\x3a\x01x".to_vec(),
+        b"\x04\x02\x02\x00\x0b\x01a\x00\x0c\x01b\x00\x0b\x01c\x00\x0c\x01d".to_vec(),
+        b"\x00\x32\x01s\x00\x3a\x01t\x00\x32\x01u".to_vec(),
+    ];
+    seeds.push((0..=255).collect());
+    seeds.push(vec![0x3a; 600]);
+    seeds
+}
+
+/// What has been written, as a model without any cleverness.
+struct Model {
+    fields: Vec<(u32, Vec<u8>)>,
+    /// The message, and inside it the entries of the open groups.
+    scopes: Vec<Scope>,
+    used: usize,
+    body_begun: bool,
+    error: Option<EncodeError>,
+    /// A tag stands behind a group that holds it too: whether that is a duplicate only a dictionary could say.
+    undecided: bool,
+}
+
+/// The stretch in which a tag may stand once.
+#[derive(Default)]
+struct Scope {
+    own: Vec<u32>,
+    in_closed_groups: Vec<u32>,
+}
+
+const HEADER: &[u32] = &[
+    50, 57, 90, 91, 97, 115, 116, 128, 129, 142, 143, 144, 145, 212, 213, 347, 369, 370, 627, 1128, 1129,
+    1156,
+];
+const SESSION: &[u32] = &[8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
+
+impl Model {
+    fn new() -> Self {
+        Self {
+            fields: Vec::new(),
+            scopes: vec![Scope::default()],
+            used: 0,
+            body_begun: false,
+            error: None,
+            undecided: false,
+        }
+    }
+
+    fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("the message's scope stays")
+    }
+
+    fn leave_entry(&mut self) {
+        let inner = self.scopes.pop().expect("an entry was entered");
+        self.scope().in_closed_groups.extend(inner.own.into_iter().chain(inner.in_closed_groups));
+    }
+
+    fn refuse(&mut self, tag: u32, kind: EncodeErrorKind) {
+        self.error = self.error.or(Some(EncodeError { tag: Tag::new(tag), kind }));
+    }
+
+    fn field(&mut self, tag: u32, value: &[u8]) {
+        let size = tag.to_string().len() + 1 + value.len() + 1;
+        if SESSION.contains(&tag) {
+            self.refuse(tag, EncodeErrorKind::SessionField);
+        } else if HEADER.contains(&tag) && self.body_begun {
+            self.refuse(tag, EncodeErrorKind::HeaderAfterBody);
+        } else if self.scope().own.contains(&tag) {
+            self.refuse(tag, EncodeErrorKind::Duplicate);
+        } else if self.used + size > ROOM {
+            self.refuse(tag, EncodeErrorKind::NoRoom);
+        } else {
+            self.body_begun |= !HEADER.contains(&tag);
+            self.undecided |= self.error.is_none() && self.scope().in_closed_groups.contains(&tag);
+            self.scope().own.push(tag);
+            self.fields.push((tag, value.to_vec()));
+            self.used += size;
+        }
+    }
+
+    fn bytes(&mut self, tag: u32, value: &[u8], may_hold_soh: bool) {
+        if !may_hold_soh && value.contains(&1) {
+            self.refuse(tag, EncodeErrorKind::Soh);
+        } else if value.is_empty() {
+            self.refuse(tag, EncodeErrorKind::Empty);
+        } else {
+            self.field(tag, value);
+        }
+    }
+}
+
+/// Reads choices from the input; zeros when it ends.
+struct Choices<'d>(&'d [u8]);
+
+impl<'d> Choices<'d> {
+    fn byte(&mut self) -> u8 {
+        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
+        self.0 = rest;
+        *first
+    }
+
+    fn take(&mut self, length: usize) -> &'d [u8] {
+        let (taken, rest) = self.0.split_at(length.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    /// A tag that is not a length field: those are written together with their data.
+    fn tag(&mut self) -> u32 {
+        let byte = u32::from(self.byte());
+        let tag = match byte {
+            0 => 2_147_483_647,
+            // Tags that share a bit of the writer's memory.
+            200..=229 => byte % 4 + 512 * (byte % 7 + 1),
+            230..=255 => byte * 37,
+            _ => byte,
+        };
+        if DataFields::STANDARD.data_tag(tag).is_some() { 58 } else { tag }
+    }
+}
+
+pub(super) fn run(data: &[u8]) {
+    let mut memory = vec![0; HEADROOM + ROOM + 7];
+    let mut choices = Choices(data);
+    let mut model = Model::new();
+    let msg_type = MsgType::new(b"D");
+    let (end, sum) = {
+        let mut writer = BodyWriter::new(msg_type, &mut memory[HEADROOM..HEADROOM + ROOM]);
+        while !choices.0.is_empty() && model.error.is_none() && !model.undecided {
+            write_one(&mut writer, &mut model, &mut choices, 0);
+        }
+        if model.undecided {
+            return;
+        }
+        match (writer.finish(), model.error) {
+            (Ok(body), None) => (HEADROOM + body.bytes.len(), body.sum),
+            (found, expected) => {
+                assert_eq!(found.err(), expected, "the writer and the model disagree");
+                return;
+            }
+        }
+    };
+    read_back(&mut memory, end, sum, msg_type, &model, data.len().is_multiple_of(2));
+}
+
+fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choices<'_>, depth: usize) {
+    match choices.byte() % 6 {
+        0 | 5 => {
+            let tag = choices.tag();
+            let length = usize::from(choices.byte()) % 40;
+            let value = choices.take(length);
+            writer.bytes(Key::new(tag), value);
+            model.bytes(tag, value, false);
+        }
+        1 => {
+            let tag = choices.tag();
+            let value = u64::from(choices.byte()) << (choices.byte() % 57);
+            writer.field(Key::new(tag), &value);
+            model.field(tag, value.to_string().as_bytes());
+        }
+        2 => {
+            let tag = choices.tag();
+            let text = format!("{}.{:02}", choices.byte(), choices.byte() % 100);
+            let value: Decimal = text.parse().expect("a decimal");
+            writer.field(Key::new(tag), &value);
+            model.field(tag, text.as_bytes());
+        }
+        3 => {
+            let pairs = DataFields::STANDARD.pairs();
+            let (length_tag, data_tag) = pairs[usize::from(choices.byte()) % pairs.len()];
+            let length = usize::from(choices.byte()) % 60;
+            let value = choices.take(length);
+            writer.data(Key::new(length_tag), Key::new(data_tag), value);
+            model.field(length_tag, value.len().to_string().as_bytes());
+            model.bytes(data_tag, value, true);
+        }
+        _ if depth < 3 => write_group(writer, model, choices, depth),
+        _ => {}
+    }
+}
+
+fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choices<'_>, depth: usize) {
+    let tag = choices.tag();
+    let announced = usize::from(choices.byte() % 4);
+    let written = if choices.byte() == 0xEE { announced + 1 } else { announced };
+    let mut group = writer.group(Key::new(tag), announced);
+    if announced > 0 {
+        model.field(tag, announced.to_string().as_bytes());
+    }
+    for _ in 0..written {
+        writer.entry(&mut group);
+        model.scopes.push(Scope::default());
+        for _ in 0..choices.byte() % 4 {
+            write_one(writer, model, choices, depth + 1);
+        }
+        model.leave_entry();
+    }
+    writer.end_group(group);
+    if written != announced {
+        model.refuse(tag, EncodeErrorKind::GroupOrder);
+    }
+}
+
+fn read_back(memory: &mut [u8], end: usize, sum: u8, msg_type: MsgType, model: &Model, again: bool) {
+    let envelope = Envelope::new(b"FIX.4.4", b"SENDER", b"TARGET").expect("a good envelope");
+    let original = again.then_some(&b"20260105-10:00:00.000"[..]);
+    let stamp = Stamp { seq: SeqNum(end as u64), sending_time: b"20260105-10:00:00.123", original };
+    let sealed = envelope.seal(memory, HEADROOM..end, msg_type, sum, &stamp).expect("enough headroom");
+    let bytes = &memory[sealed];
+    let Frame::Message(framed) = Framer::new(64 * 1024).next(bytes) else {
+        panic!("the framer does not take our message")
+    };
+    assert_eq!(framed.bytes().len(), bytes.len());
+    let (mut tags, mut spans) = (vec![0; 512], vec![Span::default(); 512]);
+    let mut index = Index::new(&mut tags, &mut spans);
+    let message = index.build(framed).expect("the index does not take our message");
+    assert_eq!(message.fault(), None);
+    let header: &[u32] =
+        if again { &[8, 9, 35, 49, 56, 34, 43, 52, 122] } else { &[8, 9, 35, 49, 56, 34, 52] };
+    assert_eq!(&message.tags()[..header.len()], header);
+    let found: Vec<(u32, Vec<u8>)> =
+        (header.len()..message.len() - 1).map(|n| (message.tags()[n], message.value(n).to_vec())).collect();
+    assert_eq!(found, model.fields);
+}
