@@ -1,0 +1,66 @@
+# What .ci/run and .ci/long share: steps with a heading, a duration and a result, and the table at the end.
+# Sourced, never run. Expects bash; changes to the repository's root.
+
+set -uo pipefail
+export LC_ALL=C CI=true CARGO_TERM_COLOR=never
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+exec </dev/null
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+
+root=$PWD
+target=${CARGO_TARGET_DIR:-$root/target}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# What a step wants to say in the table goes here, one line.
+note_file=$work/note
+
+names=() results=() seconds=() notes=()
+
+# step NAME COMMAND...: runs the command in a subshell that ends at its first failure.
+step() {
+    local name=$1 began=$SECONDS status
+    shift
+    printf '\n=== %s\n' "$name"
+    : >"$note_file"
+    (set -e; "$@") 2>&1
+    status=$?
+    local took=$((SECONDS - began)) result=passed
+    if [ "$status" -ne 0 ]; then
+        result=FAILED
+        printf '!!! FAILED: %s (exit status %s)\n' "$name" "$status"
+    fi
+    printf -- '--- %s: %s, %s s\n' "$name" "$result" "$took"
+    names+=("$name") results+=("$result") seconds+=("$took") notes+=("$(head -n 1 "$note_file")")
+}
+
+note() { printf '%s\n' "$*" >"$note_file"; printf '%s\n' "$*"; }
+
+# The table, then `N passed, N failed`; the exit status says whether anything failed.
+finish() {
+    local at passed=0 failed=0
+    printf '\n=== summary, %s s on %s cores, commit %s\n' "$SECONDS" "$(nproc)" \
+        "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+    for at in "${!names[@]}"; do
+        printf '%-7s %5s s  %s%s\n' "${results[at]}" "${seconds[at]}" "${names[at]}" "${notes[at]:+: ${notes[at]}}"
+        if [ "${results[at]}" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    done
+    printf '%s passed, %s failed\n' "$passed" "$failed"
+    [ "$failed" -eq 0 ]
+}
+
+# Where the reference folder would be, as the tests look for it.
+shared_folder() { printf '%s\n' "${FIXBOLT_SHARED:-$root/../shared}"; }
+
+# Debian packages that the peers need; the first step of both scripts.
+install_tools() {
+    if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make >/dev/null; then
+        note "libquickfix-dev, g++ and make are there"
+        return
+    fi
+    local as_root=
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    $as_root apt-get update -q
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends \
+        libquickfix-dev g++ make
+    note "libquickfix-dev, g++ and make installed"
+}
