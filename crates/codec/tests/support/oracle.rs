@@ -51,8 +51,9 @@ fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, Broken
         return Err(Broken::Header);
     }
     let end = end as usize;
-    match bytes.get(end - 7..end) {
-        Some([b'1', b'0', b'=', sum @ .., 1]) if is_number(sum) => Ok(end),
+    // BodyLength counts up to and including the SOH in front of CheckSum.
+    match bytes.get(end - 8..end) {
+        Some([1, b'1', b'0', b'=', sum @ .., 1]) if is_number(sum) => Ok(end),
         _ => Err(Broken::Length),
     }
 }
