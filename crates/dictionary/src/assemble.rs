@@ -34,6 +34,8 @@ pub(crate) enum Place {
     Component(usize),
     Group(usize),
     Message(usize),
+    Header,
+    Trailer,
 }
 
 /// What is wrong with a draft.
@@ -111,6 +113,10 @@ impl Draft {
     }
 
     fn check_unique(&self, faults: &mut Vec<Fault>) {
+        if self.fields.len() > MAX_FIELDS {
+            let reason = format!("there are more than {MAX_FIELDS} fields");
+            faults.push(Fault { place: Place::Field(MAX_FIELDS), reason });
+        }
         let mut tags = HashMap::new();
         let mut names = HashSet::new();
         for (at, field) in self.fields.iter().enumerate() {
@@ -162,6 +168,7 @@ impl Draft {
 
     /// Definitions are nodes, members are edges: no node may reach itself, and every group needs a first field.
     fn check_references(&self, faults: &mut Vec<Fault>) {
+        self.check_tags(faults);
         for (at, group) in self.groups.iter().enumerate() {
             if group.members.is_empty() {
                 faults
@@ -185,6 +192,39 @@ impl Draft {
         let mut state = vec![Visit::New; nodes];
         for node in 0..nodes {
             self.visit(node, &mut state, faults);
+        }
+    }
+
+    /// Every tag that is used is a field's. The XML readers have seen to members by then; a table's lines come here as they are.
+    fn check_tags(&self, faults: &mut Vec<Fault>) {
+        let defined: HashSet<u32> = self.fields.iter().map(|field| field.tag).collect();
+        let mut check = |place: Place, tag: u32| {
+            // 0 stands for a count field that the reader has reported already.
+            if tag != 0 && !defined.contains(&tag) {
+                faults.push(Fault { place, reason: format!("tag {tag} is not a field") });
+            }
+        };
+        for (at, field) in self.fields.iter().enumerate() {
+            field.length_tag.into_iter().for_each(|tag| check(Place::Field(at), tag));
+        }
+        let tags = |members: &[Member]| {
+            let tag = |member: &Member| match *member {
+                Member::Field { tag, .. } => Some(tag),
+                Member::Group { .. } | Member::Component { .. } => None,
+            };
+            members.iter().filter_map(tag).collect::<Vec<u32>>()
+        };
+        tags(&self.header).into_iter().for_each(|tag| check(Place::Header, tag));
+        tags(&self.trailer).into_iter().for_each(|tag| check(Place::Trailer, tag));
+        for (at, component) in self.components.iter().enumerate() {
+            tags(&component.members).into_iter().for_each(|tag| check(Place::Component(at), tag));
+        }
+        for (at, group) in self.groups.iter().enumerate() {
+            check(Place::Group(at), group.count_tag);
+            tags(&group.members).into_iter().for_each(|tag| check(Place::Group(at), tag));
+        }
+        for (at, message) in self.messages.iter().enumerate() {
+            tags(&message.members).into_iter().for_each(|tag| check(Place::Message(at), tag));
         }
     }
 
@@ -249,6 +289,9 @@ impl Draft {
 
 /// How deep definitions may nest; far beyond what any version of the standard does.
 pub(crate) const MAX_DEPTH: usize = 64;
+
+/// Validation numbers fields with 16 bits; ten times what FIX Latest has.
+const MAX_FIELDS: usize = 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Visit {

@@ -132,6 +132,8 @@ impl Dictionary {
                         Place::Component(at) => places.components.get(at),
                         Place::Group(at) => places.groups.get(at),
                         Place::Message(at) => places.messages.get(at),
+                        Place::Header => Some(&places.header),
+                        Place::Trailer => Some(&places.trailer),
                     };
                     let &line = lines.unwrap_or(&0);
                     let words = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
@@ -152,6 +154,8 @@ struct Places {
     components: Vec<u32>,
     groups: Vec<u32>,
     messages: Vec<u32>,
+    header: u32,
+    trailer: u32,
 }
 
 struct Reader<'a> {
@@ -233,8 +237,14 @@ impl<'a> Reader<'a> {
                 ("field", [tag, name, kind, rest @ ..]) => self.field(at, tag, name, kind, rest),
                 ("component", [name, members @ ..]) => self.component(at, name, members),
                 ("group", [name, count, members @ ..]) => self.group(at, name, count, members),
-                ("header", members) => self.members(members).map(|members| self.draft.header = members),
-                ("trailer", members) => self.members(members).map(|members| self.draft.trailer = members),
+                ("header", members) => self.members(members).map(|members| {
+                    self.draft.header = members;
+                    self.places.header = at;
+                }),
+                ("trailer", members) => self.members(members).map(|members| {
+                    self.draft.trailer = members;
+                    self.places.trailer = at;
+                }),
                 ("message", [msg_type, name, members @ ..]) => self.message(at, msg_type, name, members),
                 _ => Err("not a line of a table, or words are missing".to_string()),
             };
@@ -347,7 +357,7 @@ impl<'a> Reader<'a> {
 }
 
 fn number(word: &str) -> Result<u32, String> {
-    word.parse().map_err(|_| format!("'{word}' is not a tag number"))
+    word.parse().ok().filter(|tag| *tag > 0).ok_or_else(|| format!("'{word}' is not a tag number"))
 }
 
 /// A word that the format's own marks cannot be confused with.
@@ -421,6 +431,17 @@ mod tests {
         let text = "table 1\nversion FIX.4.4\nfield 1 A String\ncomponent C 1 @D\ncomponent D 1 @C\n";
         let errors = Dictionary::from_table(text).expect_err("C contains itself");
         assert_eq!(errors[0].to_string(), "line 4: component C: the definition contains itself");
+    }
+
+    #[test]
+    fn a_tag_that_is_no_field_is_refused_wherever_it_stands() {
+        let text = "table 1\nversion FIX.4.4\nfield 1 A String\nfield 2 B data length=9\ncomponent C 9\ngroup G 9 1\n\
+            group H 1 9\nheader 9\ntrailer 9\nmessage D E 9\n";
+        let errors = Dictionary::from_table(text).expect_err("9 is no field");
+        let mut lines: Vec<u32> = errors.iter().map(|error| error.line).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [4, 5, 6, 7, 8, 9, 10]);
+        assert!(errors.iter().all(|error| error.reason == "tag 9 is not a field"));
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod quickfix_xml;
 mod read;
 mod sha256;
 mod shipped;
+mod validate;
 mod xml;
 
 pub use compile::compile;
@@ -39,3 +40,7 @@ pub use names::upper_snake;
 pub use pairs::{DATA_LENGTH_PAIRS, length_tag_of};
 pub use read::{ReadError, Warning};
 pub use shipped::{fix42, fix44};
+pub use validate::{
+    Action, Check, FieldPlace, GroupRequirements, Policy, RefTag, Scratch, Section, SessionRejectReason,
+    TypeRules, Validator, Violation,
+};

@@ -36,6 +36,7 @@ impl Dictionary {
             Place::Component(at) => reader.component_nodes[at],
             Place::Group(at) => reader.group_nodes[at],
             Place::Message(at) => reader.message_nodes[at],
+            Place::Header | Place::Trailer => document.root_element(),
         };
         for Fault { place, reason } in draft.complete() {
             found.warn(xml::line(node_of(place)), xml::place(node_of(place)), reason);

@@ -1,0 +1,270 @@
+//! A dictionary as dense tables: tag to field by one array, field to member of a scope by another, requirements as bit sets.
+//!
+//! A scope is where a tag may come once: the header, the trailer, a message's body, an entry of a group. Groups keep their own
+//! scope wherever they are used, so that (message, path, count tag) leads to the right one by walking the scopes.
+
+use super::values::CodeTable;
+use crate::data_type::{DataType, UnionType};
+use crate::model::{Dictionary, FlatMember, GroupId, Member};
+
+/// No slot.
+const NONE: u16 = u16::MAX;
+/// No scope.
+const NO_SCOPE: u32 = u32::MAX;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    /// Slot of each tag below the array's length; a slot is a field's place in `fields`.
+    low_slots: Vec<u16>,
+    /// Slots of higher tags, ascending by tag.
+    high_slots: Vec<(u32, u16)>,
+    fields: Vec<FieldRule>,
+    code_tables: Vec<CodeTable>,
+    scopes: Vec<Scope>,
+    /// Rows of all scopes: slot (from the scope's first one) to member + 1, or 0.
+    cells: Vec<u16>,
+    members: Vec<MemberRule>,
+    /// For each scope two bit sets over its members: the required ones, then those required and not through a component.
+    masks: Vec<u64>,
+    /// Scope of each message type of one byte.
+    short_types: Box<[u32; 256]>,
+    /// Scopes of the longer ones, ascending by type.
+    long_types: Vec<(Box<[u8]>, u32)>,
+    /// Most groups that can stand one in the other.
+    pub(crate) depth: usize,
+    /// Most words a bit set over a body's members needs; the same for an entry's.
+    pub(crate) body_words: usize,
+    pub(crate) entry_words: usize,
+}
+
+/// What is known of a field wherever it stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldRule {
+    pub(crate) kind: DataType,
+    pub(crate) union: Option<UnionType>,
+    codes: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope {
+    row_start: u32,
+    row_first: u16,
+    row_len: u16,
+    members_start: u32,
+    members_len: u16,
+    masks_start: u32,
+    /// For a group: slot of the field that begins an entry, and tag of the count field.
+    pub(crate) delimiter: u16,
+    pub(crate) count_tag: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemberRule {
+    pub(crate) tag: u32,
+    pub(crate) required: bool,
+    group: u32,
+}
+
+impl MemberRule {
+    /// Scope of the group that this member counts.
+    pub(crate) fn group(&self) -> Option<u32> {
+        (self.group != NO_SCOPE).then_some(self.group)
+    }
+}
+
+/// Scopes with a fixed place.
+pub(crate) const HEADER: u32 = 0;
+pub(crate) const TRAILER: u32 = 1;
+const FIRST_GROUP: u32 = 2;
+
+/// Tags below this are looked up by one array access; the standard's end at 50002.
+const LOW_TAGS: u32 = 1 << 16;
+
+impl Plan {
+    pub(crate) fn new(dictionary: &Dictionary) -> Plan {
+        let mut plan = Plan {
+            low_slots: Vec::new(),
+            high_slots: Vec::new(),
+            fields: Vec::new(),
+            code_tables: dictionary.code_sets().iter().map(CodeTable::new).collect(),
+            scopes: Vec::new(),
+            cells: Vec::new(),
+            members: Vec::new(),
+            masks: Vec::new(),
+            short_types: Box::new([NO_SCOPE; 256]),
+            long_types: Vec::new(),
+            depth: 0,
+            body_words: 0,
+            entry_words: 0,
+        };
+        plan.add_fields(dictionary);
+        plan.add_scope(dictionary, dictionary.header(), None);
+        plan.add_scope(dictionary, dictionary.trailer(), None);
+        for id in dictionary.group_ids() {
+            let scope = plan.add_scope(dictionary, &dictionary.group(id).members, Some(id));
+            plan.entry_words = plan.entry_words.max(plan.words(scope));
+        }
+        plan.body_words = plan.words(HEADER).max(plan.words(TRAILER));
+        for message in dictionary.messages() {
+            let scope = plan.add_scope(dictionary, &message.members, None);
+            plan.body_words = plan.body_words.max(plan.words(scope));
+            match *message.msg_type.as_bytes() {
+                [byte] => plan.short_types[usize::from(byte)] = scope,
+                ref longer => plan.long_types.push((longer.into(), scope)),
+            }
+        }
+        plan.long_types.sort_unstable();
+        plan.depth = plan.deepest();
+        plan
+    }
+
+    fn add_fields(&mut self, dictionary: &Dictionary) {
+        for (slot, field) in dictionary.fields().iter().enumerate() {
+            let slot = slot as u16; // readers refuse more than MAX_FIELDS
+            if field.tag < LOW_TAGS {
+                self.low_slots.resize(field.tag as usize, NONE);
+                self.low_slots.push(slot);
+            } else {
+                self.high_slots.push((field.tag, slot));
+            }
+            let codes = field.codes.map_or(u32::MAX, |id| id.0);
+            self.fields.push(FieldRule { kind: field.kind, union: field.union, codes });
+        }
+        for group in dictionary.groups() {
+            // Before FIX 4.3 counts are typed int.
+            let slot = self.slot(group.count_tag).expect("readers refuse undefined tags");
+            self.fields[usize::from(slot)].kind = DataType::NumInGroup;
+        }
+    }
+
+    fn add_scope(&mut self, dictionary: &Dictionary, members: &[Member], group: Option<GroupId>) -> u32 {
+        let flat: Vec<FlatMember> = dictionary.expand(members).collect();
+        let slots: Vec<u16> =
+            flat.iter().map(|member| self.slot(member.tag).expect("readers refuse undefined tags")).collect();
+        let (first, last) =
+            (slots.iter().min().copied().unwrap_or(0), slots.iter().max().copied().unwrap_or(0));
+        let row_len = if slots.is_empty() { 0 } else { last - first + 1 };
+        let scope = Scope {
+            row_start: self.cells.len() as u32,
+            row_first: first,
+            row_len,
+            members_start: self.members.len() as u32,
+            members_len: flat.len() as u16,
+            masks_start: self.masks.len() as u32,
+            delimiter: group.and_then(|id| self.slot(dictionary.delimiter(id))).unwrap_or(NONE),
+            count_tag: group.map_or(0, |id| dictionary.group(id).count_tag),
+        };
+        let mut row = vec![0; usize::from(row_len)];
+        let words = flat.len().div_ceil(64);
+        let mut masks = vec![0u64; words * 2];
+        for (at, (member, slot)) in flat.iter().zip(&slots).enumerate() {
+            row[usize::from(slot - first)] = at as u16 + 1;
+            if member.required {
+                masks[at / 64] |= 1 << (at % 64);
+                let direct = members.iter().any(|direct| match *direct {
+                    Member::Field { tag, .. } => tag == member.tag,
+                    Member::Group { group, .. } => Some(group) == member.group,
+                    Member::Component { .. } => false,
+                });
+                if direct {
+                    masks[words + at / 64] |= 1 << (at % 64);
+                }
+            }
+            let group = member.group.map_or(NO_SCOPE, |id| FIRST_GROUP + id.index() as u32);
+            self.members.push(MemberRule { tag: member.tag, required: member.required, group });
+        }
+        self.cells.extend(row);
+        self.masks.extend(masks);
+        self.scopes.push(scope);
+        self.scopes.len() as u32 - 1
+    }
+
+    /// How deep groups stand in each other below header, trailer and bodies: what the walk's stack has to hold.
+    fn deepest(&self) -> usize {
+        fn below(plan: &Plan, scope: u32, known: &mut [usize]) -> usize {
+            if known[scope as usize] == usize::MAX {
+                let groups = plan.members_of(scope).iter().filter_map(MemberRule::group);
+                known[scope as usize] = groups.map(|group| 1 + below(plan, group, known)).max().unwrap_or(0);
+            }
+            known[scope as usize]
+        }
+        let mut known = vec![usize::MAX; self.scopes.len()];
+        (0..self.scopes.len() as u32).map(|scope| below(self, scope, &mut known)).max().unwrap_or(0)
+    }
+
+    /// Slot of a tag.
+    #[inline]
+    pub(crate) fn slot(&self, tag: u32) -> Option<u16> {
+        match self.low_slots.get(tag as usize) {
+            Some(&NONE) => None,
+            Some(&slot) => Some(slot),
+            None => {
+                let at = self.high_slots.binary_search_by_key(&tag, |&(tag, _)| tag).ok()?;
+                Some(self.high_slots[at].1)
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn field(&self, slot: u16) -> &FieldRule {
+        &self.fields[usize::from(slot)]
+    }
+
+    #[inline]
+    pub(crate) fn codes(&self, rule: &FieldRule) -> Option<&CodeTable> {
+        self.code_tables.get(rule.codes as usize)
+    }
+
+    /// Scope of a message's body.
+    #[inline]
+    pub(crate) fn body(&self, msg_type: &[u8]) -> Option<u32> {
+        let scope = match msg_type {
+            [byte] => self.short_types[usize::from(*byte)],
+            longer => {
+                let at = self.long_types.binary_search_by(|(known, _)| (**known).cmp(longer)).ok()?;
+                self.long_types[at].1
+            }
+        };
+        (scope != NO_SCOPE).then_some(scope)
+    }
+
+    #[inline]
+    pub(crate) fn scope(&self, scope: u32) -> &Scope {
+        &self.scopes[scope as usize]
+    }
+
+    /// The member that a field is in a scope: its place in the scope's order.
+    #[inline]
+    pub(crate) fn member(&self, scope: u32, slot: u16) -> Option<u16> {
+        let scope = self.scope(scope);
+        let at = slot.wrapping_sub(scope.row_first);
+        if at >= scope.row_len {
+            return None;
+        }
+        self.cells[scope.row_start as usize + usize::from(at)].checked_sub(1)
+    }
+
+    #[inline]
+    pub(crate) fn member_rule(&self, scope: u32, member: u16) -> &MemberRule {
+        &self.members[self.scope(scope).members_start as usize + usize::from(member)]
+    }
+
+    pub(crate) fn members_of(&self, scope: u32) -> &[MemberRule] {
+        let scope = self.scope(scope);
+        &self.members[scope.members_start as usize..][..usize::from(scope.members_len)]
+    }
+
+    /// Words of a bit set over a scope's members.
+    #[inline]
+    pub(crate) fn words(&self, scope: u32) -> usize {
+        usize::from(self.scope(scope).members_len).div_ceil(64)
+    }
+
+    /// The required members of a scope; with `direct` only those that do not come through a component.
+    #[inline]
+    pub(crate) fn required(&self, scope: u32, direct: bool) -> &[u64] {
+        let words = self.words(scope);
+        let start = self.scope(scope).masks_start as usize + if direct { words } else { 0 };
+        &self.masks[start..start + words]
+    }
+}

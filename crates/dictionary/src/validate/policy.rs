@@ -1,0 +1,193 @@
+//! What to do about each thing that can be wrong: reject, warn or ignore.
+//!
+//! BodyLength and CheckSum are not here: a message that fails them is garbled and never reaches validation.
+
+/// What happens when a check fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// The message is rejected.
+    Reject,
+    /// The message passes; the violation is reported.
+    Warn,
+    /// The check is not made.
+    Ignore,
+}
+
+/// One thing that is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// MsgType is in the dictionary (373=11).
+    MsgType,
+    /// What stands before `=` is a tag number, and there is a `=` (373=0).
+    TagSyntax,
+    /// A tag below 5000 is in the dictionary (373=0).
+    UnknownTag,
+    /// A tag of 5000 and more is in the dictionary (373=0).
+    UserDefinedTag,
+    /// The field belongs to this message (373=2).
+    TagNotInMessage,
+    /// The field comes once in its surroundings (373=13).
+    DuplicateTag,
+    /// The field has a value (373=4).
+    EmptyValue,
+    /// The value has the form and range of its type (373=6, 5).
+    DataType,
+    /// The value is one of the field's codes (373=5).
+    EnumValue,
+    /// Required fields of header, body and trailer are there (373=1).
+    RequiredField,
+    /// Required fields of a group's entry are there (373=1).
+    RequiredInGroup,
+    /// A count field counts the entries that follow; a required group has one (373=16).
+    GroupCount,
+    /// Every entry of a group begins with the group's first field (373=15).
+    GroupDelimiter,
+    /// The fields of an entry come in the dictionary's order (373=15).
+    GroupOrder,
+    /// Header comes before body before trailer (373=14).
+    SectionOrder,
+}
+
+impl Check {
+    /// All checks.
+    pub const ALL: [Check; 15] = [
+        Check::MsgType,
+        Check::TagSyntax,
+        Check::UnknownTag,
+        Check::UserDefinedTag,
+        Check::TagNotInMessage,
+        Check::DuplicateTag,
+        Check::EmptyValue,
+        Check::DataType,
+        Check::EnumValue,
+        Check::RequiredField,
+        Check::RequiredInGroup,
+        Check::GroupCount,
+        Check::GroupDelimiter,
+        Check::GroupOrder,
+        Check::SectionOrder,
+    ];
+}
+
+/// Which groups' required members [`Check::RequiredInGroup`] looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GroupRequirements {
+    /// Every required member in every entry (the standard).
+    EveryEntry,
+    /// Only in groups that are themselves required, and only fields that stand in the group directly, not through a component
+    /// (QuickFIX).
+    RequiredGroups,
+}
+
+/// How strict [`Check::DataType`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TypeRules {
+    /// Every type by its lexical rule.
+    Standard,
+    /// As QuickFIX: no check of time zones, local times and dates, months, days, countries, currencies, exchanges, languages,
+    /// tags, XML and lists; sequence numbers and lengths are any whole numbers.
+    QuickFix,
+}
+
+/// An [`Action`] for each [`Check`].
+///
+/// ```
+/// use fixbolt_dictionary::{Action, Check, Policy};
+/// let policy = Policy::standard().with(Check::UnknownTag, Action::Warn);
+/// assert_eq!(policy.action(Check::UnknownTag), Action::Warn);
+/// assert_eq!(policy.action(Check::EmptyValue), Action::Reject);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    actions: [Action; Check::ALL.len()],
+    group_requirements: GroupRequirements,
+    type_rules: TypeRules,
+}
+
+impl Policy {
+    /// Rejects everything that the standard rejects.
+    pub const fn standard() -> Policy {
+        Policy {
+            actions: [Action::Reject; Check::ALL.len()],
+            group_requirements: GroupRequirements::EveryEntry,
+            type_rules: TypeRules::Standard,
+        }
+    }
+
+    /// Checks what QuickFIX C++ checks with its default settings: the order of fields within an entry is free after the first,
+    /// and group requirements and types are looser.
+    pub const fn quickfix() -> Policy {
+        Policy {
+            group_requirements: GroupRequirements::RequiredGroups,
+            type_rules: TypeRules::QuickFix,
+            ..Policy::standard().with(Check::GroupOrder, Action::Ignore)
+        }
+    }
+
+    /// Checks nothing.
+    pub const fn ignoring() -> Policy {
+        Policy { actions: [Action::Ignore; Check::ALL.len()], ..Policy::standard() }
+    }
+
+    /// The same policy with another action for one check.
+    #[must_use]
+    pub const fn with(mut self, check: Check, action: Action) -> Policy {
+        self.actions[check as usize] = action;
+        self
+    }
+
+    /// The same policy with other group requirements.
+    #[must_use]
+    pub const fn with_group_requirements(mut self, group_requirements: GroupRequirements) -> Policy {
+        self.group_requirements = group_requirements;
+        self
+    }
+
+    /// The same policy with other type rules.
+    #[must_use]
+    pub const fn with_type_rules(mut self, type_rules: TypeRules) -> Policy {
+        self.type_rules = type_rules;
+        self
+    }
+
+    /// What happens when `check` fails.
+    #[inline]
+    pub const fn action(&self, check: Check) -> Action {
+        self.actions[check as usize]
+    }
+
+    /// Whether `check` is made at all.
+    #[inline]
+    pub(crate) fn makes(&self, check: Check) -> bool {
+        self.action(check) != Action::Ignore
+    }
+
+    /// Which groups' required members are looked for.
+    pub const fn group_requirements(&self) -> GroupRequirements {
+        self.group_requirements
+    }
+
+    /// How strict types are.
+    pub const fn type_rules(&self) -> TypeRules {
+        self.type_rules
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy::standard()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Check;
+
+    #[test]
+    fn the_list_of_checks_is_complete_and_in_order() {
+        for (at, check) in Check::ALL.into_iter().enumerate() {
+            assert_eq!(check as usize, at);
+        }
+    }
+}

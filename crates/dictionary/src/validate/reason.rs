@@ -1,0 +1,122 @@
+//! SessionRejectReason (373): the standard's numbers, QuickFIX's texts, and which versions know which.
+
+/// Why a message breaks the session's rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SessionRejectReason {
+    /// 0: the tag is in no dictionary, or not a tag number.
+    InvalidTagNumber,
+    /// 1: a required field is missing.
+    RequiredTagMissing,
+    /// 2: the field is defined, but not for this message.
+    TagNotDefinedForThisMessageType,
+    /// 3: a tag of the user range that is unknown.
+    UndefinedTag,
+    /// 4: nothing between `=` and the delimiter.
+    TagSpecifiedWithoutAValue,
+    /// 5: not one of the field's codes, or out of range.
+    ValueIsIncorrect,
+    /// 6: not of the form of the field's type.
+    IncorrectDataFormat,
+    /// 7: decryption failed.
+    DecryptionProblem,
+    /// 8: the signature does not fit.
+    SignatureProblem,
+    /// 9: SenderCompID or TargetCompID is not the session's.
+    CompIdProblem,
+    /// 10: SendingTime is too far from the clock.
+    SendingTimeAccuracyProblem,
+    /// 11: the message type is unknown.
+    InvalidMsgType,
+    /// 12: an XML document is not valid.
+    XmlValidationError,
+    /// 13: the field comes twice where it may come once.
+    TagAppearsMoreThanOnce,
+    /// 14: header, body and trailer are mixed.
+    TagSpecifiedOutOfRequiredOrder,
+    /// 15: fields of a group's entry are out of order, or its first field is missing.
+    RepeatingGroupFieldsOutOfOrder,
+    /// 16: a count field does not count the entries that follow.
+    IncorrectNumInGroupCount,
+    /// 17: a delimiter inside a value that is not data.
+    NonDataValueIncludesFieldDelimiter,
+    /// 18: the application version is not supported.
+    InvalidApplicationVersion,
+    /// 99: anything else; Text explains.
+    Other,
+}
+
+impl SessionRejectReason {
+    /// The value of SessionRejectReason (373).
+    pub const fn number(self) -> u16 {
+        match self {
+            SessionRejectReason::Other => 99,
+            reason => reason as u16,
+        }
+    }
+
+    /// The text that QuickFIX sends with the reason, where it has one; engines' test scripts compare it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            SessionRejectReason::InvalidTagNumber => "Invalid tag number",
+            SessionRejectReason::RequiredTagMissing => "Required tag missing",
+            SessionRejectReason::TagNotDefinedForThisMessageType => "Tag not defined for this message type",
+            SessionRejectReason::UndefinedTag => "Undefined tag",
+            SessionRejectReason::TagSpecifiedWithoutAValue => "Tag specified without a value",
+            SessionRejectReason::ValueIsIncorrect => "Value is incorrect (out of range) for this tag",
+            SessionRejectReason::IncorrectDataFormat => "Incorrect data format for value",
+            SessionRejectReason::DecryptionProblem => "Decryption problem",
+            SessionRejectReason::SignatureProblem => "Signature problem",
+            SessionRejectReason::CompIdProblem => "CompID problem",
+            SessionRejectReason::SendingTimeAccuracyProblem => "SendingTime accuracy problem",
+            SessionRejectReason::InvalidMsgType => "Invalid MsgType",
+            SessionRejectReason::XmlValidationError => "XML validation error",
+            SessionRejectReason::TagAppearsMoreThanOnce => "Tag appears more than once",
+            SessionRejectReason::TagSpecifiedOutOfRequiredOrder => "Tag specified out of required order",
+            SessionRejectReason::RepeatingGroupFieldsOutOfOrder => "Out of order repeating group members",
+            SessionRejectReason::IncorrectNumInGroupCount => "Incorrect NumInGroup count for repeating group",
+            SessionRejectReason::NonDataValueIncludesFieldDelimiter => {
+                "Non-data value includes field delimiter"
+            }
+            SessionRejectReason::InvalidApplicationVersion => "Invalid or unsupported application version",
+            SessionRejectReason::Other => "Other",
+        }
+    }
+
+    /// The reason as a peer of this BeginString may see it, or `None` where field 373 has to be left out: FIX.4.0 and 4.1 do not
+    /// have the field, FIX.4.2 knows 0 to 11, FIX.4.3 knows 0 to 17, FIX.4.4 adds 99, FIXT.1.1 adds 18.
+    pub fn for_version(self, begin_string: &[u8]) -> Option<SessionRejectReason> {
+        let number = self.number();
+        match begin_string {
+            b"FIX.4.0" | b"FIX.4.1" => None,
+            b"FIX.4.2" => (number <= 11).then_some(self),
+            b"FIX.4.3" => (number <= 17).then_some(self),
+            b"FIX.4.4" if number == 18 => Some(SessionRejectReason::Other),
+            _ => Some(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SessionRejectReason::*;
+
+    #[test]
+    fn numbers_are_the_standards() {
+        assert_eq!(InvalidTagNumber.number(), 0);
+        assert_eq!(InvalidMsgType.number(), 11);
+        assert_eq!(IncorrectNumInGroupCount.number(), 16);
+        assert_eq!(InvalidApplicationVersion.number(), 18);
+        assert_eq!(Other.number(), 99);
+    }
+
+    #[test]
+    fn a_version_sees_only_the_reasons_it_knows() {
+        assert_eq!(RequiredTagMissing.for_version(b"FIX.4.1"), None);
+        assert_eq!(RequiredTagMissing.for_version(b"FIX.4.2"), Some(RequiredTagMissing));
+        assert_eq!(TagSpecifiedOutOfRequiredOrder.for_version(b"FIX.4.2"), None);
+        assert_eq!(Other.for_version(b"FIX.4.3"), None);
+        assert_eq!(InvalidApplicationVersion.for_version(b"FIX.4.4"), Some(Other));
+        assert_eq!(InvalidApplicationVersion.for_version(b"FIXT.1.1"), Some(InvalidApplicationVersion));
+    }
+}

@@ -1,0 +1,283 @@
+//! Is a value of its type, and one of its codes?
+//!
+//! Types are read by the codec's parsers, so that what passes here can be read; a value that is right but too long for a
+//! [`Decimal`] passes (crypto venues send 18 decimals and more).
+
+use fixbolt_codec::{
+    Char, Country, Currency, Date, DayOfMonth, Decimal, FromField, Language, Length, LocalMktTime, MonthYear,
+    MultipleCharValue, MultipleStringValue, NumInGroup, SeqNum, Tag, Tenor, TzTimeOnly, TzTimestamp,
+    UtcTimeOnly, UtcTimestamp, ValueError,
+};
+
+use super::policy::TypeRules;
+use crate::data_type::{DataType, UnionType};
+use crate::model::CodeSet;
+
+/// Checks a value, not empty, against the type of its field.
+pub(crate) fn check_type(kind: DataType, tag: u32, value: &[u8], rules: TypeRules) -> Result<(), ValueError> {
+    if rules == TypeRules::QuickFix {
+        match kind {
+            DataType::SeqNum | DataType::Length => return read::<i64>(value),
+            DataType::LocalMktTime
+            | DataType::LocalMktDate
+            | DataType::TzTimeOnly
+            | DataType::TzTimestamp
+            | DataType::MonthYear
+            | DataType::DayOfMonth
+            | DataType::Country
+            | DataType::Currency
+            | DataType::Language
+            | DataType::TagNum
+            | DataType::Tenor
+            | DataType::MultipleValueString
+            | DataType::MultipleCharValue
+            | DataType::MultipleStringValue => return Ok(()),
+            _ => {}
+        }
+    }
+    match kind {
+        DataType::Int => read::<i64>(value),
+        DataType::Length => read::<Length>(value),
+        DataType::TagNum => read::<Tag>(value),
+        DataType::SeqNum => match SeqNum::from_field(value)? {
+            SeqNum::ZERO if !may_be_zero(tag) => Err(ValueError::OutOfRange),
+            _ => Ok(()),
+        },
+        DataType::NumInGroup => read::<NumInGroup>(value),
+        DataType::DayOfMonth => read::<DayOfMonth>(value),
+        DataType::Float
+        | DataType::Qty
+        | DataType::Price
+        | DataType::PriceOffset
+        | DataType::Amt
+        | DataType::Percentage => match Decimal::parse(value) {
+            Ok(_) | Err(ValueError::OutOfRange) => Ok(()),
+            Err(error) => Err(error),
+        },
+        DataType::Char => read::<Char>(value),
+        DataType::Boolean => read::<bool>(value),
+        DataType::MultipleValueString | DataType::MultipleStringValue => {
+            read::<MultipleStringValue<'_>>(value)
+        }
+        DataType::MultipleCharValue => read::<MultipleCharValue<'_>>(value),
+        DataType::Country => read::<Country>(value),
+        DataType::Currency => read::<Currency>(value),
+        DataType::Language => read::<Language>(value),
+        DataType::MonthYear => read::<MonthYear>(value),
+        DataType::UtcTimestamp => read::<UtcTimestamp>(value),
+        DataType::UtcTimeOnly => read::<UtcTimeOnly>(value),
+        DataType::UtcDateOnly | DataType::LocalMktDate => read::<Date>(value),
+        DataType::LocalMktTime => read::<LocalMktTime>(value),
+        DataType::TzTimeOnly => read::<TzTimeOnly>(value),
+        DataType::TzTimestamp => read::<TzTimestamp>(value),
+        DataType::Tenor => read::<Tenor>(value),
+        // Any bytes: the index has seen to delimiters and lengths.
+        DataType::String
+        | DataType::Exchange
+        | DataType::Data
+        | DataType::XmlData
+        | DataType::Xid
+        | DataType::XidRef => Ok(()),
+    }
+}
+
+#[inline]
+fn read<'m, T: FromField<'m>>(value: &'m [u8]) -> Result<(), ValueError> {
+    T::from_field(value).map(|_| ())
+}
+
+/// Sequence numbers that are 0 by right: EndSeqNo ("to infinity"), LastMsgSeqNumProcessed (nothing yet), and MsgSeqNum, which is
+/// the session's business.
+const fn may_be_zero(tag: u32) -> bool {
+    matches!(tag, 16 | 34 | 369)
+}
+
+/// The codes of a code set, ready to be looked up: one bit for each code of one byte, longer ones in order.
+#[derive(Debug, Clone)]
+pub(crate) struct CodeTable {
+    one_byte: [u64; 4],
+    longer: Vec<Box<[u8]>>,
+    /// SettlLocation of FIX 4.2 lists "ISO Country Code" among its codes and means any of them.
+    any_country: bool,
+}
+
+impl CodeTable {
+    pub(crate) fn new(set: &CodeSet) -> CodeTable {
+        let mut table = CodeTable { one_byte: [0; 4], longer: Vec::new(), any_country: false };
+        for code in &set.codes {
+            match code.value.as_bytes() {
+                [byte] => table.one_byte[usize::from(byte >> 6)] |= 1 << (byte & 63),
+                b"ISO Country Code" => table.any_country = true,
+                longer => table.longer.push(longer.into()),
+            }
+        }
+        table.longer.sort_unstable();
+        table
+    }
+
+    /// Whether `value` is a code, or what `union` admits beside the codes.
+    #[inline]
+    pub(crate) fn admits(&self, value: &[u8], union: Option<UnionType>) -> bool {
+        let is_code = match value {
+            [byte] => self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0,
+            longer => self.longer.binary_search_by(|code| (**code).cmp(longer)).is_ok(),
+        };
+        is_code || self.admits_beside(value, union)
+    }
+
+    #[cold]
+    fn admits_beside(&self, value: &[u8], union: Option<UnionType>) -> bool {
+        if self.any_country && Country::from_field(value).is_ok() {
+            return true;
+        }
+        match union {
+            None => false,
+            Some(union) => in_union(union, value).is_ok(),
+        }
+    }
+}
+
+/// Whether `value` is what a union type admits.
+pub(crate) fn in_union(union: UnionType, value: &[u8]) -> Result<(), ValueError> {
+    let at_least = |least: i64| match i64::from_field(value)? {
+        number if number >= least => Ok(()),
+        _ => Err(ValueError::OutOfRange),
+    };
+    match union {
+        UnionType::Reserved100Plus => at_least(100),
+        UnionType::Reserved1000Plus => at_least(1000),
+        UnionType::Reserved4000Plus => at_least(4000),
+        UnionType::Tenor => read::<Tenor>(value),
+        UnionType::Qty => check_type(DataType::Qty, 0, value, TypeRules::Standard),
+        UnionType::AnyValue => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Code;
+
+    fn table(values: &[&str]) -> CodeTable {
+        let codes = values
+            .iter()
+            .map(|value| Code { value: (*value).to_string(), name: (*value).to_string() })
+            .collect();
+        CodeTable::new(&CodeSet { name: "S".to_string(), codes })
+    }
+
+    /// What the specification's table of types accepts, and the reason it refuses with.
+    #[test]
+    fn values_are_accepted_and_refused_as_the_table_of_types_says() {
+        use DataType::*;
+        let accepted: &[(DataType, &[&str])] = &[
+            (Int, &["0", "23", "00023", "-723", "-0"]),
+            (Length, &["5", "005"]),
+            (TagNum, &["35"]),
+            (SeqNum, &["1", "007"]),
+            (NumInGroup, &["2", "02", "0"]),
+            (DayOfMonth, &["5", "05", "31"]),
+            (Float, &["23", "23.", "23.0", "00023.23", "-.5", ".5"]),
+            (Price, &["101.25", "-0.0025", "0.123456789012345678901234567890"]),
+            (Char, &["A", " "]),
+            (Boolean, &["Y", "N"]),
+            (MultipleValueString, &["2 9 C"]),
+            (MultipleCharValue, &["2 A F"]),
+            (MultipleStringValue, &["AV AN A"]),
+            (Country, &["DE"]),
+            (Currency, &["EUR"]),
+            (Exchange, &["XLON", "N"]),
+            (Language, &["en"]),
+            (MonthYear, &["200303", "20030320", "200303w2"]),
+            (UtcTimestamp, &["20240229-23:59:59", "20240229-23:59:59.123456789", "20161231-23:59:60"]),
+            (UtcTimeOnly, &["13:20:00.123"]),
+            (UtcDateOnly, &["20240229"]),
+            (LocalMktDate, &["20150724"]),
+            (LocalMktTime, &["07:00:00"]),
+            (TzTimeOnly, &["07:39Z", "02:39-05", "13:09+05:30"]),
+            (TzTimestamp, &["20060901-07:39Z", "20060901-13:09:00.250+05:30"]),
+            (Tenor, &["D5", "M3", "W13", "Y1"]),
+        ];
+        for (kind, values) in accepted {
+            for value in *values {
+                assert_eq!(
+                    check_type(*kind, 1, value.as_bytes(), TypeRules::Standard),
+                    Ok(()),
+                    "{kind} {value}"
+                );
+            }
+        }
+        let refused: &[(DataType, &[&str], u16)] = &[
+            (Int, &["+5", "1.0", "1e3", " 7", "0x1", "99999999999999999999"], 6),
+            (Length, &["-1", "1.5"], 6),
+            (Length, &["0"], 5),
+            (TagNum, &["035", "0", "-1"], 6),
+            (SeqNum, &["-3"], 6),
+            (SeqNum, &["0"], 5),
+            (DayOfMonth, &["0", "32"], 5),
+            (Float, &["+1.5", "1,000.0", "1e5", "NaN", ".", "-"], 6),
+            (Char, &["AB"], 6),
+            (Boolean, &["y", "1", "true"], 6),
+            (MultipleValueString, &["2  9", " 2", "2 "], 6),
+            (MultipleCharValue, &["2A", "2  A"], 6),
+            (Country, &["DEU", "de"], 6),
+            (Currency, &["EURO"], 6),
+            (Language, &["eng"], 6),
+            (MonthYear, &["200313", "200303w6", "2003-03"], 6),
+            (UtcTimestamp, &["20230229-00:00:00", "20240229-24:00:00", "2024-02-29", "20240229T23:59:59"], 6),
+            (UtcTimeOnly, &["13:20", "25:00:00"], 6),
+            (UtcDateOnly, &["20230229", "2024022"], 6),
+            (LocalMktTime, &["07:00"], 6),
+            (TzTimeOnly, &["7:39Z"], 6),
+            (Tenor, &["D0", "5D"], 6),
+        ];
+        for (kind, values, reason) in refused {
+            for value in *values {
+                let error = check_type(*kind, 1, value.as_bytes(), TypeRules::Standard).expect_err(value);
+                assert_eq!(error.session_reject_reason(), *reason, "{kind} {value}");
+            }
+        }
+        assert_eq!(check_type(SeqNum, 16, b"0", TypeRules::Standard), Ok(()));
+    }
+
+    #[test]
+    fn quickfix_leaves_types_open_that_it_does_not_know() {
+        for (kind, value) in
+            [(DataType::Currency, "EURO"), (DataType::MonthYear, "2003-03"), (DataType::SeqNum, "0")]
+        {
+            assert_eq!(check_type(kind, 1, value.as_bytes(), TypeRules::QuickFix), Ok(()), "{kind}");
+        }
+        assert!(check_type(DataType::Qty, 38, b"+200.00", TypeRules::QuickFix).is_err());
+    }
+
+    #[test]
+    fn codes_are_compared_as_bytes_and_unions_admit_more() {
+        let codes = table(&["1", "2", "99", "SECPLEDGE"]);
+        for (value, union, admitted) in [
+            ("1", None, true),
+            ("01", None, false),
+            ("SECPLEDGE", None, true),
+            ("SECPLEDG", None, false),
+            ("3", None, false),
+            ("100", Some(UnionType::Reserved100Plus), true),
+            ("50", Some(UnionType::Reserved100Plus), false),
+            ("999", Some(UnionType::Reserved1000Plus), false),
+            ("4000", Some(UnionType::Reserved4000Plus), true),
+            ("M3", Some(UnionType::Tenor), true),
+            ("3M", Some(UnionType::Tenor), false),
+            ("1000.5", Some(UnionType::Qty), true),
+            ("X", Some(UnionType::Qty), false),
+            ("X", Some(UnionType::AnyValue), true),
+        ] {
+            assert_eq!(codes.admits(value.as_bytes(), union), admitted, "{value} {union:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_set_that_lists_iso_country_code_admits_countries() {
+        let codes = table(&["CED", "ISO Country Code"]);
+        assert!(codes.admits(b"DE", None));
+        assert!(!codes.admits(b"de", None));
+        assert!(!codes.admits(b"ISO Country Code", None));
+    }
+}

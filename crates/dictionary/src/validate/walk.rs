@@ -1,0 +1,434 @@
+//! The walk over a message: which scope is each field in, and what is wrong there.
+//!
+//! Groups are frames on a stack that never grows beyond the dictionary's depth. A field belongs to the innermost open group that
+//! has it and has room for it, else to an outer one (closing those inside), else to body, trailer or header.
+
+use std::ops::ControlFlow;
+
+use fixbolt_codec::{FromField, Message, NumInGroup};
+
+use super::plan::{HEADER, Plan, TRAILER};
+use super::policy::{Action, Check, GroupRequirements, Policy};
+use super::reason::SessionRejectReason as Reason;
+use super::values::{check_type, in_union};
+use super::{FieldPlace, RefTag, Section, Violation};
+use crate::data_type::UnionType;
+
+/// The memory of a walk: open groups and which members were seen. Made by
+/// [`Validator::scratch`](super::Validator::scratch); holds nothing between messages.
+#[derive(Debug, Clone)]
+pub struct Scratch {
+    frames: Vec<Frame>,
+    /// Bit sets: header, trailer, body, then one for each open group.
+    seen: Vec<u64>,
+}
+
+impl Scratch {
+    pub(crate) fn new(plan: &Plan) -> Scratch {
+        let words = 3 * plan.body_words + plan.depth * plan.entry_words;
+        Scratch { frames: Vec::with_capacity(plan.depth), seen: vec![0; words] }
+    }
+}
+
+/// An open group.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    scope: u32,
+    /// What the count field says; none if it is not a number.
+    announced: Option<u32>,
+    /// Entries begun.
+    entries: u32,
+    /// The furthest member of the entry so far.
+    last: u16,
+    /// Position of the count field.
+    position: usize,
+    /// Whether the group is required where it stands.
+    required: bool,
+    section: Section,
+}
+
+/// What a walk tells.
+pub(crate) trait Visitor<'m> {
+    #[inline]
+    fn violation(&mut self, _: Violation<'m>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn place(&mut self, _: FieldPlace) {}
+}
+
+pub(crate) struct Walk<'r, 'm, V> {
+    plan: &'r Plan,
+    message: &'r Message<'m>,
+    policy: &'r Policy,
+    scratch: &'r mut Scratch,
+    visitor: V,
+    body: Option<u32>,
+    section: Section,
+}
+
+impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
+    pub(crate) fn new(
+        plan: &'r Plan,
+        message: &'r Message<'m>,
+        policy: &'r Policy,
+        scratch: &'r mut Scratch,
+        visitor: V,
+    ) -> Self {
+        scratch.frames.clear();
+        scratch.seen[..3 * plan.body_words].fill(0);
+        let body = plan.body(message.msg_type());
+        Walk { plan, message, policy, scratch, visitor, body, section: Section::Header }
+    }
+
+    pub(crate) fn run(mut self) -> ControlFlow<()> {
+        if self.body.is_none() {
+            self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
+        }
+        for (position, &tag) in self.message.tags().iter().enumerate() {
+            self.field(position, tag)?;
+        }
+        while !self.scratch.frames.is_empty() {
+            self.close_group()?;
+        }
+        if self.policy.makes(Check::RequiredField) {
+            for (at, scope) in [(0, Some(HEADER)), (1, Some(TRAILER)), (2, self.body)] {
+                if let Some(scope) = scope {
+                    let seen = at * self.plan.body_words;
+                    self.missing(scope, seen, false, Check::RequiredField)?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn field(&mut self, position: usize, tag: u32) -> ControlFlow<()> {
+        if tag == 0 {
+            self.place_here(position);
+            let as_sent = RefTag::AsSent(tag_bytes(self.message.field_bytes(position)));
+            return self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position));
+        }
+        let Some(slot) = self.plan.slot(tag) else {
+            self.place_here(position);
+            let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
+            return self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
+        };
+        let value = self.message.value(position);
+        if value.is_empty() {
+            let reason = Reason::TagSpecifiedWithoutAValue;
+            self.raise(Check::EmptyValue, reason, RefTag::Number(tag), Some(position))?;
+        } else {
+            self.value(position, tag, slot, value)?;
+        }
+        self.structure(position, tag, slot)
+    }
+
+    #[inline]
+    fn value(&mut self, position: usize, tag: u32, slot: u16, value: &[u8]) -> ControlFlow<()> {
+        let rule = self.plan.field(slot);
+        let codes = self.plan.codes(rule);
+        if self.policy.makes(Check::DataType)
+            && let Err(error) = check_type(rule.kind, tag, value, self.policy.type_rules())
+        {
+            // A union may admit what the type does not: a term in a field of type char.
+            let by_union = rule
+                .union
+                .is_some_and(|union| union != UnionType::AnyValue && in_union(union, value).is_ok());
+            if !by_union {
+                let reason = match error.session_reject_reason() {
+                    // -1 entries is a number like any other, only no count.
+                    _ if rule.kind == crate::DataType::NumInGroup && i64::from_field(value).is_ok() => {
+                        Reason::IncorrectNumInGroupCount
+                    }
+                    5 => Reason::ValueIsIncorrect,
+                    _ => Reason::IncorrectDataFormat,
+                };
+                // A value of the wrong form is no code either: one violation is enough.
+                return self.raise(Check::DataType, reason, RefTag::Number(tag), Some(position));
+            }
+        }
+        if self.policy.makes(Check::EnumValue)
+            && let Some(codes) = codes
+            && !names_a_msg_type(tag)
+        {
+            let admitted = if rule.kind.is_multiple() {
+                value.split(|byte| *byte == b' ').all(|token| codes.admits(token, rule.union))
+            } else {
+                codes.admits(value, rule.union)
+            };
+            if !admitted {
+                let reason = Reason::ValueIsIncorrect;
+                return self.raise(Check::EnumValue, reason, RefTag::Number(tag), Some(position));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn structure(&mut self, position: usize, tag: u32, slot: u16) -> ControlFlow<()> {
+        if !self.scratch.frames.is_empty()
+            && let Some((level, member)) = self.open_group_of(slot)
+        {
+            while self.scratch.frames.len() > level + 1 {
+                self.close_group()?;
+            }
+            return self.in_group(position, tag, slot, member);
+        }
+        let in_header = || self.plan.member(HEADER, slot).map(|member| (Section::Header, 0, HEADER, member));
+        let in_body = || {
+            let scope = self.body?;
+            self.plan.member(scope, slot).map(|member| (Section::Body, 2, scope, member))
+        };
+        let in_trailer =
+            || self.plan.member(TRAILER, slot).map(|member| (Section::Trailer, 1, TRAILER, member));
+        let found = match self.section {
+            Section::Header => in_header().or_else(in_body).or_else(in_trailer),
+            Section::Body | Section::Trailer => in_body().or_else(in_trailer).or_else(in_header),
+        };
+        let Some((section, set, scope, member)) = found else {
+            self.place_here(position);
+            if self.body.is_none() {
+                // Whether it belongs to an unknown message nobody knows.
+                self.section = self.section.max(Section::Body);
+                return ControlFlow::Continue(());
+            }
+            let reason = Reason::TagNotDefinedForThisMessageType;
+            return self.raise(Check::TagNotInMessage, reason, RefTag::Number(tag), Some(position));
+        };
+        while !self.scratch.frames.is_empty() {
+            self.close_group()?;
+        }
+        if section < self.section {
+            let reason = Reason::TagSpecifiedOutOfRequiredOrder;
+            self.raise(Check::SectionOrder, reason, RefTag::Number(tag), Some(position))?;
+        } else {
+            self.section = section;
+        }
+        if self.mark(set * self.plan.body_words, member) {
+            let reason = Reason::TagAppearsMoreThanOnce;
+            self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+        }
+        self.enter(position, scope, member, section, 0, 0);
+        ControlFlow::Continue(())
+    }
+
+    /// The innermost open group that has the field and room for it; if none has room, the innermost that has it, unless the
+    /// field has a place outside groups.
+    fn open_group_of(&self, slot: u16) -> Option<(usize, u16)> {
+        let mut crowded = None;
+        for level in (0..self.scratch.frames.len()).rev() {
+            let frame = &self.scratch.frames[level];
+            let Some(member) = self.plan.member(frame.scope, slot) else { continue };
+            let is_full = frame.announced.is_some_and(|announced| frame.entries >= announced);
+            let is_delimiter = slot == self.plan.scope(frame.scope).delimiter;
+            if !is_full || !(is_delimiter || self.is_marked(self.seen_of(level), member)) {
+                return Some((level, member));
+            }
+            crowded = crowded.or(Some((level, member)));
+        }
+        let outside = |scope: u32, set: usize| {
+            let member = self.plan.member(scope, slot);
+            member.is_some_and(|member| !self.is_marked(set * self.plan.body_words, member))
+        };
+        let has_place_outside =
+            crowded.is_some() && (self.body.is_some_and(|body| outside(body, 2)) || outside(TRAILER, 1));
+        crowded.filter(|_| !has_place_outside)
+    }
+
+    /// A field of the innermost open group.
+    fn in_group(&mut self, position: usize, tag: u32, slot: u16, member: u16) -> ControlFlow<()> {
+        let level = self.scratch.frames.len() - 1;
+        let frame = self.scratch.frames[level];
+        let seen = self.seen_of(level);
+        let out_of_order = Reason::RepeatingGroupFieldsOutOfOrder;
+        if slot == self.plan.scope(frame.scope).delimiter {
+            self.begin_entry(level)?;
+        } else if frame.entries == 0 {
+            self.raise(Check::GroupDelimiter, out_of_order, RefTag::Number(tag), Some(position))?;
+            self.begin_entry(level)?;
+        } else if self.is_marked(seen, member) {
+            if frame.announced.is_some_and(|announced| frame.entries < announced) {
+                // Another entry is due: it has begun without its first field.
+                self.raise(Check::GroupDelimiter, out_of_order, RefTag::Number(tag), Some(position))?;
+                self.begin_entry(level)?;
+            } else {
+                let reason = Reason::TagAppearsMoreThanOnce;
+                self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+            }
+        } else if member < frame.last {
+            self.raise(Check::GroupOrder, out_of_order, RefTag::Number(tag), Some(position))?;
+        }
+        self.mark(seen, member);
+        let frame = &mut self.scratch.frames[level];
+        frame.last = frame.last.max(member);
+        let (scope, section, entry) = (frame.scope, frame.section, frame.entries);
+        self.enter(position, scope, member, section, level + 1, entry);
+        ControlFlow::Continue(())
+    }
+
+    fn begin_entry(&mut self, level: usize) -> ControlFlow<()> {
+        self.finish_entry(level)?;
+        let seen = self.seen_of(level);
+        let frame = &mut self.scratch.frames[level];
+        frame.entries += 1;
+        frame.last = 0;
+        let words = self.plan.words(frame.scope);
+        self.scratch.seen[seen..seen + words].fill(0);
+        ControlFlow::Continue(())
+    }
+
+    fn finish_entry(&mut self, level: usize) -> ControlFlow<()> {
+        let frame = self.scratch.frames[level];
+        if frame.entries == 0 || !self.policy.makes(Check::RequiredInGroup) {
+            return ControlFlow::Continue(());
+        }
+        let direct = match self.policy.group_requirements() {
+            GroupRequirements::EveryEntry => false,
+            GroupRequirements::RequiredGroups if frame.required => true,
+            GroupRequirements::RequiredGroups => return ControlFlow::Continue(()),
+        };
+        self.missing(frame.scope, self.seen_of(level), direct, Check::RequiredInGroup)
+    }
+
+    fn close_group(&mut self) -> ControlFlow<()> {
+        let Some(level) = self.scratch.frames.len().checked_sub(1) else { return ControlFlow::Continue(()) };
+        let outcome = self.finish_entry(level);
+        let frame = self.scratch.frames[level];
+        self.scratch.frames.pop();
+        outcome?;
+        // NoXXX=0 is tolerated where the group may be left out.
+        let wrong = match frame.announced {
+            Some(0) => frame.entries > 0 || frame.required,
+            Some(announced) => announced != frame.entries,
+            None => false,
+        };
+        if wrong {
+            let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
+            self.raise(Check::GroupCount, Reason::IncorrectNumInGroupCount, tag, Some(frame.position))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Tells the field's place and opens the group it counts, if it does.
+    #[inline]
+    fn enter(
+        &mut self,
+        position: usize,
+        scope: u32,
+        member: u16,
+        section: Section,
+        depth: usize,
+        entry: u32,
+    ) {
+        let rule = self.plan.member_rule(scope, member);
+        let group = rule.group();
+        self.visitor.place(FieldPlace { position, section, depth, entry, counts_group: group.is_some() });
+        if let Some(group) = group {
+            let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
+            self.scratch.frames.push(Frame {
+                scope: group,
+                announced,
+                entries: 0,
+                last: 0,
+                position,
+                required: rule.required,
+                section,
+            });
+        }
+    }
+
+    /// The place of a field that the dictionary does not place: where the walk is.
+    fn place_here(&mut self, position: usize) {
+        let depth = self.scratch.frames.len();
+        let place = match self.scratch.frames.last() {
+            Some(frame) if frame.entries > 0 => FieldPlace {
+                position,
+                section: frame.section,
+                depth,
+                entry: frame.entries,
+                counts_group: false,
+            },
+            _ => FieldPlace {
+                position,
+                section: self.section,
+                depth: depth.saturating_sub(1),
+                entry: 0,
+                counts_group: false,
+            },
+        };
+        self.visitor.place(place);
+    }
+
+    /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
+    #[inline]
+    fn missing(&mut self, scope: u32, seen: usize, direct: bool, check: Check) -> ControlFlow<()> {
+        let required = self.plan.required(scope, direct);
+        let missing = |at: usize| required[at] & !self.scratch.seen[seen + at];
+        if (0..required.len()).all(|at| missing(at) == 0) {
+            return ControlFlow::Continue(());
+        }
+        let mut reported = 0;
+        loop {
+            let members = self.plan.members_of(scope).iter().enumerate();
+            let lacks =
+                |at: usize| required[at / 64] & !self.scratch.seen[seen + at / 64] & (1 << (at % 64)) != 0;
+            let tag = members
+                .filter(|&(at, rule)| rule.tag > reported && lacks(at))
+                .map(|(_, rule)| rule.tag)
+                .min();
+            let Some(tag) = tag else { return ControlFlow::Continue(()) };
+            self.raise(check, Reason::RequiredTagMissing, RefTag::Number(tag), None)?;
+            reported = tag;
+        }
+    }
+
+    /// Where the bit set of an open group begins.
+    #[inline]
+    fn seen_of(&self, level: usize) -> usize {
+        3 * self.plan.body_words + level * self.plan.entry_words
+    }
+
+    #[inline]
+    fn is_marked(&self, seen: usize, member: u16) -> bool {
+        self.scratch.seen[seen + usize::from(member / 64)] & (1 << (member % 64)) != 0
+    }
+
+    /// Marks a member as seen; whether it was before.
+    #[inline]
+    fn mark(&mut self, seen: usize, member: u16) -> bool {
+        let word = &mut self.scratch.seen[seen + usize::from(member / 64)];
+        let bit = 1 << (member % 64);
+        let before = *word & bit != 0;
+        *word |= bit;
+        before
+    }
+
+    #[inline]
+    fn raise(
+        &mut self,
+        check: Check,
+        reason: Reason,
+        tag: RefTag<'m>,
+        position: Option<usize>,
+    ) -> ControlFlow<()> {
+        match self.policy.action(check) {
+            Action::Ignore => ControlFlow::Continue(()),
+            action => self.visitor.violation(Violation { check, action, reason, tag, position }),
+        }
+    }
+}
+
+/// Tags from here on are for agreements between firms, if the dictionary does not define them.
+const FIRST_USER_TAG: u32 = 5000;
+
+/// MsgType has a check of its own; RefMsgType repeats what the peer sent, known or not.
+const fn names_a_msg_type(tag: u32) -> bool {
+    matches!(tag, 35 | 372)
+}
+
+/// What stands before the first `=`, all of a field that has none.
+fn tag_bytes(field: &[u8]) -> &[u8] {
+    field.split(|byte| *byte == b'=').next().unwrap_or(field)
+}

@@ -1,0 +1,476 @@
+//! Validation through the public API: every check rejected, warned about and ignored; groups of any depth; the market's scripts.
+
+mod support;
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use fixbolt_codec::{Frame, Framer, Index, Message, Span, byte_sum};
+use fixbolt_dictionary::{
+    Action, Check, Dictionary, GroupRequirements, Policy, RefTag, Section, SessionRejectReason as Reason,
+    Validator, fix42, fix44,
+};
+
+/// A whole message around `fields` (written with `|`), the first of them MsgType.
+fn message(begin_string: &str, fields: &str) -> Vec<u8> {
+    framed(begin_string, fields.replace('|', "\x01").as_bytes())
+}
+
+fn framed(begin_string: &str, fields: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("8={begin_string}\x019={}\x01", fields.len()).into_bytes();
+    bytes.extend_from_slice(fields);
+    let sum = byte_sum(&bytes);
+    bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    bytes
+}
+
+/// Calls `look` with the message's index; `None` if the message is garbled.
+fn with<R>(bytes: &[u8], look: impl FnOnce(&Message<'_>) -> R) -> Option<R> {
+    let Frame::Message(framed) = Framer::new(1 << 20).next(bytes) else { return None };
+    let (mut tags, mut spans) = (vec![0; bytes.len()], vec![Span::default(); bytes.len()]);
+    let mut index = Index::new(&mut tags, &mut spans);
+    index.build(framed).ok().map(|message| look(&message))
+}
+
+/// Everything the policy finds: check, action, number of the reason, tag as text.
+fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(Check, Action, u16, String)> {
+    let mut scratch = validator.scratch();
+    let look = |message: &Message<'_>| {
+        let mut found = Vec::new();
+        validator.for_each(message, policy, &mut scratch, |violation| {
+            let number = violation.reason.number();
+            found.push((violation.check, violation.action, number, violation.tag.to_string()));
+            ControlFlow::Continue(())
+        });
+        found
+    };
+    with(bytes, look).expect("the message is not garbled")
+}
+
+/// Reason and tag of everything the policy finds.
+fn reasons(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(u16, String)> {
+    all(validator, policy, bytes).into_iter().map(|(_, _, reason, tag)| (reason, tag)).collect()
+}
+
+static V42: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix42()));
+static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));
+
+const HEADER: &str = "34=2|49=A|56=B|52=20261121-09:00:00.000|";
+
+/// A right order of FIX 4.4 with `more` behind it.
+fn order(more: &str) -> Vec<u8> {
+    message(
+        "FIX.4.4",
+        &format!("35=D|{HEADER}11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00|{more}"),
+    )
+}
+
+#[test]
+fn right_messages_pass() {
+    for more in [
+        "",
+        "59=4|21=1|",
+        "78=2|79=one|80=50|79=two|80=50|",
+        "453=1|448=ME|447=D|452=1|802=2|523=SUB|803=1|523=OTHER|803=2|",
+        "453=1|448=ME|447=D|452=1|802=1|523=SUB|803=1|15=EUR|",
+        "386=0|",
+        "18=1 6 G|",
+        "93=3|89=a\x01b|",
+        "354=3|355=\x01=\x01|",
+    ] {
+        assert_eq!(all(&V44, &Policy::standard(), &order(more)), [], "{more}");
+    }
+    let fills = "35=8|34=2|49=A|56=B|52=20261121-09:00:00|37=O|17=E|20=0|150=2|39=2|55=IBM|54=1|38=100|32=100|31=1.5|151=0|14=100|6=1.5|";
+    assert_eq!(all(&V42, &Policy::standard(), &message("FIX.4.2", fills)), []);
+}
+
+/// One message for each check that fails it and nothing else, with reason and tag.
+fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
+    let whole = |fields: &str| message("FIX.4.4", fields);
+    vec![
+        (Check::MsgType, whole(&format!("35=*|{HEADER}")), 11, "35"),
+        (Check::MsgType, whole(&format!("35=ZZ|{HEADER}55=X|")), 11, "35"),
+        (Check::TagSyntax, order("0=HI|"), 0, "0"),
+        (Check::TagSyntax, order("-1=HI|"), 0, "-1"),
+        (Check::TagSyntax, order("10000000000=HI|"), 0, "10000000000"),
+        (Check::TagSyntax, order("nothing|"), 0, "nothing"),
+        (Check::UnknownTag, order("999=HI|"), 0, "999"),
+        (Check::UserDefinedTag, order("5000=HI|"), 0, "5000"),
+        (Check::UserDefinedTag, order("70000=HI|"), 0, "70000"),
+        (Check::TagNotInMessage, order("112=HI|"), 2, "112"),
+        (Check::DuplicateTag, order("54=1|"), 13, "54"),
+        (Check::DuplicateTag, order("78=1|79=a|80=1|80=2|"), 13, "80"),
+        (Check::EmptyValue, order("58=|"), 4, "58"),
+        (Check::DataType, order("99=+200.00|"), 6, "99"),
+        (Check::DataType, order("15=EURO|"), 6, "15"),
+        (Check::DataType, order("78=-1|"), 16, "78"),
+        (Check::EnumValue, order("59=Z|"), 5, "59"),
+        (Check::EnumValue, order("18=1 ? G|"), 5, "18"),
+        (Check::RequiredField, whole(&format!("35=1|{HEADER}")), 1, "112"),
+        (Check::RequiredField, whole("35=0|34=2|49=A|52=20261121-09:00:00|"), 1, "56"),
+        (Check::RequiredInGroup, whole(&format!("35=E|{HEADER}66=L|394=1|68=1|73=1|11=ID|54=1|")), 1, "67"),
+        (Check::GroupCount, order("386=3|336=PRE-OPEN|336=AFTER-HOURS|15=EUR|"), 16, "386"),
+        (Check::GroupCount, order("386=1|336=PRE-OPEN|336=AFTER-HOURS|"), 16, "386"),
+        (Check::GroupDelimiter, order("78=1|80=5|79=a|"), 15, "80"),
+        (Check::GroupDelimiter, order("78=2|79=a|80=1|80=2|"), 15, "80"),
+        (Check::GroupOrder, order("453=1|448=ME|452=1|447=D|"), 15, "447"),
+        (
+            Check::SectionOrder,
+            whole("35=D|11=ID|55=IBM|54=1|60=20261121-09:00:00|40=1|34=2|49=A|56=B|52=20261121-09:00:00|"),
+            14,
+            "34",
+        ),
+    ]
+}
+
+#[test]
+fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
+    let mut seen = Vec::new();
+    for (check, bytes, reason, tag) in failures() {
+        // What else a message fails is not what is looked at here.
+        let only = |action: Action| Policy::ignoring().with(check, action);
+        let found = all(&V44, &only(Action::Reject), &bytes);
+        assert!(!found.is_empty(), "{check:?} {tag}");
+        assert_eq!(found[0], (check, Action::Reject, reason, tag.to_string()));
+        let warned = all(&V44, &only(Action::Warn), &bytes);
+        assert_eq!(warned[0], (check, Action::Warn, reason, tag.to_string()));
+        assert_eq!(warned.len(), found.len());
+        assert_eq!(all(&V44, &only(Action::Ignore), &bytes), []);
+        // Under the standard policy it is the first thing rejected; as a warning it lets the message pass.
+        let mut scratch = V44.scratch();
+        let first = |policy: &Policy, scratch: &mut _| {
+            with(&bytes, |message| {
+                V44.first_reject(message, policy, scratch)
+                    .map(|violation| (violation.reason.number(), violation.tag.to_string()))
+            })
+        };
+        assert_eq!(
+            first(&Policy::standard(), &mut scratch),
+            Some(Some((reason, tag.to_string()))),
+            "{check:?}"
+        );
+        let warning =
+            first(&Policy::standard().with(check, Action::Warn), &mut scratch).expect("it is not garbled");
+        assert_ne!(warning, Some((reason, tag.to_string())), "{check:?}");
+        seen.push(check);
+    }
+    for check in Check::ALL {
+        assert!(seen.contains(&check), "{check:?} has no case");
+    }
+}
+
+/// Three levels: an outer group with a required member behind an optional component, an inner group that begins with a group.
+const NESTED: &str = "table 1
+version FIX.4.4
+field 8 BeginString String
+field 9 BodyLength Length
+field 10 CheckSum String
+field 35 MsgType String
+field 100 NoOuter int
+field 101 OuterID String
+field 102 OuterNote String
+field 103 OuterNeeded int
+field 110 NoInner NumInGroup
+field 111 NoDeep NumInGroup
+field 112 DeepID String
+field 113 InnerText String
+field 114 DeepNeeded String
+field 120 After String
+field 627 NoHops NumInGroup
+field 628 HopCompID String
+component Block 103! 102
+group Outer 100 101! @Block! *Inner
+group Inner 110 *Deep! 113
+group Deep 111 112! 114!
+group Hops 627 628
+header 8! 9! 35! *Hops
+trailer 10!
+message U1 Nested *Outer 120
+message U2 Needs *Outer! 120
+";
+
+static NEST: LazyLock<Validator> = LazyLock::new(|| {
+    Validator::new(&Dictionary::from_table(NESTED).unwrap_or_else(|errors| panic!("{errors:?}")))
+});
+
+#[test]
+fn groups_nest_to_any_depth_and_entries_are_checked_one_by_one() {
+    let right = "35=U1|627=2|628=X|628=Y|100=2|101=a|103=1|110=2|111=1|112=d|114=e|113=t|111=1|112=f|114=g|\
+                 101=b|103=2|120=z|";
+    assert_eq!(reasons(&NEST, &Policy::standard(), &message("FIX.4.4", right)), []);
+    let cases: &[(&str, &[(u16, &str)])] = &[
+        // The required member of the second outer entry is missing.
+        ("35=U1|100=2|101=a|103=1|101=b|120=z|", &[(1, "103")]),
+        // The deepest group announces two entries and has one.
+        ("35=U1|100=1|101=a|103=1|110=1|111=2|112=d|114=e|120=z|", &[(16, "111")]),
+        // A required member of the deepest entry, closed by the next inner entry.
+        ("35=U1|100=1|101=a|103=1|110=2|111=1|112=d|111=1|112=f|114=g|", &[(1, "114")]),
+        // The inner group's entry has to begin with the deep group's count.
+        ("35=U1|100=1|101=a|103=1|110=1|113=t|", &[(15, "113"), (1, "111")]),
+        // No entry at all of a group that may be left out, and of one that may not.
+        ("35=U1|100=0|", &[]),
+        ("35=U2|100=0|", &[(16, "100")]),
+        ("35=U2|120=z|", &[(1, "100")]),
+        // Zero announced, but something came.
+        ("35=U1|100=0|101=a|103=1|", &[(16, "100")]),
+        // Group fields without the count.
+        ("35=U1|101=a|", &[(2, "101")]),
+        // A thousand announced, two sent.
+        ("35=U1|100=1000|101=a|103=1|101=b|103=1|", &[(16, "100")]),
+        // Counts typed int are counts all the same.
+        ("35=U1|100=x|101=a|103=1|", &[(6, "100")]),
+        // A header group behind the body.
+        ("35=U1|120=z|627=1|628=X|", &[(14, "627")]),
+        // An unknown tag does not end a group.
+        ("35=U1|100=2|101=a|999=?|103=1|101=b|103=2|", &[(0, "999")]),
+        // Everything wrong at once: in the order of the message.
+        (
+            "35=U1|100=2|103=1|102=|101=b|120=z|120=z|",
+            &[(15, "103"), (4, "102"), (1, "101"), (1, "103"), (13, "120")],
+        ),
+    ];
+    for (fields, expected) in cases {
+        let expected: Vec<(u16, String)> =
+            expected.iter().map(|(reason, tag)| (*reason, (*tag).to_string())).collect();
+        assert_eq!(reasons(&NEST, &Policy::standard(), &message("FIX.4.4", fields)), expected, "{fields}");
+    }
+}
+
+#[test]
+fn required_members_of_groups_are_rejected_warned_about_or_ignored() {
+    let bytes = message("FIX.4.4", "35=U1|100=1|101=a|");
+    for action in [Action::Reject, Action::Warn] {
+        let policy = Policy::standard().with(Check::RequiredInGroup, action);
+        assert_eq!(all(&NEST, &policy, &bytes), [(Check::RequiredInGroup, action, 1, "103".to_string())]);
+    }
+    assert_eq!(all(&NEST, &Policy::standard().with(Check::RequiredInGroup, Action::Ignore), &bytes), []);
+}
+
+#[test]
+fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_components() {
+    let quickfix = Policy::quickfix();
+    // 103 comes through a component, 114 stands in an optional group.
+    assert_eq!(reasons(&NEST, &quickfix, &message("FIX.4.4", "35=U2|100=1|101=a|")), []);
+    assert_eq!(
+        reasons(&NEST, &quickfix, &message("FIX.4.4", "35=U2|100=1|103=1|")),
+        [(15, "103".into()), (1, "101".into())]
+    );
+    assert_eq!(
+        reasons(&NEST, &quickfix, &message("FIX.4.4", "35=U1|100=1|101=a|110=1|111=1|112=x|")),
+        [(1, "114".into())]
+    );
+    let every = quickfix.with_group_requirements(GroupRequirements::EveryEntry);
+    assert_eq!(reasons(&NEST, &every, &message("FIX.4.4", "35=U2|100=1|101=a|")), [(1, "103".into())]);
+    // The order inside an entry is free after its first field.
+    assert_eq!(reasons(&V44, &quickfix, &order("453=1|448=ME|452=1|447=D|")), []);
+    assert_eq!(reasons(&V44, &quickfix, &order("453=1|447=D|448=ME|"))[0], (15, "447".into()));
+}
+
+#[test]
+fn the_same_count_tag_leads_to_the_group_of_its_message() {
+    // 268 begins with 269 in W and with 279 in X.
+    let w = format!("35=W|{HEADER}55=IBM|268=2|269=0|270=1.5|269=1|270=1.6|");
+    assert_eq!(reasons(&V42, &Policy::standard(), &message("FIX.4.2", &w)), []);
+    let x = format!("35=X|{HEADER}268=2|279=0|269=0|55=IBM|270=1.5|279=1|269=1|55=IBM|270=1.6|");
+    let found = reasons(&V42, &Policy::standard(), &message("FIX.4.2", &x));
+    assert!(!found.contains(&(16, "268".to_string())), "{found:?}");
+    let wrong = format!("35=W|{HEADER}55=IBM|268=1|279=0|269=0|270=1|");
+    assert_eq!(reasons(&V42, &Policy::standard(), &message("FIX.4.2", &wrong))[0], (2, "279".to_string()));
+}
+
+#[test]
+fn a_body_field_that_a_full_group_also_has_belongs_to_the_body() {
+    const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
+        field 33 NoLines NumInGroup\nfield 58 Text String\nfield 59 Other String\ngroup Lines 33 58! 59\nheader 8 9 35\n\
+        trailer 10\nmessage B News *Lines! 59 58\n";
+    let validator = Validator::new(&Dictionary::from_table(TABLE).expect("the table is right"));
+    let check = |fields: &str| reasons(&validator, &Policy::standard(), &message("FIX.4.4", fields));
+    assert_eq!(check("35=B|33=2|58=one|59=x|58=two|59=y|59=body|58=body|"), []);
+    assert_eq!(check("35=B|33=2|58=one|58=two|58=body|"), []);
+    assert_eq!(check("35=B|33=2|58=one|58=two|58=body|58=again|"), [(13, "58".into())]);
+    assert_eq!(check("35=B|33=1|58=one|58=two|58=three|"), [(13, "58".into())]);
+}
+
+#[test]
+fn references_to_message_types_and_union_types_accept_what_the_peer_may_say() {
+    // A Reject that names an unknown type must itself be acceptable.
+    let reject = format!("35=3|{HEADER}45=2|372=ZZ|373=11|");
+    assert_eq!(reasons(&V44, &Policy::standard(), &message("FIX.4.4", &reject)), []);
+    // IOIQty is S, M, L or a quantity; PaymentMethod has codes and everything from 1000 on.
+    let ioi =
+        |quantity: &str| message("FIX.4.4", &format!("35=6|{HEADER}23=I|28=N|55=IBM|54=1|27={quantity}|"));
+    assert_eq!(reasons(&V44, &Policy::standard(), &ioi("S")), []);
+    assert_eq!(reasons(&V44, &Policy::standard(), &ioi("1000")), []);
+    assert_eq!(reasons(&V44, &Policy::standard(), &ioi("X")), [(5, "27".into())]);
+}
+
+#[test]
+fn the_structure_says_where_each_field_stands() {
+    let bytes = message(
+        "FIX.4.4",
+        "35=U1|627=1|628=X|100=2|101=a|110=1|111=2|112=d|112=f|113=t|101=b|999=?|120=z|7777=!|",
+    );
+    let mut scratch = NEST.scratch();
+    let places = with(&bytes, |message| {
+        let places = NEST.structure(message, &mut scratch);
+        assert_eq!(places.len(), message.len());
+        places.iter().fold(String::new(), |mut text, place| {
+            let section = match place.section {
+                Section::Header => 'H',
+                Section::Body => 'B',
+                Section::Trailer => 'T',
+            };
+            let count = if place.counts_group { "#" } else { "" };
+            let _ = write!(
+                text,
+                "{}{count}:{section}{}.{} ",
+                message.tags()[place.position],
+                place.depth,
+                place.entry
+            );
+            text
+        })
+    });
+    assert_eq!(
+        places.as_deref(),
+        Some(
+            "8:H0.0 9:H0.0 35:H0.0 627#:H0.0 628:H1.1 100#:B0.0 101:B1.1 110#:B1.1 111#:B2.1 112:B3.1 112:B3.2 113:B2.1 \
+             101:B1.2 999:B1.2 120:B0.0 7777:B0.0 10:T0.0 "
+        )
+    );
+}
+
+/// The scripts of QuickFIX for test case 14: what is sent after the logon, and the reason, tag and text of the Reject.
+#[test]
+fn the_markets_scripts_for_test_case_14_get_their_rejects() {
+    let scripts = [
+        ("14a_BadField", 4),
+        ("14b_RequiredFieldMissing", 2),
+        ("14c_TagNotDefinedForMsgType", 1),
+        ("14d_TagSpecifiedWithoutValue", 1),
+        ("14f_IncorrectDataFormat", 1),
+        ("14g_HeaderBodyTrailerFieldsOutOfOrder", 2),
+        ("14i_RepeatingGroupCountNotEqual", 1),
+        ("2q_MsgTypeNotValid", 1),
+        ("2r_UnregisteredMsgType", 0),
+        ("15_HeaderAndBodyFieldsOrderedDifferently", 0),
+        ("19a_PossResendMessageThatHAsAlreadyBeenSent", 0),
+        ("21_RepeatingGroupSpecifierWithValueOfZero", 0),
+        ("8_OnlyApplicationMessages", 0),
+    ];
+    for (folder, begin_string, validator) in [("fix42", "FIX.4.2", &V42), ("fix44", "FIX.4.4", &V44)] {
+        for (script, rejects) in scripts {
+            let Some(text) = support::shared(&format!("acceptance/quickfix/{folder}/{script}.def")) else {
+                support::absent(1);
+                continue;
+            };
+            for policy in [Policy::standard(), Policy::quickfix()] {
+                assert_eq!(run_script(&text, begin_string, validator, &policy), rejects, "{folder} {script}");
+            }
+        }
+    }
+}
+
+/// Validates what a script sends and compares with the answer it expects; gives the number of Rejects.
+fn run_script(text: &str, begin_string: &str, validator: &Validator, policy: &Policy) -> usize {
+    let mut scratch = validator.scratch();
+    let mut rejects = 0;
+    let mut lines = text.lines().map(str::trim_end).peekable();
+    while let Some(line) = lines.next() {
+        let Some(sent) = line.strip_prefix('I') else { continue };
+        let sent = sent.replace("<TIME>", "20261121-09:00:00");
+        let (_, fields) = sent.split_once('\x01').expect("a message has fields");
+        let bytes = framed(begin_string, fields.as_bytes());
+        let answer = lines.clone().find(|line| line.starts_with(['I', 'E']));
+        let expected = answer.filter(|line| line.starts_with('E') && line.contains("\x0135=3\x01"));
+        let value = |tag: &str| {
+            let fields = expected?.split('\x01');
+            fields
+                .filter_map(|field| field.split_once('='))
+                .find(|(name, _)| *name == tag)
+                .map(|(_, value)| value.to_string())
+        };
+        with(&bytes, |message| match (validator.first_reject(message, policy, &mut scratch), expected) {
+            (None, None) => {}
+            (Some(violation), Some(_)) => {
+                rejects += 1;
+                assert_eq!(Some(violation.text().to_string()), value("58"), "{line}");
+                // The script for an unknown message type gives no RefTagID.
+                if violation.check != Check::MsgType {
+                    assert_eq!(Some(violation.tag.to_string()), value("371"), "{line}");
+                }
+                let reason = violation.reason.for_version(begin_string.as_bytes());
+                assert_eq!(reason.map(|reason| reason.number().to_string()), value("373"), "{line}");
+            }
+            (found, expected) => panic!("{line}: {found:?} instead of {expected:?}"),
+        })
+        .expect("the message is not garbled");
+    }
+    rejects
+}
+
+#[test]
+fn a_tag_as_sent_keeps_its_bytes() {
+    let bytes = order("=x|");
+    let mut scratch = V44.scratch();
+    let first = with(&bytes, |message| {
+        V44.first_reject(message, &Policy::standard(), &mut scratch).map(|violation| {
+            assert_eq!(violation.tag, RefTag::AsSent(b""));
+            violation.reason
+        })
+    });
+    assert_eq!(first, Some(Some(Reason::InvalidTagNumber)));
+}
+
+/// Every message of both versions, once with the least and once with all fields, groups two entries each.
+#[test]
+fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_share() {
+    let sources = [("FIX42", &V42), ("FIX44", &V44)];
+    for (version, validator) in sources {
+        let Some(messages) = support::shared(&format!("messages/synthetic/{version}.jsonl")) else {
+            support::absent(1);
+            continue;
+        };
+        let quickfix = support::shared(&format!("dictionaries/quickfix/{version}.xml"))
+            .expect("it lies beside the messages");
+        let (quickfix, _) =
+            Dictionary::from_quickfix_xml(&quickfix).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let quickfix = Validator::new(&quickfix);
+        let (mut count, mut tags) = (0, Vec::new());
+        for line in messages.lines() {
+            let (_, raw) = line.split_once("\"raw\": \"").expect("a line has the raw message");
+            let raw = raw.replace("\\u0001", "\x01").replace("\"}", "");
+            count += 1;
+            for (_, tag) in reasons(validator, &Policy::standard(), raw.as_bytes()) {
+                tags.push(tag.parse::<u32>().expect("it is a tag"));
+            }
+            for violation in reasons(&quickfix, &Policy::standard(), raw.as_bytes()) {
+                // The messages were made from these files. Only "at most 0 bytes" on a Logon is no length, and groups are left
+                // out whose wrapper is required while they themselves are not.
+                let known = [(5, "383"), (1, "453"), (1, "555"), (1, "702"), (1, "711"), (1, "753")];
+                assert!(
+                    known.iter().any(|(reason, tag)| (*reason, *tag) == (violation.0, &violation.1)),
+                    "{violation:?} {raw}"
+                );
+            }
+        }
+        tags.sort_unstable();
+        tags.dedup();
+        match version {
+            "FIX42" => assert_eq!((count, tags), (92, vec![])),
+            // Fields with a code set in Orchestra and none in QuickFIX, or of another type there, whose made-up value is no code;
+            // and the groups.
+            _ => assert_eq!(
+                (count, tags),
+                (
+                    186,
+                    vec![
+                        221, 305, 383, 453, 456, 459, 487, 555, 564, 603, 606, 661, 674, 677, 702, 711, 753,
+                        761, 888
+                    ]
+                )
+            ),
+        }
+    }
+}
