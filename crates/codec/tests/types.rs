@@ -389,8 +389,14 @@ fn multiple_values_are_split_by_exactly_one_space() {
 fn codes_have_their_standards_form() {
     keeps::<Country>(&["DE"]);
     refuses::<Country>(&[("DEU", Format), ("de", Format), ("D", Format), ("D1", Format)]);
-    keeps::<Currency>(&["EUR"]);
-    refuses::<Currency>(&[("EURO", Format), ("eur", Format), ("EU", Format)]);
+    keeps::<Currency>(&["EUR", "GBp"]);
+    refuses::<Currency>(&[
+        ("EURO", Format),
+        ("eur", Format),
+        ("eUR", Format),
+        ("EU", Format),
+        ("EU1", Format),
+    ]);
     keeps::<Language>(&["en"]);
     refuses::<Language>(&[("eng", Format), ("e", Format), ("e1", Format)]);
     refuses::<Exchange<'_>>(&[]);

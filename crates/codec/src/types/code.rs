@@ -1,7 +1,7 @@
 //! Codes of other standards: Country, Currency, Exchange, Language, and the pattern Tenor.
 //!
 //! Only the form is checked; the lists behind them change, and checking them would refuse good orders. A venue that breaks a
-//! form (currencies of five letters, lower-case countries) is read as [`Text`](super::Text).
+//! form (a crypto currency of five letters, a country in small letters) is read as [`Text`](super::Text).
 
 use super::{FromField, ToField, ValueError, digits, display_as_written};
 use core::fmt;
@@ -10,7 +10,7 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country([u8; 2]);
 
-/// An ISO 4217 code: three capital letters.
+/// An ISO 4217 code: three capital letters; the last one small where a sender means the minor unit, as `GBp` for pence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
@@ -42,10 +42,10 @@ pub enum TenorUnit {
     Years,
 }
 
-/// A code of exactly `N` bytes that are all right.
-fn letters<const N: usize>(value: &[u8], right: fn(&u8) -> bool) -> Result<[u8; N], ValueError> {
+/// A code of exactly `N` bytes, when they are right.
+fn letters<const N: usize>(value: &[u8], right: fn(&[u8; N]) -> bool) -> Result<[u8; N], ValueError> {
     match <[u8; N]>::try_from(value) {
-        Ok(code) if code.iter().all(right) => Ok(code),
+        Ok(code) if right(&code) => Ok(code),
         _ if value.is_empty() => Err(ValueError::Empty),
         _ => Err(ValueError::Format),
     }
@@ -93,9 +93,12 @@ macro_rules! code {
     )+};
 }
 code! {
-    Country, 2, u8::is_ascii_uppercase;
-    Currency, 3, u8::is_ascii_uppercase;
-    Language, 2, u8::is_ascii_alphabetic;
+    Country, 2, |code| code.iter().all(u8::is_ascii_uppercase);
+    // Orders in London, Tel Aviv and Johannesburg say GBp, ILs and ZAr.
+    Currency, 3, |[first, second, third]| {
+        first.is_ascii_uppercase() && second.is_ascii_uppercase() && third.is_ascii_alphabetic()
+    };
+    Language, 2, |code| code.iter().all(u8::is_ascii_alphabetic);
 }
 display_as_written!(Country, Currency, Language, Tenor);
 
