@@ -80,10 +80,15 @@ pub enum FrameError {
         /// The limit, in bytes of the whole message.
         limit: usize,
     },
-    /// At the place that BodyLength (9) announces stands no `10=ddd` and SOH, or nothing more came.
+    /// At the place that BodyLength (9) announces stands no CheckSum (10), or nothing more came.
     BodyLength {
         /// Where `10=` should stand.
         announced_end: usize,
+    },
+    /// CheckSum (10) stands where BodyLength (9) announces it, but is not three digits and SOH.
+    CheckSumField {
+        /// Offset of the field.
+        at: usize,
     },
 }
 
@@ -99,6 +104,7 @@ impl fmt::Display for FrameError {
             Self::BodyLength { announced_end } => {
                 write!(f, "BodyLength (9) is wrong: no CheckSum (10) at byte {announced_end}")
             }
+            Self::CheckSumField { at } => write!(f, "CheckSum (10) at byte {at} is not three digits"),
         }
     }
 }
@@ -155,11 +161,14 @@ impl Framer {
                 if buffer.len() < end {
                     return Frame::Incomplete { at_least: end - buffer.len() };
                 }
-                if is_trailer(&buffer[end - TRAILER_LEN - 1..end]) {
-                    Frame::Message(Framed { bytes: &buffer[..end], body_start })
-                } else {
-                    let error = FrameError::BodyLength { announced_end: end - TRAILER_LEN };
-                    self.skip(buffer, 1, Some(error))
+                let at = end - TRAILER_LEN;
+                // BodyLength counts up to and including the SOH in front of CheckSum.
+                match &buffer[at - 1..end] {
+                    [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1] => {
+                        Frame::Message(Framed { bytes: &buffer[..end], body_start })
+                    }
+                    [1, b'1', b'0', b'=', ..] => self.skip(buffer, 1, Some(FrameError::CheckSumField { at })),
+                    _ => self.skip(buffer, 1, Some(FrameError::BodyLength { announced_end: at })),
                 }
             }
         }
@@ -172,11 +181,16 @@ impl Framer {
         if self.resynchronising || buffer.is_empty() {
             return self.next(buffer);
         }
-        let announced_end = match head(buffer, self.max_message_size) {
+        let at = match head(buffer, self.max_message_size) {
             Head::Whole { end, .. } => end - TRAILER_LEN,
             _ => buffer.len(),
         };
-        self.skip(buffer, 1, Some(FrameError::BodyLength { announced_end }))
+        let error = if buffer.get(at - 1..).is_some_and(|rest| rest.starts_with(b"\x0110=")) {
+            FrameError::CheckSumField { at }
+        } else {
+            FrameError::BodyLength { announced_end: at }
+        };
+        self.skip(buffer, 1, Some(error))
     }
 
     /// Drops bytes up to the next `SOH 8=FIX` at or behind `from`.
@@ -284,11 +298,6 @@ fn is_begin_string(value: &[u8]) -> bool {
     let mut parts = rest.split(|b| *b == b'.');
     let number = |p: Option<&[u8]>| p.is_some_and(|p| !p.is_empty() && p.iter().all(u8::is_ascii_digit));
     number(parts.next()) && number(parts.next()) && parts.next().is_none()
-}
-
-/// Whether these are the SOH that ends the body, then `10=ddd` and SOH.
-fn is_trailer(bytes: &[u8]) -> bool {
-    matches!(bytes, [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1])
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {

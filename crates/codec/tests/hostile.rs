@@ -148,7 +148,7 @@ fn check_sum_is_three_digits_and_the_right_ones() {
         garbled(&other(&format!("{wrong:03}")), Garbled::CheckSum);
     }
     for form in ["7", "0", "12", "1234", "", "-12", "1x2", " 12"] {
-        dropped(&other(form), Broken::Length);
+        dropped(&other(form), Broken::CheckSum);
     }
 }
 
@@ -294,7 +294,7 @@ fn a_missing_soh_joins_two_fields_or_costs_the_message() {
     // At the very end it costs the next message too: that one does not begin behind SOH.
     let stream = [&whole[..whole.len() - 1], &next(), &next()].concat();
     let events = drive(&stream, MAX_MESSAGE_SIZE, 1);
-    assert_eq!(events[0], Event::Dropped(0..2 * whole.len() - 1, Broken::Length));
+    assert_eq!(events[0], Event::Dropped(0..2 * whole.len() - 1, Broken::CheckSum));
     assert!(matches!(events[1], Event::Message(_, Ok(_))));
 }
 

@@ -41,6 +41,8 @@ pub enum Broken {
     Header,
     /// There is no CheckSum where BodyLength announces it, or nothing more came.
     Length,
+    /// There is one, but not three digits and SOH.
+    CheckSum,
 }
 
 /// Feeds the stream in pieces of `piece` bytes; after the last one the peer is silent.
@@ -116,6 +118,7 @@ fn broken(error: FrameError) -> Broken {
             Broken::Header
         }
         FrameError::BodyLength { .. } => Broken::Length,
+        FrameError::CheckSumField { .. } => Broken::CheckSum,
         other => panic!("{other:?}"),
     }
 }

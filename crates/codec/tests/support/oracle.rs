@@ -52,8 +52,10 @@ fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, Broken
     }
     let end = end as usize;
     // BodyLength counts up to and including the SOH in front of CheckSum.
-    match bytes.get(end - 8..end) {
-        Some([1, b'1', b'0', b'=', sum @ .., 1]) if is_number(sum) => Ok(end),
+    let trailer = &bytes[bytes.len().min(end - 8)..bytes.len().min(end)];
+    match trailer {
+        [1, b'1', b'0', b'=', sum @ .., 1] if sum.len() == 3 && is_number(sum) => Ok(end),
+        [1, b'1', b'0', b'=', ..] => Err(Broken::CheckSum),
         _ => Err(Broken::Length),
     }
 }
