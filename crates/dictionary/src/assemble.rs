@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use fixbolt_codec::DataFields;
+
 use crate::data_type::DataType;
 use crate::model::{
     CodeSet, ComponentDef, Dictionary, FieldDef, GroupDef, Member, MessageDef, Source, Version,
     compare_without_case,
 };
-use crate::pairs::length_tag_of;
 
 /// Everything a reader collects.
 #[derive(Debug)]
@@ -58,8 +59,10 @@ impl Draft {
                 let by_name = ["len", "length"]
                     .iter()
                     .find_map(|end| tags.get(&(field.name.to_ascii_lowercase() + end)));
-                field.length_tag =
-                    length_tag_of(field.tag).filter(|tag| defined.contains(tag)).or(by_name.copied());
+                field.length_tag = DataFields::STANDARD
+                    .length_tag(field.tag)
+                    .filter(|tag| defined.contains(tag))
+                    .or(by_name.copied());
                 if field.length_tag.is_none() {
                     let reason = "is a data field and no field holds its length".to_string();
                     bent.push(Fault { place: Place::Field(at), reason });

@@ -22,7 +22,6 @@ mod data_type;
 mod model;
 mod names;
 mod orchestra;
-mod pairs;
 mod quickfix_xml;
 mod read;
 mod sha256;
@@ -37,9 +36,8 @@ pub use model::{
     Member, MessageDef, Source, Version,
 };
 pub use names::upper_snake;
-pub use pairs::{DATA_LENGTH_PAIRS, length_tag_of};
 pub use read::{ReadError, Warning};
-pub use shipped::{fix42, fix44};
+pub use shipped::{fix42, fix44, shipped};
 pub use validate::{
     Action, Check, FieldPlace, GroupRequirements, Policy, RefTag, Scratch, Section, SessionRejectReason,
     TypeRules, Validator, Violation,

@@ -214,7 +214,7 @@ pub struct MessageDef {
 impl MessageDef {
     /// Whether the message belongs to the session layer: MsgType 0 to 5 and A, whatever a dictionary's category says.
     pub fn is_admin(&self) -> bool {
-        matches!(self.msg_type.as_str(), "0" | "1" | "2" | "3" | "4" | "5" | "A")
+        fixbolt_codec::is_admin(self.msg_type.as_bytes())
     }
 }
 
@@ -344,6 +344,16 @@ impl Dictionary {
     /// The code of the field with this tag whose name is `name`; case, `_`, `-` and spaces do not count.
     pub fn code_by_name(&self, tag: u32, name: &str) -> Option<&Code> {
         self.codes(tag).iter().find(|code| names::same_code_name(&code.name, name))
+    }
+
+    /// Every pair of length tag and data tag, ascending by length tag: what the codec's `DataFields::new` takes, so that a
+    /// dialect's own data fields are read as such.
+    pub fn length_data_pairs(&self) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<(u32, u32)> =
+            self.fields.iter().filter_map(|field| Some((field.length_tag?, field.tag))).collect();
+        pairs.sort_unstable();
+        pairs.dedup_by_key(|pair| pair.0);
+        pairs
     }
 
     /// The tag that begins every entry of a group: its first field, or the count tag of the group it begins with, components

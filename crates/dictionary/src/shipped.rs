@@ -16,6 +16,15 @@ pub fn fix44() -> &'static Dictionary {
     &FIX44
 }
 
+/// The shipped version of this BeginString (8).
+pub fn shipped(begin_string: &[u8]) -> Option<&'static Dictionary> {
+    match begin_string {
+        b"FIX.4.2" => Some(fix42()),
+        b"FIX.4.4" => Some(fix44()),
+        _ => None,
+    }
+}
+
 /// # Panics
 /// If a committed table is broken, which a test excludes.
 fn load(table: &str) -> Dictionary {

@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::HashSet;
 
-use fixbolt_dictionary::{DataType, Dictionary, compile, fix42, fix44, upper_snake};
+use fixbolt_dictionary::{DataType, Dictionary, compile, fix42, fix44, shipped, upper_snake};
 
 /// Counts of a dictionary: messages, fields, code sets, codes, components, groups.
 fn counts(dictionary: &Dictionary) -> [usize; 6] {
@@ -26,6 +26,24 @@ fn the_shipped_versions_hold_what_the_official_files_hold() {
     assert_eq!(fix42().fields().iter().filter(|field| field.length_tag.is_some()).count(), 14);
     assert_eq!(fix44().fields().iter().filter(|field| field.length_tag.is_some()).count(), 16);
     assert_eq!(fix44().messages().iter().filter(|message| message.is_admin()).count(), 7);
+}
+
+#[test]
+fn a_version_is_found_by_its_begin_string() {
+    for dictionary in [fix42(), fix44()] {
+        assert_eq!(shipped(dictionary.version().begin_string.as_bytes()), Some(dictionary));
+    }
+    assert_eq!(shipped(b"FIX.4.3"), None);
+}
+
+#[test]
+fn length_and_data_fields_are_pairs_the_codec_can_use() {
+    let pairs = fix44().length_data_pairs();
+    assert_eq!(pairs.len(), 16);
+    assert!(pairs.contains(&(93, 89)) && pairs.contains(&(95, 96)));
+    let data_fields = fixbolt_codec::DataFields::new(&pairs);
+    assert_eq!(data_fields.data_tag(93), Some(89));
+    assert_eq!(data_fields.data_tag(1401), None);
 }
 
 #[test]

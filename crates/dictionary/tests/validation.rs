@@ -220,6 +220,7 @@ fn groups_nest_to_any_depth_and_entries_are_checked_one_by_one() {
         ("35=U1|100=1000|101=a|103=1|101=b|103=1|", &[(16, "100")]),
         // Counts typed int are counts all the same.
         ("35=U1|100=x|101=a|103=1|", &[(6, "100")]),
+        ("35=U1|100=-1|", &[(16, "100")]),
         // A header group behind the body.
         ("35=U1|120=z|627=1|628=X|", &[(14, "627")]),
         // An unknown tag does not end a group.

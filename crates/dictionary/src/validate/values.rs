@@ -92,10 +92,12 @@ const fn may_be_zero(tag: u32) -> bool {
     matches!(tag, 16 | 34 | 369)
 }
 
-/// The codes of a code set, ready to be looked up: one bit for each code of one byte, longer ones in order.
+/// The codes of a code set, ready to be looked up: one bit for each code of one byte, up to seven bytes as a number, longer ones
+/// as they are; both in order.
 #[derive(Debug, Clone)]
 pub(crate) struct CodeTable {
     one_byte: [u64; 4],
+    up_to_seven: Vec<u64>,
     longer: Vec<Box<[u8]>>,
     /// SettlLocation of FIX 4.2 lists "ISO Country Code" among its codes and means any of them.
     any_country: bool,
@@ -103,14 +105,17 @@ pub(crate) struct CodeTable {
 
 impl CodeTable {
     pub(crate) fn new(set: &CodeSet) -> CodeTable {
-        let mut table = CodeTable { one_byte: [0; 4], longer: Vec::new(), any_country: false };
+        let mut table =
+            CodeTable { one_byte: [0; 4], up_to_seven: Vec::new(), longer: Vec::new(), any_country: false };
         for code in &set.codes {
             match code.value.as_bytes() {
                 [byte] => table.one_byte[usize::from(byte >> 6)] |= 1 << (byte & 63),
                 b"ISO Country Code" => table.any_country = true,
+                short if short.len() <= 7 => table.up_to_seven.push(packed(short)),
                 longer => table.longer.push(longer.into()),
             }
         }
+        table.up_to_seven.sort_unstable();
         table.longer.sort_unstable();
         table
     }
@@ -120,6 +125,7 @@ impl CodeTable {
     pub(crate) fn admits(&self, value: &[u8], union: Option<UnionType>) -> bool {
         let is_code = match value {
             [byte] => self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0,
+            short if short.len() <= 7 => self.up_to_seven.binary_search(&packed(short)).is_ok(),
             longer => self.longer.binary_search_by(|code| (**code).cmp(longer)).is_ok(),
         };
         is_code || self.admits_beside(value, union)
@@ -135,6 +141,12 @@ impl CodeTable {
             Some(union) => in_union(union, value).is_ok(),
         }
     }
+}
+
+/// Up to seven bytes as one number, with a 1 in front so that a leading NUL counts.
+#[inline]
+fn packed(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(1, |packed, byte| packed << 8 | u64::from(*byte))
 }
 
 /// Whether `value` is what a union type admits.
@@ -252,12 +264,16 @@ mod tests {
 
     #[test]
     fn codes_are_compared_as_bytes_and_unions_admit_more() {
-        let codes = table(&["1", "2", "99", "SECPLEDGE"]);
+        let codes = table(&["1", "2", "99", "OPT", "SECPLEDGE"]);
         for (value, union, admitted) in [
             ("1", None, true),
             ("01", None, false),
             ("SECPLEDGE", None, true),
             ("SECPLEDG", None, false),
+            ("\0\x31", None, false),
+            ("OPT", None, true),
+            ("OPTS", None, false),
+            ("\0OPT", None, false),
             ("3", None, false),
             ("100", Some(UnionType::Reserved100Plus), true),
             ("50", Some(UnionType::Reserved100Plus), false),
