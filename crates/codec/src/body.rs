@@ -5,6 +5,7 @@
 //! the session's make the body refused as a whole, so that no number is used for it.
 
 use core::fmt;
+use core::ops::Range;
 
 use crate::data_fields::DataFields;
 use crate::index::byte_sum;
@@ -156,7 +157,11 @@ pub trait BodySink<'b> {
 #[derive(Debug)]
 pub struct BodyWriter<'b> {
     memory: &'b mut [u8],
+    /// Where the body begins; what stands before it is headroom.
+    start: usize,
     at: usize,
+    /// Where the body must end at the latest.
+    limit: usize,
     msg_type: MsgType,
     error: Option<EncodeError>,
     scope: Scope,
@@ -218,14 +223,26 @@ impl<'b> BodyWriter<'b> {
     /// A writer over `memory`, at its beginning.
     #[must_use]
     pub const fn new(msg_type: MsgType, memory: &'b mut [u8]) -> Self {
-        Self {
-            memory,
-            at: 0,
-            msg_type,
-            error: None,
-            scope: Scope { start: 0, seen: [0; 8] },
-            body_begun: false,
-        }
+        let limit = memory.len();
+        Self::within(msg_type, memory, 0, limit)
+    }
+
+    /// A writer over the part of `memory` from `start` to `limit`. What lies around it is for header and CheckSum:
+    /// [`BodyWriter::into_memory`] gives all of it back.
+    ///
+    /// # Panics
+    /// When `start` is behind `limit`, or `limit` behind the end.
+    #[must_use]
+    pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
+        assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
+        let scope = Scope { start, seen: [0; 8] };
+        Self { memory, start, at: start, limit, msg_type, error: None, scope, body_begun: false }
+    }
+
+    /// The lent memory, and where the body stands in it.
+    #[must_use]
+    pub fn into_memory(self) -> (&'b mut [u8], Range<usize>) {
+        (self.memory, self.start..self.at)
     }
 
     /// MsgType (35) of the message being written.
@@ -243,7 +260,7 @@ impl<'b> BodyWriter<'b> {
     /// Bytes written so far.
     #[must_use]
     pub fn written(&self) -> &[u8] {
-        &self.memory[..self.at]
+        &self.memory[self.start..self.at]
     }
 
     /// Remembers a mistake; the first one counts.
@@ -269,7 +286,7 @@ impl<'b> BodyWriter<'b> {
             return self;
         }
         let value_at = self.at + usize::from(key.len);
-        if value_at + T::MAX_LEN >= self.memory.len() {
+        if value_at + T::MAX_LEN >= self.limit {
             // Close to the end the value may still fit although its largest would not: write it aside first.
             let mut aside = [0; 128];
             if T::MAX_LEN > aside.len() {
@@ -340,7 +357,7 @@ impl<'b> BodyWriter<'b> {
         match self.error {
             Some(error) => Err(error),
             None => {
-                let bytes = &self.memory[..self.at];
+                let bytes = self.written();
                 Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
             }
         }
@@ -381,7 +398,7 @@ impl<'b> BodyWriter<'b> {
     fn place(&mut self, key: Key, value: &[u8]) {
         let value_at = self.at + usize::from(key.len);
         let end = value_at + value.len();
-        if end >= self.memory.len() {
+        if end >= self.limit {
             self.refuse(key.tag, EncodeErrorKind::NoRoom);
             return;
         }

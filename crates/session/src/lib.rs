@@ -1,12 +1,39 @@
 //! The FIX session state machine, sans-IO: no socket, thread, file or clock inside.
 #![forbid(unsafe_code)]
 
-mod id;
-mod time;
-
+mod admin;
+mod application;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod id;
+mod identify;
+mod inbound;
+mod logon;
+mod mask;
+mod outbox;
+mod replay;
+mod scene;
+mod sessions;
+mod settings;
+mod slot;
+mod stash;
+mod state;
+mod time;
+mod timers;
+mod turn;
+
 pub mod store;
 
+pub use application::{
+    Application, Delivery, Event, GarbledError, Halt, LogonDecision, Misbehaviour, Resend, Resume, SendError,
+    SessionEnd,
+};
 pub use id::{InvalidSessionId, SessionId};
+pub use identify::{Identity, identify};
+pub use sessions::{OpenError, Sessions};
+pub use settings::{Compatibility, Role, SessionSettings, WhileLoggedOff};
+pub use slot::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+pub use state::Phase;
+pub use store::SessionKey;
 pub use time::{Mono, Now, Utc};
+pub use turn::{Draft, Handle, Turn};

@@ -1,0 +1,47 @@
+//! Whose connection is it? Reads the first message of an inbound connection before any session is chosen.
+
+use fixbolt_codec::{Frame, Framer, Index, Span};
+
+use crate::id::SessionId;
+use crate::inbound::tag;
+use crate::slot::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+
+/// What the first bytes of a connection say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Identity {
+    /// Not enough bytes yet.
+    Incomplete,
+    /// A Logon: the session it asks for, seen from our side (its TargetCompID is our sender).
+    Logon(SessionId),
+    /// Not a Logon, garbled, or without identity: close the connection and say nothing (test cases 1S-c, 1S-d, 2S).
+    Refused(&'static str),
+}
+
+/// Identifies the session that the first message of a connection is for. Reads at most 8 KiB and 512 fields.
+#[must_use]
+pub fn identify(bytes: &[u8]) -> Identity {
+    let mut framer = Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON);
+    let framed = match framer.next(bytes) {
+        Frame::Incomplete { .. } if bytes.len() > MAX_MESSAGE_SIZE_BEFORE_LOGON => {
+            return Identity::Refused("no Logon in the first 8 KiB");
+        }
+        Frame::Incomplete { .. } => return Identity::Incomplete,
+        Frame::Garbled { .. } => return Identity::Refused("the first bytes are no FIX message"),
+        Frame::Message(framed) => framed,
+    };
+    let (mut tags, mut spans) = ([0; 512], [Span::default(); 512]);
+    let mut index = Index::new(&mut tags, &mut spans);
+    let Ok(message) = index.build(framed) else {
+        return Identity::Refused("the first message is garbled");
+    };
+    if message.msg_type() != b"A" {
+        return Identity::Refused("the first message is not a Logon");
+    }
+    let text = |value: Option<&[u8]>| {
+        value.and_then(|v| core::str::from_utf8(v).ok()).map(str::to_owned).unwrap_or_default()
+    };
+    let begin_string = text(Some(message.begin_string()));
+    let (theirs, ours) = (text(message.get(tag::SENDER_COMP_ID)), text(message.get(tag::TARGET_COMP_ID)));
+    SessionId::new(&begin_string, &ours, &theirs)
+        .map_or(Identity::Refused("the Logon names no valid CompIDs"), Identity::Logon)
+}

@@ -1,0 +1,230 @@
+//! Sending again what the counterparty asked for: a stream, a few messages a call, so that inbound messages, timers and other
+//! sessions go on meanwhile.
+//!
+//! Runs of session-layer messages, of numbers without a message and of what the application holds back become one
+//! SequenceReset-GapFill. New messages of the session are numbered and journalled at once and follow from the store.
+
+use fixbolt_codec::{BodyWriter, Frame, Framer, Index, Key, Message, SeqNum, Tag};
+
+use crate::application::{Halt, Resend, SendError};
+use crate::inbound::tag;
+use crate::scene::{Scene, Stop};
+use crate::slot::Posting;
+use crate::state::Replay;
+use crate::store::{RecordFlags, StoreError};
+
+/// Messages a call at most.
+const AT_ONCE: usize = 64;
+
+/// What a look into the store gave.
+enum Stored {
+    /// A message to be sent again, now in the scratch buffer.
+    Message(SeqNum),
+    /// Numbers up to here are gap-filled.
+    Skip(SeqNum),
+}
+
+impl Scene<'_> {
+    /// Sends some more of an open replay. Does nothing when there is none, or no room.
+    pub(crate) fn pump_replay(&mut self) -> Result<(), Stop> {
+        let mut scratch = core::mem::take(&mut self.core().replay_buffer);
+        let mut result = Ok(());
+        for _ in 0..AT_ONCE {
+            let Some(replay) = self.core().state.replay else { break };
+            let slot = self.slot();
+            let most = slot.core.settings.max_message_size + 256;
+            if slot.outbox.room() < most.min(slot.outbox.size() / 2) {
+                break;
+            }
+            slot.outbox.tidy();
+            result = if replay.next > replay.end {
+                self.follow(replay, &mut scratch)
+            } else {
+                self.again(replay, &mut scratch)
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        self.core().replay_buffer = scratch;
+        result
+    }
+
+    /// One step through the numbers asked for.
+    fn again(&mut self, replay: Replay, scratch: &mut Vec<u8>) -> Result<(), Stop> {
+        let stored = self.look_up(replay.next, replay.end, scratch)?;
+        let gap_from = replay.gap_from.unwrap_or(replay.next);
+        self.begin();
+        let result = match stored {
+            Stored::Skip(last) if last >= replay.end => {
+                // The end of the range: the run in front of it is filled, live messages follow.
+                let filled = self.fill(gap_from, replay.end.next(), true);
+                self.core().state.replay = Some(Replay { next: replay.end.next(), gap_from: None, ..replay });
+                filled
+            }
+            Stored::Skip(last) => {
+                self.core().state.replay =
+                    Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
+                Ok(())
+            }
+            Stored::Message(seq) => {
+                let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
+                self.core().state.replay = Some(Replay { next: seq.next(), gap_from: None, ..replay });
+                filled.and_then(|()| self.send_again(seq, scratch))
+            }
+        };
+        match result {
+            Ok(()) => self.commit(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    /// Finds the next message to be sent again from `next` on, and asks the application about it.
+    fn look_up(&mut self, next: SeqNum, end: SeqNum, scratch: &mut Vec<u8>) -> Result<Stored, Stop> {
+        let (key, generation) = (self.core().key, self.core().state.generation);
+        let found = match self.store.read(key, generation, next..=end) {
+            Ok(found) => found.map(|record| {
+                scratch.clear();
+                scratch.extend_from_slice(record.body);
+                (record.seq, record.flags)
+            }),
+            Err(error) => {
+                self.damaged(error);
+                return Err(Stop);
+            }
+        };
+        let Some((seq, flags)) = found else { return Ok(Stored::Skip(end)) };
+        if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
+            return Ok(Stored::Skip(seq));
+        }
+        let app = &mut *self.app;
+        let wanted = with_message(scratch, self.fields, |message| app.on_resend(key, message));
+        Ok(match wanted {
+            Some(Resend::Send) => Stored::Message(seq),
+            Some(Resend::GapFill) => Stored::Skip(seq),
+            None => {
+                self.damaged(StoreError::Damaged {
+                    place: format!("message {seq}"),
+                    reason: "the stored bytes are no FIX message".into(),
+                });
+                return Err(Stop);
+            }
+        })
+    }
+
+    fn damaged(&mut self, error: StoreError) {
+        self.halt(match error {
+            StoreError::Damaged { place, reason } => {
+                Halt::StoreDamaged { reason: format!("{place}: {reason}") }
+            }
+            error => Halt::StoreFailed(error),
+        });
+    }
+
+    /// A stored message under its old number: 43=Y, 122 its old SendingTime, 52 now, nothing else changed.
+    fn send_again(&mut self, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
+        let fields = core::mem::take(self.fields);
+        let mut fields_lent = fields;
+        let result = with_message(stored, &mut fields_lent, |message| {
+            let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
+            let posting = Posting::Again { seq, original };
+            self.post(message.msg_type(), posting, None, |body| copy_body(body, &message))
+        });
+        *self.fields = fields_lent;
+        match result {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// SequenceReset-GapFill in place of the numbers from `from` to the one before `new`.
+    fn fill(&mut self, from: SeqNum, new: SeqNum, again: bool) -> Result<(), SendError> {
+        self.post(b"4", Posting::Fill { seq: from, again }, None, |body| {
+            body.field(Key::new(36), &new.0).bytes(Key::new(123), b"Y");
+        })?;
+        Ok(())
+    }
+
+    /// One live message that waited behind the replay, from the store as it is.
+    fn follow(&mut self, replay: Replay, scratch: &mut Vec<u8>) -> Result<(), Stop> {
+        let (key, generation) = (self.core().key, self.core().state.generation);
+        let last = self.core().state.next_out.previous();
+        if replay.live > last {
+            self.core().state.replay = None;
+            return Ok(());
+        }
+        let found = match self.store.read(key, generation, replay.live..=last) {
+            Ok(found) => found.map(|record| {
+                scratch.clear();
+                scratch.extend_from_slice(record.body);
+                record.seq
+            }),
+            Err(error) => {
+                self.damaged(error);
+                return Err(Stop);
+            }
+        };
+        self.begin();
+        let next = found.unwrap_or_else(|| last.next());
+        // A store that keeps nothing leaves only the numbers.
+        let filled = if next > replay.live { self.fill(replay.live, next, false) } else { Ok(()) };
+        self.core().state.replay =
+            Some(Replay { live: if found.is_some() { next.next() } else { next }, ..replay });
+        let queued = filled.and_then(|()| if found.is_some() { self.queue(scratch) } else { Ok(()) });
+        match queued {
+            Ok(()) => self.commit(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    /// Queues bytes that are a numbered message already.
+    fn queue(&mut self, bytes: &[u8]) -> Result<(), SendError> {
+        let now = self.now;
+        let slot = self.slot();
+        let tail = slot.outbox.ends.tail();
+        let Some(place) = slot.outbox.memory.get_mut(tail..tail + bytes.len()) else {
+            return Err(SendError::BackPressure);
+        };
+        place.copy_from_slice(bytes);
+        let digits = slot.outbox.ends.length_digits();
+        slot.outbox.ends.push(tail + bytes.len(), digits);
+        slot.core.state.last_sent = now.mono;
+        Ok(())
+    }
+}
+
+/// Fields that are the session's, or that a message sent again must not carry twice; everything else is copied.
+fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>) {
+    for position in 0..message.len() {
+        let field = message.field(position);
+        let Some(tag) = field.tag else { continue };
+        if !matches!(tag.number(), 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122 | 369) {
+            body.copied(Key::of(Tag::new(tag.number())), field.value);
+        }
+    }
+}
+
+/// Storage for the index of one message.
+#[derive(Debug, Default)]
+pub(crate) struct FieldStorage {
+    pub(crate) tags: Vec<u32>,
+    pub(crate) spans: Vec<fixbolt_codec::Span>,
+}
+
+impl FieldStorage {
+    pub(crate) fn new(fields: usize) -> Self {
+        Self { tags: vec![0; fields], spans: vec![fixbolt_codec::Span::default(); fields] }
+    }
+}
+
+/// Reads a whole message; `None` when the bytes are none.
+fn with_message<R>(
+    bytes: &[u8],
+    fields: &mut FieldStorage,
+    look: impl FnOnce(Message<'_>) -> R,
+) -> Option<R> {
+    let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return None };
+    let mut index = Index::new(&mut fields.tags, &mut fields.spans);
+    index.build(framed).ok().map(look)
+}

@@ -1,0 +1,555 @@
+//! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in; bytes and the wish to close
+//! a connection come out.
+
+use fixbolt_codec::{Frame, Framed, Index, SeqNum};
+
+use crate::application::{Application, Event, GarbledError, Halt, Resume, SendError, SessionEnd};
+use crate::id::SessionId;
+use crate::outbox::Outbox;
+use crate::replay::FieldStorage;
+use crate::scene::{Scene, Stop};
+use crate::settings::SessionSettings;
+use crate::slot::{Core, MAX_MESSAGE_SIZE_BEFORE_LOGON, Slot, Undo};
+use crate::stash::Stash;
+use crate::state::{Phase, State};
+use crate::store::{RecordKind, SessionKey, Store, StoreError};
+use crate::time::{Mono, Now};
+use crate::turn::Turn;
+
+/// The sessions of one worker, on one store.
+///
+/// Order of calls for a connection: [`connected`](Self::connected); then [`receive`](Self::receive) for bytes that came,
+/// [`tick`](Self::tick) at [`next_deadline`](Self::next_deadline), [`writable`](Self::writable) and
+/// [`written`](Self::written) for bytes that go; when [`wants_close`](Self::wants_close) says so and nothing is left to write,
+/// close the transport; and [`disconnected`](Self::disconnected) at its end, whoever ended it.
+pub struct Sessions {
+    slots: Vec<Slot>,
+    store: Box<dyn Store>,
+    /// Storage for the index of an inbound message, and of a stored one.
+    inbound: FieldStorage,
+    stored: FieldStorage,
+    turns: u64,
+    touched: Vec<usize>,
+}
+
+/// Why a session could not be opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The store refused.
+    Store(StoreError),
+    /// The session is open already.
+    AlreadyOpen,
+    /// A setting is out of its range.
+    Setting(&'static str),
+}
+
+impl core::fmt::Display for OpenError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::AlreadyOpen => f.write_str("the session is open already"),
+            Self::Setting(what) => f.write_str(what),
+        }
+    }
+}
+
+impl core::error::Error for OpenError {}
+
+/// Smallest outbox: room for the largest message the session layer writes, and for some of the application's.
+const OUTBOX_MIN: usize = 16 * 1024;
+
+impl Sessions {
+    /// No sessions yet. Messages of up to `max_message_size` bytes can be indexed, whatever a session's own limit is.
+    #[must_use]
+    pub fn new(store: Box<dyn Store>, max_message_size: usize) -> Self {
+        let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
+        Self {
+            slots: Vec::new(),
+            store,
+            inbound: FieldStorage::new(fields),
+            stored: FieldStorage::new(fields),
+            turns: 0,
+            touched: Vec::with_capacity(16),
+        }
+    }
+
+    /// Opens a session and its store, and shows the application what it holds.
+    ///
+    /// A session whose store is damaged, or whose application failed too often on a message, opens halted.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open(
+        &mut self,
+        now: Now,
+        settings: SessionSettings,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, OpenError> {
+        if self.find(&settings.id).is_some() {
+            return Err(OpenError::AlreadyOpen);
+        }
+        if settings.outbox_size < OUTBOX_MIN {
+            return Err(OpenError::Setting("the outbox needs at least 16 KiB"));
+        }
+        if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
+            return Err(OpenError::Setting("MaxMessageSize is at least 8192"));
+        }
+        let (key, recovered) = self.store.open(&settings.id).map_err(OpenError::Store)?;
+        debug_assert_eq!(key.0 as usize, self.slots.len(), "a store numbers its sessions from 0 on");
+        let state = State {
+            phase: Phase::Disconnected,
+            next_in: recovered.next_in,
+            next_out: recovered.next_out,
+            generation: recovered.generation,
+            connection: recovered.connection,
+            heart_bt_int: settings.heart_bt_int,
+            last_sent: now.mono,
+            last_received: now.mono,
+            phase_deadline: None,
+            test_request: None,
+            test_requests: 0,
+            gap: None,
+            replay: None,
+            attempts: recovered.attempts,
+            reset_asked: false,
+            logout_waits: false,
+            peer_max_message_size: usize::MAX,
+        };
+        let (poison_attempts, outbox_size) = (settings.poison_attempts, settings.outbox_size);
+        let mut core = Core::new(settings, key, state)
+            .ok_or(OpenError::Setting("BeginString or a CompID is too long"))?;
+        if let Some(reason) = recovered.damage {
+            core.halted = Some(Halt::StoreDamaged { reason });
+        } else if recovered.attempts >= poison_attempts {
+            core.halted = Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts });
+        }
+        let outbox = Outbox::new(outbox_size);
+        let undo = Undo { turn: 0, state, outbox: outbox.mark(), stash: Stash::new(0).mark() };
+        self.slots.push(Slot { core, outbox, undo });
+        if let Some(given_up) = recovered.given_up {
+            let event = Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() };
+            app.on_event(key, &event);
+        }
+        self.resume(key, app);
+        Ok(key)
+    }
+
+    /// Shows an application what the session's store holds; [`Sessions::open`] does so by itself.
+    pub fn resume(&mut self, key: SessionKey, app: &mut dyn Application) {
+        let (next_in, next_out) = self.numbers(key);
+        app.on_resume(key, &mut Resume { store: &mut *self.store, key, next_in, next_out });
+    }
+
+    /// The open session with this identity.
+    #[must_use]
+    pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
+        self.slots.iter().find(|slot| slot.core.settings.id == *id).map(|slot| slot.core.key)
+    }
+
+    /// Every open session.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = SessionKey> + use<'_> {
+        self.slots.iter().map(|slot| slot.core.key)
+    }
+
+    /// The settings of a session.
+    #[must_use]
+    pub fn settings(&self, key: SessionKey) -> &SessionSettings {
+        &self.slot(key).core.settings
+    }
+
+    /// Where the session stands.
+    #[must_use]
+    pub fn phase(&self, key: SessionKey) -> Phase {
+        self.slot(key).core.state.phase
+    }
+
+    /// Why the session does not go on until somebody looks at it.
+    #[must_use]
+    pub fn halted(&self, key: SessionKey) -> Option<&Halt> {
+        self.slot(key).core.halted.as_ref()
+    }
+
+    /// Next number expected, and next number to be used.
+    #[must_use]
+    pub fn numbers(&self, key: SessionKey) -> (SeqNum, SeqNum) {
+        let state = &self.slot(key).core.state;
+        (state.next_in, state.next_out)
+    }
+
+    /// Whether a transport connection may be given to the session now.
+    #[must_use]
+    pub fn can_connect(&self, key: SessionKey) -> bool {
+        let core = &self.slot(key).core;
+        core.halted.is_none() && core.state.phase == Phase::Disconnected
+    }
+
+    /// A transport connection of the session is there.
+    pub fn connected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        self.scene(now, key, app).connected();
+    }
+
+    /// Bytes of the counterparty, from the first that was not yet consumed. Gives how many are consumed now; the rest is shown
+    /// again, with what came meanwhile.
+    pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
+        self.slot_mut(key).core.blocked = None;
+        let mut at = 0;
+        loop {
+            // Whoever stops says so in the session: it is closing, or waits.
+            let _ = self.drain_stash(now, key, app);
+            let slot = self.slot_mut(key);
+            if slot.core.end.is_some() || !slot.core.state.is_connected() {
+                return bytes.len();
+            }
+            if slot.core.blocked.is_some() {
+                return at;
+            }
+            slot.outbox.tidy();
+            if slot.outbox.room() < slot.outbox.size() / 4 {
+                slot.core.blocked = Some(now.mono);
+                return at;
+            }
+            match slot.core.framer.next(&bytes[at..]) {
+                Frame::Message(framed) => {
+                    slot.core.incomplete_since = None;
+                    let _ = self.message(now, key, framed, app);
+                    if self.slot(key).core.blocked.is_none() {
+                        at += framed.bytes().len();
+                    }
+                }
+                Frame::Garbled { bytes: dropped, error } => {
+                    slot.core.incomplete_since = None;
+                    at += dropped.len();
+                    self.garbled(
+                        key,
+                        dropped,
+                        error.map_or(GarbledError::Continued, GarbledError::Frame),
+                        app,
+                    );
+                }
+                Frame::Incomplete { .. } => {
+                    let core = &mut slot.core;
+                    if at == bytes.len() {
+                        core.incomplete_since = None;
+                    } else if core.incomplete_since.is_none() || at > 0 {
+                        core.incomplete_since = Some(now.mono);
+                    }
+                    let _ = self.scene(now, key, app).pump_replay();
+                    return at;
+                }
+            }
+        }
+    }
+
+    /// The time moved on to or past [`Sessions::next_deadline`]; `buffered` are the bytes that were not consumed yet. Gives how
+    /// many of them are consumed now.
+    pub fn tick(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
+        let core = &self.slot(key).core;
+        if !core.state.is_connected() || core.end.is_some() {
+            return buffered.len();
+        }
+        let _ = self.scene(now, key, app).timers();
+        let core = &mut self.slot_mut(key).core;
+        let patience = core.patience_inside_a_message();
+        if core.incomplete_since.is_some_and(|since| now.mono - since >= patience) && !buffered.is_empty() {
+            core.incomplete_since = None;
+            if let Frame::Garbled { bytes, error } = core.framer.give_up(buffered) {
+                let dropped = bytes.len();
+                self.garbled(key, bytes, error.map_or(GarbledError::Continued, GarbledError::Frame), app);
+                return dropped + self.receive(now, key, &buffered[dropped..], app);
+            }
+        }
+        self.receive(now, key, buffered, app)
+    }
+
+    /// When [`Sessions::tick`] is to be called; `None` when only bytes change anything.
+    #[must_use]
+    pub fn next_deadline(&self, key: SessionKey) -> Option<Mono> {
+        self.slot(key).core.next_deadline()
+    }
+
+    /// Whether the session has more to write than fits now: call [`Sessions::tick`] again once the socket has taken some.
+    #[must_use]
+    pub fn is_replaying(&self, key: SessionKey) -> bool {
+        self.slot(key).core.state.replay.is_some()
+    }
+
+    /// Whether the session reads nothing for now: the application said "not now", or the outbox is full.
+    #[must_use]
+    pub fn is_blocked(&self, key: SessionKey) -> bool {
+        self.slot(key).core.blocked.is_some()
+    }
+
+    /// Bytes for the socket, released by the store.
+    #[must_use]
+    pub fn writable(&self, key: SessionKey) -> &[u8] {
+        self.slot(key).outbox.writable()
+    }
+
+    /// Whether bytes are queued, released or not.
+    #[must_use]
+    pub fn has_queued(&self, key: SessionKey) -> bool {
+        !self.slot(key).outbox.is_empty()
+    }
+
+    /// The socket took `bytes` bytes.
+    pub fn written(&mut self, key: SessionKey, bytes: usize) {
+        self.slot_mut(key).outbox.written(bytes);
+    }
+
+    /// The store may have become durable further: releases what waited.
+    pub fn store_advanced(&mut self, app: &mut dyn Application) {
+        let durable = self.store.durable();
+        for slot in &mut self.slots {
+            slot.outbox.advance(durable);
+        }
+        while let Some((key, error)) = self.store.take_failure() {
+            if let Some(slot) = self.slots.get_mut(key.0 as usize) {
+                let halt = Halt::StoreFailed(error);
+                slot.core.close(SessionEnd::Halted(halt.clone()));
+                slot.core.halted = Some(halt);
+                slot.outbox.clear();
+                app.on_event(key, &Event::Note("the store failed: the session is halted"));
+            }
+        }
+    }
+
+    /// Whether the transport is to be closed, once nothing is left to write.
+    #[must_use]
+    pub fn wants_close(&self, key: SessionKey) -> bool {
+        self.slot(key).core.end.is_some()
+    }
+
+    /// The transport connection is gone.
+    pub fn disconnected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        let slot = self.slot_mut(key);
+        if slot.core.state.phase == Phase::Disconnected && slot.core.end.is_none() {
+            return;
+        }
+        let fallback = match slot.core.state.phase {
+            Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
+            _ => SessionEnd::ConnectionLost,
+        };
+        let end = slot.core.end.take().unwrap_or(fallback);
+        slot.outbox.clear();
+        slot.core.stash.clear();
+        slot.core.blocked = None;
+        slot.core.incomplete_since = None;
+        slot.core.framer = fixbolt_codec::Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON);
+        let state = &mut slot.core.state;
+        state.phase = Phase::Disconnected;
+        state.phase_deadline = None;
+        state.gap = None;
+        state.replay = None;
+        state.test_request = None;
+        state.logout_waits = false;
+        let reset = slot.core.settings.reset_on_disconnect && slot.core.halted.is_none();
+        let mut scene = self.scene(now, key, app);
+        if reset {
+            // What fails here halts the session.
+            let _ = scene.turn(|scene| scene.reset("ResetOnDisconnect"));
+        }
+        scene.tell(&Event::Ended(&end));
+    }
+
+    /// Logs out: sends a Logout with `text` (empty: none) and waits for the answer. The end is told as an event.
+    ///
+    /// # Errors
+    /// [`SendError`] when nothing could be sent.
+    pub fn log_out(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        text: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.scene(now, key, app).log_out(text)
+    }
+
+    /// A turn that no inbound message caused: everything that `act` writes, in any session of this worker, is committed
+    /// together, or nothing when it fails.
+    ///
+    /// # Errors
+    /// What `act` gives, or the store's refusal.
+    pub fn act<R>(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+        act: impl FnOnce(&mut Turn<'_>) -> Result<R, SendError>,
+    ) -> Result<R, SendError> {
+        self.slot_mut(key).outbox.tidy();
+        let mut scene = self.scene(now, key, app);
+        scene.begin();
+        let result = {
+            let Scene { slots, own, store, turns, touched, .. } = &mut scene;
+            let (before, rest) = slots.split_at_mut(*own);
+            let (own, after) = rest.split_first_mut().ok_or(SendError::Unavailable)?;
+            let mut turn = Turn {
+                now,
+                number: **turns,
+                inbound: None,
+                cause: None,
+                redelivered: false,
+                own,
+                before,
+                after,
+                store: &mut **store,
+                touched,
+            };
+            act(&mut turn)
+        };
+        match result {
+            Ok(value) => match scene.commit() {
+                Ok(()) => Ok(value),
+                Err(Stop) => Err(SendError::Unavailable),
+            },
+            Err(SendError::Store(error)) => {
+                scene.rollback();
+                scene.halt(Halt::StoreFailed(error.clone()));
+                Err(SendError::Store(error))
+            }
+            Err(error) => {
+                scene.rollback();
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives up the message on which the application fails: the counterparty's next one is expected.
+    ///
+    /// # Errors
+    /// [`SendError::Unavailable`] when no message is poison here, else the store's refusal.
+    pub fn skip(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), SendError> {
+        self.end_poison(now, key, app, true)
+    }
+
+    /// Offers the message on which the application failed again, as often as at first.
+    ///
+    /// # Errors
+    /// As [`Sessions::skip`].
+    pub fn retry(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), SendError> {
+        self.end_poison(now, key, app, false)
+    }
+
+    fn end_poison(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+        skip: bool,
+    ) -> Result<(), SendError> {
+        let Some(Halt::PoisonMessage { seq, .. }) = self.slot(key).core.halted else {
+            return Err(SendError::Unavailable);
+        };
+        let mut scene = self.scene(now, key, app);
+        scene.begin();
+        let state = &mut scene.core().state;
+        state.attempts = 0;
+        if skip {
+            state.next_in = seq.next();
+        }
+        let why = if skip { "poison message skipped" } else { "poison message to be tried again" };
+        match scene.record_change(RecordKind::Adjust, why) {
+            Ok(()) => {}
+            Err(error) => {
+                scene.rollback();
+                return Err(error);
+            }
+        }
+        scene.commit().map_err(|Stop| SendError::Unavailable)?;
+        scene.core().halted = None;
+        Ok(())
+    }
+
+    /// Closes every session's store cleanly. The sessions are gone.
+    ///
+    /// # Errors
+    /// The first store's refusal.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        let mut result = Ok(());
+        for slot in &self.slots {
+            let closed = self.store.close(slot.core.key);
+            result = result.and(closed);
+        }
+        result
+    }
+
+    fn slot(&self, key: SessionKey) -> &Slot {
+        &self.slots[key.0 as usize]
+    }
+
+    fn slot_mut(&mut self, key: SessionKey) -> &mut Slot {
+        &mut self.slots[key.0 as usize]
+    }
+
+    fn scene<'a>(&'a mut self, now: Now, key: SessionKey, app: &'a mut dyn Application) -> Scene<'a> {
+        Scene {
+            now,
+            own: key.0 as usize,
+            slots: &mut self.slots,
+            store: &mut *self.store,
+            app,
+            turns: &mut self.turns,
+            touched: &mut self.touched,
+            fields: &mut self.stored,
+        }
+    }
+
+    /// One framed message: index, then the session's checks.
+    fn message(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        framed: Framed<'_>,
+        app: &mut dyn Application,
+    ) -> Result<(), Stop> {
+        let Self { slots, store, inbound, stored, turns, touched } = self;
+        let mut index = Index::new(&mut inbound.tags, &mut inbound.spans);
+        match index.build(framed) {
+            Ok(message) => Scene {
+                now,
+                own: key.0 as usize,
+                slots,
+                store: &mut **store,
+                app,
+                turns,
+                touched,
+                fields: stored,
+            }
+            .inbound(message),
+            Err(error) => {
+                self.garbled(key, framed.bytes(), GarbledError::Index(error), app);
+                Ok(())
+            }
+        }
+    }
+
+    fn garbled(&mut self, key: SessionKey, bytes: &[u8], error: GarbledError, app: &mut dyn Application) {
+        app.on_event(key, &Event::Garbled { bytes, error });
+        let core = &mut self.slot_mut(key).core;
+        if matches!(core.state.phase, Phase::AwaitingLogon) {
+            core.close(SessionEnd::PeerMisbehaved(crate::application::Misbehaviour::InvalidLogon));
+        }
+    }
+
+    /// Processes messages that were kept until their turn.
+    fn drain_stash(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), Stop> {
+        loop {
+            let core = &mut self.slot_mut(key).core;
+            if core.stash.is_empty() {
+                return Ok(());
+            }
+            let Some(place) = core.stash.find(core.state.next_in) else { return Ok(()) };
+            let kept = core.stash.take_bytes();
+            let result = match fixbolt_codec::Framer::new(kept.len()).next(&kept[place]) {
+                Frame::Message(framed) => self.message(now, key, framed, app),
+                _ => Ok(()),
+            };
+            let core = &mut self.slot_mut(key).core;
+            core.stash.put_back(kept);
+            core.stash.forget_before(core.state.next_in);
+            result?;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a session is told before it starts. Everything here has a safe default but its identity.
+
+use core::time::Duration;
+
+use crate::id::SessionId;
+
+/// Who opens the transport connection and sends the first Logon.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// We connect and send the first Logon.
+    Initiator,
+    /// The counterparty connects and sends the first Logon.
+    Acceptor,
+}
+
+/// Where the standard leaves room or engines differ: whose way to follow. docs/conformance.md lists every difference.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Compatibility {
+    /// The letter of the FIX session standard.
+    #[default]
+    Standard,
+    /// What QuickFIX (C++) does and its acceptance scripts expect.
+    QuickFix,
+    /// What QuickFIX/J does.
+    QuickFixJ,
+}
+
+/// What happens to messages sent while the session is not logged on (test case 16).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum WhileLoggedOff {
+    /// `send` fails with `NotLoggedOn`: nothing goes out later than it was meant to.
+    #[default]
+    Refuse,
+    /// They are numbered and journalled; the counterparty asks for them after the next logon.
+    Keep,
+}
+
+/// The settings of one session.
+#[derive(Clone, Debug)]
+pub struct SessionSettings {
+    /// Who talks to whom.
+    pub id: SessionId,
+    /// Who connects.
+    pub role: Role,
+    /// Whose way to follow.
+    pub compatibility: Compatibility,
+    /// HeartBtInt (108) that an initiator proposes, in whole seconds; 0 sends no heartbeats. An acceptor takes the peer's.
+    pub heart_bt_int: u32,
+    /// A TestRequest goes out when nothing came for HeartBtInt times this, in percent: 120 to 200 are sensible.
+    pub test_request_percent: u32,
+    /// Largest distance between SendingTime (52) and our clock; `None` does not check.
+    pub sending_time_threshold: Option<Duration>,
+    /// How long to wait for the first Logon, or for its answer.
+    pub logon_timeout: Duration,
+    /// How long to wait for the answer to a Logout.
+    pub logout_timeout: Duration,
+    /// Largest message taken from the counterparty and given to it, in bytes.
+    pub max_message_size: usize,
+    /// Both numbers start at 1 with every Logon.
+    pub reset_on_logon: bool,
+    /// Both numbers start at 1 after a Logout.
+    pub reset_on_logout: bool,
+    /// Both numbers start at 1 after the connection ended in whatever way.
+    pub reset_on_disconnect: bool,
+    /// Whether SenderCompID (49) and TargetCompID (56) of each message are compared with the session's.
+    pub check_comp_id: bool,
+    /// Whether a message with PossDupFlag=Y needs OrigSendingTime (122).
+    pub requires_orig_sending_time: bool,
+    /// Digits of a second in the times we send: 0, 3, 6, 9 or 12. FIX.4.0 and FIX.4.1 always send whole seconds.
+    pub timestamp_digits: u8,
+    /// Sending without being logged on.
+    pub while_logged_off: WhileLoggedOff,
+    /// How often a message is offered to an application that fails on it before the session halts.
+    pub poison_attempts: u32,
+    /// Bytes kept for the socket, at most. A full outbox is back-pressure.
+    pub outbox_size: usize,
+    /// Bytes kept of messages that came before their turn, at most; more are dropped and asked for again.
+    pub stash_size: usize,
+    /// Tags whose values are replaced by `*` in the store, in Logon messages.
+    pub masked: Vec<u32>,
+}
+
+impl SessionSettings {
+    /// Settings with every default: HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout
+    /// within 2 s, messages to 64 KiB, numbers continued, milliseconds, Password (554), NewPassword (925) and RawData (96) masked.
+    #[must_use]
+    pub fn new(id: SessionId, role: Role) -> Self {
+        Self {
+            id,
+            role,
+            compatibility: Compatibility::Standard,
+            heart_bt_int: 30,
+            test_request_percent: 120,
+            sending_time_threshold: Some(Duration::from_secs(120)),
+            logon_timeout: Duration::from_secs(10),
+            logout_timeout: Duration::from_secs(2),
+            max_message_size: 64 * 1024,
+            reset_on_logon: false,
+            reset_on_logout: false,
+            reset_on_disconnect: false,
+            check_comp_id: true,
+            requires_orig_sending_time: true,
+            timestamp_digits: 3,
+            while_logged_off: WhileLoggedOff::Refuse,
+            poison_attempts: 3,
+            outbox_size: 1024 * 1024,
+            stash_size: 1024 * 1024,
+            masked: vec![554, 925, 96],
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! One session of a worker: its settings, its changing state, and how a finished body becomes a numbered, journalled message.
+
+use core::ops::Range;
+
+use fixbolt_codec::{Body, BodyWriter, Envelope, Framer, MsgType, Precision, SecondCache, SeqNum, Stamp};
+
+use crate::application::{Halt, SendError, SessionEnd};
+use crate::mask;
+use crate::outbox::{Ends, Outbox, OutboxMark};
+use crate::settings::{Compatibility, Role, SessionSettings, WhileLoggedOff};
+use crate::stash::{Stash, StashMark};
+use crate::state::{Phase, State};
+use crate::store::{Record, RecordFlags, RecordKind, SessionKey, Store};
+use crate::time::{Mono, Now};
+
+/// Largest message before the logon.
+pub const MAX_MESSAGE_SIZE_BEFORE_LOGON: usize = 8 * 1024;
+
+/// A session, its bytes for the socket, and what the open turn must restore in both.
+pub(crate) struct Slot {
+    pub(crate) core: Core,
+    pub(crate) outbox: Outbox,
+    pub(crate) undo: Undo,
+}
+
+/// A session as it was when the open turn first touched it.
+pub(crate) struct Undo {
+    /// The turn that took the snapshot; 0 before the first.
+    pub(crate) turn: u64,
+    pub(crate) state: State,
+    pub(crate) outbox: OutboxMark,
+    pub(crate) stash: StashMark,
+}
+
+pub(crate) struct Core {
+    pub(crate) settings: SessionSettings,
+    pub(crate) key: SessionKey,
+    pub(crate) state: State,
+    pub(crate) stash: Stash,
+    pub(crate) framer: Framer,
+    pub(crate) halted: Option<Halt>,
+    /// NextNumIn when the store was opened: the application may have been in the middle of this message when the process died.
+    pub(crate) opened_at: SeqNum,
+    /// Why the connection is to be closed, once it is.
+    pub(crate) end: Option<SessionEnd>,
+    /// Since when an incomplete message has stood at the beginning of the buffer.
+    pub(crate) incomplete_since: Option<Mono>,
+    /// Since when the application says "not now", or there is no room for an answer: nothing is read meanwhile.
+    pub(crate) blocked: Option<Mono>,
+    envelope: Envelope,
+    clock: SecondCache,
+    /// Where a message is copied to be masked.
+    masked: Vec<u8>,
+    /// Where a stored message is copied to be sent again.
+    pub(crate) replay_buffer: Vec<u8>,
+}
+
+/// How a body goes out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Posting<'p> {
+    /// A new message: takes the next number and is journalled.
+    New {
+        /// The inbound message that caused it.
+        cause: Option<SeqNum>,
+    },
+    /// Sent again under its old number; not journalled.
+    Again { seq: SeqNum, original: &'p [u8] },
+    /// A gap fill that stands for numbers in the past, or for numbers that were never sent; not journalled.
+    Fill {
+        seq: SeqNum,
+        /// Whether the numbers were on the wire before: 43=Y and 122.
+        again: bool,
+    },
+}
+
+impl Core {
+    pub(crate) fn new(settings: SessionSettings, key: SessionKey, state: State) -> Option<Self> {
+        let id = &settings.id;
+        let envelope = Envelope::new(
+            id.begin_string().as_bytes(),
+            id.sender_comp_id().as_bytes(),
+            id.target_comp_id().as_bytes(),
+        )?;
+        Some(Self {
+            stash: Stash::new(settings.stash_size),
+            framer: Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON.min(settings.max_message_size)),
+            halted: None,
+            opened_at: state.next_in,
+            end: None,
+            incomplete_since: None,
+            blocked: None,
+            envelope,
+            clock: SecondCache::new(),
+            masked: Vec::new(),
+            replay_buffer: Vec::new(),
+            key,
+            state,
+            settings,
+        })
+    }
+
+    pub(crate) fn is_quickfix(&self) -> bool {
+        matches!(self.settings.compatibility, Compatibility::QuickFix)
+    }
+
+    pub(crate) fn is_acceptor(&self) -> bool {
+        matches!(self.settings.role, Role::Acceptor)
+    }
+
+    /// Whether the version knows fields 371 to 373 of Reject, BusinessMessageReject, and fractions of a second.
+    pub(crate) fn is_42_or_later(&self) -> bool {
+        !matches!(self.settings.id.begin_string(), "FIX.4.0" | "FIX.4.1")
+    }
+
+    /// Digits of a second in the times we send.
+    pub(crate) fn precision(&self) -> Precision {
+        if !self.is_42_or_later() {
+            return Precision::Seconds;
+        }
+        match self.settings.timestamp_digits {
+            0 => Precision::Seconds,
+            1..=3 => Precision::Millis,
+            4..=6 => Precision::Micros,
+            7..=9 => Precision::Nanos,
+            _ => Precision::Picos,
+        }
+    }
+
+    /// The connection shall be closed; the first reason counts.
+    pub(crate) fn close(&mut self, end: SessionEnd) {
+        self.end.get_or_insert(end);
+    }
+
+    /// Puts header and CheckSum around the body that a writer left, numbers it, journals it and queues it.
+    pub(crate) fn post(
+        &mut self,
+        now: Now,
+        writer: BodyWriter<'_>,
+        ends: &mut Ends,
+        store: &mut dyn Store,
+        posting: Posting<'_>,
+    ) -> Result<SeqNum, SendError> {
+        let Body { msg_type, sum, .. } = writer.finish()?;
+        let (memory, body) = writer.into_memory();
+        let precision = self.precision();
+        let sending_time = self.clock.render(now.utc.0, precision);
+        let (seq, original) = match posting {
+            Posting::New { .. } => (self.state.next_out, None),
+            Posting::Again { seq, original } => (seq, Some(original)),
+            Posting::Fill { seq, again } => (seq, again.then_some(sending_time)),
+        };
+        let stamp = Stamp { seq, sending_time, original };
+        let (message, length_digits) =
+            seal(&self.envelope, memory, body, msg_type, sum, &stamp, ends.tail())?;
+        let size = message.len();
+        let limit = self.state.peer_max_message_size;
+        if size > limit {
+            return Err(SendError::TooLarge { limit });
+        }
+        if let Posting::New { cause } = posting {
+            let mut flags = RecordFlags::default();
+            let mut bytes = &memory[message.clone()];
+            if msg_type.is_admin() {
+                flags = flags.with(RecordFlags::ADMIN);
+                if msg_type.as_bytes() == b"A" && mask::mask(bytes, &self.settings.masked, &mut self.masked) {
+                    flags = flags.with(RecordFlags::MASKED);
+                    bytes = &self.masked;
+                }
+            }
+            let record = Record {
+                kind: RecordKind::Outbound,
+                flags,
+                seq,
+                next_in: self.state.next_in,
+                connection: self.state.connection,
+                cause,
+                utc: now.utc,
+                mono: now.mono,
+                body: bytes,
+            };
+            store.append(self.key, &record).map_err(SendError::Store)?;
+            self.state.next_out = seq.next();
+            // What waits behind a replay, or for a connection, goes out from the store.
+            let held = self.state.replay.is_some() && !msg_type_is_logon(msg_type);
+            if held || !self.state.is_connected() {
+                return Ok(seq);
+            }
+        }
+        self.state.last_sent = now.mono;
+        ends.push(message.end, length_digits);
+        Ok(seq)
+    }
+
+    /// Records a message of the counterparty; NextNumIn has been moved on already.
+    pub(crate) fn record_inbound(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        seq: SeqNum,
+        bytes: &[u8],
+        flags: RecordFlags,
+    ) -> Result<(), SendError> {
+        let mut flags = flags;
+        let mut body = bytes;
+        if flags.contains(RecordFlags::ADMIN) && mask::mask(bytes, &self.settings.masked, &mut self.masked) {
+            flags = flags.with(RecordFlags::MASKED);
+            body = &self.masked;
+        }
+        let record = Record {
+            kind: RecordKind::Inbound,
+            flags,
+            seq,
+            next_in: self.state.next_in,
+            connection: self.state.connection,
+            cause: None,
+            utc: now.utc,
+            mono: now.mono,
+            body,
+        };
+        store.append(self.key, &record).map_err(SendError::Store)
+    }
+
+    /// Records that numbers change without a message: who and why is the text.
+    pub(crate) fn record_change(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        kind: RecordKind,
+        why: &str,
+    ) -> Result<(), SendError> {
+        let seq = if kind == RecordKind::Attempt { self.state.next_in } else { self.state.next_out };
+        let record = Record {
+            kind,
+            flags: RecordFlags::default(),
+            seq,
+            next_in: self.state.next_in,
+            connection: self.state.connection,
+            cause: None,
+            utc: now.utc,
+            mono: now.mono,
+            body: why.as_bytes(),
+        };
+        store.append(self.key, &record).map_err(SendError::Store)
+    }
+
+    /// Both numbers start again at 1, in a new generation.
+    pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
+        self.state.next_in = SeqNum::ONE;
+        self.state.next_out = SeqNum::ONE;
+        self.state.generation.0 += 1;
+        self.state.gap = None;
+        self.state.replay = None;
+        self.state.attempts = 0;
+        self.stash.clear();
+        self.record_change(now, store, RecordKind::Reset, why)
+    }
+
+    /// Whether a new application message may be sent now.
+    pub(crate) fn may_send(&self) -> Result<(), SendError> {
+        if self.halted.is_some() {
+            return Err(SendError::Unavailable);
+        }
+        match self.state.phase {
+            Phase::LoggedOn | Phase::LogoutSent => Ok(()),
+            _ if self.settings.while_logged_off == WhileLoggedOff::Keep && !self.state.is_connected() => {
+                Ok(())
+            }
+            _ => Err(SendError::NotLoggedOn),
+        }
+    }
+
+    /// Bytes of the header in front of the next body, BodyLength's digits guessed.
+    pub(crate) fn headroom(&self, msg_type: MsgType, posting: Posting<'_>, ends: &Ends) -> usize {
+        const TIME: &[u8] = b"00000000-00:00:00.000000000000";
+        let time = &TIME[..match self.precision() {
+            Precision::Seconds => 17,
+            Precision::Millis => 21,
+            Precision::Micros => 24,
+            Precision::Nanos => 27,
+            Precision::Picos => 30,
+        }];
+        let (seq, original) = match posting {
+            Posting::New { .. } => (self.state.next_out, None),
+            Posting::Again { seq, original } => (seq, Some(original)),
+            Posting::Fill { seq, again } => (seq, again.then_some(time)),
+        };
+        self.envelope.header_len(msg_type, &Stamp { seq, sending_time: time, original }, ends.length_digits())
+    }
+}
+
+fn msg_type_is_logon(msg_type: MsgType) -> bool {
+    msg_type.as_bytes() == b"A"
+}
+
+/// Seals a body so that the message begins exactly at `tail`, where the one before it ended. The body is moved only when
+/// BodyLength has more or fewer digits than guessed. Gives where the message stands, and the digits.
+fn seal(
+    envelope: &Envelope,
+    memory: &mut [u8],
+    mut body: Range<usize>,
+    msg_type: MsgType,
+    sum: u8,
+    stamp: &Stamp<'_>,
+    tail: usize,
+) -> Result<(Range<usize>, usize), SendError> {
+    loop {
+        match envelope.seal(memory, body.clone(), msg_type, sum, stamp) {
+            Ok(message) if message.start == tail => {
+                let length_digits = body.start - tail - envelope.header_len(msg_type, stamp, 0);
+                return Ok((message, length_digits));
+            }
+            Ok(message) => {
+                let shift = message.start - tail;
+                memory.copy_within(body.clone(), body.start - shift);
+                body = body.start - shift..body.end - shift;
+            }
+            Err(short) => {
+                let shift = tail + short.needed - body.start;
+                if body.end + shift + Body::TRAILER_LEN > memory.len() {
+                    return Err(SendError::BackPressure);
+                }
+                memory.copy_within(body.clone(), body.start + shift);
+                body = body.start + shift..body.end + shift;
+            }
+        }
+        // A shift can only be by the digits that were guessed wrong, so the second round fits.
+    }
+}

@@ -1,0 +1,407 @@
+//! An initiator and an acceptor on each other, in virtual time.
+
+use std::time::Duration;
+
+use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, SeqNum, Span, Tag};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::RecordKind;
+use fixbolt_session::{
+    Application, Delivery, Event, Halt, Handle, Mono, Now, Phase, Role, SendError, SessionEnd, SessionId,
+    SessionKey, SessionSettings, Sessions, Turn, Utc,
+};
+
+/// What the application of a side does with an order, and what it saw.
+#[derive(Default)]
+struct Probe {
+    orders: Vec<String>,
+    redelivered: Vec<String>,
+    events: Vec<String>,
+    ends: Vec<SessionEnd>,
+    fail_on: Option<&'static [u8]>,
+    panic_on: Option<&'static [u8]>,
+    not_now: u32,
+    drop_copy: Option<SessionKey>,
+}
+
+impl Application for Probe {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        let id = message.get(Tag::new(11)).unwrap_or(b"?");
+        if self.not_now > 0 {
+            self.not_now -= 1;
+            report(turn.reply(), id)?;
+            return Ok(Delivery::NotNow);
+        }
+        if turn.redelivered() {
+            self.redelivered.push(String::from_utf8_lossy(id).into_owned());
+        }
+        if message.msg_type() == b"D" {
+            report(turn.reply(), id)?;
+            if let Some(other) = self.drop_copy.and_then(|key| turn.to(key)) {
+                report(other, id)?;
+            }
+        }
+        assert_ne!(self.panic_on, Some(id), "application bug");
+        if self.fail_on == Some(id) {
+            return Err(SendError::Application("cannot"));
+        }
+        self.orders.push(String::from_utf8_lossy(id).into_owned());
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, _session: SessionKey, event: &Event<'_>) {
+        if let Event::Ended(end) = event {
+            self.ends.push((*end).clone());
+        }
+        self.events.push(format!("{event:?}"));
+    }
+}
+
+fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+    let mut draft = to.draft(MsgType::new(b"8"));
+    draft.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
+    draft.send()
+}
+
+struct Side {
+    sessions: Sessions,
+    key: SessionKey,
+    app: Probe,
+    inbox: Vec<u8>,
+    sent: Vec<String>,
+}
+
+struct Pair {
+    now: Now,
+    initiator: Side,
+    acceptor: Side,
+}
+
+fn settings(role: Role) -> SessionSettings {
+    let id = match role {
+        Role::Initiator => SessionId::new("FIX.4.4", "TRADER", "VENUE"),
+        Role::Acceptor => SessionId::new("FIX.4.4", "VENUE", "TRADER"),
+    };
+    SessionSettings::new(id.unwrap(), role)
+}
+
+fn side(now: Now, role: Role) -> Side {
+    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+    let mut app = Probe::default();
+    let key = sessions.open(now, settings(role), &mut app).unwrap();
+    Side { sessions, key, app, inbox: Vec::new(), sent: Vec::new() }
+}
+
+impl Pair {
+    fn new() -> Self {
+        let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
+        Self { now, initiator: side(now, Role::Initiator), acceptor: side(now, Role::Acceptor) }
+    }
+
+    fn connect(&mut self) {
+        for side in [&mut self.acceptor, &mut self.initiator] {
+            side.sessions.connected(self.now, side.key, &mut side.app);
+        }
+        self.settle();
+    }
+
+    /// Moves bytes until both sides are quiet.
+    fn settle(&mut self) {
+        for _ in 0..10_000 {
+            let there = carry(&mut self.initiator, &mut self.acceptor, self.now);
+            let back = carry(&mut self.acceptor, &mut self.initiator, self.now);
+            if !there && !back {
+                break;
+            }
+        }
+        if [&self.initiator, &self.acceptor].iter().any(|side| side.sessions.wants_close(side.key)) {
+            self.disconnect();
+        }
+    }
+
+    fn disconnect(&mut self) {
+        for side in [&mut self.initiator, &mut self.acceptor] {
+            side.inbox.clear();
+            side.sessions.disconnected(self.now, side.key, &mut side.app);
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now.mono + time;
+        while self.now.mono < end {
+            let next = [&self.initiator, &self.acceptor]
+                .into_iter()
+                .filter_map(|s| s.sessions.next_deadline(s.key))
+                .fold(end, Mono::min)
+                .max(self.now.mono);
+            let step = next - self.now.mono;
+            self.now = Now { mono: next, utc: self.now.utc + step };
+            for side in [&mut self.initiator, &mut self.acceptor] {
+                let bytes = std::mem::take(&mut side.inbox);
+                let used = side.sessions.tick(self.now, side.key, &bytes, &mut side.app);
+                side.inbox = bytes[used..].to_vec();
+            }
+            self.settle();
+        }
+    }
+
+    fn order(&mut self, id: &str) -> Result<SeqNum, SendError> {
+        let Side { sessions, key, app, .. } = &mut self.initiator;
+        sessions.act(self.now, *key, app, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            draft.writer().bytes(Key::new(11), id.as_bytes());
+            draft.send()
+        })
+    }
+
+    fn numbers_agree(&self) {
+        let (in_i, out_i) = self.initiator.sessions.numbers(self.initiator.key);
+        let (in_a, out_a) = self.acceptor.sessions.numbers(self.acceptor.key);
+        assert_eq!((in_i, out_i), (out_a, in_a));
+    }
+}
+
+/// Takes what `from` may write to `to`. Gives whether anything moved.
+fn carry(from: &mut Side, to: &mut Side, now: Now) -> bool {
+    let bytes = from.sessions.writable(from.key).to_vec();
+    from.sent.extend(messages(&bytes));
+    from.sessions.written(from.key, bytes.len());
+    if from.sessions.is_replaying(from.key) {
+        from.sessions.tick(now, from.key, &[], &mut from.app);
+    }
+    to.inbox.extend_from_slice(&bytes);
+    let used = to.sessions.receive(now, to.key, &to.inbox, &mut to.app);
+    to.inbox.drain(..used);
+    !bytes.is_empty() || used > 0
+}
+
+/// Every message in readable form; each must be one.
+fn messages(bytes: &[u8]) -> Vec<String> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let Frame::Message(framed) = Framer::new(1 << 20).next(&bytes[at..]) else { panic!("no message") };
+        let (mut tags, mut spans) = ([0; 256], [Span::default(); 256]);
+        Index::new(&mut tags, &mut spans).build(framed).expect("a right sum");
+        at += framed.bytes().len();
+        list.push(String::from_utf8_lossy(framed.bytes()).replace('\x01', "|"));
+    }
+    list
+}
+
+#[test]
+fn orders_and_reports_flow_and_numbers_agree() {
+    let mut pair = Pair::new();
+    pair.connect();
+    assert_eq!(pair.initiator.sessions.phase(pair.initiator.key), Phase::LoggedOn);
+    for n in 0..100 {
+        pair.order(&format!("ord{n}")).unwrap();
+    }
+    pair.settle();
+    assert_eq!(pair.acceptor.app.orders.len(), 100);
+    assert_eq!(pair.initiator.app.orders.len(), 100);
+    pair.numbers_agree();
+}
+
+#[test]
+fn idle_sessions_exchange_heartbeats_and_stay_logged_on() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.pass(Duration::from_secs(100));
+    assert_eq!(pair.acceptor.sent.iter().filter(|m| m.contains("|35=0|")).count(), 3);
+    assert_eq!(pair.initiator.sessions.phase(pair.initiator.key), Phase::LoggedOn);
+    pair.numbers_agree();
+}
+
+#[test]
+fn a_silent_counterparty_gets_a_test_request_and_then_a_logout() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.initiator.sent.clear();
+    // The acceptor's bytes are lost from now on.
+    let end = pair.now.mono + Duration::from_secs(100);
+    while pair.now.mono < end && !pair.initiator.sessions.wants_close(pair.initiator.key) {
+        let Side { sessions, key, app, sent, .. } = &mut pair.initiator;
+        let next = sessions.next_deadline(*key).unwrap();
+        pair.now = Now { mono: next, utc: pair.now.utc + (next - pair.now.mono) };
+        sessions.tick(pair.now, *key, &[], app);
+        sent.extend(messages(sessions.writable(*key)));
+        let n = sessions.writable(*key).len();
+        sessions.written(*key, n);
+    }
+    let kinds: Vec<_> =
+        pair.initiator.sent.iter().map(|m| m.split("|35=").nth(1).unwrap().as_bytes()[0]).collect();
+    assert_eq!(kinds, *b"0105");
+    assert!(pair.initiator.sent.last().unwrap().contains("58=Timed out waiting for heartbeat"));
+}
+
+#[test]
+fn messages_lost_on_the_way_are_asked_for_and_sent_again_in_order() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.order("a").unwrap();
+    pair.settle();
+    for id in ["b", "c", "d"] {
+        pair.order(id).unwrap();
+    }
+    // The socket took them, the peer never saw them.
+    let lost = pair.initiator.sessions.writable(pair.initiator.key).len();
+    pair.initiator.sessions.written(pair.initiator.key, lost);
+    pair.order("e").unwrap();
+    pair.settle();
+    assert_eq!(pair.acceptor.app.orders, ["a", "b", "c", "d", "e"]);
+    let again: Vec<_> = pair.initiator.sent.iter().filter(|m| m.contains("|43=Y|")).collect();
+    assert!(again.iter().all(|m| m.contains("|122=")), "{again:?}");
+    pair.numbers_agree();
+}
+
+#[test]
+fn new_messages_follow_a_replay_on_the_wire() {
+    let mut pair = Pair::new();
+    pair.connect();
+    for n in 0..500 {
+        pair.order(&format!("lost{n}")).unwrap();
+    }
+    let lost = pair.initiator.sessions.writable(pair.initiator.key).len();
+    pair.initiator.sessions.written(pair.initiator.key, lost);
+    pair.order("trigger").unwrap();
+    carry(&mut pair.initiator, &mut pair.acceptor, pair.now);
+    carry(&mut pair.acceptor, &mut pair.initiator, pair.now);
+    assert!(pair.initiator.sessions.is_replaying(pair.initiator.key));
+    pair.order("live").unwrap();
+    pair.settle();
+    assert_eq!(pair.acceptor.app.orders.len(), 502);
+    assert_eq!(pair.acceptor.app.orders.last().unwrap(), "live");
+    assert!(pair.initiator.sent.iter().any(|m| m.contains("11=live") && !m.contains("43=Y")));
+    pair.numbers_agree();
+}
+
+#[test]
+fn logging_out_is_answered_and_numbers_continue_after_the_next_logon() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.order("a").unwrap();
+    pair.settle();
+    let Side { sessions, key, app, .. } = &mut pair.initiator;
+    sessions.log_out(pair.now, *key, "done", app).unwrap();
+    pair.settle();
+    assert_eq!(pair.initiator.app.ends, [SessionEnd::LoggedOutByUs]);
+    assert_eq!(pair.acceptor.app.ends, [SessionEnd::LoggedOutByPeer]);
+    pair.connect();
+    pair.order("b").unwrap();
+    pair.settle();
+    assert_eq!(pair.acceptor.app.orders, ["a", "b"]);
+    assert_eq!(pair.initiator.sessions.numbers(pair.initiator.key).1, SeqNum(6));
+    pair.numbers_agree();
+}
+
+#[test]
+fn a_failing_application_leaves_no_trace_of_its_turn() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.acceptor.app.panic_on = Some(b"boom");
+    std::panic::set_hook(Box::new(|_| {}));
+    let before = pair.acceptor.sessions.numbers(pair.acceptor.key);
+    pair.order("boom").unwrap();
+    pair.settle();
+    assert_eq!(pair.acceptor.sessions.numbers(pair.acceptor.key), before);
+    assert!(!pair.acceptor.sent.iter().any(|m| m.contains("|35=8|")));
+    assert_eq!(pair.acceptor.app.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
+}
+
+#[test]
+fn the_third_failure_on_a_message_halts_the_session_until_it_is_skipped() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.acceptor.app.fail_on = Some(b"bad");
+    pair.order("bad").unwrap();
+    pair.order("good").unwrap();
+    for _ in 0..3 {
+        pair.settle();
+        if pair.acceptor.sessions.can_connect(pair.acceptor.key) {
+            pair.connect();
+        }
+    }
+    let halted = pair.acceptor.sessions.halted(pair.acceptor.key).cloned();
+    assert_eq!(halted, Some(Halt::PoisonMessage { seq: SeqNum(2), attempts: 3 }));
+    assert!(!pair.acceptor.sessions.can_connect(pair.acceptor.key));
+    let Side { sessions, key, app, .. } = &mut pair.acceptor;
+    sessions.skip(pair.now, *key, app).unwrap();
+    pair.connect();
+    assert_eq!(pair.acceptor.app.orders, ["good"]);
+    pair.numbers_agree();
+}
+
+#[test]
+fn not_now_offers_the_message_again_and_keeps_nothing_of_the_turn() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.acceptor.app.not_now = 3;
+    pair.order("a").unwrap();
+    pair.settle();
+    pair.pass(Duration::from_millis(50));
+    assert_eq!(pair.acceptor.app.orders, ["a"]);
+    assert_eq!(pair.acceptor.sent.iter().filter(|m| m.contains("|35=8|")).count(), 1);
+    pair.numbers_agree();
+}
+
+#[test]
+fn a_reset_logon_starts_both_sides_at_one() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.order("a").unwrap();
+    pair.settle();
+    pair.disconnect();
+    let mut again = settings(Role::Initiator);
+    again.reset_on_logon = true;
+    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+    pair.initiator.key = sessions.open(pair.now, again, &mut pair.initiator.app).unwrap();
+    pair.initiator.sessions = sessions;
+    pair.connect();
+    assert_eq!(pair.acceptor.sessions.numbers(pair.acceptor.key), (SeqNum(2), SeqNum(2)));
+    pair.numbers_agree();
+}
+
+#[test]
+fn what_is_no_message_is_refused_and_uses_no_number() {
+    let mut pair = Pair::new();
+    pair.connect();
+    let before = pair.initiator.sessions.numbers(pair.initiator.key);
+    assert!(matches!(pair.order("a\x0144=1"), Err(SendError::Encode(_))));
+    assert!(matches!(pair.order(""), Err(SendError::Encode(_))));
+    let Side { sessions, key, app, .. } = &mut pair.initiator;
+    let admin = sessions.act(pair.now, *key, app, |turn| turn.reply().draft(MsgType::new(b"5")).send());
+    assert_eq!(admin, Err(SendError::SessionMessage));
+    let dropped = sessions.act(pair.now, *key, app, |turn| {
+        let _ = turn.reply().draft(MsgType::new(b"D"));
+        Ok(())
+    });
+    assert_eq!(dropped, Ok(()));
+    assert_eq!(pair.initiator.sessions.numbers(pair.initiator.key), before);
+    assert!(pair.initiator.sessions.writable(pair.initiator.key).is_empty());
+}
+
+#[test]
+fn an_application_resumes_from_its_own_journal() {
+    let mut pair = Pair::new();
+    pair.connect();
+    pair.order("a").unwrap();
+    pair.settle();
+    struct Reader(Vec<(RecordKind, u64)>);
+    impl Application for Reader {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+            Ok(Delivery::Done)
+        }
+        fn on_resume(&mut self, _: SessionKey, resume: &mut fixbolt_session::Resume<'_>) {
+            resume
+                .records(&mut |record| {
+                    self.0.push((record.kind, record.seq.0));
+                    std::ops::ControlFlow::Continue(())
+                })
+                .unwrap();
+        }
+    }
+    let mut reader = Reader(Vec::new());
+    pair.initiator.sessions.resume(pair.initiator.key, &mut reader);
+    use RecordKind::{Inbound, Outbound};
+    assert_eq!(reader.0, [(Outbound, 1), (Inbound, 1), (Outbound, 2), (Inbound, 2)]);
+}
