@@ -62,15 +62,19 @@ impl Decimal {
         let (mantissa, scale) = match magnitude.len() {
             1..=8 => short(magnitude)?,
             9..=16 => middle(magnitude)?,
-            _ => return Self::parse_long(value),
+            17..=19 => match long(magnitude) {
+                Some(read) => read,
+                None => return Self::parse_any(value),
+            },
+            _ => return Self::parse_any(value),
         };
-        // At most 16 digits: neither the cast nor the sign can overflow.
+        // At most 18 digits: neither the cast nor the sign can overflow.
         let mantissa = mantissa as i64;
         Ok(Self { mantissa: if negative { -mantissa } else { mantissa }, scale })
     }
 
     #[cold]
-    fn parse_long(value: &[u8]) -> Result<Self, ValueError> {
+    fn parse_any(value: &[u8]) -> Result<Self, ValueError> {
         WideDecimal::parse(value)?.narrow().ok_or(ValueError::OutOfRange)
     }
 
@@ -201,6 +205,26 @@ fn middle(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
         return Err(ValueError::Format);
     }
     Ok((high * 100_000_000 + digits::number(tail), scale + 8))
+}
+
+/// 17 to 19 bytes that are at most 18 digits and a point; `None` for what is wrong or longer.
+#[inline]
+fn long(magnitude: &[u8]) -> Option<(u64, u8)> {
+    let (mut mantissa, mut point) = (0_u64, None);
+    for (place, byte) in magnitude.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            mantissa = mantissa * 10 + u64::from(digit);
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(place);
+        } else {
+            return None;
+        }
+    }
+    // 19 bytes without a point are 19 digits: they may not fit.
+    let digits = magnitude.len() - usize::from(point.is_some());
+    let scale = point.map_or(0, |place| magnitude.len() - place - 1);
+    if digits <= 18 { Some((mantissa, scale as u8)) } else { None }
 }
 
 impl FromField<'_> for Decimal {

@@ -233,6 +233,14 @@ pub(super) fn read_clock(clock: [u8; 8]) -> Result<(u8, u8, u8), ValueError> {
 pub(super) fn read_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
     match rest {
         [] => Ok((0, 0)),
+        // Milliseconds are what nearly everybody writes.
+        [b'.', a, b, c] => {
+            let [a, b, c] = [a, b, c].map(|byte| u64::from(byte.wrapping_sub(b'0')));
+            if a > 9 || b > 9 || c > 9 {
+                return Err(ValueError::Format);
+            }
+            Ok(((a * 100 + b * 10 + c) * digits::TEN_TO[9], 3))
+        }
         [b'.', fraction @ ..] if matches!(fraction.len(), 1..=12) => {
             let number = digits::unsigned(fraction)?;
             Ok((number * digits::TEN_TO[12 - fraction.len()], fraction.len() as u8))
