@@ -303,19 +303,22 @@ fn seal(
     stamp: &Stamp<'_>,
     tail: usize,
 ) -> Result<(Range<usize>, usize), SendError> {
+    // What stands in front of `tail` is another message: out of reach, also for a header that is longer than guessed.
+    let memory = &mut memory[tail..];
+    body = body.start - tail..body.end - tail;
     loop {
         match envelope.seal(memory, body.clone(), msg_type, sum, stamp) {
-            Ok(message) if message.start == tail => {
-                let length_digits = body.start - tail - envelope.header_len(msg_type, stamp, 0);
-                return Ok((message, length_digits));
+            Ok(message) if message.start == 0 => {
+                let length_digits = body.start - envelope.header_len(msg_type, stamp, 0);
+                return Ok((tail..tail + message.end, length_digits));
             }
             Ok(message) => {
-                let shift = message.start - tail;
+                let shift = message.start;
                 memory.copy_within(body.clone(), body.start - shift);
                 body = body.start - shift..body.end - shift;
             }
             Err(short) => {
-                let shift = tail + short.needed - body.start;
+                let shift = short.needed - body.start;
                 if body.end + shift + Body::TRAILER_LEN > memory.len() {
                     return Err(SendError::BackPressure);
                 }
