@@ -7,15 +7,19 @@
 #[cfg(feature = "broken-cores")]
 mod broken;
 mod compare;
+mod echo;
 mod runner;
 mod script;
 mod suite;
 mod tcp;
+mod virtual_time;
 
 #[cfg(feature = "broken-cores")]
 pub use broken::{BrokenCore, Fault};
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
+pub use echo::Echo;
 pub use runner::{Command, Failure, FailureKind, PATIENCE, Received, Transport, TransportError, run};
 pub use script::{ANY_TEST_REQ_ID, Action, Line, Script, ScriptError, Step};
 pub use suite::{Outcome, Report, ScriptResult, run_folder};
 pub use tcp::Tcp;
+pub use virtual_time::{VirtualTime, run_suite};

@@ -1,0 +1,96 @@
+//! The application that the conformance scripts are written for.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
+
+use crate::store::SessionKey;
+use crate::{Application, Delivery, Event, SendError, Turn};
+
+/// Sends D, d and C back with their body unchanged, ignores a D with PossResend=Y whose ClOrdID it has seen in this session,
+/// and supports no other message.
+#[derive(Debug, Default)]
+pub struct Echo {
+    seen: Seen,
+}
+
+/// ClOrdIDs by session, the newest of them.
+#[derive(Debug, Default)]
+struct Seen {
+    ids: BTreeSet<(SessionKey, Vec<u8>)>,
+    order: VecDeque<(SessionKey, Vec<u8>)>,
+}
+
+/// A counterparty must not fill the memory with ClOrdIDs.
+const REMEMBERED: usize = 100_000;
+
+impl Echo {
+    /// An application that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Application for Echo {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        let msg_type = message.msg_type();
+        if !matches!(msg_type, b"D" | b"d" | b"C") {
+            return Ok(Delivery::UNSUPPORTED);
+        }
+        let cl_ord_id = message.get(Tag::new(11)).filter(|_| msg_type == b"D");
+        let poss_resend = message.get(Tag::new(97)) == Some(b"Y");
+        if let Some(id) = cl_ord_id
+            && poss_resend
+            && self.seen.ids.contains(&(turn.session(), id.to_vec()))
+        {
+            return Ok(Delivery::Done);
+        }
+        let session = turn.session();
+        let mut draft = turn.reply().draft(MsgType::new(msg_type));
+        for field in message.fields() {
+            if let Some(tag) = field.tag.filter(|tag| !is_header_or_trailer(*tag)) {
+                draft.writer().copied(Key::of(tag), field.value);
+            }
+        }
+        draft.send()?;
+        if let Some(id) = cl_ord_id {
+            self.seen.add(session, id);
+        }
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+        // Numbers that begin again at 1 are another session, which has seen nothing.
+        if let Event::SequenceChanged { next_in, next_out, .. } = event
+            && (next_in.0, next_out.0) == (1, 1)
+        {
+            self.seen.forget(session);
+        }
+    }
+}
+
+impl Seen {
+    fn add(&mut self, session: SessionKey, id: &[u8]) {
+        if self.ids.insert((session, id.to_vec())) {
+            self.order.push_back((session, id.to_vec()));
+            if self.order.len() > REMEMBERED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.ids.remove(&oldest);
+            }
+        }
+    }
+
+    fn forget(&mut self, session: SessionKey) {
+        self.ids.retain(|(s, _)| *s != session);
+        self.order.retain(|(s, _)| *s != session);
+    }
+}
+
+/// What does not belong to the body: the routing fields among them are reversed by the session.
+fn is_header_or_trailer(tag: Tag) -> bool {
+    let tag = tag.number();
+    matches!(tag, 8..=10 | 34 | 35 | 43 | 49 | 50 | 52 | 56 | 57 | 89..=91 | 93 | 97 | 115 | 116 | 122 | 128 | 129)
+        || matches!(tag, 142..=145 | 212 | 213 | 347 | 369 | 370 | 627..=630 | 1128 | 1129 | 1156)
+}

@@ -1,0 +1,262 @@
+//! Scripts against the session core itself, in virtual time: whoever waits makes the clock jump to the next deadline, so that
+//! minutes of heartbeats take microseconds and every run is the same.
+//!
+//! This is an acceptor without sockets. It does what any acceptor does around the core: find out whose connection it is, turn
+//! away what belongs to nobody, and close what the core wants closed.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::compare::Order;
+use super::runner::{Command, Received, Transport, TransportError, take_message};
+use super::script::ScriptError;
+use super::suite::{Report, run_folder};
+use crate::store::Store;
+use crate::{
+    Application, Identity, Mono, Now, OpenError, SessionId, SessionKey, SessionSettings, Sessions, Utc,
+    identify,
+};
+
+/// An acceptor whose clock only moves when a script waits.
+pub struct VirtualTime {
+    now: Now,
+    sessions: Sessions,
+    app: Box<dyn Application>,
+    logon_timeout: Duration,
+    connections: BTreeMap<u32, Connection>,
+}
+
+/// A connection from the counterparty's side.
+struct Connection {
+    of: Of,
+    /// What the counterparty sent and nobody has read.
+    inbound: Vec<u8>,
+    /// What the session sent and the script has not read.
+    outbound: Vec<u8>,
+}
+
+/// Whose connection it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Not known before the Logon, which must come until then.
+    Nobody {
+        until: Mono,
+    },
+    Session(SessionKey),
+    /// Closed by the acceptor.
+    Closed,
+}
+
+/// 2026-01-05T09:00:00.25Z: a fraction, so that `<TIME>` in whole seconds differs from our own times.
+const BEGIN: Now = Now { mono: Mono(5_000_000_000), utc: Utc(1_767_603_600_250_000_000) };
+/// Rounds without a step forward after which the session counts as hanging.
+const ROUNDS: usize = 100_000;
+
+impl VirtualTime {
+    /// An acceptor with these sessions.
+    ///
+    /// # Errors
+    /// [`OpenError`] when a session cannot be opened.
+    pub fn new(
+        settings: &[SessionSettings],
+        store: Box<dyn Store>,
+        mut app: Box<dyn Application>,
+    ) -> Result<Self, OpenError> {
+        let size = settings.iter().map(|s| s.max_message_size).max().unwrap_or_default();
+        let mut sessions = Sessions::new(store, size);
+        for settings in settings {
+            sessions.open(BEGIN, settings.clone(), &mut *app)?;
+        }
+        let logon_timeout = settings.iter().map(|s| s.logon_timeout).max().unwrap_or(Duration::from_secs(10));
+        Ok(Self { now: BEGIN, sessions, app, logon_timeout, connections: BTreeMap::new() })
+    }
+
+    fn connection(&mut self, connection: u32) -> Result<&mut Connection, TransportError> {
+        self.connections.get_mut(&connection).ok_or(TransportError::NotConnected(connection))
+    }
+
+    /// Lets everybody go on until nobody can at this point in time.
+    fn settle(&mut self) {
+        let Self { now, sessions, app, connections, .. } = self;
+        for connection in connections.values_mut() {
+            connection.identify(*now, sessions, &mut **app);
+        }
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for connection in connections.values_mut() {
+                moved |= connection.go_on(*now, sessions, &mut **app);
+            }
+            sessions.store_advanced(&mut **app);
+            // A store that acknowledges late is asked until it has.
+            let queued = connections.values().any(
+                |c| matches!(c.of, Of::Session(key) if sessions.has_queued(key) || sessions.wants_close(key)),
+            );
+            if !moved && !queued {
+                return;
+            }
+        }
+    }
+
+    /// The next point in time at which something is due.
+    fn next_deadline(&self) -> Option<Mono> {
+        let due = |connection: &Connection| match connection.of {
+            Of::Nobody { until } => Some(until),
+            Of::Session(key) => self.sessions.next_deadline(key),
+            Of::Closed => None,
+        };
+        self.connections.values().filter_map(due).min()
+    }
+
+    fn advance_to(&mut self, mono: Mono) {
+        let step = mono - self.now.mono;
+        self.now = Now { mono: self.now.mono.max(mono), utc: self.now.utc + step };
+        let Self { now, sessions, app, connections, .. } = self;
+        for connection in connections.values_mut() {
+            match connection.of {
+                Of::Nobody { until } if until <= now.mono => connection.of = Of::Closed,
+                Of::Session(key) if sessions.next_deadline(key).is_some_and(|due| due <= now.mono) => {
+                    let read = sessions.tick(*now, key, &connection.inbound, &mut **app);
+                    connection.inbound.drain(..read);
+                }
+                _ => {}
+            }
+        }
+        self.settle();
+    }
+}
+
+impl Connection {
+    /// The first message says whose connection it is; who is unknown or there already is turned away in silence.
+    fn identify(&mut self, now: Now, sessions: &mut Sessions, app: &mut dyn Application) {
+        if !matches!(self.of, Of::Nobody { .. }) {
+            return;
+        }
+        let session = match identify(&self.inbound) {
+            Identity::Incomplete => return,
+            Identity::Refused(_) => None,
+            Identity::Logon(id) => sessions.find(&id).filter(|key| sessions.can_connect(*key)),
+        };
+        self.of = session.map_or(Of::Closed, Of::Session);
+        if let Some(key) = session {
+            sessions.connected(now, key, app);
+        }
+    }
+
+    /// One round of reading and writing; whether anything moved.
+    fn go_on(&mut self, now: Now, sessions: &mut Sessions, app: &mut dyn Application) -> bool {
+        let Of::Session(key) = self.of else {
+            self.inbound.clear();
+            return false;
+        };
+        let mut moved = false;
+        if !self.inbound.is_empty() && !sessions.wants_close(key) {
+            let read = sessions.receive(now, key, &self.inbound, app);
+            self.inbound.drain(..read);
+            moved |= read > 0;
+        }
+        let written = sessions.writable(key).len();
+        self.outbound.extend_from_slice(sessions.writable(key));
+        sessions.written(key, written);
+        moved |= written > 0;
+        if sessions.wants_close(key) && !sessions.has_queued(key) {
+            sessions.disconnected(now, key, app);
+            self.of = Of::Closed;
+            moved = true;
+        }
+        moved
+    }
+}
+
+impl Transport for VirtualTime {
+    fn connect(&mut self, connection: u32) -> Result<(), TransportError> {
+        let of = Of::Nobody { until: self.now.mono + self.logon_timeout };
+        let old =
+            self.connections.insert(connection, Connection { of, inbound: Vec::new(), outbound: Vec::new() });
+        match old {
+            Some(Connection { of: Of::Session(_) | Of::Nobody { .. }, .. }) => {
+                Err(TransportError::Other(format!("connection {connection} is open already")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        self.connection(connection)?.inbound.extend_from_slice(bytes);
+        self.settle();
+        Ok(())
+    }
+
+    fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError> {
+        let until = self.now.mono + wait;
+        self.settle();
+        for _ in 0..ROUNDS {
+            let open = self.connection(connection)?;
+            if let Some(message) = take_message(&mut open.outbound) {
+                return Ok(Received::Message(message));
+            }
+            if open.of == Of::Closed {
+                return Ok(match std::mem::take(&mut open.outbound) {
+                    rest if rest.is_empty() => Received::Disconnected,
+                    rest => Received::Message(rest),
+                });
+            }
+            match self.next_deadline() {
+                Some(due) if due <= until => self.advance_to(due),
+                _ if self.now.mono < until => self.advance_to(until),
+                _ => return Ok(Received::Nothing),
+            }
+        }
+        Err(TransportError::Other("the session asks for the clock again and again and does nothing".into()))
+    }
+
+    fn close(&mut self, connection: u32) -> Result<(), TransportError> {
+        let open = self.connections.remove(&connection).ok_or(TransportError::NotConnected(connection))?;
+        if let Of::Session(key) = open.of {
+            self.sessions.disconnected(self.now, key, &mut *self.app);
+        }
+        self.settle();
+        Ok(())
+    }
+
+    fn utc(&self) -> Utc {
+        self.now.utc
+    }
+
+    fn command(&mut self, command: &Command) -> Result<(), TransportError> {
+        let find = |id: &SessionId| {
+            self.sessions.find(id).ok_or_else(|| TransportError::Other(format!("there is no session {id}")))
+        };
+        match command {
+            Command::SetNextSenderSeqNum(..) | Command::SetNextTargetSeqNum(..) => {
+                return Err(TransportError::OutOfReach);
+            }
+            Command::Logout(id, text) => {
+                let key = find(id)?;
+                let text = text.as_deref().unwrap_or_default();
+                let done = self.sessions.log_out(self.now, key, text, &mut *self.app);
+                done.map_err(|e| TransportError::Other(e.to_string()))?;
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+}
+
+/// Runs a folder of scripts in virtual time, every script against a fresh acceptor with these sessions.
+///
+/// # Errors
+/// [`ScriptError`] when the folder or a script cannot be read; nothing is run then.
+///
+/// # Panics
+/// When the sessions cannot be opened: that is a mistake of the caller's.
+pub fn run_suite(
+    folder: &Path,
+    order: Order,
+    settings: &[SessionSettings],
+    store: &mut dyn FnMut() -> Box<dyn Store>,
+) -> Result<Report, ScriptError> {
+    run_folder(folder, order, |_| {
+        VirtualTime::new(settings, store(), Box::new(super::Echo::new())).expect("the sessions open")
+    })
+}
