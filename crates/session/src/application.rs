@@ -5,6 +5,7 @@ use core::fmt;
 use crate::store::{Record, SessionKey, Store, StoreError};
 use crate::turn::Turn;
 use fixbolt_codec::{EncodeError, FrameError, IndexError, Message, SeqNum};
+use fixbolt_dictionary::Violation;
 
 /// What an application does with messages. Called on the session's thread, one call at a time.
 ///
@@ -252,6 +253,13 @@ pub enum Event<'e> {
         reason: u16,
         /// What the answer says.
         text: &'e str,
+    },
+    /// A violation that the policy only warns of; the message goes on.
+    Warned {
+        /// MsgSeqNum of the message.
+        seq: SeqNum,
+        /// What is violated.
+        violation: Violation<'e>,
     },
     /// The counterparty rejected a message of ours (35=3).
     RejectReceived {

@@ -135,6 +135,10 @@ impl Scene<'_> {
 
     /// A message that is due: structure, then whoever handles its type.
     fn dispatch(&mut self, header: &Header<'_>, seq: SeqNum, message: Message<'_>) -> Result<(), Stop> {
+        if let Some(found) = self.violation(seq, &message) {
+            let mut digits = [0; 20];
+            return self.reject(seq, &message, found.reject(&mut digits));
+        }
         // A message sent again that only the session layer would act on has had its effect (rule 6.8).
         let result = match header.msg_type {
             b"0" => self.accept(header, seq, &message),
@@ -533,7 +537,7 @@ fn poss_dup_fault(core: &Core, message: &Message<'_>) -> Option<Reject<'static>>
     (original > sent).then_some(Reject { reason: 10, tag: named, text: "SendingTime accuracy problem" })
 }
 
-/// The SessionRejectReason as the session's version knows it; `None` when it knows no such reason.
+/// The SessionRejectReason as the session's version knows it; `None` when it knows no such reason (application's choice).
 fn known_reason(core: &Core, reason: u16) -> Option<u16> {
     let largest = match core.settings.id.begin_string() {
         "FIX.4.0" | "FIX.4.1" => return None,

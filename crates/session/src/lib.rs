@@ -3,6 +3,7 @@
 
 mod admin;
 mod application;
+mod check;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod id;

@@ -133,6 +133,12 @@ impl Scene<'_> {
         if let Err(refusal) = self.check_logon(seq, &message) {
             return self.refuse_logon(header, seq, &message, refusal);
         }
+        if let Some(found) = self.violation(seq, &message) {
+            let mut digits = [0; 20];
+            let reject = found.reject(&mut digits);
+            let refusal = Refusal { reject: Some(reject), ..Refusal::invalid(reject.text) };
+            return self.refuse_logon(header, seq, &message, refusal);
+        }
         let reset = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y");
         if self.core().is_acceptor() {
             self.accept_logon(header, seq, message, reset)

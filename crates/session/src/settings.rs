@@ -1,6 +1,9 @@
 //! What a session is told before it starts. Everything here has a safe default but its identity.
 
 use core::time::Duration;
+use std::sync::Arc;
+
+use fixbolt_dictionary::{Policy, Validator};
 
 use crate::id::SessionId;
 
@@ -42,6 +45,10 @@ pub struct SessionSettings {
     pub id: SessionId,
     /// Who connects.
     pub role: Role,
+    /// The dictionary that checks what comes in; `None` checks only what the session layer itself needs.
+    pub validator: Option<Arc<Validator>>,
+    /// Reaction to each kind of violation that the validator finds.
+    pub policy: Policy,
     /// Whose way to follow.
     pub compatibility: Compatibility,
     /// HeartBtInt (108) that an initiator proposes, in whole seconds; 0 sends no heartbeats. An acceptor takes the peer's.
@@ -81,13 +88,15 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// Settings with every default: HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout
+    /// Settings with every default: no dictionary, HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout
     /// within 2 s, messages to 64 KiB, numbers continued, milliseconds, Password (554), NewPassword (925) and RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
         Self {
             id,
             role,
+            validator: None,
+            policy: Policy::standard(),
             compatibility: Compatibility::Standard,
             heart_bt_int: 30,
             test_request_percent: 120,

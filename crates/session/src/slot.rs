@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use fixbolt_codec::{Body, BodyWriter, Envelope, Framer, MsgType, Precision, SecondCache, SeqNum, Stamp};
 
+use fixbolt_dictionary::Scratch;
+
 use crate::application::{Halt, SendError, SessionEnd};
 use crate::mask;
 use crate::outbox::{Ends, Outbox, OutboxMark};
@@ -49,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) blocked: Option<Mono>,
     envelope: Envelope,
     clock: SecondCache,
+    /// The validator's memory.
+    pub(crate) scratch: Option<Scratch>,
     /// Where a message is copied to be masked.
     masked: Vec<u8>,
     /// Where a stored message is copied to be sent again.
@@ -91,6 +95,7 @@ impl Core {
             blocked: None,
             envelope,
             clock: SecondCache::new(),
+            scratch: settings.validator.as_ref().map(|validator| validator.scratch()),
             masked: Vec::new(),
             replay_buffer: Vec::new(),
             key,
