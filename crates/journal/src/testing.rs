@@ -37,3 +37,29 @@ pub(crate) fn attempt(seq: u64) -> Record<'static> {
 pub(crate) fn reset(next_out: u64, next_in: u64) -> Record<'static> {
     record(RecordKind::Reset, next_out, next_in, b"test: reset")
 }
+
+/// A directory of its own that goes with the value. In memory where the machine has such a place: these tests are about
+/// bytes, not about disks.
+pub(crate) struct TempDir(std::path::PathBuf);
+
+impl TempDir {
+    pub(crate) fn new(name: &str) -> Self {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let shm = std::path::Path::new("/dev/shm");
+        let base = if shm.is_dir() { shm.to_owned() } else { std::env::temp_dir() };
+        let n = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = base.join(format!("fixbolt-journal-{name}-{}-{n}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

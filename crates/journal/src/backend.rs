@@ -1,0 +1,99 @@
+//! The file operations of a journal behind one small trait, so that tests can let any of them fail.
+//!
+//! Everything that can run out of disk goes through here. It refuses to make sparse files: blocks are allocated before use.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use fixbolt_session::store::StoreError;
+
+use crate::mapping::Mapping;
+
+/// What the journal asks of the file system.
+pub(crate) trait Backend: Send + Sync {
+    /// Makes the directory and its parents.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes a new file, or empties an old one, for reading and writing.
+    fn create(&self, path: &Path) -> io::Result<File>;
+    /// Gives the file `length` bytes of zeros that have their blocks.
+    fn allocate(&self, file: &File, length: u64) -> io::Result<()>;
+    /// Writes at an offset.
+    fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Waits until the file is on disk.
+    fn sync(&self, file: &File) -> io::Result<()>;
+    /// Waits until the directory's entries are on disk.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Renames a file within its directory.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Maps a file for writing.
+    fn map(&self, file: &File, length: usize) -> io::Result<Mapping>;
+}
+
+/// The operating system.
+pub(crate) struct System;
+
+impl Backend for System {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        File::options().read(true).write(true).create(true).truncate(true).open(path)
+    }
+
+    fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length) {
+            Ok(()) => Ok(()),
+            // A file system without fallocate: writing zeros allocates too.
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
+                let zeros = [0; 1 << 16];
+                let mut at = 0;
+                while at < length {
+                    let n = (length - at).min(zeros.len() as u64);
+                    file.write_all_at(&zeros[..n as usize], at)?;
+                    at += n;
+                }
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write_all_at(bytes, at)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn map(&self, file: &File, length: usize) -> io::Result<Mapping> {
+        Mapping::writable(file, length)
+    }
+}
+
+/// The store's error for a failed operation on `path`.
+pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            StoreError::Full { place: path.display().to_string() }
+        }
+        _ => StoreError::Io { doing: format!("{doing} {}", path.display()), reason: error.to_string() },
+    }
+}

@@ -1,0 +1,300 @@
+//! The default store: a directory a session, each with its own journal. Sync policy `process`: what is committed survives the
+//! process, whatever kills it; after the machine's death numbers go on behind a mark that was put on disk ahead of them.
+
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::SessionId;
+use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
+
+use crate::backend::{Backend, System};
+use crate::log::{Log, lock};
+use crate::recover::Opening;
+use crate::thread::StoreThread;
+
+/// A journal for each session in a directory of its own under one base directory.
+///
+/// Appending makes no system call, takes no lock and allocates nothing, as long as the store thread keeps ahead.
+///
+/// ```
+/// use fixbolt_journal::DirectoryStore;
+/// use fixbolt_session::store::Store;
+/// let base = std::env::temp_dir().join(format!("fixbolt-doc-{}", std::process::id()));
+/// let mut store = DirectoryStore::new(&base);
+/// let (key, recovered) = store.open(&"FIX.4.4:VENUE->TRADER".parse().unwrap()).unwrap();
+/// assert_eq!(recovered.next_out.0, 1);
+/// store.close(key).unwrap();
+/// # std::fs::remove_dir_all(base).unwrap();
+/// ```
+pub struct DirectoryStore {
+    base: PathBuf,
+    backend: Arc<dyn Backend>,
+    sizes: (u64, u64),
+    sessions: Vec<Slot>,
+    touched: Vec<u32>,
+    in_turn: bool,
+    turn: u64,
+    position: u64,
+    thread: Option<StoreThread>,
+    thread_death_told: bool,
+}
+
+struct Slot {
+    session: SessionId,
+    log: Option<Box<Log>>,
+    in_turn: bool,
+}
+
+impl DirectoryStore {
+    /// Bytes of a session's first segment unless told otherwise.
+    pub const SMALLEST_SEGMENT: u64 = 64 << 10;
+    /// Bytes of a session's later segments unless told otherwise.
+    pub const LARGEST_SEGMENT: u64 = 64 << 20;
+
+    /// A store under `base`, which is made when the first session is opened.
+    #[must_use]
+    pub fn new(base: impl Into<PathBuf>) -> Self {
+        Self::over(base.into(), Arc::new(System))
+    }
+
+    /// The same with segments of other sizes, in bytes: the first one, and what they grow to. A record, with its header, must
+    /// fit into the largest.
+    ///
+    /// # Panics
+    /// Unless 4096 <= `smallest` <= `largest` <= 1 GiB and both are multiples of 4096.
+    #[must_use]
+    pub fn with_segments(mut self, smallest: u64, largest: u64) -> Self {
+        assert!(
+            4096 <= smallest
+                && smallest <= largest
+                && largest <= 1 << 30
+                && (smallest | largest).is_multiple_of(4096),
+            "segments of {smallest} to {largest} bytes"
+        );
+        self.sizes = (smallest, largest);
+        self
+    }
+
+    /// The base directory.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    pub(crate) fn over(base: PathBuf, backend: Arc<dyn Backend>) -> Self {
+        Self {
+            base,
+            backend,
+            sizes: (Self::SMALLEST_SEGMENT, Self::LARGEST_SEGMENT),
+            sessions: Vec::new(),
+            touched: Vec::new(),
+            in_turn: false,
+            turn: 0,
+            position: 0,
+            thread: None,
+            thread_death_told: false,
+        }
+    }
+
+    /// The open journal of `session`.
+    ///
+    /// # Panics
+    /// When it is closed.
+    #[inline]
+    fn log(&mut self, session: SessionKey) -> &mut Log {
+        let Some(log) = &mut self.sessions[session.0 as usize].log else { panic!("the session is closed") };
+        log
+    }
+
+    /// As if the process had died inside a commit, after so many of its sessions.
+    #[cfg(test)]
+    pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
+        for slot in &mut self.sessions {
+            if let Some(log) = &mut slot.log {
+                log.finish();
+            }
+        }
+        for n in self.touched.iter().rev().take(sessions) {
+            if let Some(log) = &mut self.sessions[*n as usize].log {
+                log.publish();
+            }
+        }
+        self.crash();
+    }
+
+    /// As if the process had died here: no clean mark.
+    #[cfg(test)]
+    pub(crate) fn crash(&mut self) {
+        for slot in &mut self.sessions {
+            slot.in_turn = false;
+            if let Some(log) = slot.log.take() {
+                log.shared.closed.store(true, Ordering::Relaxed);
+                lock(&log.shared.maker).maker.closed = true;
+                lock(&log.shared.head).closed = true;
+            }
+        }
+        self.touched.clear();
+        self.in_turn = false;
+    }
+}
+
+impl Store for DirectoryStore {
+    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+        let n = self.sessions.iter().position(|s| s.session == *session).unwrap_or(self.sessions.len());
+        if let Some(slot) = self.sessions.get(n)
+            && slot.log.is_some()
+        {
+            return Err(StoreError::Locked {
+                place: self.base.join(session.file_name()).display().to_string(),
+                holder: "this store".to_owned(),
+            });
+        }
+        let key = SessionKey(n as u32);
+        let opening =
+            Opening { base: &self.base, session, key, backend: Arc::clone(&self.backend), sizes: self.sizes };
+        let (log, recovered, turn) = opening.open()?;
+        let thread = match &self.thread {
+            Some(thread) => thread,
+            None => self.thread.insert(StoreThread::start()?),
+        };
+        if log.damage.is_none() {
+            thread.look_after(Arc::clone(&log.shared));
+        }
+        self.turn = self.turn.max(turn);
+        let log = Some(Box::new(log));
+        match self.sessions.get_mut(n) {
+            Some(slot) => slot.log = log,
+            None => self.sessions.push(Slot { session: session.clone(), log, in_turn: false }),
+        }
+        self.touched.reserve(self.sessions.len());
+        Ok((key, recovered))
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        assert!(!self.in_turn, "close inside a turn");
+        match self.sessions[session.0 as usize].log.take() {
+            Some(log) => log.close(),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        assert!(!self.in_turn, "begin inside a turn");
+        self.in_turn = true;
+        self.turn += 1;
+    }
+
+    #[inline]
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        assert!(self.in_turn, "append outside a turn");
+        let slot = &mut self.sessions[session.0 as usize];
+        if !slot.in_turn {
+            slot.in_turn = true;
+            self.touched.push(session.0);
+        }
+        let turn = self.turn;
+        self.log(session).append(turn, record)
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        assert!(self.in_turn, "commit outside a turn");
+        self.in_turn = false;
+        if self.touched.is_empty() {
+            return Ok(Position(self.position));
+        }
+        for n in &self.touched {
+            if let Some(log) = &mut self.sessions[*n as usize].log {
+                log.finish();
+            }
+        }
+        // The session that was touched first, with the inbound message, comes last: a process that dies in between has its
+        // message processed again, and what the other sessions have sent tells that it was.
+        while let Some(n) = self.touched.pop() {
+            let slot = &mut self.sessions[n as usize];
+            slot.in_turn = false;
+            if let Some(log) = &mut slot.log {
+                log.publish();
+            }
+        }
+        self.position += 1;
+        Ok(Position(self.position))
+    }
+
+    fn rollback(&mut self) {
+        self.in_turn = false;
+        while let Some(n) = self.touched.pop() {
+            let slot = &mut self.sessions[n as usize];
+            slot.in_turn = false;
+            if let Some(log) = &mut slot.log {
+                log.rollback();
+            }
+        }
+    }
+
+    fn durable(&self) -> Position {
+        Position(self.position)
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.log(session).read(generation, range)
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.log(session).replay(visit)
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        for slot in &mut self.sessions {
+            let Some(log) = &slot.log else { continue };
+            // Appends are refused from now on; `damage` also tells that this failure was told.
+            if log.damage.is_none() && log.shared.failed.load(Ordering::Relaxed) {
+                let error = lock(&log.shared.failure).clone()?;
+                let key = log.shared.key;
+                if let Some(log) = &mut slot.log {
+                    log.damage = Some(error.to_string());
+                }
+                return Some((key, error));
+            }
+        }
+        if let Some(thread) = &self.thread
+            && !self.thread_death_told
+            && !thread.is_alive()
+        {
+            self.thread_death_told = true;
+            let error = StoreError::Io {
+                doing: format!("looking after {}", self.base.display()),
+                reason: "the store thread has ended".to_owned(),
+            };
+            return Some((SessionKey(0), error));
+        }
+        None
+    }
+}
+
+impl Drop for DirectoryStore {
+    fn drop(&mut self) {
+        if self.in_turn {
+            self.rollback();
+        }
+        for slot in &mut self.sessions {
+            if let Some(log) = slot.log.take() {
+                // Nobody is left to hear of a failure; the journal then says that it was not closed cleanly.
+                let _ = log.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The bytes of layout 1: records, segment headers and the head, as docs/journal.md gives them.
+//!
+//! Pure functions over byte slices; this module opens no file and decides nothing about damage.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Connection, Generation, Record, RecordFlags, RecordKind};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+/// The layout this code writes.
+pub(crate) const LAYOUT: u8 = 1;
+/// Bytes of a record before its body.
+pub(crate) const RECORD_HEADER: usize = 80;
+/// Bytes of a segment before its first record.
+pub(crate) const SEGMENT_HEADER: usize = 512;
+/// Bytes of one copy of the head.
+pub(crate) const HEAD_COPY: usize = 512;
+/// Where the copies of the head begin: in different pages, so that no torn write takes both.
+pub(crate) const HEAD_COPIES: [u64; 2] = [0, 4096];
+/// Bytes of the head file.
+pub(crate) const HEAD_LENGTH: u64 = 8192;
+
+const RECORD_MAGIC: [u8; 3] = *b"FXR";
+const SEGMENT_MAGIC: [u8; 8] = *b"FIXBOLTJ";
+const HEAD_MAGIC: [u8; 8] = *b"FIXBOLTH";
+
+/// First record of its turn.
+pub(crate) const FIRST: u8 = 1;
+/// Last record of its turn.
+pub(crate) const LAST: u8 = 2;
+
+/// What a record is, on disk: the kinds of the store contract and two of the journal's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Of(RecordKind),
+    /// The segment ends here, the turn goes on in the next one.
+    Seal,
+    /// Damaged bytes that a repair covered; they are the body.
+    Void,
+}
+
+impl Kind {
+    fn byte(self) -> u8 {
+        match self {
+            Self::Of(RecordKind::Inbound) => 1,
+            Self::Of(RecordKind::Outbound) => 2,
+            Self::Of(RecordKind::Reset) => 3,
+            Self::Of(RecordKind::Attempt) => 4,
+            Self::Of(RecordKind::Adjust) => 5,
+            Self::Seal => 6,
+            Self::Void => 7,
+        }
+    }
+
+    fn from_byte(byte: u8) -> Option<Self> {
+        Some(match byte {
+            1 => Self::Of(RecordKind::Inbound),
+            2 => Self::Of(RecordKind::Outbound),
+            3 => Self::Of(RecordKind::Reset),
+            4 => Self::Of(RecordKind::Attempt),
+            5 => Self::Of(RecordKind::Adjust),
+            6 => Self::Seal,
+            7 => Self::Void,
+            _ => return None,
+        })
+    }
+}
+
+/// A record without its body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Header {
+    pub(crate) length: u32,
+    pub(crate) kind: Kind,
+    pub(crate) marks: u8,
+    pub(crate) flags: RecordFlags,
+    pub(crate) generation: Generation,
+    pub(crate) connection: Connection,
+    pub(crate) seq: SeqNum,
+    pub(crate) next_in: SeqNum,
+    pub(crate) cause: Option<SeqNum>,
+    pub(crate) utc: Utc,
+    pub(crate) mono: Mono,
+    pub(crate) turn: u64,
+    pub(crate) next_out: SeqNum,
+}
+
+/// Bytes that a record with a body of `length` bytes takes.
+#[inline]
+pub(crate) const fn record_size(length: usize) -> usize {
+    RECORD_HEADER + length.next_multiple_of(8)
+}
+
+/// The checksum of a body, to be finished by the header's in [`Header::encode`].
+#[inline]
+pub(crate) fn body_checksum(salt: u32, body: &[u8]) -> u32 {
+    crc32c::crc32c_append(salt, body)
+}
+
+fn u16_at(b: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([b[at], b[at + 1]])
+}
+
+fn u32_at(b: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
+}
+
+fn u64_at(b: &[u8], at: usize) -> u64 {
+    let mut w = [0; 8];
+    w.copy_from_slice(&b[at..at + 8]);
+    u64::from_le_bytes(w)
+}
+
+impl Header {
+    /// The header's bytes with the checksum finished from the body's.
+    #[inline]
+    pub(crate) fn encode(&self, body_checksum: u32) -> [u8; RECORD_HEADER] {
+        let mut h = [0; RECORD_HEADER];
+        h[0..3].copy_from_slice(&RECORD_MAGIC);
+        h[3] = LAYOUT;
+        h[4..8].copy_from_slice(&self.length.to_le_bytes());
+        h[12] = self.kind.byte();
+        h[13] = self.marks;
+        h[14..16].copy_from_slice(&self.flags.0.to_le_bytes());
+        h[16..20].copy_from_slice(&self.generation.0.to_le_bytes());
+        h[20..24].copy_from_slice(&self.connection.0.to_le_bytes());
+        h[24..32].copy_from_slice(&self.seq.0.to_le_bytes());
+        h[32..40].copy_from_slice(&self.next_in.0.to_le_bytes());
+        h[40..48].copy_from_slice(&self.cause.unwrap_or(SeqNum::ZERO).0.to_le_bytes());
+        h[48..56].copy_from_slice(&self.utc.0.to_le_bytes());
+        h[56..64].copy_from_slice(&self.mono.0.to_le_bytes());
+        h[64..72].copy_from_slice(&self.turn.to_le_bytes());
+        h[72..80].copy_from_slice(&self.next_out.0.to_le_bytes());
+        let crc = header_checksum(body_checksum, &h);
+        h[8..12].copy_from_slice(&crc.to_le_bytes());
+        h
+    }
+
+    /// The fields as they stand, checked for being possible but not against the checksum: for walking over records that
+    /// were checked before.
+    #[inline]
+    pub(crate) fn peek(bytes: &[u8], at: usize) -> Option<Self> {
+        let h = bytes.get(at..)?.get(..RECORD_HEADER)?;
+        if h[0..3] != RECORD_MAGIC || h[3] != LAYOUT {
+            return None;
+        }
+        let length = u32_at(h, 4);
+        if record_size(length as usize) > bytes.len() - at {
+            return None;
+        }
+        let marks = h[13];
+        if marks > FIRST | LAST {
+            return None;
+        }
+        Some(Self {
+            length,
+            kind: Kind::from_byte(h[12])?,
+            marks,
+            flags: RecordFlags(u16_at(h, 14)),
+            generation: Generation(u32_at(h, 16)),
+            connection: Connection(u32_at(h, 20)),
+            seq: SeqNum(u64_at(h, 24)),
+            next_in: SeqNum(u64_at(h, 32)),
+            cause: Some(SeqNum(u64_at(h, 40))).filter(|n| *n != SeqNum::ZERO),
+            utc: Utc(u64_at(h, 48)),
+            mono: Mono(u64_at(h, 56)),
+            turn: u64_at(h, 64),
+            next_out: SeqNum(u64_at(h, 72)),
+        })
+    }
+
+    /// The header of a whole record at `at`: possible fields, right checksum, zero padding.
+    pub(crate) fn decode(bytes: &[u8], at: usize, salt: u32) -> Option<Self> {
+        let header = Self::peek(bytes, at)?;
+        let end = at + RECORD_HEADER + header.length as usize;
+        let crc = header_checksum(body_checksum(salt, &bytes[at + RECORD_HEADER..end]), &bytes[at..]);
+        let whole = crc == u32_at(bytes, at + 8) && bytes[end..at + header.size()].iter().all(|b| *b == 0);
+        whole.then_some(header)
+    }
+
+    /// Bytes of the whole record.
+    #[inline]
+    pub(crate) fn size(&self) -> usize {
+        record_size(self.length as usize)
+    }
+
+    /// The record for the session core; `None` for the journal's own kinds.
+    #[inline]
+    pub(crate) fn record<'r>(&self, bytes: &'r [u8], at: usize) -> Option<Record<'r>> {
+        let Kind::Of(kind) = self.kind else { return None };
+        let from = at + RECORD_HEADER;
+        Some(Record {
+            kind,
+            flags: self.flags,
+            seq: self.seq,
+            next_in: self.next_in,
+            connection: self.connection,
+            cause: self.cause,
+            utc: self.utc,
+            mono: self.mono,
+            body: &bytes[from..from + self.length as usize],
+        })
+    }
+}
+
+/// Everything of the header but the checksum's own bytes.
+#[inline]
+fn header_checksum(body_checksum: u32, h: &[u8]) -> u32 {
+    let mut covered = [0; RECORD_HEADER - 4];
+    covered[..8].copy_from_slice(&h[..8]);
+    covered[8..].copy_from_slice(&h[12..RECORD_HEADER]);
+    crc32c::crc32c_append(body_checksum, &covered)
+}
+
+/// What the journal keeps besides the records.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Head {
+    /// Grows with every write: the higher of two whole copies counts.
+    pub(crate) serial: u64,
+    /// No outbound number from here on was ever used.
+    pub(crate) mark: SeqNum,
+    pub(crate) generation: Generation,
+    pub(crate) state: HeadState,
+    /// Which boot of the machine wrote this; zero when unknown.
+    pub(crate) boot: [u8; 16],
+    pub(crate) salt: u32,
+    pub(crate) session: SessionId,
+}
+
+/// How the journal was left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HeadState {
+    /// Open in a process, or that process died.
+    InUse,
+    /// Closed cleanly; `mark` is NextNumOut itself.
+    Clean,
+    /// A tail is being cut: resume at the mark whatever the records say.
+    Cut,
+}
+
+fn put_session(bytes: &mut [u8], session: &SessionId) {
+    let text = session.to_string();
+    bytes[62..64].copy_from_slice(&(text.len() as u16).to_le_bytes());
+    bytes[64..64 + text.len()].copy_from_slice(text.as_bytes());
+}
+
+fn session_in(bytes: &[u8]) -> Option<SessionId> {
+    let length = usize::from(u16_at(bytes, 62));
+    core::str::from_utf8(bytes.get(64..64 + length)?).ok()?.parse().ok()
+}
+
+/// Over everything but the four bytes at 12.
+fn block_checksum(bytes: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
+}
+
+impl Head {
+    /// One copy's bytes.
+    pub(crate) fn encode(&self) -> [u8; HEAD_COPY] {
+        let mut b = [0; HEAD_COPY];
+        b[0..8].copy_from_slice(&HEAD_MAGIC);
+        b[8] = LAYOUT;
+        b[16..24].copy_from_slice(&self.serial.to_le_bytes());
+        b[24..32].copy_from_slice(&self.mark.0.to_le_bytes());
+        b[32..36].copy_from_slice(&self.generation.0.to_le_bytes());
+        b[36] = match self.state {
+            HeadState::InUse => 0,
+            HeadState::Clean => 1,
+            HeadState::Cut => 2,
+        };
+        b[40..56].copy_from_slice(&self.boot);
+        b[56..60].copy_from_slice(&self.salt.to_le_bytes());
+        put_session(&mut b, &self.session);
+        let crc = block_checksum(&b);
+        b[12..16].copy_from_slice(&crc.to_le_bytes());
+        b
+    }
+
+    /// A copy, if whole.
+    pub(crate) fn decode(b: &[u8]) -> Option<Self> {
+        let b = b.get(..HEAD_COPY)?;
+        if b[0..8] != HEAD_MAGIC || b[8] != LAYOUT || block_checksum(b) != u32_at(b, 12) {
+            return None;
+        }
+        let mut boot = [0; 16];
+        boot.copy_from_slice(&b[40..56]);
+        Some(Self {
+            serial: u64_at(b, 16),
+            mark: SeqNum(u64_at(b, 24)),
+            generation: Generation(u32_at(b, 32)),
+            state: match b[36] {
+                0 => HeadState::InUse,
+                1 => HeadState::Clean,
+                2 => HeadState::Cut,
+                _ => return None,
+            },
+            boot,
+            salt: u32_at(b, 56),
+            session: session_in(b)?,
+        })
+    }
+}
+
+/// The first bytes of a segment file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SegmentHeader {
+    /// Counted from 1; also in the file's name.
+    pub(crate) number: u32,
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+    pub(crate) created: Utc,
+    pub(crate) salt: u32,
+    pub(crate) session: SessionId,
+}
+
+impl SegmentHeader {
+    pub(crate) fn encode(&self) -> [u8; SEGMENT_HEADER] {
+        let mut b = [0; SEGMENT_HEADER];
+        b[0..8].copy_from_slice(&SEGMENT_MAGIC);
+        b[8] = LAYOUT;
+        b[16..20].copy_from_slice(&self.number.to_le_bytes());
+        b[24..32].copy_from_slice(&self.bytes.to_le_bytes());
+        b[32..40].copy_from_slice(&self.created.0.to_le_bytes());
+        b[56..60].copy_from_slice(&self.salt.to_le_bytes());
+        put_session(&mut b, &self.session);
+        let crc = block_checksum(&b);
+        b[12..16].copy_from_slice(&crc.to_le_bytes());
+        b
+    }
+
+    pub(crate) fn decode(b: &[u8]) -> Option<Self> {
+        let b = b.get(..SEGMENT_HEADER)?;
+        if b[0..8] != SEGMENT_MAGIC || b[8] != LAYOUT || block_checksum(b) != u32_at(b, 12) {
+            return None;
+        }
+        Some(Self {
+            number: u32_at(b, 16),
+            bytes: u64_at(b, 24),
+            created: Utc(u64_at(b, 32)),
+            salt: u32_at(b, 56),
+            session: session_in(b)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::session;
+
+    fn header() -> Header {
+        Header {
+            length: 5,
+            kind: Kind::Of(RecordKind::Outbound),
+            marks: FIRST | LAST,
+            flags: RecordFlags::ADMIN,
+            generation: Generation(3),
+            connection: Connection(4),
+            seq: SeqNum(5),
+            next_in: SeqNum(6),
+            cause: Some(SeqNum(7)),
+            utc: Utc(8),
+            mono: Mono(9),
+            turn: 10,
+            next_out: SeqNum(11),
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_record_survives_and_every_flipped_bit_is_noticed() {
+        let h = header();
+        let mut bytes = h.encode(body_checksum(99, b"hello")).to_vec();
+        bytes.extend_from_slice(b"hello\0\0\0");
+        assert_eq!(Header::decode(&bytes, 0, 99), Some(h));
+        assert_eq!(Header::decode(&bytes, 0, 98), None, "another journal's record");
+        assert_eq!(bytes.len(), h.size());
+        for bit in 0..bytes.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Header::decode(&bytes, 0, 99), None, "bit {bit}");
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        for short in 0..bytes.len() {
+            assert_eq!(Header::decode(&bytes[..short], 0, 99), None);
+        }
+    }
+
+    #[test]
+    fn the_longest_session_identity_fits_into_head_and_segment() {
+        let long = "X".repeat(64);
+        let session_id = SessionId::qualified(&long, &long, &long, &long).unwrap();
+        for session in [session_id, session("A")] {
+            let head = Head {
+                serial: 1,
+                mark: SeqNum(2),
+                generation: Generation(3),
+                state: HeadState::Cut,
+                boot: [7; 16],
+                salt: 5,
+                session: session.clone(),
+            };
+            assert_eq!(Head::decode(&head.encode()), Some(head));
+            let segment = SegmentHeader { number: 1, bytes: 65536, created: Utc(3), salt: 4, session };
+            assert_eq!(SegmentHeader::decode(&segment.encode()), Some(segment));
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! One session's open journal: appending, committing, rolling back and reading back, on the session's own thread.
+//!
+//! Here is the hot path. Within a segment, an append is one copy and one checksum; a commit is one header and one word that
+//! makes the turn visible. Segments and reserve marks come ready from the store thread; when it is late, this thread makes
+//! them itself. What a recovered journal means was decided before, in `recover`.
+
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Generation, Record, RecordFlags, SessionKey, StoreError};
+use fixbolt_session::{Mono, Utc};
+
+use crate::head::HeadFile;
+use crate::layout::{
+    FIRST, HeadState, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size,
+};
+use crate::ledger::{Ledger, is_original};
+use crate::lock::{Lock, LockWatch};
+use crate::mapping::MappingAhead;
+use crate::scan::Place;
+use crate::segment::{Segment, SegmentMaker, file_name};
+
+/// How many outbound numbers the mark is ahead at least; a power loss gives up as many.
+pub(crate) const RESERVE: u64 = 1 << 14;
+/// How many it is ahead at most, when numbers are used fast.
+pub(crate) const RESERVE_MOST: u64 = 1 << 20;
+
+/// What the session's thread and the store thread share about one session.
+pub(crate) struct Shared {
+    pub(crate) directory: PathBuf,
+    pub(crate) key: SessionKey,
+    pub(crate) boot: [u8; 16],
+    pub(crate) watch: LockWatch,
+    /// Number of the current segment in the upper half, offset of the next turn in the lower.
+    pub(crate) position: AtomicU64,
+    pub(crate) generation: AtomicU32,
+    pub(crate) next_out: AtomicU64,
+    /// The generation that `synced_mark` was written for.
+    pub(crate) synced_generation: AtomicU32,
+    pub(crate) synced_mark: AtomicU64,
+    pub(crate) closed: AtomicBool,
+    /// The store thread has noticed a failure; `failure` says which.
+    pub(crate) failed: AtomicBool,
+    pub(crate) failure: Mutex<Option<StoreError>>,
+    pub(crate) head: Mutex<HeadFile>,
+    pub(crate) maker: Mutex<Making>,
+    /// Segments the store thread looks after: made and not yet wholly on disk.
+    pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
+}
+
+/// Makes segments and hands them over.
+pub(crate) struct Making {
+    pub(crate) maker: SegmentMaker,
+    pub(crate) ready: SyncSender<Segment>,
+}
+
+/// A poisoned lock is taken all the same: what it guards is only ever replaced whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Tells the store of a failure; the first one counts.
+    pub(crate) fn fail(&self, error: StoreError) {
+        lock(&self.failure).get_or_insert(error);
+        self.failed.store(true, Ordering::Release);
+    }
+
+    /// Writes the head with a new mark and lets the session's thread know. The caller holds the head.
+    pub(crate) fn advance_mark(
+        &self,
+        file: &mut HeadFile,
+        generation: Generation,
+        mark: SeqNum,
+    ) -> Result<(), StoreError> {
+        file.write(HeadState::InUse, self.boot, generation, mark)?;
+        if self.synced_generation.load(Ordering::Relaxed) != generation.0 {
+            // Never pair the new generation with the mark of the old one: it may be higher.
+            self.synced_mark.store(0, Ordering::Release);
+            self.synced_generation.store(generation.0, Ordering::Release);
+        }
+        self.synced_mark.store(mark.0, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The journal of one session, open for appending.
+pub(crate) struct Log {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) ready: Receiver<Segment>,
+    pub(crate) salt: u32,
+    /// Bodies may be as long as this.
+    pub(crate) largest_body: usize,
+    /// All of them, in order; those after the current one were taken for a turn that was rolled back.
+    pub(crate) segments: Vec<Segment>,
+    /// Why nothing may be appended.
+    pub(crate) damage: Option<String>,
+    /// Where the next record goes, and where the next turn goes.
+    pub(crate) end: Place,
+    pub(crate) committed_end: Place,
+    pub(crate) committed: Ledger,
+    pub(crate) pending: Ledger,
+    pub(crate) generation_start: Place,
+    pub(crate) pending_generation_start: Place,
+    /// NextNumOut may not pass this: the mark on disk.
+    pub(crate) limit: u64,
+    pub(crate) turn: Turn,
+    /// Behind the message read last.
+    pub(crate) cursor: Option<Cursor>,
+    /// Held for as long as the log is open.
+    pub(crate) _lock: Lock,
+}
+
+/// The open turn.
+#[derive(Default)]
+pub(crate) struct Turn {
+    number: u64,
+    /// The record whose header is not written yet: only the next append or the commit knows whether it is the last.
+    unsettled: Option<Unsettled>,
+    /// The first record and the word that will make the turn visible.
+    first: Option<(Place, u64)>,
+}
+
+struct Unsettled {
+    at: Place,
+    header: Header,
+    body_checksum: u32,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor {
+    number: (Generation, SeqNum),
+    after: Place,
+}
+
+/// The bytes of a seal, for which every segment keeps room.
+const SEAL: usize = RECORD_HEADER;
+
+impl Log {
+    /// Adds a record to turn `turn`.
+    #[inline]
+    pub(crate) fn append(&mut self, turn: u64, record: &Record<'_>) -> Result<(), StoreError> {
+        if self.damage.is_some() || self.shared.failed.load(Ordering::Relaxed) {
+            return Err(self.refusal());
+        }
+        if record.body.len() > self.largest_body {
+            return Err(StoreError::TooLarge { bytes: record.body.len(), limit: self.largest_body });
+        }
+        let mut pending = self.pending;
+        pending.apply(record)?;
+        if pending.next_out.0 > self.limit {
+            self.raise_limit(pending.next_out)?;
+        }
+        self.turn.number = turn;
+        let size = record_size(record.body.len());
+        if self.end.offset + size + SEAL > self.segments[self.end.segment].mapping.len() {
+            self.next_segment(size)?;
+        }
+        if pending.generation != self.pending.generation {
+            self.pending_generation_start = self.end;
+        }
+        self.pending = pending;
+        if is_original(record.kind, record.flags) {
+            self.segments[self.end.segment].note(pending.generation, record.seq, self.end.offset);
+        }
+        let header = Header {
+            length: record.body.len() as u32,
+            kind: Kind::Of(record.kind),
+            marks: 0,
+            flags: record.flags,
+            generation: pending.generation,
+            connection: record.connection,
+            seq: record.seq,
+            next_in: record.next_in,
+            cause: record.cause,
+            utc: record.utc,
+            mono: record.mono,
+            turn,
+            next_out: pending.next_out,
+        };
+        self.put(header, record.body);
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, mut header: Header, body: &[u8]) {
+        self.settle(0);
+        if self.turn.first.is_none() {
+            header.marks |= FIRST;
+        }
+        let at = self.end;
+        self.segments[at.segment].mapping.write(at.offset + RECORD_HEADER, body);
+        self.turn.unsettled = Some(Unsettled { at, header, body_checksum: body_checksum(self.salt, body) });
+        if self.turn.first.is_none() {
+            self.turn.first = Some((at, 0));
+        }
+        self.end.offset += header.size();
+    }
+
+    /// Writes the header that is still to be written; that of the turn's first record without its first word.
+    #[inline]
+    fn settle(&mut self, marks: u8) {
+        let Some(Unsettled { at, mut header, body_checksum }) = self.turn.unsettled.take() else { return };
+        header.marks |= marks;
+        let bytes = header.encode(body_checksum);
+        let mapping = &mut self.segments[at.segment].mapping;
+        match &mut self.turn.first {
+            Some((first, word)) if *first == at => {
+                let mut w = [0; 8];
+                w.copy_from_slice(&bytes[..8]);
+                *word = u64::from_le_bytes(w);
+                mapping.write(at.offset + 8, &bytes[8..]);
+            }
+            _ => mapping.write(at.offset, &bytes),
+        }
+    }
+
+    /// Makes everything of the turn ready to be published.
+    #[inline]
+    pub(crate) fn finish(&mut self) {
+        self.settle(LAST);
+    }
+
+    /// Makes the turn visible.
+    #[inline]
+    pub(crate) fn publish(&mut self) {
+        let Some((at, word)) = self.turn.first.take() else { return };
+        self.segments[at.segment].mapping.publish(at.offset, u64::from_le(word));
+        if self.pending.generation != self.committed.generation {
+            // The numbers begin again: what was in reserve for the old ones is more than the new mark will be.
+            self.limit = self.limit.min(self.pending.next_out.0.saturating_add(RESERVE));
+            self.shared.generation.store(self.pending.generation.0, Ordering::Release);
+        }
+        self.committed = self.pending;
+        self.generation_start = self.pending_generation_start;
+        self.committed_end = self.end;
+        self.shared.next_out.store(self.committed.next_out.0, Ordering::Release);
+        self.publish_position();
+    }
+
+    pub(crate) fn publish_position(&self) {
+        let number = self.segments[self.end.segment].number;
+        let position = u64::from(number) << 32 | self.end.offset as u64;
+        self.shared.position.store(position, Ordering::Release);
+    }
+
+    /// Forgets the turn; its bytes become zero again.
+    pub(crate) fn rollback(&mut self) {
+        self.turn.unsettled = None;
+        self.turn.first = None;
+        let from = self.committed_end;
+        for n in from.segment..=self.end.segment {
+            let begin = if n == from.segment { from.offset } else { SEGMENT_HEADER };
+            let segment = &mut self.segments[n];
+            // A turn that went on into the next segment has ended this one with a seal.
+            let end = if n == self.end.segment { self.end.offset } else { segment.mapping.len() };
+            segment.mapping.clear(begin..end);
+            segment.forget(begin);
+        }
+        self.end = from;
+        self.pending = self.committed;
+        self.pending_generation_start = self.generation_start;
+    }
+
+    /// Ends the current segment with a seal and goes on in the next one, which has room for `size` bytes and a seal.
+    #[cold]
+    fn next_segment(&mut self, size: usize) -> Result<(), StoreError> {
+        let room = size + SEAL;
+        let fits = |s: &Segment| s.mapping.len() - SEGMENT_HEADER >= room;
+        if self.segments.len() == self.end.segment + 1 {
+            let segment = match self.ready.try_recv() {
+                Ok(segment) if fits(&segment) => segment,
+                other => self.make_segment(room, other.ok())?,
+            };
+            self.segments.push(segment);
+        } else if !fits(&self.segments[self.end.segment + 1]) {
+            // Left over from a turn that was rolled back; nothing comes after it.
+            let small = self.segments.pop();
+            let segment = self.make_segment(room, small)?;
+            self.segments.push(segment);
+        }
+        let seal = Header {
+            length: 0,
+            kind: Kind::Seal,
+            marks: 0,
+            flags: RecordFlags::default(),
+            generation: self.pending.generation,
+            connection: self.pending.connection,
+            seq: SeqNum::ZERO,
+            next_in: self.pending.next_in,
+            cause: None,
+            utc: Utc::default(),
+            mono: Mono::default(),
+            turn: self.turn.number,
+            next_out: self.pending.next_out,
+        };
+        self.put(seal, b"");
+        self.end = Place { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
+        self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
+        Ok(())
+    }
+
+    /// The store thread was late, or what it made is too small.
+    #[cold]
+    fn make_segment(&mut self, room: usize, small: Option<Segment>) -> Result<Segment, StoreError> {
+        let mut making = lock(&self.shared.maker);
+        // It may have become ready while we waited for the lock.
+        let small = match (small, self.ready.try_recv()) {
+            (None, Ok(segment)) if segment.mapping.len() - SEGMENT_HEADER >= room => return Ok(segment),
+            (small, late) => small.or(late.ok()),
+        };
+        if let Some(small) = small {
+            lock(&self.shared.ahead).retain(|(number, _)| *number != small.number);
+            making.maker.unmake(small)?;
+        }
+        let segment = making.maker.make(room)?;
+        lock(&self.shared.ahead).push((segment.number, segment.mapping.ahead()));
+        Ok(segment)
+    }
+
+    /// Lets NextNumOut reach `next_out`.
+    #[cold]
+    fn raise_limit(&mut self, next_out: SeqNum) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let generation = self.committed.generation;
+        let refreshed = || {
+            let same = shared.synced_generation.load(Ordering::Acquire) == generation.0;
+            if same { shared.synced_mark.load(Ordering::Acquire) } else { 0 }
+        };
+        self.limit = self.limit.max(refreshed());
+        if next_out.0 > self.limit {
+            // The store thread is late.
+            let mut head = lock(&shared.head);
+            let mark = next_out.0.saturating_add(RESERVE);
+            shared.advance_mark(&mut head, generation, SeqNum(mark))?;
+            self.limit = mark;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refusal(&self) -> StoreError {
+        if let Some(error) = &*lock(&self.shared.failure) {
+            return error.clone();
+        }
+        let place = self.shared.directory.display().to_string();
+        StoreError::Damaged { place, reason: self.damage.clone().unwrap_or_default() }
+    }
+
+    /// The first original outbound message of `generation` in `range`.
+    pub(crate) fn read(
+        &mut self,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        let wanted = (generation, *range.start());
+        // Segments behind the committed end are leftovers of a turn that was rolled back.
+        let Some(used) = self.segments.get(..=self.committed_end.segment) else { return Ok(None) };
+        let segment = used.partition_point(|s| s.start <= wanted).saturating_sub(1);
+        let mut at = Place { segment, offset: self.segments[segment].begin_at(wanted) };
+        if let Some(cursor) = self.cursor
+            && cursor.number < wanted
+            && cursor.after > at
+        {
+            at = cursor.after;
+        }
+        while at < self.committed_end {
+            let header = self.peek(at)?;
+            let next = self.after(at, &header);
+            if let Kind::Of(kind) = header.kind
+                && is_original(kind, header.flags)
+                && (header.generation, header.seq) >= wanted
+            {
+                if header.generation != generation || !range.contains(&header.seq) {
+                    return Ok(None);
+                }
+                self.cursor = Some(Cursor { number: (generation, header.seq), after: next });
+                return self.checked(at).map(Some);
+            }
+            at = next;
+        }
+        Ok(None)
+    }
+
+    /// Every committed record of the current generation.
+    pub(crate) fn replay(
+        &self,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut at = self.generation_start;
+        while at < self.committed_end {
+            let header = self.peek(at)?;
+            if matches!(header.kind, Kind::Of(_)) && visit(self.checked(at)?).is_break() {
+                break;
+            }
+            at = self.after(at, &header);
+        }
+        Ok(())
+    }
+
+    fn after(&self, at: Place, header: &Header) -> Place {
+        let offset = at.offset + header.size();
+        // Behind a seal, or behind a repaired stretch that went up to the segment's end.
+        if header.kind == Kind::Seal || offset + RECORD_HEADER > self.segments[at.segment].mapping.len() {
+            Place { segment: at.segment + 1, offset: SEGMENT_HEADER }
+        } else {
+            Place { segment: at.segment, offset }
+        }
+    }
+
+    fn peek(&self, at: Place) -> Result<Header, StoreError> {
+        Header::peek(self.segments[at.segment].mapping.bytes(), at.offset).ok_or_else(|| self.damaged(at))
+    }
+
+    fn checked(&self, at: Place) -> Result<Record<'_>, StoreError> {
+        let bytes = self.segments[at.segment].mapping.bytes();
+        let header = Header::decode(bytes, at.offset, self.salt).ok_or_else(|| self.damaged(at))?;
+        header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
+    }
+
+    #[cold]
+    fn damaged(&self, at: Place) -> StoreError {
+        let file = self.shared.directory.join(file_name(self.segments[at.segment].number));
+        StoreError::Damaged {
+            place: format!("{} at byte {}", file.display(), at.offset),
+            reason: "no whole record where one was written".to_owned(),
+        }
+    }
+
+    /// Puts everything on disk and leaves a clean mark. The lock goes with `self`.
+    pub(crate) fn close(mut self) -> Result<(), StoreError> {
+        self.shared.closed.store(true, Ordering::Relaxed);
+        let mut making = lock(&self.shared.maker);
+        making.maker.closed = true;
+        let mut head = lock(&self.shared.head);
+        head.closed = true;
+        if self.damage.is_some() {
+            return Ok(());
+        }
+        if self.shared.failed.load(Ordering::Relaxed) {
+            return Err(self.refusal());
+        }
+        let ahead = std::mem::take(&mut *lock(&self.shared.ahead));
+        for (number, mapping) in ahead {
+            if number <= self.segments[self.end.segment].number {
+                mapping.flush(0..mapping.len()).map_err(|e| {
+                    crate::backend::failed("syncing", &self.shared.directory.join(file_name(number)), &e)
+                })?;
+            }
+        }
+        // Segments made ahead and not used would only take room.
+        while let Ok(segment) = self.ready.try_recv() {
+            self.segments.push(segment);
+        }
+        while self.segments.len() > self.end.segment + 1 {
+            if let Some(segment) = self.segments.pop() {
+                making.maker.unmake(segment)?;
+            }
+        }
+        head.write(HeadState::Clean, self.shared.boot, self.committed.generation, self.committed.next_out)
+    }
+}

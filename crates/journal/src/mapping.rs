@@ -1,0 +1,161 @@
+//! Memory-mapped files: the only place of this crate with unsafe code.
+//!
+//! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones write. The store thread holds a
+//! [`MappingAhead`], which touches and flushes pages without ever looking at their bytes. It cannot guard against another
+//! process that truncates the file: that is SIGBUS, and why files are allocated in full and locked.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw};
+
+/// A file's bytes in memory.
+pub(crate) struct Mapping {
+    raw: Arc<MmapRaw>,
+    writable: bool,
+}
+
+/// The store thread's share of a [`Mapping`].
+#[derive(Clone)]
+pub(crate) struct MappingAhead {
+    raw: Arc<MmapRaw>,
+}
+
+impl Mapping {
+    /// Maps the first `length` bytes for reading and writing.
+    pub(crate) fn writable(file: &File, length: usize) -> io::Result<Self> {
+        Ok(Self { raw: Arc::new(MmapOptions::new().len(length).map_raw(file)?), writable: true })
+    }
+
+    /// Maps the first `length` bytes for reading.
+    pub(crate) fn read_only(file: &File, length: usize) -> io::Result<Self> {
+        Ok(Self { raw: Arc::new(MmapOptions::new().len(length).map_raw_read_only(file)?), writable: false })
+    }
+
+    /// Bytes mapped.
+    pub(crate) fn len(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// The bytes.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the mapping is `len` readable bytes and lives as long as `raw`. In this process only methods that borrow
+        // `self` exclusively write to it (MappingAhead hands out no bytes). Other processes keep away by the directory's
+        // lock; a tool that reads a live journal only looks at records whose first word was published, which never change.
+        unsafe { core::slice::from_raw_parts(self.raw.as_ptr(), self.raw.len()) }
+    }
+
+    /// Copies `bytes` to `at`.
+    ///
+    /// # Panics
+    /// When they do not fit or the mapping is read-only.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) {
+        assert!(self.writable && at <= self.raw.len() && bytes.len() <= self.raw.len() - at);
+        // SAFETY: the destination is inside a writable mapping (just checked) and cannot overlap `bytes`: whoever borrows
+        // bytes of this mapping has borrowed `self`, which is exclusively borrowed here.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.raw.as_mut_ptr().add(at), bytes.len()) }
+    }
+
+    /// Stores one word so that whoever sees it also sees everything written before.
+    ///
+    /// # Panics
+    /// When it does not fit, `at` is not a multiple of 8 or the mapping is read-only.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) fn publish(&mut self, at: usize, word: u64) {
+        assert!(self.writable && at.is_multiple_of(8) && at < self.raw.len() && self.raw.len() - at >= 8);
+        // SAFETY: inside the writable mapping and aligned, because mappings begin on a page and `at` is a multiple of 8
+        // (both just checked); the exclusive borrow keeps all other accesses of this process away.
+        let target = unsafe { AtomicU64::from_ptr(self.raw.as_mut_ptr().add(at).cast()) };
+        target.store(word, Ordering::Release);
+    }
+
+    /// Zeroes a range, leaving alone what is zero already (a page that is never written never needs a block on disk).
+    pub(crate) fn clear(&mut self, range: Range<usize>) {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let mut at = range.start;
+        while at < range.end {
+            let n = (4096 - at % 4096).min(range.end - at);
+            if self.bytes()[at..at + n] != ZEROS[..n] {
+                self.write(at, &ZEROS[..n]);
+            }
+            at += n;
+        }
+    }
+
+    /// A share for the store thread.
+    pub(crate) fn ahead(&self) -> MappingAhead {
+        MappingAhead { raw: Arc::clone(&self.raw) }
+    }
+}
+
+impl MappingAhead {
+    /// Bytes mapped.
+    pub(crate) fn len(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// Makes the pages of `range` writable in the page table before they are written; where the system cannot, the first
+    /// write to each page pays for it.
+    pub(crate) fn populate(&self, range: Range<usize>) {
+        #[cfg(target_os = "linux")]
+        {
+            let end = range.end.min(self.raw.len());
+            if range.start < end {
+                let _ = self.raw.advise_range(memmap2::Advice::PopulateWrite, range.start, end - range.start);
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = range;
+    }
+
+    /// Writes the pages of `range` to disk and waits; an earlier write-back error of the file is told here.
+    pub(crate) fn flush(&self, range: Range<usize>) -> io::Result<()> {
+        let end = range.end.min(self.raw.len());
+        if range.start < end { self.raw.flush_range(range.start, end - range.start) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TempDir;
+
+    #[test]
+    fn what_is_written_is_read_back_through_the_file() {
+        let dir = TempDir::new("mapping");
+        let path = dir.path().join("f");
+        std::fs::write(&path, [0; 8192]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let mut mapping = Mapping::writable(&file, 8192).unwrap();
+        mapping.ahead().populate(0..8192);
+        mapping.write(4090, b"across pages");
+        mapping.publish(8, 0x0102_0304_0506_0708);
+        mapping.ahead().flush(0..8192).unwrap();
+        let read = std::fs::read(&path).unwrap();
+        assert_eq!(&read[4090..4102], b"across pages");
+        assert_eq!(read[8], 8);
+        mapping.clear(5..4100);
+        assert_eq!(
+            &Mapping::read_only(&file, 8192).unwrap().bytes()[4088..4104],
+            b"\0\0\0\0\0\0\0\0\0\0\0\0es\0\0"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "assertion failed")]
+    fn writing_past_the_end_is_refused() {
+        let dir = TempDir::new("mapping-end");
+        let path = dir.path().join("f");
+        std::fs::write(&path, [0; 4096]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        Mapping::writable(&file, 4096).unwrap().write(4095, b"xy");
+    }
+}

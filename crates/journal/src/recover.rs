@@ -1,0 +1,381 @@
+//! Opening a session's journal: what the files mean after a clean close, a process's death, a power loss or damage.
+//!
+//! docs/journal.md gives the reasoning. Nothing is changed in a journal that contradicts itself: it is opened for reading, and
+//! refuses appends until `repair`.
+
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{
+    Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, StoreError,
+};
+use fixbolt_session::{Mono, SessionId};
+
+use crate::backend::{Backend, failed};
+use crate::files::Files;
+use crate::head::{HeadFile, boot_id};
+use crate::layout::{Head, HeadState, RECORD_HEADER, SEGMENT_HEADER};
+use crate::ledger::is_original;
+use crate::lock::{self, Lock};
+use crate::log::{Log, Making, RESERVE, Shared};
+use crate::scan::{Place, Scan};
+use crate::segment::{Segment, SegmentMaker, file_name};
+
+/// What decides how a journal is opened, besides its files.
+pub(crate) struct Opening<'o> {
+    pub(crate) base: &'o Path,
+    pub(crate) session: &'o SessionId,
+    pub(crate) key: SessionKey,
+    pub(crate) backend: Arc<dyn Backend>,
+    /// Smallest and largest segment, in bytes.
+    pub(crate) sizes: (u64, u64),
+}
+
+/// A turn number that no record of a cut tail had: tails are far shorter than this many turns.
+const TURNS_AFTER_CUT: u64 = 1 << 32;
+
+impl Opening<'_> {
+    /// Opens or creates the journal; gives the last turn's number too.
+    pub(crate) fn open(self) -> Result<(Log, Recovered, u64), StoreError> {
+        let directory = self.base.join(self.session.file_name());
+        self.backend.create_dir(&directory).map_err(|e| failed("creating", &directory, &e))?;
+        let lock = Lock::take(&directory)?;
+        let mut files = Files::load(&directory, true)?;
+        let mut index = Vec::new();
+        let scan = files.scan(&mut |at, header| index.push((at, *header)));
+        let damage = files.damage(&scan, Some(self.session));
+        if !damage.is_empty() {
+            return self.open_damaged(files, scan, &index, lock, &damage.join("; "));
+        }
+        if files.heads.is_none() {
+            // Nothing was ever stored: creation was interrupted at most.
+            self.discard(&mut files, 0)?;
+            return self.create(&directory, lock);
+        }
+        self.resume(files, scan, &index, lock)
+    }
+
+    fn create(self, directory: &Path, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
+        let salt = std::hash::RandomState::new().build_hasher().finish() as u32;
+        let mut maker = self.maker(directory, salt, 0, 0);
+        let first = maker.make(0)?;
+        let head = Head {
+            serial: 1,
+            mark: SeqNum(1 + RESERVE),
+            generation: Generation(0),
+            state: HeadState::InUse,
+            boot: boot_id(),
+            salt,
+            session: self.session.clone(),
+        };
+        let head = HeadFile::create(Arc::clone(&self.backend), directory, head)?;
+        self.backend.sync_dir(self.base).map_err(|e| failed("syncing", self.base, &e))?;
+        let log = self.log(directory, vec![first], maker, head, lock)?;
+        Ok((log, Recovered::default(), 0))
+    }
+
+    /// A journal without contradictions: after a clean close, a process's death, or the machine's.
+    fn resume(
+        self,
+        mut files: Files,
+        scan: Scan,
+        index: &[(Place, crate::layout::Header)],
+        lock: Lock,
+    ) -> Result<(Log, Recovered, u64), StoreError> {
+        let directory = files.directory.clone();
+        let Some(found) = files.head().cloned() else {
+            return Err(StoreError::Damaged {
+                place: directory.display().to_string(),
+                reason: "no head".to_owned(),
+            });
+        };
+        let boot = boot_id();
+        let same_boot = found.boot == boot && boot != [0; 16];
+        let died_with_machine = found.state == HeadState::InUse && !same_boot;
+        let lost = scan.torn || files.segments.is_empty();
+        let at_mark = lost
+            || died_with_machine
+            || found.state != HeadState::InUse
+            || found.generation > scan.ledger.generation;
+        let mut head = HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?;
+        let mut ledger = scan.ledger;
+        let mark = if at_mark { found.mark.max(ledger.next_out) } else { ledger.next_out };
+        if lost {
+            // From here on an interruption must not look like a plain process's death.
+            head.write(HeadState::Cut, boot, found.generation.max(ledger.generation), mark)?;
+        }
+        let cut = self.cut(&mut files, &scan)?;
+
+        let highest = files.segments.last().map_or(0, |s| s.number);
+        let bytes = files.segments.last().and_then(|s| s.mapping.as_ref()).map_or(0, |m| m.len() as u64);
+        let mut maker = self.maker(&directory, found.salt, highest, bytes);
+        let mut segments = collect(files, index);
+        if segments.is_empty() {
+            segments.push(maker.make(0)?);
+        }
+        let mut turn = scan.last_turn;
+        let mut log = self.log(&directory, segments, maker, head, lock)?;
+        log.end = scan.end;
+        log.committed_end = scan.end;
+        log.generation_start = scan.generation_start;
+        log.pending_generation_start = scan.generation_start;
+        let given_up = (mark > ledger.next_out).then(|| ledger.next_out..=mark.previous());
+        if found.generation > ledger.generation {
+            // The reset is lost with everything after it; the record below stands for it.
+            ledger.generation = Generation(found.generation.0 - 1);
+        }
+        log.committed = ledger;
+        log.pending = ledger;
+        if given_up.is_some() || cut > 0 {
+            turn += TURNS_AFTER_CUT;
+            let lost_reset = found.generation > ledger.generation;
+            let why = match (cut, died_with_machine) {
+                (0, true) => "the machine stopped without a clean close".to_owned(),
+                (0, false) => "records are missing at the end".to_owned(),
+                (n, _) => format!("a torn tail of {n} bytes was cut"),
+            };
+            let body = match &given_up {
+                Some(range) => format!(
+                    "store: {why}; outbound numbers {} to {} are given up",
+                    range.start(),
+                    range.end()
+                ),
+                None => format!("store: {why}"),
+            };
+            log.limit = u64::MAX;
+            log.append(
+                turn,
+                &Record {
+                    kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
+                    flags: RecordFlags::default(),
+                    seq: mark,
+                    next_in: if lost_reset { SeqNum::ONE } else { ledger.next_in },
+                    connection: ledger.connection,
+                    cause: None,
+                    utc: lock::now(),
+                    mono: Mono::default(),
+                    body: body.as_bytes(),
+                },
+            )?;
+            log.finish();
+            log.publish();
+        }
+        let next_out = log.committed.next_out;
+        let generation = log.committed.generation;
+        log.limit = next_out.0.saturating_add(RESERVE);
+        let shared = Arc::clone(&log.shared);
+        shared.generation.store(generation.0, std::sync::atomic::Ordering::Relaxed);
+        shared.next_out.store(next_out.0, std::sync::atomic::Ordering::Relaxed);
+        shared.advance_mark(&mut crate::log::lock(&shared.head), generation, SeqNum(log.limit))?;
+        log.publish_position();
+        let recovered = Recovered { given_up, ..log.committed.recovered() };
+        Ok((log, recovered, turn))
+    }
+
+    /// Copies a torn tail to a file of its own, then makes everything behind the last turn zero. Gives the bytes cut.
+    fn cut(&self, files: &mut Files, scan: &Scan) -> Result<usize, StoreError> {
+        let Some(mapping) = files.segments.get(scan.end.segment).and_then(|s| s.mapping.as_ref()) else {
+            return Ok(0);
+        };
+        let mut cut = 0;
+        if scan.torn {
+            let tail = &mapping.bytes()[scan.end.offset..];
+            let length = tail.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+            let name =
+                format!("cut-{}-{}", file_name(files.segments[scan.end.segment].number), scan.end.offset);
+            keep_copy(&*self.backend, &files.directory, &name, &tail[..length])?;
+            cut = length;
+        }
+        self.discard(files, scan.end.segment + 1)?;
+        if let Some(mapping) = &mut files.segments[scan.end.segment].mapping {
+            let length = mapping.len();
+            mapping.clear(scan.end.offset..length);
+            if scan.torn {
+                let path = files.path(scan.end.segment);
+                if let Some(mapping) = &files.segments[scan.end.segment].mapping {
+                    mapping.ahead().flush(0..length).map_err(|e| failed("syncing", &path, &e))?;
+                }
+            }
+        }
+        Ok(cut)
+    }
+
+    /// Removes segments from index `from` on: they hold no committed record.
+    fn discard(&self, files: &mut Files, from: usize) -> Result<(), StoreError> {
+        while files.segments.len() > from {
+            let path = files.path(files.segments.len() - 1);
+            self.backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
+            files.segments.pop();
+        }
+        Ok(())
+    }
+
+    /// A journal that contradicts itself: readable, nothing changed.
+    fn open_damaged(
+        self,
+        files: Files,
+        scan: Scan,
+        index: &[(Place, crate::layout::Header)],
+        lock: Lock,
+        reason: &str,
+    ) -> Result<(Log, Recovered, u64), StoreError> {
+        let directory = files.directory.clone();
+        let reason = format!("{reason}; see `fixbolt journal repair {}`", directory.display());
+        let head = files.head().cloned();
+        let mut ledger = scan.ledger;
+        if let Some(head) = &head {
+            ledger.next_out = ledger.next_out.max(head.mark);
+            ledger.generation = ledger.generation.max(head.generation);
+        }
+        let salt = files.salt();
+        let head = head.unwrap_or(Head {
+            serial: 0,
+            mark: ledger.next_out,
+            generation: ledger.generation,
+            state: HeadState::Cut,
+            boot: [0; 16],
+            salt,
+            session: self.session.clone(),
+        });
+        // Neither file is ever written through these: `damage` refuses every append, and `closed` the store thread.
+        let head = HeadFile::detached(Arc::clone(&self.backend), &directory, head)?;
+        let mut maker = self.maker(&directory, salt, 0, 0);
+        maker.closed = true;
+        let segments = collect(files, index);
+        let mut log = self.log(&directory, segments, maker, head, lock)?;
+        log.damage = Some(reason.clone());
+        log.committed = ledger;
+        log.pending = ledger;
+        log.committed_end = if log.segments.is_empty() { Place { segment: 0, offset: 0 } } else { scan.end };
+        log.end = log.committed_end;
+        log.generation_start = scan.generation_start;
+        let recovered = Recovered { damage: Some(reason), ..ledger.recovered() };
+        Ok((log, recovered, scan.last_turn))
+    }
+
+    fn maker(&self, directory: &Path, salt: u32, highest: u32, bytes: u64) -> SegmentMaker {
+        SegmentMaker {
+            backend: Arc::clone(&self.backend),
+            directory: directory.to_owned(),
+            session: self.session.clone(),
+            salt,
+            highest,
+            bytes,
+            sizes: self.sizes,
+            closed: false,
+        }
+    }
+
+    fn log(
+        &self,
+        directory: &Path,
+        segments: Vec<Segment>,
+        maker: SegmentMaker,
+        head: HeadFile,
+        lock: Lock,
+    ) -> Result<Log, StoreError> {
+        let (sender, receiver) = sync_channel(1);
+        let start = Place { segment: 0, offset: SEGMENT_HEADER };
+        let ledger = crate::ledger::Ledger::default();
+        let salt = maker.salt;
+        let largest = self.sizes.1 as usize;
+        let limit = head.head.mark.0;
+        let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
+        let ahead = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
+        let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
+        let mut all = Vec::with_capacity(256 + segments.len());
+        all.extend(segments);
+        Ok(Log {
+            shared: Arc::new(Shared {
+                directory: directory.to_owned(),
+                key: self.key,
+                boot: boot_id(),
+                watch,
+                position: AtomicU64::new(position),
+                generation: AtomicU32::new(0),
+                next_out: AtomicU64::new(1),
+                synced_generation: AtomicU32::new(0),
+                synced_mark: AtomicU64::new(limit),
+                closed: AtomicBool::new(false),
+                failed: AtomicBool::new(false),
+                failure: Mutex::new(None),
+                head: Mutex::new(head),
+                maker: Mutex::new(Making { maker, ready: sender }),
+                ahead: Mutex::new(ahead),
+            }),
+            ready: receiver,
+            salt,
+            largest_body: largest - SEGMENT_HEADER - 2 * RECORD_HEADER - 8,
+            segments: all,
+            damage: None,
+            end: start,
+            committed_end: start,
+            committed: ledger,
+            pending: ledger,
+            generation_start: start,
+            pending_generation_start: start,
+            limit,
+            turn: crate::log::Turn::default(),
+            cursor: None,
+            _lock: lock,
+        })
+    }
+}
+
+/// The segments with their index of outbound messages.
+fn collect(files: Files, index: &[(Place, crate::layout::Header)]) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for file in files.segments {
+        // A file too short to be mapped is damage, and damage is only read: an empty stand-in would never be looked at.
+        let Some(mapping) = file.mapping else { break };
+        segments.push(Segment::new(file.number, mapping));
+    }
+    let mut number = (Generation(0), SeqNum::ONE);
+    let mut seen = 0;
+    for (at, header) in index {
+        while seen < at.segment && seen + 1 < segments.len() {
+            seen += 1;
+            segments[seen].start = number;
+        }
+        let Some(segment) = segments.get_mut(at.segment) else { break };
+        number = (header.generation, header.next_out);
+        if let Some(record) = header.record(segment.mapping.bytes(), at.offset)
+            && is_original(record.kind, record.flags)
+        {
+            let seq = record.seq;
+            segment.note(header.generation, seq, at.offset);
+        }
+    }
+    while seen + 1 < segments.len() {
+        seen += 1;
+        segments[seen].start = number;
+    }
+    segments
+}
+
+/// Keeps bytes that are about to be overwritten, under a name that is still free.
+pub(crate) fn keep_copy(
+    backend: &dyn Backend,
+    directory: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> Result<std::path::PathBuf, StoreError> {
+    let mut path = directory.join(name);
+    let mut n = 1;
+    while path.exists() {
+        n += 1;
+        path = directory.join(format!("{name}.{n}"));
+    }
+    let write = || {
+        let file = backend.create(&path)?;
+        backend.write(&file, 0, bytes)?;
+        backend.sync(&file)?;
+        backend.sync_dir(directory)
+    };
+    write().map_err(|e| failed("writing", &path, &e))?;
+    Ok(path)
+}

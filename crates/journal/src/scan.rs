@@ -1,0 +1,260 @@
+//! Finds the records of a journal in its bytes, whole or damaged.
+//!
+//! One pass over all segments in order. What it accepts is whole turns; where bytes are no record it looks for the next place
+//! where a turn begins and tells the stretch between as damage; where nothing follows, it tells where the log ends and whether
+//! bytes of a torn turn lie there. It changes nothing and knows nothing of heads, marks or boots.
+
+use fixbolt_session::store::RecordKind;
+
+use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER};
+use crate::ledger::Ledger;
+
+/// Where a record begins: index of the segment (not its number) and offset in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Place {
+    pub(crate) segment: usize,
+    pub(crate) offset: usize,
+}
+
+/// Bytes that are no record, with records after them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) from: Place,
+    /// In the same segment as `from`.
+    pub(crate) to: usize,
+}
+
+/// What a scan found besides the records.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    /// What the records add up to.
+    pub(crate) ledger: Ledger,
+    /// Where the current generation's first record is.
+    pub(crate) generation_start: Place,
+    /// The last turn's number, 0 for none.
+    pub(crate) last_turn: u64,
+    pub(crate) turns: u64,
+    /// Where the next turn goes.
+    pub(crate) end: Place,
+    /// Something that is not an uncommitted turn lies at `end`.
+    pub(crate) torn: bool,
+    pub(crate) damage: Vec<Stretch>,
+}
+
+/// Scans `segments` and tells every record, in order, to `visit`.
+pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(Place, &Header)) -> Scan {
+    let start = Place { segment: 0, offset: SEGMENT_HEADER };
+    let mut scanner = Scanner {
+        segments,
+        salt,
+        visit,
+        open: Vec::new(),
+        found: Scan {
+            ledger: Ledger::default(),
+            generation_start: start,
+            last_turn: 0,
+            turns: 0,
+            end: start,
+            torn: false,
+            damage: Vec::new(),
+        },
+    };
+    scanner.run();
+    scanner.found
+}
+
+struct Scanner<'s> {
+    segments: &'s [&'s [u8]],
+    salt: u32,
+    visit: &'s mut dyn FnMut(Place, &Header),
+    /// Records of a turn whose last one was not seen yet.
+    open: Vec<(Place, Header)>,
+    found: Scan,
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) {
+        let mut at = self.found.end;
+        loop {
+            let header = self.decode(at);
+            match header {
+                Some(h) if self.continues(&h) => {
+                    let next = self.after(at, &h);
+                    self.take(at, next, h);
+                    at = next;
+                }
+                _ => match self.resume(at) {
+                    Some(next) => at = next,
+                    None => {
+                        let first_word_is_zero = self
+                            .segments
+                            .get(at.segment)
+                            .is_none_or(|s| s.get(at.offset..at.offset + 8).is_none_or(|w| w == [0; 8]));
+                        self.found.torn = !first_word_is_zero || !self.open.is_empty();
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    fn decode(&self, at: Place) -> Option<Header> {
+        Header::decode(self.segments.get(at.segment)?, at.offset, self.salt)
+    }
+
+    /// Whether this record may stand after the ones before it.
+    fn continues(&self, h: &Header) -> bool {
+        if h.kind == Kind::Void {
+            return true;
+        }
+        match self.open.last() {
+            Some((_, open)) => h.turn == open.turn && h.marks & FIRST == 0,
+            None => h.marks & FIRST != 0 && h.turn > self.found.last_turn,
+        }
+    }
+
+    fn after(&self, at: Place, h: &Header) -> Place {
+        if h.kind == Kind::Seal {
+            Place { segment: at.segment + 1, offset: SEGMENT_HEADER }
+        } else {
+            Place { segment: at.segment, offset: at.offset + h.size() }
+        }
+    }
+
+    /// Adds the record at `at`; the next one would stand at `next`.
+    fn take(&mut self, at: Place, next: Place, h: Header) {
+        if h.kind == Kind::Void {
+            // The turn around it, if any, goes on behind it.
+            if self.open.is_empty() {
+                self.found.end = next;
+            }
+            return;
+        }
+        self.open.push((at, h));
+        if h.marks & LAST != 0 {
+            self.found.turns += 1;
+            self.accept_open();
+            self.found.end = next;
+        }
+    }
+
+    fn accept_open(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        for (at, h) in open.drain(..) {
+            self.accept(at, &h);
+        }
+        self.open = open;
+    }
+
+    fn accept(&mut self, at: Place, h: &Header) {
+        self.found.last_turn = self.found.last_turn.max(h.turn);
+        let Some(record) = h.record(self.segments[at.segment], at.offset) else { return };
+        let ledger = &mut self.found.ledger;
+        if record.kind == RecordKind::Reset || h.generation > ledger.generation {
+            self.found.generation_start = at;
+        }
+        // Every record tells generation and NextNumOut after it: so the loss of one does not lower them.
+        if record.kind != RecordKind::Reset && h.generation > ledger.generation {
+            ledger.generation = h.generation;
+            ledger.next_out = h.next_out;
+            ledger.since = Some(h.utc);
+        }
+        ledger.add(&record);
+        if h.generation > ledger.generation {
+            ledger.generation = h.generation;
+        }
+        if h.generation == ledger.generation {
+            ledger.next_out = ledger.next_out.max(h.next_out);
+        }
+        (self.visit)(at, h);
+    }
+
+    /// After bytes at `at` that do not continue the log: where it goes on, or `None` when it ends here.
+    ///
+    /// It goes on only where a turn begins (or where the open turn does): a later record of a turn whose first one is not
+    /// there may be what a turn that was never committed has left.
+    fn resume(&mut self, at: Place) -> Option<Place> {
+        let open_turn = self.open.last().map(|(_, open)| open.turn);
+        let floor = self.found.last_turn.max(open_turn.unwrap_or(0));
+        let mut stretches = Vec::new();
+        let mut orphans: Vec<(Place, Header)> = Vec::new();
+        let mut from = at;
+        let mut place = at;
+        let anchor = loop {
+            let bytes = *self.segments.get(place.segment)?;
+            let Some(offset) = next_nonzero(bytes, place.offset) else {
+                if from.offset < bytes.len() {
+                    stretches.push(Stretch { from, to: bytes.len() });
+                }
+                place = Place { segment: place.segment + 1, offset: SEGMENT_HEADER };
+                from = place;
+                continue;
+            };
+            place.offset = offset;
+            let Some(h) = Header::decode(bytes, offset, self.salt) else {
+                place.offset += 8;
+                continue;
+            };
+            let first = h.marks & FIRST != 0;
+            let goes_on = h.kind == Kind::Void || (!first && Some(h.turn) == open_turn);
+            let begins = first && h.turn > floor;
+            if !goes_on && h.turn <= floor {
+                place.offset += h.size();
+                continue;
+            }
+            if from.offset < offset {
+                stretches.push(Stretch { from, to: offset });
+            }
+            if goes_on || begins {
+                break (place, h, begins);
+            }
+            orphans.push((place, h));
+            place = self.after(place, &h);
+            from = place;
+        };
+        let (next, h, begins) = anchor;
+        if begins {
+            self.accept_open();
+            for (place, orphan) in orphans {
+                if orphan.turn < h.turn {
+                    self.accept(place, &orphan);
+                }
+            }
+        }
+        self.found.damage.extend(stretches);
+        Some(next)
+    }
+}
+
+/// The first offset from `from`, in steps of 8, whose word is not zero and that leaves room for a record.
+fn next_nonzero(bytes: &[u8], from: usize) -> Option<usize> {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let mut at = from;
+    while at + RECORD_HEADER <= bytes.len() {
+        if at.is_multiple_of(4096) && bytes.get(at..at + 4096) == Some(&ZEROS) {
+            at += 4096;
+        } else if bytes[at..at + 8] == [0; 8] {
+            at += 8;
+        } else {
+            return Some(at);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_word_that_is_not_zero_is_found_at_any_distance() {
+        let mut bytes = vec![0; 3 * 4096];
+        assert_eq!(next_nonzero(&bytes, 512), None);
+        for at in [512, 520, 4096, 8184, 3 * 4096 - RECORD_HEADER] {
+            bytes[at + 7] = 1;
+            assert_eq!(next_nonzero(&bytes, 512), Some(at));
+            assert_eq!(next_nonzero(&bytes, at), Some(at));
+            bytes[at + 7] = 0;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Segments: the files that hold the records, made in full before they are used.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::SessionId;
+use fixbolt_session::store::{Generation, StoreError};
+
+use crate::backend::{Backend, failed};
+use crate::layout::{SEGMENT_HEADER, SegmentHeader};
+use crate::lock;
+use crate::mapping::Mapping;
+
+/// A segment in memory, with the places of some of its outbound messages.
+pub(crate) struct Segment {
+    pub(crate) number: u32,
+    pub(crate) mapping: Mapping,
+    /// Generation and NextNumOut where the segment begins.
+    pub(crate) start: (Generation, SeqNum),
+    index: Vec<IndexEntry>,
+}
+
+/// The first original outbound message that begins in one stride of the segment.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexEntry {
+    pub(crate) number: (Generation, SeqNum),
+    pub(crate) offset: usize,
+}
+
+/// One entry each so many bytes: a look-up walks over this much at most.
+const STRIDE: usize = 16 << 10;
+
+impl Segment {
+    /// Room for the index of the whole segment is taken here, so that adding to it never allocates.
+    pub(crate) fn new(number: u32, mapping: Mapping) -> Self {
+        let index = Vec::with_capacity(mapping.len() / STRIDE + 1);
+        Self { number, mapping, start: (Generation(0), SeqNum::ONE), index }
+    }
+
+    /// Notes an original outbound message.
+    #[inline]
+    pub(crate) fn note(&mut self, generation: Generation, seq: SeqNum, offset: usize) {
+        if self.index.last().is_none_or(|e| e.offset / STRIDE < offset / STRIDE) {
+            self.index.push(IndexEntry { number: (generation, seq), offset });
+        }
+    }
+
+    /// Forgets messages from `offset` on.
+    pub(crate) fn forget(&mut self, offset: usize) {
+        self.index.truncate(self.index.partition_point(|e| e.offset < offset));
+    }
+
+    /// Where to begin looking for a message.
+    pub(crate) fn begin_at(&self, number: (Generation, SeqNum)) -> usize {
+        let after = self.index.partition_point(|e| e.number <= number);
+        if after == 0 { SEGMENT_HEADER } else { self.index[after - 1].offset }
+    }
+}
+
+/// The name of segment `number`.
+pub(crate) fn file_name(number: u32) -> String {
+    format!("segment-{number:06}")
+}
+
+/// The number in a segment's file name.
+pub(crate) fn number_of(name: &str) -> Option<u32> {
+    let number = name.strip_prefix("segment-")?.parse().ok()?;
+    (file_name(number) == name).then_some(number)
+}
+
+/// Makes segments in order, each larger than the one before.
+pub(crate) struct SegmentMaker {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) directory: PathBuf,
+    pub(crate) session: SessionId,
+    pub(crate) salt: u32,
+    /// The last one made.
+    pub(crate) highest: u32,
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// Sizes to begin and to end with.
+    pub(crate) sizes: (u64, u64),
+    /// The session's store is closed: make no more.
+    pub(crate) closed: bool,
+}
+
+/// How much larger the next segment is: six of them from 64 KiB to 64 MiB.
+const GROWTH: u64 = 4;
+
+impl SegmentMaker {
+    /// Makes the next segment with room for `room` bytes of records; smaller than usual when the disk is nearly full.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] or [`StoreError::Io`]; nothing is left behind then.
+    pub(crate) fn make(&mut self, room: usize) -> Result<Segment, StoreError> {
+        let (smallest, largest) = self.sizes;
+        let needed = (room as u64 + SEGMENT_HEADER as u64).next_multiple_of(4096);
+        let mut bytes = (self.bytes * GROWTH).clamp(smallest, largest).max(needed);
+        loop {
+            match self.try_make(bytes) {
+                Ok(segment) => {
+                    self.highest = segment.number;
+                    self.bytes = bytes;
+                    return Ok(segment);
+                }
+                Err(StoreError::Full { .. }) if bytes / 2 >= needed.max(smallest) => {
+                    bytes = (bytes / 2).next_multiple_of(4096);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Takes back a segment that was made but not used.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the file stays.
+    pub(crate) fn unmake(&mut self, segment: Segment) -> Result<(), StoreError> {
+        let path = self.directory.join(file_name(segment.number));
+        self.backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
+        self.highest = segment.number - 1;
+        Ok(())
+    }
+
+    fn try_make(&self, bytes: u64) -> Result<Segment, StoreError> {
+        let number = self.highest + 1;
+        let path = self.directory.join(file_name(number));
+        let new = self.directory.join(format!("{}.new", file_name(number)));
+        let made = self.build(&new, number, bytes);
+        if made.is_err() {
+            let _ = self.backend.remove(&new);
+            return made;
+        }
+        let placed =
+            self.backend.rename(&new, &path).map_err(|e| failed("renaming", &new, &e)).and_then(|()| {
+                self.backend.sync_dir(&self.directory).map_err(|e| failed("syncing", &path, &e))
+            });
+        if let Err(error) = placed {
+            let _ = self.backend.remove(&new);
+            let _ = self.backend.remove(&path);
+            return Err(error);
+        }
+        made
+    }
+
+    /// The file is whole on disk before it gets its name.
+    fn build(&self, path: &Path, number: u32, bytes: u64) -> Result<Segment, StoreError> {
+        let file = self.backend.create(path).map_err(|e| failed("creating", path, &e))?;
+        self.backend.allocate(&file, bytes).map_err(|e| failed("allocating", path, &e))?;
+        let header = SegmentHeader {
+            number,
+            bytes,
+            created: lock::now(),
+            salt: self.salt,
+            session: self.session.clone(),
+        };
+        self.backend.write(&file, 0, &header.encode()).map_err(|e| failed("writing", path, &e))?;
+        self.backend.sync(&file).map_err(|e| failed("syncing", path, &e))?;
+        let mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
+        Ok(Segment::new(number, mapping))
+    }
+}

@@ -1,0 +1,248 @@
+//! What a store does while nothing goes wrong.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{
+    Connection, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
+};
+
+use super::*;
+use crate::testing::{TempDir, attempt, inbound, outbound, reset};
+
+#[test]
+fn messages_are_read_back_over_many_segments_and_after_reopening() {
+    let dir = TempDir::new("basics");
+    let mut store = small(dir.path());
+    let (key, recovered) = open(&mut store);
+    assert_eq!(recovered, Recovered::default());
+    for n in 1..=1000 {
+        let cause = Some(SeqNum(n));
+        let bytes = body(n);
+        turn(
+            &mut store,
+            key,
+            &[inbound(n, b"order"), Record { next_in: SeqNum(n + 1), cause, ..outbound(n, &bytes) }],
+        );
+    }
+    for round in 0..2 {
+        for n in (1..=1000).chain([7, 993, 1, 1000, 500]) {
+            assert_eq!(read_body(&mut store, key, 0, n), Some(body(n)), "round {round}");
+        }
+        assert_eq!(read_body(&mut store, key, 0, 1001), None);
+        let found = store.read(key, Generation(0), SeqNum(0)..=SeqNum::MAX).unwrap().unwrap();
+        assert_eq!((found.seq, found.cause), (SeqNum(1), Some(SeqNum(1))));
+        assert_eq!(count(&mut store, key), 2000);
+        store.close(key).unwrap();
+        let (again, recovered) = open(&mut store);
+        assert_eq!(again, key);
+        assert_eq!((recovered.next_in, recovered.next_out), (SeqNum(1001), SeqNum(1001)));
+        assert_eq!((recovered.given_up, recovered.damage), (None, None));
+    }
+}
+
+#[test]
+fn a_number_that_was_skipped_is_answered_with_the_next_one_in_range() {
+    let dir = TempDir::new("skipped");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    turn(&mut store, key, &[outbound(1, b"one"), outbound(5, b"five")]);
+    let mut first =
+        |from, to| store.read(key, Generation(0), SeqNum(from)..=SeqNum(to)).unwrap().map(|r| r.seq.0);
+    assert_eq!(first(2, 9), Some(5));
+    assert_eq!(first(2, 4), None);
+    assert_eq!(first(6, 9), None);
+}
+
+#[test]
+fn a_turn_over_several_segments_and_sessions_is_rolled_back_to_the_last_byte() {
+    let dir = TempDir::new("rollback");
+    let mut store = small(dir.path());
+    let (a, _) = open(&mut store);
+    let (b, _) = store.open(&session("B")).unwrap();
+    turn(&mut store, a, &[outbound(1, b"kept")]);
+    let files = |name: &str| {
+        let mut all: Vec<_> = std::fs::read_dir(dir.path().join(session(name).file_name()))
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .filter(|p| p.to_str().unwrap().contains("segment"))
+            .map(|p| (std::fs::read(&p).unwrap(), p))
+            .collect();
+        all.sort_by(|x, y| x.1.cmp(&y.1));
+        all
+    };
+    let before = files("A").remove(0);
+    store.begin();
+    for n in 2..300 {
+        let bytes = body(n);
+        store.append(a, &outbound(n, &bytes)).unwrap();
+        store.append(b, &outbound(n, &bytes)).unwrap();
+    }
+    store.rollback();
+    let after = files("A");
+    assert!(after.len() > 2, "the turn went over several segments");
+    assert_eq!(after[0], before);
+    for (bytes, path) in &after[1..] {
+        assert!(bytes[512..].iter().all(|b| *b == 0), "{}", path.display());
+    }
+    assert_eq!(count(&mut store, a), 1);
+    assert_eq!(count(&mut store, b), 0);
+    // The numbers are free again, and the segments that were taken are used.
+    for n in 2..200 {
+        let bytes = body(n);
+        turn(&mut store, a, &[outbound(n, &bytes)]);
+    }
+    for n in 2..200 {
+        assert_eq!(read_body(&mut store, a, 0, n), Some(body(n)));
+    }
+    drop(store);
+    let mut store = small(dir.path());
+    assert_eq!(open(&mut store).1.next_out, SeqNum(200));
+}
+
+#[test]
+fn a_reset_archives_the_generation_before_it() {
+    let dir = TempDir::new("generations");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    for g in 0..5 {
+        for n in 1..=50 {
+            let text = format!("generation {g} message {n}");
+            turn(&mut store, key, &[outbound(n, text.as_bytes())]);
+        }
+        turn(&mut store, key, &[reset(1, 1)]);
+    }
+    for _ in 0..2 {
+        for g in 0..5 {
+            assert_eq!(
+                read_body(&mut store, key, g, 50),
+                Some(format!("generation {g} message 50").into_bytes())
+            );
+            assert_eq!(read_body(&mut store, key, g, 51), None);
+        }
+        assert_eq!(read_body(&mut store, key, 5, 1), None);
+        assert_eq!(count(&mut store, key), 1, "only the reset itself");
+        store.crash();
+        let recovered = open(&mut store).1;
+        assert_eq!((recovered.generation, recovered.next_out), (Generation(5), SeqNum(1)));
+        assert_eq!(recovered.since, Some(reset(1, 1).utc));
+    }
+}
+
+#[test]
+fn everything_about_a_record_survives() {
+    let dir = TempDir::new("fields");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    let record = Record {
+        flags: RecordFlags::ADMIN.with(RecordFlags::MASKED),
+        next_in: SeqNum(77),
+        connection: Connection(9),
+        cause: Some(SeqNum(76)),
+        ..outbound(3, b"body")
+    };
+    turn(&mut store, key, &[record]);
+    turn(&mut store, key, &[Record { next_in: SeqNum(77), connection: Connection(9), ..attempt(77) }]);
+    store.crash();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.next_in, recovered.connection, recovered.attempts), (SeqNum(77), Connection(9), 1));
+    let mut first = None;
+    store
+        .replay(key, &mut |r| {
+            assert_eq!(r, record);
+            first = Some(r.kind);
+            std::ops::ControlFlow::Break(())
+        })
+        .unwrap();
+    assert_eq!(first, Some(RecordKind::Outbound));
+}
+
+#[test]
+fn a_record_too_large_for_the_largest_segment_is_refused_and_one_that_just_fits_is_not() {
+    let dir = TempDir::new("large");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    store.begin();
+    let Err(StoreError::TooLarge { limit, .. }) = store.append(key, &outbound(1, &[b'x'; 20_000])) else {
+        panic!("taken")
+    };
+    store.rollback();
+    let body = vec![b'y'; limit];
+    turn(&mut store, key, &[outbound(1, &body)]);
+    turn(&mut store, key, &[outbound(2, &body)]);
+    turn(&mut store, key, &[outbound(3, b"small")]);
+    assert_eq!(read_body(&mut store, key, 0, 2), Some(body));
+    assert_eq!(read_body(&mut store, key, 0, 3), Some(b"small".to_vec()));
+}
+
+#[test]
+fn a_session_is_opened_once_in_a_process_whichever_store_asks() {
+    let dir = TempDir::new("twice");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    assert!(matches!(store.open(&session("A")), Err(StoreError::Locked { .. })));
+    let mut other = small(dir.path());
+    let Err(StoreError::Locked { place, holder }) = other.open(&session("A")) else { panic!("not refused") };
+    assert!(place.ends_with("FIX.4.4-VENUE-A"), "{place}");
+    assert!(holder.starts_with(&format!("process {} on ", std::process::id())), "{holder}");
+    store.close(key).unwrap();
+    open(&mut other);
+}
+
+#[test]
+fn an_empty_turn_is_where_the_last_one_was() {
+    let dir = TempDir::new("empty");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    turn(&mut store, key, &[outbound(1, b"x")]);
+    store.begin();
+    assert_eq!(store.commit().unwrap(), Position(1));
+    assert_eq!(store.durable(), Position(1));
+    store.begin();
+    assert!(matches!(store.append(key, &outbound(1, b"y")), Err(StoreError::NumberReused { .. })));
+    store.rollback();
+    assert_eq!(count(&mut store, key), 1);
+}
+
+#[test]
+fn many_numbers_at_once_wait_for_the_mark_on_disk() {
+    let dir = TempDir::new("mark");
+    let mut store = DirectoryStore::new(dir.path());
+    let (key, _) = open(&mut store);
+    let directory = dir.path().join(session("A").file_name());
+    for n in 1..=100_000 {
+        turn(&mut store, key, &[outbound(n, b"x")]);
+        if n % 5000 == 0 {
+            let copies = crate::head::read_copies(&directory).unwrap().unwrap();
+            let mark = crate::head::newest(&copies).unwrap().mark;
+            assert!(mark > SeqNum(n), "{mark} at {n}");
+        }
+    }
+    turn(&mut store, key, &[Record { kind: RecordKind::Adjust, ..outbound(10_000_000, b"far") }]);
+    let copies = crate::head::read_copies(&directory).unwrap().unwrap();
+    assert!(crate::head::newest(&copies).unwrap().mark > SeqNum(10_000_000));
+    turn(&mut store, key, &[reset(1, 1)]);
+    turn(&mut store, key, &[outbound(1, b"again")]);
+    store.crash();
+    assert_eq!(open(&mut store).1.next_out, SeqNum(2));
+}
+
+#[test]
+fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
+    let dir = TempDir::new("vanished");
+    let mut store = small(dir.path());
+    let (_, _) = open(&mut store);
+    let (b, _) = store.open(&session("B")).unwrap();
+    assert_eq!(store.take_failure(), None);
+    std::fs::remove_dir_all(dir.path().join(session("B").file_name())).unwrap();
+    let failure = loop {
+        if let Some(failure) = store.take_failure() {
+            break failure;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(failure.0, b);
+    assert!(failure.1.to_string().contains("FIX.4.4-VENUE-B"), "{}", failure.1);
+    assert_eq!(store.take_failure(), None, "told once");
+    store.begin();
+    assert_eq!(store.append(b, &outbound(1, b"x")), Err(failure.1));
+    store.rollback();
+}

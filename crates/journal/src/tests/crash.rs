@@ -1,0 +1,289 @@
+//! Process death, power loss and torn writes.
+
+use std::path::PathBuf;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Generation, Record, RecordKind, Store};
+
+use super::*;
+use crate::layout::{HEAD_COPIES, Head};
+use crate::log::RESERVE;
+use crate::testing::{TempDir, inbound, outbound, reset};
+
+struct Journal {
+    dir: TempDir,
+}
+
+impl Journal {
+    fn new(name: &str) -> Self {
+        Self { dir: TempDir::new(name) }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.dir.path().join(session("A").file_name())
+    }
+
+    fn segment(&self, n: u32) -> PathBuf {
+        self.directory().join(crate::segment::file_name(n))
+    }
+
+    fn store(&self) -> DirectoryStore {
+        small(self.dir.path())
+    }
+
+    /// As if the machine had gone down and come up again.
+    fn reboot(&self) {
+        let path = self.directory().join("head");
+        let mut bytes = std::fs::read(&path).unwrap();
+        for at in HEAD_COPIES {
+            let at = at as usize;
+            let mut head = Head::decode(&bytes[at..]).unwrap();
+            head.boot = [1; 16];
+            bytes[at..at + 512].copy_from_slice(&head.encode());
+        }
+        std::fs::write(&path, bytes).unwrap();
+    }
+
+    fn zero(&self, segment: u32, range: std::ops::Range<usize>) {
+        let path = self.segment(segment);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let end = range.end.min(bytes.len());
+        bytes[range.start..end].fill(0);
+        std::fs::write(&path, bytes).unwrap();
+    }
+
+    /// Bytes of segment 1 up to the last one that is not zero.
+    fn length(&self) -> usize {
+        let bytes = std::fs::read(self.segment(1)).unwrap();
+        bytes.iter().rposition(|b| *b != 0).unwrap() + 1
+    }
+}
+
+#[test]
+fn after_the_processs_death_numbers_go_on_exactly() {
+    let j = Journal::new("death");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=300 {
+        let bytes = body(n);
+        turn(&mut store, key, &[inbound(n, b"i"), Record { next_in: SeqNum(n + 1), ..outbound(n, &bytes) }]);
+    }
+    // Dead in the middle of a turn over several segments.
+    store.begin();
+    for n in 301..400 {
+        let bytes = body(n);
+        store.append(key, &Record { next_in: SeqNum(301), ..outbound(n, &bytes) }).unwrap();
+    }
+    store.crash();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.next_in, recovered.next_out), (SeqNum(301), SeqNum(301)));
+    assert_eq!((recovered.given_up, recovered.damage), (None, None));
+    assert_eq!(count(&mut store, key), 600);
+    turn(&mut store, key, &[Record { next_in: SeqNum(301), ..outbound(301, b"other") }]);
+    assert_eq!(read_body(&mut store, key, 0, 301), Some(b"other".to_vec()));
+    store.crash();
+    assert_eq!(open(&mut store).1.next_out, SeqNum(302));
+}
+
+#[test]
+fn after_the_machines_death_numbers_go_on_at_the_mark() {
+    let j = Journal::new("power");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=20 {
+        turn(&mut store, key, &[outbound(n, b"x")]);
+    }
+    store.crash();
+    j.reboot();
+    let (key, recovered) = open(&mut store);
+    let mark = SeqNum(1 + RESERVE);
+    assert_eq!(recovered.next_out, mark);
+    assert_eq!(recovered.given_up, Some(SeqNum(21)..=mark.previous()));
+    assert_eq!(recovered.damage, None);
+    let mut last = None;
+    store
+        .replay(key, &mut |r| {
+            last = Some((r.kind, String::from_utf8_lossy(r.body).into_owned()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let (kind, text) = last.unwrap();
+    assert_eq!(kind, RecordKind::Adjust);
+    assert!(text.contains(&format!("21 to {}", mark.previous())), "{text}");
+    turn(&mut store, key, &[outbound(mark.0, b"after")]);
+    store.crash();
+    let recovered = open(&mut store).1;
+    assert_eq!((recovered.next_out, recovered.given_up), (mark.next(), None), "told once");
+    // A clean close before the machine goes down loses nothing.
+    store.close(key).unwrap();
+    j.reboot();
+    let recovered = open(&mut store).1;
+    assert_eq!((recovered.next_out, recovered.given_up), (mark.next(), None));
+}
+
+#[test]
+fn a_turn_torn_at_any_byte_is_cut_as_a_whole_and_numbers_go_on_at_the_mark() {
+    let j = Journal::new("torn");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=5 {
+        turn(&mut store, key, &[outbound(n, b"whole")]);
+    }
+    let begin = j.length().next_multiple_of(8);
+    turn(&mut store, key, &[inbound(1, b"torn?"), Record { next_in: SeqNum(2), ..outbound(6, b"torn!") }]);
+    store.crash();
+    let end = j.length();
+    let whole = std::fs::read(j.segment(1)).unwrap();
+    let head = std::fs::read(j.directory().join("head")).unwrap();
+    let mark = SeqNum(1 + RESERVE);
+    for keep in begin..end {
+        std::fs::write(j.segment(1), &whole).unwrap();
+        std::fs::write(j.directory().join("head"), &head).unwrap();
+        j.zero(1, keep..end);
+        let (key, recovered) = open(&mut store);
+        assert_eq!(recovered.damage, None, "{keep}");
+        if keep == begin {
+            // Nothing of it is left: as if it had never been, which for this process is true.
+            assert_eq!((recovered.next_out, recovered.given_up), (SeqNum(6), None));
+        } else {
+            assert_eq!((recovered.next_out, recovered.next_in), (mark, SeqNum(1)), "{keep}");
+            assert_eq!(recovered.given_up, Some(SeqNum(6)..=mark.previous()));
+            assert_eq!(count(&mut store, key), 6, "five messages and the store's own remark");
+            let cut = std::fs::read(j.directory().join(format!("cut-segment-000001-{begin}"))).unwrap();
+            assert!(whole[begin..].starts_with(&cut) || cut.len() > end - begin);
+            std::fs::remove_file(j.directory().join(format!("cut-segment-000001-{begin}"))).unwrap();
+        }
+        store.crash();
+        let recovered = open(&mut store).1;
+        assert_eq!((recovered.given_up, recovered.damage), (None, None), "healed");
+        store.crash();
+    }
+}
+
+#[test]
+fn a_page_lost_in_the_middle_halts_the_session_and_keeps_what_is_behind_it() {
+    let j = Journal::new("page");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=100 {
+        turn(&mut store, key, &[outbound(n, b"0123456789abcdef")]);
+    }
+    store.crash();
+    j.zero(1, 1024..2048);
+    let (key, recovered) = open(&mut store);
+    assert!(
+        recovered.damage.as_ref().unwrap().contains("segment-000001 holds no record from byte "),
+        "{recovered:?}"
+    );
+    assert!(recovered.next_out >= SeqNum(101));
+    store.begin();
+    assert!(store.append(key, &outbound(200_000, b"x")).is_err());
+    store.rollback();
+    let before = std::fs::read(j.segment(1)).unwrap();
+    store.close(key).unwrap();
+    assert_eq!(std::fs::read(j.segment(1)).unwrap(), before, "nothing was changed");
+}
+
+#[test]
+fn a_lost_segment_or_head_halts_the_session() {
+    for lost in ["segment-000001", "segment-000002", "head"] {
+        let j = Journal::new("lost");
+        let mut store = j.store();
+        let (key, _) = open(&mut store);
+        for n in 1..=200 {
+            let bytes = body(n);
+            turn(&mut store, key, &[outbound(n, &bytes)]);
+        }
+        store.close(key).unwrap();
+        std::fs::remove_file(j.directory().join(lost)).unwrap();
+        let damage = open(&mut store).1.damage;
+        assert!(damage.as_ref().is_some_and(|d| d.contains(lost)), "{lost}: {damage:?}");
+    }
+}
+
+#[test]
+fn a_lost_last_segment_lets_numbers_go_on_at_the_mark() {
+    let j = Journal::new("last");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=200 {
+        let bytes = body(n);
+        turn(&mut store, key, &[outbound(n, &bytes)]);
+    }
+    store.close(key).unwrap();
+    let last = (1..).take_while(|n| j.segment(*n).exists()).last().unwrap();
+    std::fs::remove_file(j.segment(last)).unwrap();
+    let recovered = open(&mut store).1;
+    assert_eq!((recovered.next_out, recovered.damage), (SeqNum(201), None));
+    assert_eq!(recovered.given_up.map(|r| *r.end()), Some(SeqNum(200)));
+}
+
+#[test]
+fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation() {
+    for told in [false, true] {
+        let j = Journal::new("reset");
+        let mut store = j.store();
+        let (key, _) = open(&mut store);
+        for n in 1..=10 {
+            turn(&mut store, key, &[outbound(n, b"x")]);
+        }
+        let kept = j.length().next_multiple_of(8);
+        turn(&mut store, key, &[reset(1, 1)]);
+        turn(&mut store, key, &[outbound(1, b"new"), outbound(2, b"new")]);
+        if told {
+            // Wait until the store thread has written the new generation's head.
+            while crate::head::newest(&crate::head::read_copies(&j.directory()).unwrap().unwrap())
+                .unwrap()
+                .generation
+                != Generation(1)
+            {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        store.crash();
+        j.zero(1, kept..usize::MAX);
+        j.reboot();
+        let (key, recovered) = open(&mut store);
+        assert_eq!(recovered.damage, None);
+        assert!(recovered.next_out >= SeqNum(RESERVE), "{recovered:?}");
+        assert!(
+            !told || (recovered.generation, recovered.next_in) == (Generation(1), SeqNum(1)),
+            "{recovered:?}"
+        );
+        let next = recovered.next_out;
+        turn(&mut store, key, &[outbound(next.0, b"goes on")]);
+        store.crash();
+        let again = open(&mut store).1;
+        assert_eq!((again.generation, again.next_out), (recovered.generation, next.next()));
+    }
+}
+
+#[test]
+fn an_interrupted_creation_is_begun_again() {
+    let j = Journal::new("creation");
+    let mut store = j.store();
+    open(&mut store);
+    store.crash();
+    std::fs::remove_file(j.directory().join("head")).unwrap();
+    let (key, recovered) = open(&mut store);
+    assert_eq!(recovered, fixbolt_session::store::Recovered::default());
+    turn(&mut store, key, &[outbound(1, b"x")]);
+    store.crash();
+    assert_eq!(open(&mut store).1.next_out, SeqNum(2));
+}
+
+#[test]
+fn a_dead_process_between_two_sessions_of_a_turn_leaves_the_first_one_for_later() {
+    // The session with the inbound message is published last, so its message comes again.
+    let j = Journal::new("half");
+    let mut store = j.store();
+    let (a, _) = open(&mut store);
+    let (b, _) = store.open(&session("B")).unwrap();
+    store.begin();
+    store.append(a, &inbound(1, b"order")).unwrap();
+    store.append(b, &Record { cause: Some(SeqNum(1)), ..outbound(1, b"drop copy") }).unwrap();
+    store.crash_after_publishing(1);
+    let a = open(&mut store).1;
+    let b = store.open(&session("B")).unwrap().1;
+    assert_eq!((a.next_in, b.next_out), (SeqNum(1), SeqNum(2)));
+}

@@ -1,0 +1,113 @@
+//! Each byte of a journal flipped in turn: NextNumOut never goes down, or the store says why it must not be used.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Record, Store};
+
+use super::*;
+use crate::testing::{TempDir, inbound, outbound};
+
+/// A journal of 200 records over two segments: 100 turns of an order and its report, the last message being ours.
+fn journal(dir: &TempDir, clean: bool) {
+    let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768);
+    let (key, _) = open(&mut store);
+    for n in 1..=100 {
+        let report = &body(n)[..];
+        turn(
+            &mut store,
+            key,
+            &[
+                inbound(n, b"8=FIX.4.4|35=D"),
+                Record { next_in: SeqNum(n + 1), cause: Some(SeqNum(n)), ..outbound(n, report) },
+            ],
+        );
+    }
+    if clean {
+        store.close(key).unwrap();
+    } else {
+        store.crash();
+    }
+}
+
+type Files = Vec<(OsString, Vec<u8>)>;
+
+fn load(directory: &Path) -> Files {
+    let mut all: Files = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|e| e.unwrap())
+        .map(|e| (e.file_name(), std::fs::read(e.path()).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+fn restore(directory: &Path, files: &Files) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        if !files.iter().any(|(name, _)| *name == entry.file_name()) {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    for (name, bytes) in files {
+        std::fs::write(directory.join(name), bytes).unwrap();
+    }
+}
+
+fn flip_everything(clean: bool) -> (usize, usize) {
+    let dir = TempDir::new("flips");
+    journal(&dir, clean);
+    let directory = dir.path().join(session("A").file_name());
+    let files = load(&directory);
+    let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768);
+    let (mut halted, mut went_on) = (0, 0);
+    for (name, bytes) in &files {
+        let text = name.to_str().unwrap();
+        // What lies behind the last record: every byte near it, and samples of the rest.
+        let used = bytes.iter().rposition(|b| *b != 0).unwrap() + 1;
+        let tail = (used..bytes.len()).filter(|at| *at < used + 200 || at % 509 == 0);
+        for at in (0..used).chain(tail) {
+            for mask in [0xff, 0x01] {
+                restore(&directory, &files);
+                let mut flipped = bytes.clone();
+                flipped[at] ^= mask;
+                std::fs::write(directory.join(name), &flipped).unwrap();
+                let (key, recovered) = open(&mut store);
+                let place = format!("{text} byte {at} ^ {mask:#x}: {recovered:?}");
+                if recovered.damage.is_some() {
+                    halted += 1;
+                    assert!(recovered.next_out >= SeqNum(101), "{place}");
+                    store.crash();
+                    continue;
+                }
+                went_on += 1;
+                assert!(recovered.next_out >= SeqNum(101), "{place}");
+                let lost = recovered.next_in < SeqNum(101);
+                assert!(
+                    recovered.next_in == SeqNum(101) || (lost && recovered.given_up.is_some()),
+                    "{place}"
+                );
+                let next = recovered.next_out;
+                turn(&mut store, key, &[Record { next_in: recovered.next_in, ..outbound(next.0, b"next") }]);
+                store.crash();
+                let again = open(&mut store).1;
+                assert_eq!((again.next_out, again.damage), (next.next(), None), "{place}");
+                store.crash();
+            }
+        }
+    }
+    (halted, went_on)
+}
+
+#[test]
+fn no_flipped_byte_of_an_open_journal_lowers_the_next_outbound_number() {
+    let (halted, went_on) = flip_everything(false);
+    assert!(halted > 30_000 && went_on > 2_000, "{halted} halted, {went_on} went on");
+}
+
+#[test]
+fn no_flipped_byte_of_a_closed_journal_lowers_the_next_outbound_number() {
+    let (halted, went_on) = flip_everything(true);
+    assert!(halted > 30_000 && went_on > 2_000, "{halted} halted, {went_on} went on");
+}

@@ -1,0 +1,152 @@
+//! A file system that fails at the n-th operation, for every n: the store says so and loses nothing.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Store, StoreError};
+
+use super::*;
+use crate::backend::{Backend, System};
+use crate::mapping::Mapping;
+use crate::testing::{TempDir, outbound};
+
+/// Works for a number of operations, then fails until mended.
+struct Failing {
+    left: AtomicUsize,
+    full: bool,
+    mended: AtomicBool,
+    failures: AtomicUsize,
+}
+
+impl Failing {
+    fn after(operations: usize, full: bool) -> Arc<Self> {
+        Arc::new(Self {
+            left: AtomicUsize::new(operations),
+            full,
+            mended: AtomicBool::new(false),
+            failures: AtomicUsize::new(0),
+        })
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let spend = |n: usize| n.checked_sub(1);
+        if self.mended.load(Ordering::Relaxed)
+            || self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+        {
+            return Ok(());
+        }
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        Err(if self.full { io::ErrorKind::StorageFull.into() } else { io::Error::other("broken") })
+    }
+}
+
+impl Backend for Failing {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.check().and_then(|()| System.create_dir(path))
+    }
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.check().and_then(|()| System.create(path))
+    }
+    fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
+        self.check().and_then(|()| System.allocate(file, length))
+    }
+    fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.check().and_then(|()| System.write(file, at, bytes))
+    }
+    fn sync(&self, file: &File) -> io::Result<()> {
+        self.check().and_then(|()| System.sync(file))
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.check().and_then(|()| System.sync_dir(path))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.check().and_then(|()| System.rename(from, to))
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        // A full disk can always be made emptier.
+        if self.full { System.remove(path) } else { self.check().and_then(|()| System.remove(path)) }
+    }
+    fn map(&self, file: &File, length: usize) -> io::Result<Mapping> {
+        self.check().and_then(|()| System.map(file, length))
+    }
+}
+
+/// Opens, appends until something fails, closes, mends, opens again. How many messages were committed.
+fn run(operations: usize, full: bool) -> (u64, bool) {
+    let dir = TempDir::new("full");
+    let backend = Failing::after(operations, full);
+    let mut store =
+        DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
+    let mut committed = 0;
+    let mut error = None;
+    match store.open(&session("A")) {
+        Err(e) => error = Some(e),
+        Ok((key, _)) => {
+            while committed < 400 && error.is_none() {
+                store.begin();
+                let bytes = body(committed + 1);
+                match store.append(key, &outbound(committed + 1, &bytes)) {
+                    Ok(()) => {
+                        store.commit().unwrap();
+                        committed += 1;
+                    }
+                    Err(e) => {
+                        store.rollback();
+                        error = Some(e);
+                    }
+                }
+            }
+            for n in 1..=committed {
+                assert_eq!(read_body(&mut store, key, 0, n), Some(body(n)));
+            }
+            let closed = store.close(key);
+            error = error.or(closed.err());
+        }
+    }
+    if let Some(error) = &error {
+        assert_eq!(matches!(error, StoreError::Full { .. }), full, "{error}");
+        assert!(error.to_string().contains("fixbolt-journal-full"), "which file: {error}");
+    }
+    assert!(error.is_none() || backend.failures.load(Ordering::Relaxed) > 0);
+    backend.mended.store(true, Ordering::Relaxed);
+    let (key, recovered) = open(&mut store);
+    assert_eq!(recovered.damage, None, "after {operations}");
+    assert_eq!((recovered.next_out, recovered.given_up), (SeqNum(committed + 1), None), "after {operations}");
+    for n in 1..=committed {
+        assert_eq!(read_body(&mut store, key, 0, n), Some(body(n)));
+    }
+    for n in committed + 1..committed + 100 {
+        let bytes = body(n);
+        turn(&mut store, key, &[outbound(n, &bytes)]);
+    }
+    store.close(key).unwrap();
+    assert_eq!(open(&mut store).1.next_out, SeqNum(committed + 100));
+    (committed, error.is_some())
+}
+
+#[test]
+fn a_disk_that_fills_at_any_operation_loses_no_committed_message() {
+    every_operation(true);
+}
+
+#[test]
+fn a_disk_that_breaks_at_any_operation_loses_no_committed_message() {
+    every_operation(false);
+}
+
+fn every_operation(full: bool) {
+    let mut partly = 0;
+    for operations in 0.. {
+        let (committed, failed) = run(operations, full);
+        if !failed {
+            assert_eq!(committed, 400);
+            break;
+        }
+        partly += usize::from(committed > 0 && committed < 400);
+    }
+    assert!(partly > 10, "failures hit between messages: {partly}");
+}
