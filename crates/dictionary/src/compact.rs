@@ -121,9 +121,12 @@ impl Dictionary {
         reader.names(text);
         reader.bodies(text);
         let Reader { mut found, draft, places, .. } = reader;
+        if !found.errors.is_empty() {
+            // A definition that was not understood leaves its number to the next one: references would lead astray.
+            return Err(found.errors);
+        }
         match draft.assemble() {
-            Ok(dictionary) if found.errors.is_empty() => Ok(dictionary),
-            Ok(_) => Err(found.errors),
+            Ok(dictionary) => Ok(dictionary),
             Err(faults) => {
                 for Fault { place, reason } in faults {
                     let lines = match place {

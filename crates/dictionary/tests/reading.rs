@@ -267,3 +267,11 @@ fn errors_of_an_orchestra_file_come_all_at_once() {
         ]
     );
 }
+
+#[test]
+fn a_table_whose_definition_is_not_understood_is_refused_whatever_refers_to_it() {
+    let errors =
+        Dictionary::from_table("table 1\nversion FIX.4.4\ncomponent Block *Parties\ngroup Parties\n")
+            .expect_err("the group has no count tag");
+    assert_eq!((errors.len(), errors[0].line), (1, 4));
+}
