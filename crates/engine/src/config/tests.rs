@@ -287,3 +287,9 @@ fn every_used_key_of_the_vocabulary_is_read_and_every_read_key_is_in_it() {
         assert!(*treatment != Treatment::Used || asked.iter().any(|read| read == key), "{key} is used");
     }
 }
+
+#[test]
+fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
+    let error = read("[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
+    assert_eq!(error.to_string(), r"a.cfg:2: the control character '\r' stands in the line");
+}

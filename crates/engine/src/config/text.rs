@@ -101,6 +101,11 @@ impl Reader<'_> {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
+            if let Some(odd) = line.chars().find(|c| c.is_control() && *c != '\t') {
+                // No key or value has one, and in an error it would break the line.
+                let reason = format!("the control character {odd:?} stands in the line");
+                return Err(ConfigError::Syntax { place, reason });
+            }
             if let Some(header) = line.strip_prefix('[') {
                 self.section(place, header)?;
                 continue;
