@@ -1,6 +1,8 @@
 //! The targets, one a module, and the seeds that several share.
 
 mod body;
+mod config;
+mod dictionary;
 mod framer;
 mod index;
 mod values;
@@ -21,6 +23,8 @@ pub static TARGETS: &[Target] = &[
     Target { name: "framer", run: framer::run, seeds: framer::seeds },
     Target { name: "index", run: index::run, seeds: messages },
     Target { name: "body", run: body::run, seeds: body::seeds },
+    Target { name: "dictionary", run: dictionary::run, seeds: dictionary::seeds },
+    Target { name: "config", run: config::run, seeds: config::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },
 ];
 

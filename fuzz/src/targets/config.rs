@@ -1,0 +1,121 @@
+//! Configuration files: an error is one line that names the file and a line that exists; what is accepted is complete, and
+//! means the same with other line ends, with comments and blank lines behind it, and with keys in other case.
+
+use fixbolt::config::{Configuration, Connection, Identity};
+
+const VENUE: &str = "# a venue
+[DEFAULT]
+ConnectionType=acceptor
+SocketAcceptPort=9880
+StartTime=00:00:00
+EndTime=00:00:00
+HeartBtInt=30
+FileStorePath=journal
+X-Desk=7
+[SESSION]
+BeginString=FIX.4.4
+SenderCompID=VENUE
+TargetCompID=TRADER
+ResetOnLogon=Y
+[SESSION]
+BeginString=FIX.4.2
+SenderCompID=VENUE
+TargetCompID=TRADER42
+ValidateFieldsOutOfOrder=N
+[APP]
+Greeting=hello
+";
+
+const TRADER: &str = "[DEFAULT]
+ConnectionType=initiator
+ReconnectInterval=5
+SocketConnectHost=localhost
+SocketConnectPort=9880
+SocketConnectHost1=backup
+SocketConnectPort1=9881
+LogonTimeout=10
+TimestampPrecision=6
+[SESSION]
+BeginString=FIX.4.4
+SenderCompID=TRADER
+TargetCompID=VENUE
+MaxMessageSize=65536
+CheckLatency=N
+Compatibility=quickfix
+";
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let dynamic = VENUE.replace("TargetCompID=TRADER\n", "TargetCompID=*\nDynamicSession=Y\n");
+    let variables = VENUE.replace("30", "${FIXBOLT_FUZZ}").replace("VENUE", "$$VENUE");
+    let include = format!("include=nowhere.cfg\n{TRADER}");
+    [VENUE, TRADER, &dynamic, &variables, &include].iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+pub(super) fn run(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    // Reading other files belongs to other tests: here a file would only make an input mean different things on two machines.
+    if text.contains("include") || text.contains("${file") {
+        return;
+    }
+    let lines = text.lines().count() as u32 + 1;
+    let read = |text: &str| Configuration::from_text("venue.cfg", text);
+    let first = read(&text);
+    match &first {
+        Err(error) => {
+            let said = error.to_string();
+            assert!(!said.contains(['\n', '\r']), "an error of several lines: {said:?}");
+            assert!(said.starts_with("venue.cfg"), "an error that does not name the file: {said}");
+            let place = error.place().expect("a text has a place for every error");
+            assert!(place.line >= 1 && place.line <= lines, "line {} of {lines}: {said}", place.line);
+        }
+        Ok(configuration) => complete(configuration, lines),
+    }
+    assert_eq!(first, read(&text), "the same text means two things");
+    if text.contains('\r') {
+        return;
+    }
+    let Ok(first) = first else { return };
+    assert_eq!(Ok(&first), read(&text.replace('\n', "\r\n")).as_ref(), "other line ends, another meaning");
+    assert_eq!(Ok(&first), read(&format!("{text}\n\n# the end\n")).as_ref(), "a comment means something");
+    let mut own = false;
+    let other_case: String = text
+        .lines()
+        .map(|line| {
+            if line.trim_start().starts_with('[') {
+                own = line.to_ascii_lowercase().contains("app");
+            }
+            match line.split_once('=') {
+                Some((key, value)) if !own && !key.trim_start().to_ascii_lowercase().starts_with("x-") => {
+                    format!("{}={value}\n", key.to_ascii_uppercase())
+                }
+                _ => format!("{line}\n"),
+            }
+        })
+        .collect();
+    let other = read(&other_case).expect("keys in other case are the same keys");
+    assert_eq!(first.sessions, other.sessions, "keys in other case mean something else");
+}
+
+fn complete(configuration: &Configuration, lines: u32) {
+    assert!(!configuration.sessions.is_empty(), "accepted without a session");
+    let mut fixed = Vec::new();
+    for session in &configuration.sessions {
+        assert!(session.place.line >= 1 && session.place.line <= lines);
+        if let Connection::Initiator { hosts, .. } = &session.connection {
+            assert!(!hosts.is_empty(), "an initiator that knows no host");
+            assert!(hosts.iter().all(|(host, port)| !host.is_empty() && *port > 0), "{hosts:?}");
+            assert!(
+                matches!(session.identity, Identity::Fixed(_)),
+                "an initiator that does not know who it is"
+            );
+        }
+        if let Identity::Fixed(id) = &session.identity {
+            assert!(!fixed.contains(&id), "{id:?} twice");
+            fixed.push(id);
+        }
+    }
+    for warning in &configuration.warnings {
+        assert!(warning.place.line >= 1 && warning.place.line <= lines);
+        assert!(!warning.to_string().contains('\n'), "a warning of several lines");
+    }
+}

@@ -1,0 +1,140 @@
+//! Dictionary readers: what is accepted is whole (every reference leads somewhere, every look-up finds what the list holds,
+//! flattening ends), survives the compact table unchanged, and what is refused is refused with a line that exists.
+
+use std::fmt::Write as _;
+
+use fixbolt_dictionary::{Dictionary, Member, ReadError};
+
+const QUICKFIX: &str = "<fix type='FIX' major='4' minor='4' servicepack='0'>
+<header><field name='BeginString' required='Y'/><group name='NoHops' required='N'><field name='HopCompID' required='N'/></group></header>
+<messages>
+<message name='Order' msgtype='D' msgcat='app'><field name='Side' required='Y'/><component name='Parties' required='N'/><field name='Raw' required='N'/></message>
+<message name='Logon' msgtype='A' msgcat='admin'><field name='RawLength' required='N'/><field name='Raw' required='N'/></message>
+</messages>
+<trailer><field name='CheckSum' required='Y'/></trailer>
+<components><component name='Parties'><group name='NoPartyIDs' required='N'><field name='PartyID' required='Y'/><component name='Sub' required='N'/></group></component>
+<component name='Sub'><group name='NoSubs' required='N'><field name='SubID' required='N'/></group></component></components>
+<fields>
+<field number='8' name='BeginString' type='STRING'/><field number='10' name='CheckSum' type='STRING'/>
+<field number='54' name='Side' type='CHAR'><value enum='1' description='BUY'/><value enum='2' description='SELL'/></field>
+<field number='453' name='NoPartyIDs' type='NUMINGROUP'/><field number='448' name='PartyID' type='STRING'/>
+<field number='802' name='NoSubs' type='NUMINGROUP'/><field number='523' name='SubID' type='STRING'/>
+<field number='627' name='NoHops' type='NUMINGROUP'/><field number='628' name='HopCompID' type='STRING'/>
+<field number='95' name='RawLength' type='LENGTH'/><field number='96' name='Raw' type='DATA'/>
+</fields></fix>";
+
+const ORCHESTRA: &str = "<?xml version='1.0'?>
+<fixr:repository xmlns:fixr='http://fixprotocol.io/2020/orchestra/repository' name='FIX.4.4' version='FIX.4.4'>
+<fixr:codeSets><fixr:codeSet name='SideCodeSet' id='54' type='char'><fixr:code name='Buy' id='1' value='1'/><fixr:code name='Sell' id='2' value='2'/></fixr:codeSet></fixr:codeSets>
+<fixr:fields><fixr:field id='8' name='BeginString' type='String'/><fixr:field id='10' name='CheckSum' type='String'/>
+<fixr:field id='54' name='Side' type='SideCodeSet'/><fixr:field id='44' name='Price' type='Price'/>
+<fixr:field id='453' name='NoPartyIDs' type='NumInGroup'/><fixr:field id='448' name='PartyID' type='String'/></fixr:fields>
+<fixr:components><fixr:component id='1' name='StandardHeader'><fixr:fieldRef id='8' presence='required'/></fixr:component>
+<fixr:component id='2' name='StandardTrailer'><fixr:fieldRef id='10' presence='required'/></fixr:component>
+<fixr:component id='3' name='Block'><fixr:groupRef id='3'/><fixr:fieldRef id='44'/></fixr:component></fixr:components>
+<fixr:groups><fixr:group id='3' name='Parties'><fixr:numInGroup id='453'/><fixr:fieldRef id='448' presence='required'/></fixr:group></fixr:groups>
+<fixr:messages><fixr:message name='Order' id='14' msgType='D'><fixr:structure><fixr:componentRef id='1' presence='required'/>
+<fixr:componentRef id='3'/><fixr:fieldRef id='54' presence='required'/><fixr:componentRef id='2' presence='required'/>
+</fixr:structure></fixr:message></fixr:messages>
+</fixr:repository>";
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let mut texts = vec![QUICKFIX.to_owned(), ORCHESTRA.to_owned()];
+    for source in [QUICKFIX, ORCHESTRA] {
+        let (dictionary, _) = Dictionary::from_source(source).expect("a good source");
+        texts.push(dictionary.to_table());
+    }
+    // Every component holds the one before twice: what is flattened must not grow without bound.
+    let mut nested = String::new();
+    for level in 1..40 {
+        let inner = format!("<component name='C{}' required='N'/>", level - 1);
+        let _ = write!(nested, "<component name='C{level}'>{inner}{inner}</component>");
+    }
+    texts.push(
+        QUICKFIX
+            .replace(
+                "<components>",
+                &format!("<components><component name='C0'><field name='Side'/></component>{nested}"),
+            )
+            .replace("<component name='Parties' required='N'/>", "<component name='C39' required='N'/>"),
+    );
+    // An element inside itself, deeper than any stack.
+    texts.push(format!("{}{}", "<fix>".repeat(1500), "</fix>".repeat(1500)));
+    texts.into_iter().map(String::into_bytes).collect()
+}
+
+pub(super) fn run(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let lines = text.lines().count() as u32 + 1;
+    match Dictionary::from_source(&text) {
+        Ok((dictionary, warnings)) => {
+            for warning in &warnings {
+                assert!(warning.line <= lines, "a warning of line {} in {lines} lines", warning.line);
+            }
+            whole(&dictionary);
+            let table = dictionary.to_table();
+            let again = Dictionary::from_table(&table)
+                .unwrap_or_else(|errors| panic!("its own table: {}\n{table}", errors[0]));
+            assert_eq!(again.to_table(), table, "the table of the table differs");
+            assert_eq!(again.fields(), dictionary.fields());
+            assert_eq!(again.messages().len(), dictionary.messages().len());
+        }
+        Err(errors) => {
+            assert!(!errors.is_empty(), "refused without a reason");
+            for ReadError { line, element, reason, .. } in &errors {
+                assert!(*line <= lines, "an error in line {line} of {lines} lines");
+                assert!(!element.is_empty() && !reason.is_empty(), "an error that says nothing");
+            }
+        }
+    }
+}
+
+fn whole(dictionary: &Dictionary) {
+    for field in dictionary.fields() {
+        assert_eq!(dictionary.field(field.tag), Some(field));
+        for code in dictionary.codes(field.tag) {
+            assert!(
+                dictionary.code(field.tag, code.value.as_bytes()).is_some(),
+                "code {} of {}",
+                code.value,
+                field.name
+            );
+        }
+        if let Some(length) = field.length_tag {
+            assert!(
+                dictionary.field(length).is_some(),
+                "{} has the length field {length}, which is not there",
+                field.name
+            );
+        }
+    }
+    let mut lists: Vec<&[Member]> = vec![dictionary.header(), dictionary.trailer()];
+    lists.extend(dictionary.messages().iter().map(|message| &*message.members));
+    for group in dictionary.group_ids() {
+        let definition = dictionary.group(group);
+        assert!(
+            dictionary.field(definition.count_tag).is_some(),
+            "group {} has no count field",
+            definition.name
+        );
+        let first = dictionary.expand(&definition.members).next().map(|member| member.tag);
+        assert_eq!(
+            first,
+            Some(dictionary.delimiter(group)),
+            "group {} does not begin with its delimiter",
+            definition.name
+        );
+        lists.push(&definition.members);
+    }
+    for members in lists {
+        for member in dictionary.expand(members) {
+            assert!(dictionary.field(member.tag).is_some(), "member {} is no field", member.tag);
+            if let Some(group) = member.group {
+                assert_eq!(dictionary.group(group).count_tag, member.tag);
+            }
+        }
+    }
+    for message in dictionary.messages() {
+        assert_eq!(dictionary.message(message.msg_type.as_bytes()).map(|m| &m.name), Some(&message.name));
+    }
+}
