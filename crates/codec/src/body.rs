@@ -349,6 +349,20 @@ impl<'b> BodyWriter<'b> {
         self
     }
 
+    /// Copies the fields of a finished body behind what is written. The caller vouches for them, as for
+    /// [`BodyWriter::copied`]: only room is checked.
+    pub fn body(&mut self, body: &Body<'_>) -> &mut Self {
+        let end = self.at + body.bytes.len();
+        if end > self.limit {
+            self.refuse(Tag::new(35), EncodeErrorKind::NoRoom);
+            return self;
+        }
+        self.memory[self.at..end].copy_from_slice(body.bytes);
+        self.at = end;
+        self.body_begun = true;
+        self
+    }
+
     /// The finished body.
     ///
     /// # Errors
@@ -485,6 +499,20 @@ mod tests {
         let mut writer = BodyWriter::new(ORDER, &mut memory);
         write(&mut writer);
         writer.finish().err().map(|e| (e.tag.number(), e.kind))
+    }
+
+    #[test]
+    fn a_finished_body_is_copied_behind_header_fields_and_refused_without_room() {
+        let mut memory = [0; 64];
+        let mut order = BodyWriter::new(MsgType::new(b"D"), &mut memory);
+        order.bytes(Key::new(11), b"ord1");
+        let finished = order.finish().unwrap();
+        let mut memory = [0; 17];
+        let mut copy = BodyWriter::new(MsgType::new(b"D"), &mut memory);
+        copy.bytes(Key::new(50), b"desk").body(&finished);
+        assert_eq!(copy.finish().unwrap().bytes, b"50=desk\x0111=ord1\x01");
+        copy.body(&finished);
+        assert_eq!(copy.error().map(|error| error.kind), Some(EncodeErrorKind::NoRoom));
     }
 
     #[test]

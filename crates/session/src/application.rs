@@ -230,6 +230,10 @@ impl fmt::Display for Halt {
     }
 }
 
+/// A message that another thread posted, until it has a number; counted from 1 in each session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Ticket(pub u64);
+
 /// Something that happened to a session.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -300,6 +304,20 @@ pub enum Event<'e> {
     DuplicateIgnored {
         /// Its MsgSeqNum.
         seq: SeqNum,
+    },
+    /// A message that another thread posted was numbered and journalled, and goes out.
+    Sent {
+        /// What the other thread got for it.
+        ticket: Ticket,
+        /// Its MsgSeqNum.
+        seq: SeqNum,
+    },
+    /// A message that another thread posted was not sent and will not be; no number was used.
+    NotSent {
+        /// What the other thread got for it.
+        ticket: Ticket,
+        /// Why not.
+        why: &'e SendError,
     },
     /// Something worth a line in the log.
     Note(&'e str),

@@ -1,14 +1,6 @@
 //! The FIX session state machine, sans-IO: no socket, thread, file or clock inside.
 #![forbid(unsafe_code)]
 
-/// Says that a turn has come to a point where a test may end the process.
-macro_rules! kill_point {
-    ($point:ident) => {
-        #[cfg(feature = "kill-points")]
-        crate::kill_points::reach(crate::kill_points::Point::$point);
-    };
-}
-
 mod admin;
 mod application;
 mod check;
@@ -17,8 +9,6 @@ pub mod conformance;
 mod id;
 mod identify;
 mod inbound;
-#[cfg(feature = "kill-points")]
-pub mod kill_points;
 mod logon;
 mod mask;
 mod outbox;
@@ -37,7 +27,7 @@ pub mod store;
 
 pub use application::{
     Application, Delivery, Event, GarbledError, Halt, LogonDecision, Misbehaviour, Resend, Resume, SendError,
-    SessionEnd,
+    SessionEnd, Ticket,
 };
 pub use id::{InvalidSessionId, SessionId};
 pub use identify::{Identity, identify};

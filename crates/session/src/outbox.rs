@@ -13,6 +13,8 @@ use crate::store::Position;
 pub(crate) struct Outbox {
     pub(crate) memory: Box<[u8]>,
     pub(crate) ends: Ends,
+    /// Whether the session stands in the list of those with something to write.
+    pub(crate) noted: bool,
 }
 
 /// Where things stand in an outbox's memory.
@@ -43,6 +45,7 @@ impl Outbox {
     pub(crate) fn new(size: usize) -> Self {
         Self {
             memory: vec![0; size].into_boxed_slice(),
+            noted: false,
             ends: Ends {
                 head: 0,
                 released: 0,

@@ -23,6 +23,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) app: &'a mut (dyn Application + 'a),
     pub(crate) turns: &'a mut u64,
     pub(crate) touched: &'a mut Vec<usize>,
+    /// Sessions whose turns were committed since their output was last looked at.
+    pub(crate) outputs: &'a mut Vec<usize>,
     /// Storage for the index of a stored message.
     pub(crate) fields: &'a mut FieldStorage,
 }
@@ -59,10 +61,13 @@ impl Scene<'_> {
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
         match self.store.commit() {
             Ok(position) => {
-                kill_point!(Commit);
                 let durable = self.store.durable();
                 for n in self.touched.drain(..) {
-                    self.slots[n].outbox.committed(position, durable);
+                    let outbox = &mut self.slots[n].outbox;
+                    outbox.committed(position, durable);
+                    if !outbox.is_empty() && !core::mem::replace(&mut outbox.noted, true) {
+                        self.outputs.push(n);
+                    }
                 }
                 Ok(())
             }

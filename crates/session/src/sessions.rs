@@ -30,6 +30,7 @@ pub struct Sessions {
     stored: FieldStorage,
     turns: u64,
     touched: Vec<usize>,
+    outputs: Vec<usize>,
 }
 
 /// Why a session could not be opened.
@@ -71,6 +72,7 @@ impl Sessions {
             stored: FieldStorage::new(fields),
             turns: 0,
             touched: Vec::with_capacity(16),
+            outputs: Vec::with_capacity(16),
         }
     }
 
@@ -292,6 +294,14 @@ impl Sessions {
         !self.slot(key).outbox.is_empty()
     }
 
+    /// A session in which something was queued since it was last named here: its own turns, or another session's, wrote to
+    /// it. Call until there is none, after each round of other calls.
+    pub fn next_output(&mut self) -> Option<SessionKey> {
+        let slot = &mut self.slots[self.outputs.pop()?];
+        slot.outbox.noted = false;
+        Some(slot.core.key)
+    }
+
     /// The socket took `bytes` bytes.
     pub fn written(&mut self, key: SessionKey, bytes: usize) {
         self.slot_mut(key).outbox.written(bytes);
@@ -492,6 +502,7 @@ impl Sessions {
             app,
             turns: &mut self.turns,
             touched: &mut self.touched,
+            outputs: &mut self.outputs,
             fields: &mut self.stored,
         }
     }
@@ -504,7 +515,7 @@ impl Sessions {
         framed: Framed<'_>,
         app: &mut dyn Application,
     ) -> Result<(), Stop> {
-        let Self { slots, store, inbound, stored, turns, touched } = self;
+        let Self { slots, store, inbound, stored, turns, touched, outputs } = self;
         let mut index = Index::new(&mut inbound.tags, &mut inbound.spans);
         match index.build(framed) {
             Ok(message) => Scene {
@@ -515,6 +526,7 @@ impl Sessions {
                 app,
                 turns,
                 touched,
+                outputs,
                 fields: stored,
             }
             .inbound(message),

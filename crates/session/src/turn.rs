@@ -147,7 +147,7 @@ impl<'a> Handle<'a> {
         } else {
             core.may_send().err()
         };
-        let Outbox { memory, ends } = outbox;
+        let Outbox { memory, ends, .. } = outbox;
         let body_start = ends.tail() + core.headroom(msg_type, posting, ends);
         // Room for CheckSum, and for a body that moves because BodyLength has more digits than guessed.
         let limit = memory.len().saturating_sub(SPARE);
