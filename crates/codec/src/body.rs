@@ -87,6 +87,8 @@ pub enum EncodeErrorKind {
     SessionField,
     /// A header field behind a body field.
     HeaderAfterBody,
+    /// A repeating group that the message or entry must have, without entries.
+    Missing,
     /// The lent memory is full: the message is larger than the sink takes.
     NoRoom,
 }
@@ -100,6 +102,7 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::GroupOrder => "is out of its repeating group's order",
             EncodeErrorKind::SessionField => "is the session's to write",
             EncodeErrorKind::HeaderAfterBody => "belongs in front of the body",
+            EncodeErrorKind::Missing => "is required and was not written",
             EncodeErrorKind::NoRoom => "does not fit: the message is too large",
         };
         write!(f, "field {} {why}", self.tag)

@@ -1,2 +1,66 @@
-//! Typed messages of the standard FIX versions.
+//! Typed messages of the standard FIX versions, printed at build time, each behind a feature: `fix42`, `fix44`.
+//!
+//! A message is read through a view over its bytes, and written field by field into whatever takes a body: a session, a queue,
+//! plain memory. Nothing is copied into structs, and nothing is allocated.
+//!
+//! - **Reading.** `NewOrderSingle::read(message)` gives the view, if the type is right. A getter of a required field gives
+//!   `Result<T, FieldError>`, any other one `Result<Option<T>, FieldError>`. A repeating group is an iterator of entry views, as
+//!   long as its count field said. Reading in the order of the wire finds each field at the first try.
+//! - **Writing.** `NewOrderSingle::write(to, Required { .. })` takes the required fields in one struct: one that is forgotten does
+//!   not compile, and two cannot be swapped unseen. Optional fields are chained setters, in any order. A group takes an iterator
+//!   that knows its length and a closure that must write an entry each. `send` refuses what would not be a message (a field
+//!   twice, SOH in a value, a group out of its order, a required group left out), and then no number is used.
+//! - **Components.** Their fields are methods of traits, shared by all messages that have them: `use fix44::components::*`.
+//! - **Anything else.** `get(tag)` reads and `body()` writes what the dictionary does not know, in messages and in entries.
+//!
+//! What it refuses to do: check a message against the dictionary, which is validation's work. A view reads what it is asked for.
+//!
+//! ```
+//! # #[cfg(feature = "fix44")] {
+//! use fixbolt_codec::{Decimal, EncodeError, Memory, UtcTimestamp};
+//! use fixbolt_messages::fix44::components::*;
+//! use fixbolt_messages::fix44::fields::{OrdType, Side, PartyIDSource, PartyRole};
+//! use fixbolt_messages::fix44::groups::parties;
+//! use fixbolt_messages::fix44::{NewOrderSingle, new_order_single};
+//!
+//! let mut memory = [0; 512];
+//! let now: UtcTimestamp = "20261121-10:00:00".parse().unwrap();
+//! let mut order = NewOrderSingle::write(
+//!     Memory(&mut memory),
+//!     new_order_single::Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time: now, ord_type: OrdType::Limit },
+//! );
+//! order.symbol(b"IBM").order_qty(Decimal::from(57)).price("298.075".parse().unwrap());
+//! order.party_ids([(b"BROKER", PartyRole::ExecutingFirm), (b"TRADER", PartyRole::OrderOriginationTrader)], |new, (id, role)| {
+//!     new.entry(parties::Required { party_id: id })
+//!         .party_id_source(PartyIDSource::Proprietary)
+//!         .party_role(role)
+//!         .done()
+//! });
+//! let body = order.send()?;
+//! assert!(body.bytes.ends_with(b"453=2\x01448=BROKER\x01447=D\x01452=1\x01448=TRADER\x01447=D\x01452=11\x01"));
+//! # }
+//! # Ok::<(), fixbolt_codec::EncodeError>(())
+//! ```
+#![no_std]
 #![forbid(unsafe_code)]
+
+// Printed code names this crate from outside, wherever it is included.
+extern crate self as fixbolt_messages;
+
+pub mod typed;
+
+pub use fixbolt_codec as codec;
+
+/// FIX.4.2.
+#[cfg(feature = "fix42")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix42 {
+    include!(concat!(env!("OUT_DIR"), "/fix42.rs"));
+}
+
+/// FIX.4.4.
+#[cfg(feature = "fix44")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix44 {
+    include!(concat!(env!("OUT_DIR"), "/fix44.rs"));
+}

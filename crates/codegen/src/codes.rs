@@ -1,0 +1,60 @@
+//! Prints the enums of the code sets. Each is closed by `Other`, which holds any other value as it is on the wire.
+
+use crate::line;
+use crate::plan::{CodeEnum, Holds, Plan};
+
+/// Module `fields`.
+pub(crate) fn print_fields(out: &mut String, plan: &Plan<'_>) {
+    line!(out, "/// Values of fields that have codes, an enum a code set.\npub mod fields {{");
+    line!(out, "#[allow(unused_imports)] use super::{{codec, typed}};");
+    for code_enum in &plan.enums {
+        print_enum(out, code_enum);
+    }
+    line!(out, "}}");
+}
+
+fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
+    let CodeEnum { name, holds, variants, fields } = code_enum;
+    let users: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, field.tag)).collect();
+    let (life, raw, what) = match holds {
+        Holds::Byte => ("", "u8", "byte"),
+        Holds::Int => ("", "i64", "number"),
+        Holds::Text => ("<'m>", "&'m [u8]", "bytes"),
+    };
+    let value = |value: &str| match holds {
+        Holds::Byte => format!("b'{}'", value.escape_default()),
+        Holds::Int => value.to_string(),
+        Holds::Text => format!("b\"{}\"", value.escape_default()),
+    };
+    line!(out, "/// Values of {}.", users.join(", "));
+    line!(out, "#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]\npub enum {name}{life} {{");
+    for (variant, wire) in variants {
+        line!(out, "    /// `{wire}`\n    {variant},");
+    }
+    line!(out, "    /// Any other value.\n    Other({raw}),\n}}");
+    line!(out, "impl{life} {name}{life} {{");
+    line!(out, "    /// The value with this {what} on the wire.");
+    line!(out, "    #[must_use] pub const fn from_value(value: {raw}) -> Self {{\n        match value {{");
+    for (variant, wire) in variants {
+        line!(out, "            {} => Self::{variant},", value(wire));
+    }
+    line!(out, "            other => Self::Other(other),\n        }}\n    }}");
+    line!(out, "    /// The {what} on the wire.");
+    line!(out, "    #[must_use] pub const fn value(self) -> {raw} {{\n        match self {{");
+    for (variant, wire) in variants {
+        line!(out, "            Self::{variant} => {},", value(wire));
+    }
+    line!(out, "            Self::Other(other) => other,\n        }}\n    }}\n}}");
+    let read = match holds {
+        Holds::Byte => "codec::Char::from_field(value).map(|value| Self::from_value(value.0))",
+        Holds::Int => "i64::from_field(value).map(Self::from_value)",
+        Holds::Text => "<&[u8]>::from_field(value).map(Self::from_value)",
+    };
+    line!(out, "impl<'m> codec::FromField<'m> for {name}{life} {{");
+    line!(out, "    fn from_field(value: &'m [u8]) -> Result<Self, codec::ValueError> {{ {read} }}\n}}");
+    if *holds == Holds::Text {
+        line!(out, "impl<'m> typed::Code<'m> for {name}<'m> {{");
+        line!(out, "    fn from_value(value: &'m [u8]) -> Self {{ Self::from_value(value) }}");
+        line!(out, "    fn value(self) -> &'m [u8] {{ self.value() }}\n}}");
+    }
+}

@@ -1,0 +1,160 @@
+//! Prints the groups: for each a view of an entry, and a module with what writes one.
+//!
+//! An entry is written in its group's order; its required fields are held back and written when their place comes.
+
+use fixbolt_dictionary::GroupId;
+
+use crate::member::{self, Site};
+use crate::plan::Plan;
+use crate::{line, names};
+
+/// Module `groups`.
+pub(crate) fn print_groups(out: &mut String, plan: &Plan<'_>) {
+    line!(out, "/// Entries of repeating groups: a view each, and a module with the writer.");
+    line!(out, "pub mod groups {{");
+    line!(out, "#[allow(unused_imports)] use super::{{codec, components, fields, groups, typed}};");
+    line!(out, "#[allow(unused_imports)] use super::typed::View as _;");
+    for &group in &plan.groups {
+        print_group(out, plan, group);
+    }
+    for (twin, printed) in plan.twins() {
+        let (twin, printed) = (&plan.dictionary.group(twin).name, &plan.dictionary.group(printed).name);
+        let (twin_type, printed_type) = (names::camel(twin), names::camel(printed));
+        line!(out, "/// {twin}, alike to {printed}.\npub use self::{printed_type} as {twin_type};");
+        let (twin, printed) = (names::snake(twin), names::snake(printed));
+        line!(out, "#[doc(no_inline)] pub use self::{printed} as {twin};");
+    }
+    line!(out, "}}");
+}
+
+fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
+    let group = plan.dictionary.group(id);
+    let layout = plan.entry_layout(id);
+    let name = names::camel(&group.name);
+    let module = names::snake(&group.name);
+    let count = &plan.field(group.count_tag).name;
+    let delimiter = plan.dictionary.delimiter(id);
+    let ordinal = |n: u16| n.to_string();
+    let shadowed = |tag| layout.shadowed.contains(&tag);
+
+    line!(out, "/// An entry of {} in {count} ({}).", group.name, group.count_tag);
+    line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
+    let shape = print_shape_expression(plan, id);
+    print_view_impl(out, plan, &layout, &format!("{name}<'m>"), "");
+    line!(out, "impl<'m> typed::Entry<'m> for {name}<'m> {{");
+    line!(out, "    const SHAPE: &'static typed::GroupShape = &{shape};");
+    line!(out, "    fn over(fields: typed::Fields<'m>) -> Self {{ Self(fields) }}\n}}");
+    line!(out, "impl<'m> {name}<'m> {{");
+    line!(
+        out,
+        "    /// The value of the first field of the entry with this tag, whether the dictionary knows it or not."
+    );
+    line!(out, "    pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
+    for placed in &layout.own {
+        member::print_getter(out, plan, placed, &site);
+    }
+    line!(out, "}}");
+    member::print_component_impls(out, plan, &layout, "impl<'m>", false, &format!("{name}<'m>"));
+
+    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root: "super::super::" };
+    line!(out, "/// Writes entries of {}.\npub mod {module} {{", group.name);
+    line!(out, "#[allow(unused_imports)] use super::super::{{codec, components, typed}};");
+    line!(out, "#[allow(unused_imports)] use super::super::typed::Put as _;");
+    let borrowing =
+        member::print_required(out, plan, &layout, &format!("an entry of {}", group.name), site.root);
+    let required = match borrowing {
+        None => "typed::NothingRequired",
+        Some(false) => "Required",
+        Some(true) => "Required<'v>",
+    };
+    let (lives, anonymous) =
+        if borrowing == Some(true) { ("<'g, 'b, 'v>", "<'_, 'b, '_>") } else { ("<'g, 'b>", "<'_, 'b>") };
+    if borrowing.is_some() {
+        let generics = if borrowing == Some(true) { "<'v>" } else { "" };
+        line!(out, "impl{generics} typed::Required for {required} {{");
+        let fields: Vec<_> = layout.required_fields().filter(|placed| !plan.is_length(placed.tag)).collect();
+        let ordinals: Vec<String> = fields.iter().map(|placed| placed.ordinal.to_string()).collect();
+        line!(out, "    const FIELDS: &'static [u16] = &[{}];", ordinals.join(", "));
+        line!(out, "    fn put(&self, n: usize, to: &mut codec::BodyWriter<'_>) {{\n        match n {{");
+        for (n, placed) in fields.iter().enumerate() {
+            let key = format!("super::super::keys::{}", plan.key_name(placed.tag));
+            let value = format!("self.{}", plan.method(placed.tag));
+            let put = member::put(plan, plan.kind(placed.tag), "to", None, &key, &value, site.root);
+            let pattern = if n + 1 == fields.len() { "_".to_string() } else { n.to_string() };
+            line!(out, "            {pattern} => {{ {put}; }}");
+        }
+        line!(out, "        }}\n    }}\n}}");
+    }
+    line!(out, "/// An entry to be written.");
+    line!(out, "#[derive(Debug)]\n#[must_use = \"the group has this entry announced\"]");
+    line!(out, "pub struct New<'g, 'b>(pub(in super::super) typed::NewEntry<'g, 'b>);");
+    line!(out, "impl<'g, 'b> New<'g, 'b> {{");
+    let (generic, argument, value) = match borrowing {
+        None => ("", String::new(), "typed::NothingRequired"),
+        Some(true) => ("<'v>", format!(", required: {required}"), "required"),
+        Some(false) => ("", format!(", required: {required}"), "required"),
+    };
+    let groups: Vec<String> =
+        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
+    line!(out, "    /// Begins the entry.");
+    line!(
+        out,
+        "    pub fn entry{generic}(self{argument}) -> Writer{lives} {{ Writer(self.0.begin({value}, {delimiter}, &[{}])) }}\n}}",
+        groups.join(", ")
+    );
+    line!(out, "/// Writes an entry, in the order of the group's members.");
+    line!(out, "#[derive(Debug)]\n#[must_use = \"an entry ends with `done`\"]");
+    line!(out, "pub struct Writer{lives}(typed::EntryWriter<'g, 'b, {required}>);");
+    line!(out, "impl<'b> typed::Put<'b> for Writer{anonymous} {{");
+    line!(
+        out,
+        "    fn at(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.at(ordinal, key) }}"
+    );
+    line!(out, "    fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}");
+    line!(out, "impl{lives} Writer{lives} {{");
+    for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
+        member::print_setter(out, plan, placed, &site);
+    }
+    line!(out, "    /// Where fields that the dictionary does not know are written.");
+    line!(out, "    pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
+    line!(out, "    /// Ends the entry.");
+    line!(out, "    pub fn done(&mut self) -> typed::Written<'g> {{ self.0.done() }}\n}}");
+    let writer = format!("Writer{anonymous}");
+    member::print_component_impls(out, plan, &layout, "impl<'b>", true, &writer);
+    line!(out, "}}");
+}
+
+/// `View` of a place, with the shapes of its groups where a look-up must leave them out.
+pub(crate) fn print_view_impl(
+    out: &mut String,
+    plan: &Plan<'_>,
+    layout: &crate::plan::Layout,
+    of: &str,
+    root: &str,
+) {
+    line!(out, "impl<'m> typed::View<'m> for {of} {{");
+    line!(out, "    fn fields(&self) -> &typed::Fields<'m> {{ &self.0 }}");
+    if !layout.shadowed.is_empty() {
+        let shapes: Vec<String> = layout
+            .groups()
+            .map(|group| {
+                let name = names::camel(&plan.dictionary.group(group).name);
+                format!("<{root}{name}<'static> as typed::Entry<'static>>::SHAPE")
+            })
+            .collect();
+        line!(out, "    const GROUPS: &'static [&'static typed::GroupShape] = &[{}];", shapes.join(", "));
+    }
+    line!(out, "}}");
+}
+
+fn print_shape_expression(plan: &Plan<'_>, id: GroupId) -> String {
+    let list = |tags: Vec<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    format!(
+        "typed::GroupShape {{ count: {}, delimiter: {}, members: &[{}], ending: &[{}], known: super::KNOWN }}",
+        plan.dictionary.group(id).count_tag,
+        plan.dictionary.delimiter(id),
+        list(plan.tags_within(id).into_iter().collect()),
+        list(plan.ending_tags(id)),
+    )
+}

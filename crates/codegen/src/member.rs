@@ -1,0 +1,267 @@
+//! Prints what members are in Rust: getters, setters, fields of a `Required` struct, and the components, which share them.
+
+use fixbolt_dictionary::{ComponentId, Member};
+
+use crate::plan::{Holds, Kind, Layout, Placed, Plan};
+use crate::{line, names};
+
+/// Where a getter or setter is printed.
+pub(crate) struct Site<'s> {
+    /// `pub ` in an `impl`, nothing in a trait.
+    pub(crate) visibility: &'s str,
+    /// How an ordinal is written: on its own, or behind the component's first one.
+    pub(crate) ordinal: &'s dyn Fn(u16) -> String,
+    /// Whether a look-up of this tag must leave out the groups.
+    pub(crate) shadowed: &'s dyn Fn(u32) -> bool,
+    /// Path to the version's root module.
+    pub(crate) root: &'s str,
+}
+
+/// Module `keys`: each tag as it is written, once.
+pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>) {
+    line!(out, "#[allow(dead_code)] // the session writes some of them\nmod keys {{\nuse super::codec::Key;");
+    for field in plan.dictionary.fields() {
+        line!(out, "pub(super) const {}: Key = Key::new({});", plan.key_name(field.tag), field.tag);
+    }
+    line!(out, "}}");
+}
+
+/// Module `components`: for each one a trait that reads its members and one that writes them.
+pub(crate) fn print_components(out: &mut String, plan: &Plan<'_>) {
+    line!(
+        out,
+        "/// Members that several messages and groups share: for each component a trait of getters and one of setters."
+    );
+    line!(out, "pub mod components {{");
+    line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, keys, typed}};");
+    for &id in &plan.components {
+        let component = plan.dictionary.component(id);
+        let name = names::camel(&component.name);
+        let members = component_members(plan, id);
+        let shadowed = |tag| plan.shadowed_somewhere(tag);
+        let ordinal = |n: u16| format!("Self::FIRST + {}", n - 1);
+        let site = Site { visibility: "", ordinal: &ordinal, shadowed: &shadowed, root: "" };
+        line!(out, "/// {}: getters.\npub trait {name}<'m>: typed::View<'m> {{", component.name);
+        for member in &members {
+            print_getter(out, plan, member, &site);
+        }
+        line!(out, "}}");
+        line!(out, "/// {}: setters.\npub trait {name}Writer<'b>: typed::Put<'b> {{", component.name);
+        line!(out, "    /// The place of the first member in the message or entry.\n    const FIRST: u16;");
+        for member in &members {
+            print_setter(out, plan, member, &site);
+        }
+        line!(out, "}}");
+    }
+    line!(out, "}}");
+}
+
+/// Implements the traits of a place's components for its view and its writer.
+pub(crate) fn print_component_impls(
+    out: &mut String,
+    plan: &Plan<'_>,
+    layout: &Layout,
+    traits: &str,
+    writer: bool,
+    of: &str,
+) {
+    for (component, first) in &layout.components {
+        let name = names::camel(&plan.dictionary.component(*component).name);
+        if writer {
+            line!(out, "{traits} components::{name}Writer<'b> for {of} {{ const FIRST: u16 = {first}; }}");
+        } else {
+            line!(out, "{traits} components::{name}<'m> for {of} {{}}");
+        }
+    }
+}
+
+/// Members of a component itself, their ordinals counted from its first member.
+fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed> {
+    fn size(plan: &Plan<'_>, members: &[Member]) -> u16 {
+        members
+            .iter()
+            .map(|member| match member {
+                Member::Component { component, .. } => {
+                    size(plan, &plan.dictionary.component(*component).members)
+                }
+                _ => 1,
+            })
+            .sum()
+    }
+    let mut ordinal = 1;
+    let mut placed = Vec::new();
+    for member in &plan.dictionary.component(id).members {
+        let (tag, required, group) = match *member {
+            Member::Field { tag, required } => (tag, required, None),
+            Member::Group { group, required } => {
+                (plan.dictionary.group(group).count_tag, required, Some(plan.printed(group)))
+            }
+            Member::Component { component, .. } => {
+                ordinal += size(plan, &plan.dictionary.component(component).members);
+                continue;
+            }
+        };
+        let required = required && plan.is_always(id);
+        placed.push(Placed { ordinal, tag, required, group });
+        ordinal += 1;
+    }
+    placed
+}
+
+/// `ClOrdID (11), String`
+fn document(plan: &Plan<'_>, tag: u32) -> String {
+    let field = plan.field(tag);
+    format!("{} ({tag}), {}", field.name, field.kind)
+}
+
+/// The type of a value; `life` is the lifetime of what it borrows.
+fn value_type(kind: &Kind, life: &str, root: &str) -> String {
+    match kind {
+        Kind::Bytes | Kind::Data { .. } => format!("&{life} [u8]"),
+        Kind::Tokens => format!("codec::MultipleStringValue<{life}>"),
+        Kind::Char => "codec::Char".to_string(),
+        Kind::Plain(name) => (*name).to_string(),
+        Kind::Code(name, Holds::Text) => format!("{root}fields::{name}<{life}>"),
+        Kind::Code(name, _) => format!("{root}fields::{name}"),
+        Kind::Codes(name) => format!("typed::Codes<{life}, {root}fields::{name}<{life}>>"),
+    }
+}
+
+/// The type that a setter takes.
+fn argument_type(kind: &Kind, life: &str, root: &str) -> String {
+    let bytes = if life == "'_" { "&[u8]".to_string() } else { format!("&{life} [u8]") };
+    match kind {
+        Kind::Bytes | Kind::Data { .. } | Kind::Tokens => bytes,
+        Kind::Codes(name) => format!("{}{root}fields::{name}<{life}>]", bytes.trim_end_matches("u8]")),
+        other => value_type(other, life, root),
+    }
+}
+
+/// Whether an argument borrows.
+pub(crate) const fn borrows(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Bytes | Kind::Data { .. } | Kind::Tokens | Kind::Codes(_) | Kind::Code(_, Holds::Text)
+    )
+}
+
+pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
+    let Site { visibility, root, .. } = site;
+    let tag = member.tag;
+    let mut fields = "self.fields()".to_string();
+    if (site.shadowed)(tag) {
+        fields += ".outside(<Self as typed::View<'m>>::GROUPS)";
+    }
+    if let Some(group) = member.group {
+        let definition = plan.dictionary.group(group);
+        let entry = format!("{root}groups::{}<'m>", names::camel(&definition.name));
+        let read = if member.required { "required_group" } else { "group" };
+        line!(out, "    /// {}: entries of {}.", document(plan, tag), definition.name);
+        line!(
+            out,
+            "    {visibility}fn {}(&self) -> Result<typed::Group<'m, {entry}>, typed::FieldError> {{ {fields}.{read}() }}",
+            plan.group_method(tag)
+        );
+        return;
+    }
+    let value = value_type(plan.kind(tag), "'m", root);
+    let (value, read, note) = if member.required {
+        (value, "required", "; required")
+    } else {
+        (format!("Option<{value}>"), "optional", "")
+    };
+    line!(out, "    /// {}{note}.", document(plan, tag));
+    line!(
+        out,
+        "    {visibility}fn {}(&self) -> Result<{value}, typed::FieldError> {{ {fields}.{read}({tag}) }}",
+        plan.method(tag)
+    );
+}
+
+pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
+    let Site { visibility, root, .. } = site;
+    let tag = member.tag;
+    let ordinal = (site.ordinal)(member.ordinal);
+    let key = format!("{root}keys::{}", plan.key_name(tag));
+    if let Some(group) = member.group {
+        let definition = plan.dictionary.group(group);
+        let module = format!("{root}groups::{}", names::snake(&definition.name));
+        line!(out, "    /// {}: as many entries of {} as `items` has.", document(plan, tag), definition.name);
+        line!(
+            out,
+            "    {visibility}fn {}<T>(&mut self, items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>, mut each: impl for<'e> FnMut({module}::New<'e, 'b>, T) -> typed::Written<'e>) -> &mut Self {{",
+            plan.group_method(tag)
+        );
+        line!(
+            out,
+            "        self.put_group({ordinal}, {key}, items, |new, item| each({module}::New(new), item)); self\n    }}"
+        );
+        return;
+    }
+    if plan.is_length(tag) {
+        return;
+    }
+    let kind = plan.kind(tag);
+    line!(out, "    /// {}.", document(plan, tag));
+    line!(
+        out,
+        "    {visibility}fn {}(&mut self, value: {}) -> &mut Self {{ {}; self }}",
+        plan.method(tag),
+        argument_type(kind, "'_", root),
+        put(plan, kind, "self", Some(&ordinal), &key, "value", root)
+    );
+}
+
+/// The expression that writes a value: through `Put` with an ordinal, or straight into a body.
+pub(crate) fn put(
+    plan: &Plan<'_>,
+    kind: &Kind,
+    to: &str,
+    ordinal: Option<&str>,
+    key: &str,
+    value: &str,
+    root: &str,
+) -> String {
+    let to = match ordinal {
+        Some(ordinal) => format!("{to}.at({ordinal}, {key})"),
+        None => to.to_string(),
+    };
+    match kind {
+        Kind::Bytes | Kind::Tokens => format!("{to}.bytes({key}, {value})"),
+        Kind::Data { length_tag } => {
+            format!("{to}.data({root}keys::{}, {key}, {value})", plan.key_name(*length_tag))
+        }
+        Kind::Char => format!("{to}.bytes({key}, &[{value}.0])"),
+        Kind::Plain(_) => format!("{to}.field({key}, &{value})"),
+        Kind::Code(_, Holds::Byte) => format!("{to}.bytes({key}, &[{value}.value()])"),
+        Kind::Code(_, Holds::Int) => format!("{to}.field({key}, &{value}.value())"),
+        Kind::Code(_, Holds::Text) => format!("{to}.bytes({key}, {value}.value())"),
+        Kind::Codes(_) => format!("typed::put_codes({to}, {key}, {value})"),
+    }
+}
+
+/// The struct of the fields that must be there, and whether it borrows. `None` when there are none.
+pub(crate) fn print_required(
+    out: &mut String,
+    plan: &Plan<'_>,
+    layout: &Layout,
+    of: &str,
+    root: &str,
+) -> Option<bool> {
+    let fields: Vec<&Placed> =
+        layout.required_fields().filter(|member| !plan.is_length(member.tag)).collect();
+    if fields.is_empty() {
+        return None;
+    }
+    let borrowing = fields.iter().any(|member| borrows(plan.kind(member.tag)));
+    let life = if borrowing { "<'v>" } else { "" };
+    line!(out, "/// Every field that {of} must have.");
+    line!(out, "#[derive(Clone, Copy, Debug)]\npub struct Required{life} {{");
+    for member in &fields {
+        let kind = argument_type(plan.kind(member.tag), "'v", root);
+        line!(out, "    /// {}.", document(plan, member.tag));
+        line!(out, "    pub {}: {kind},", plan.method(member.tag));
+    }
+    line!(out, "}}");
+    Some(borrowing)
+}

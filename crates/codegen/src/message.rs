@@ -1,0 +1,204 @@
+//! Prints the root of the module and the messages: for each a view, and a module with its writer.
+
+use fixbolt_dictionary::MessageDef;
+
+use crate::entry::print_view_impl;
+use crate::member::{self, Site};
+use crate::plan::{Layout, Plan};
+use crate::{Options, line, names};
+
+/// Imports, the tags that are known, header and trailer.
+pub(crate) fn print_root(out: &mut String, plan: &Plan<'_>, options: &Options) {
+    let dictionary = plan.dictionary;
+    line!(out, "// Printed from the dictionary of {}; do not edit.", dictionary.version().name);
+    line!(out, "use {}::{{codec, typed}};", options.library);
+    line!(out, "#[allow(unused_imports)] use {}::typed::{{Put as _, View as _}};", options.library);
+    line!(out, "/// BeginString (8) of the version.");
+    line!(out, "pub const BEGIN_STRING: &[u8] = b\"{}\";", dictionary.version().begin_string);
+    let tags: Vec<String> = dictionary.fields().iter().map(|field| field.tag.to_string()).collect();
+    line!(out, "const KNOWN: &[u32] = &[\n{}\n];", wrap(&tags));
+    if has_header(plan) {
+        print_part(out, plan, "Header", &plan.layout(dictionary.header(), None));
+        print_part(out, plan, "Trailer", &plan.layout(dictionary.trailer(), None));
+        print_header_writer(out, plan);
+    }
+}
+
+/// Every message.
+pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
+    for message in plan.dictionary.messages() {
+        print_message(out, plan, message);
+    }
+}
+
+fn has_header(plan: &Plan<'_>) -> bool {
+    !plan.dictionary.header().is_empty()
+}
+
+fn wrap(words: &[String]) -> String {
+    words.chunks(20).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
+}
+
+/// View of header or trailer.
+fn print_part(out: &mut String, plan: &Plan<'_>, name: &str, layout: &Layout) {
+    line!(out, "/// The standard {}.", name.to_lowercase());
+    line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
+    print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
+    line!(out, "impl<'m> {name}<'m> {{");
+    line!(out, "    /// That of a message of any type.");
+    line!(out, "    pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message)) }}");
+    print_getters(out, plan, layout);
+    line!(out, "}}");
+    member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
+}
+
+fn print_getters(out: &mut String, plan: &Plan<'_>, layout: &Layout) {
+    let ordinal = |n: u16| n.to_string();
+    let shadowed = |tag| layout.shadowed.contains(&tag);
+    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
+    for placed in &layout.own {
+        member::print_getter(out, plan, placed, &site);
+    }
+}
+
+fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, root: &str) {
+    let ordinal = |n: u16| n.to_string();
+    let shadowed = |tag| layout.shadowed.contains(&tag);
+    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root };
+    for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
+        member::print_setter(out, plan, placed, &site);
+    }
+}
+
+fn print_header_writer(out: &mut String, plan: &Plan<'_>) {
+    let layout = plan.layout(&plan.application_header(), None);
+    line!(
+        out,
+        "/// Writes the fields of the standard header that are the application's, in front of the body."
+    );
+    line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(&'h mut codec::BodyWriter<'b>);");
+    line!(out, "impl<'b> typed::Put<'b> for HeaderWriter<'_, 'b> {{");
+    line!(out, "    fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0 }}");
+    line!(out, "    fn group_written(&mut self, _: u16) {{}}\n}}");
+    line!(out, "impl<'b> HeaderWriter<'_, 'b> {{");
+    print_setters(out, plan, &layout, "");
+    line!(out, "}}");
+    member::print_component_impls(out, plan, &layout, "impl<'b>", true, "HeaderWriter<'_, 'b>");
+}
+
+fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
+    let layout = plan.message_layout(message);
+    let name = names::camel(&message.name);
+    let module = names::snake(&message.name);
+    let msg_type = message.msg_type.escape_default();
+
+    line!(out, "/// {} ({msg_type}).", message.name);
+    line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
+    print_view_impl(out, plan, &layout, &format!("{name}<'m>"), "groups::");
+    line!(out, "impl<'m> {name}<'m> {{");
+    line!(out, "    /// MsgType (35): `{msg_type}`.");
+    line!(out, "    pub const MSG_TYPE: codec::MsgType = codec::MsgType::new(b\"{msg_type}\");");
+    line!(out, "    /// The message as one of this type.\n    ///\n    /// # Errors");
+    line!(out, "    /// [`typed::WrongMsgType`] when it is of another.");
+    line!(
+        out,
+        "    pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE).map(Self) }}"
+    );
+    let mut writer = String::new();
+    let borrowing = member::print_required(&mut writer, plan, &layout, &message.name, "super::");
+    let (argument, pass) = match borrowing {
+        None => (String::new(), ""),
+        Some(true) => (format!(", required: {module}::Required<'_>"), ", required"),
+        Some(false) => (format!(", required: {module}::Required"), ", required"),
+    };
+    let result = format!("{module}::Writer<'b, N::Draft>");
+    line!(out, "    /// Begins a message; nothing is sent until its `send`.");
+    if has_header(plan) {
+        line!(
+            out,
+            "    pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ Self::write_with_header(to, |_| {{}}{pass}) }}"
+        );
+        line!(
+            out,
+            "    /// Begins a message with fields of the standard header; nothing is sent until its `send`."
+        );
+        line!(
+            out,
+            "    pub fn write_with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl FnOnce(&mut HeaderWriter<'_, 'b>){argument}) -> {result} {{"
+        );
+        line!(out, "        let mut draft = to.draft(Self::MSG_TYPE);");
+        line!(out, "        header(&mut HeaderWriter(codec::BodySink::writer(&mut draft)));");
+        line!(out, "        {module}::Writer::begin(draft{pass})\n    }}");
+    } else {
+        line!(
+            out,
+            "    pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ {module}::Writer::begin(to.draft(Self::MSG_TYPE){pass}) }}"
+        );
+    }
+    line!(out, "    /// The message itself.");
+    line!(out, "    pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
+    line!(out, "    /// The value of the first field with this tag, whether the dictionary knows it or not.");
+    line!(out, "    pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    if has_header(plan) {
+        line!(
+            out,
+            "    /// The standard header.\n    pub fn header(&self) -> Header<'m> {{ Header::read(self.0.message()) }}"
+        );
+        line!(
+            out,
+            "    /// The standard trailer.\n    pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
+        );
+    }
+    print_getters(out, plan, &layout);
+    line!(out, "}}");
+    member::print_component_impls(out, plan, &layout, "impl<'m>", false, &format!("{name}<'m>"));
+
+    line!(out, "/// Writes {} ({msg_type}).\npub mod {module} {{", message.name);
+    line!(out, "#[allow(unused_imports)] use super::{{codec, components, typed}};");
+    line!(out, "#[allow(unused_imports)] use super::typed::Put as _;");
+    out.push_str(&writer);
+    line!(out, "/// A message being written.");
+    line!(out, "#[derive(Debug)]\n#[must_use = \"nothing is sent until `send`\"]");
+    line!(out, "pub struct Writer<'b, D>(typed::MessageWriter<'b, D>);");
+    line!(out, "impl<'b, D: codec::BodySink<'b>> typed::Put<'b> for Writer<'b, D> {{");
+    line!(
+        out,
+        "    fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}"
+    );
+    line!(out, "    fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}");
+    line!(out, "impl<'b, D: codec::BodySink<'b>> Writer<'b, D> {{");
+    let groups: Vec<String> =
+        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
+    let argument = match borrowing {
+        None => "",
+        Some(true) => ", required: Required<'_>",
+        Some(false) => ", required: Required",
+    };
+    let mutable = if borrowing.is_some() { "mut " } else { "" };
+    line!(out, "    pub(super) fn begin({mutable}draft: D{argument}) -> Self {{");
+    if borrowing.is_some() {
+        line!(out, "        let body = draft.writer();");
+        for placed in layout.required_fields().filter(|placed| !plan.is_length(placed.tag)) {
+            let key = format!("super::keys::{}", plan.key_name(placed.tag));
+            let value = format!("required.{}", plan.method(placed.tag));
+            let put = member::put(plan, plan.kind(placed.tag), "body", None, &key, &value, "super::");
+            line!(out, "        {put};");
+        }
+    }
+    line!(out, "        Self(typed::MessageWriter::new(draft, &[{}]))\n    }}", groups.join(", "));
+    print_setters(out, plan, &layout, "super::");
+    line!(out, "    /// Where fields that the dictionary does not know are written.");
+    line!(out, "    pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
+    line!(out, "    /// Sends the message.\n    ///\n    /// # Errors");
+    line!(out, "    /// The sink's own, and the first mistake in what was written; then nothing was sent.");
+    line!(out, "    pub fn send(self) -> Result<D::Receipt, D::Error> {{ self.0.send() }}\n}}");
+    member::print_component_impls(
+        out,
+        plan,
+        &layout,
+        "impl<'b, D: codec::BodySink<'b>>",
+        true,
+        "Writer<'b, D>",
+    );
+    line!(out, "}}");
+}

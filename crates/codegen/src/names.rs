@@ -1,0 +1,191 @@
+//! Rust names of FIX names. The rules are stated in the crate's documentation; they are API.
+
+/// `ClOrdID` becomes `cl_ord_id`; a keyword or one of the views' own methods gets a trailing `_`.
+pub(crate) fn snake(name: &str) -> String {
+    let name = words(name).join("_").to_lowercase();
+    let name = digit_first(name);
+    if is_keyword(&name) || OWN_METHODS.contains(&name.as_str()) { name + "_" } else { name }
+}
+
+/// The name as a type: other characters than letters and digits left out, the letter behind each in upper case.
+pub(crate) fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut upper = true;
+    for character in name.chars() {
+        if !character.is_ascii_alphanumeric() {
+            upper = true;
+        } else if upper {
+            out.push(character.to_ascii_uppercase());
+            upper = false;
+        } else {
+            out.push(character);
+        }
+    }
+    let out = digit_first(out);
+    if matches!(out.as_str(), "Self" | "") { out + "_" } else { out }
+}
+
+/// A code's value as part of a name: letters and digits stay, anything else is its number.
+pub(crate) fn value_suffix(value: &str) -> String {
+    value
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("{:02X}", c as u32) })
+        .collect()
+}
+
+/// Methods that every view or writer has, and names that a trait in scope would make ambiguous.
+const OWN_METHODS: [&str; 18] = [
+    "body",
+    "clone",
+    "done",
+    "entry",
+    "fields",
+    "from",
+    "get",
+    "header",
+    "into",
+    "message",
+    "read",
+    "send",
+    "to_owned",
+    "trailer",
+    "try_from",
+    "try_into",
+    "write",
+    "write_with_header",
+];
+
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "abstract"
+            | "as"
+            | "async"
+            | "await"
+            | "become"
+            | "box"
+            | "break"
+            | "const"
+            | "continue"
+            | "crate"
+            | "do"
+            | "dyn"
+            | "else"
+            | "enum"
+            | "extern"
+            | "false"
+            | "final"
+            | "fn"
+            | "for"
+            | "gen"
+            | "if"
+            | "impl"
+            | "in"
+            | "let"
+            | "loop"
+            | "macro"
+            | "match"
+            | "mod"
+            | "move"
+            | "mut"
+            | "override"
+            | "priv"
+            | "pub"
+            | "ref"
+            | "return"
+            | "self"
+            | "static"
+            | "struct"
+            | "super"
+            | "trait"
+            | "true"
+            | "try"
+            | "type"
+            | "typeof"
+            | "unsafe"
+            | "unsized"
+            | "use"
+            | "virtual"
+            | "where"
+            | "while"
+            | "yield"
+    )
+}
+
+fn digit_first(name: String) -> String {
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
+}
+
+/// The words of a name: a capital begins one, a run of capitals is one (its last letter begins the next one when small letters
+/// follow), and a plural `s` or an `id` behind a run of capitals does not split the run (`PartyIDs`, `IOIid`).
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (at, &letter) in letters.iter().enumerate() {
+        if !letter.is_ascii_alphanumeric() {
+            words.push(std::mem::take(&mut word));
+            continue;
+        }
+        let tail: String = letters[at + 1..].iter().take_while(|c| c.is_ascii_lowercase()).collect();
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let begins = match before {
+            Some(before) if letter.is_ascii_uppercase() => {
+                before.is_ascii_lowercase()
+                    || (before.is_ascii_digit() && !tail.is_empty())
+                    || (before.is_ascii_uppercase() && !tail.is_empty() && tail != "s" && tail != "id")
+            }
+            Some(before) if letter == 'i' => {
+                let run = at >= 2 && letters[at - 2].is_ascii_uppercase();
+                before.is_ascii_uppercase() && run && tail == "d" && at + 2 == letters.len()
+            }
+            _ => false,
+        };
+        if begins {
+            words.push(std::mem::take(&mut word));
+        }
+        word.push(letter);
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_name_splits_at_its_words() {
+        for (name, expected) in [
+            ("ClOrdID", "cl_ord_id"),
+            ("PartyIDs", "party_ids"),
+            ("NoIOIQualifiers", "no_ioi_qualifiers"),
+            ("IOIid", "ioi_id"),
+            ("IOIID", "ioiid"),
+            ("IOIOthSvc", "ioi_oth_svc"),
+            ("AdvId", "adv_id"),
+            ("MDReqID", "md_req_id"),
+            ("CFICode", "cfi_code"),
+            ("Nested2PartyID", "nested2_party_id"),
+            ("Price2", "price2"),
+            ("Rule80A", "rule80A".to_lowercase().as_str()),
+            ("RFQReqID", "rfq_req_id"),
+            ("OutMainCntryUIndex", "out_main_cntry_u_index"),
+            ("URLLink", "url_link"),
+            ("Yield", "yield_"),
+            ("Header", "header_"),
+        ] {
+            assert_eq!(snake(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_type_name_is_a_rust_identifier() {
+        assert_eq!(camel("TPlus2"), "TPlus2");
+        assert_eq!(camel("3DInternet"), "_3DInternet");
+        assert_eq!(camel("half-day open"), "HalfDayOpen");
+        assert_eq!(camel("Self"), "Self_");
+        assert_eq!(value_suffix("1/32"), "12F32");
+    }
+}

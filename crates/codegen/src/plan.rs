@@ -1,0 +1,613 @@
+//! What is printed, worked out before anything is: names, value types, which groups are alike, which components a message has and
+//! where, which tags stand both in a message and in a group of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use fixbolt_dictionary::{
+    CodeSetId, ComponentId, DataType, Dictionary, FieldDef, GroupId, Member, MessageDef,
+};
+
+use crate::{GenerateError, names};
+
+/// Fields that the session writes; the codec refuses them from anybody else.
+const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
+
+/// Everything that printing needs to know about a dictionary.
+pub(crate) struct Plan<'d> {
+    pub(crate) dictionary: &'d Dictionary,
+    /// Names of fields as methods.
+    methods: HashMap<u32, String>,
+    /// Names of groups as methods, by count tag.
+    group_methods: HashMap<u32, String>,
+    kinds: HashMap<u32, Kind>,
+    /// Enums to print, in the dictionary's order.
+    pub(crate) enums: Vec<CodeEnum<'d>>,
+    /// For each group the first one that is alike.
+    alike: Vec<GroupId>,
+    /// Components that always come with what they stand in: their required members are required.
+    always: HashSet<ComponentId>,
+    /// Tags that stand in some place and also in a group of that place.
+    shadowed: BTreeSet<u32>,
+    /// Length fields of data fields.
+    lengths: HashSet<u32>,
+    /// Components that something printed uses.
+    pub(crate) components: BTreeSet<ComponentId>,
+    /// Groups that something printed uses, one of those that are alike.
+    pub(crate) groups: BTreeSet<GroupId>,
+}
+
+/// The Rust type of a field's values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Bytes as they are.
+    Bytes,
+    /// Raw bytes behind their length field.
+    Data {
+        /// Tag of the length field.
+        length_tag: u32,
+    },
+    /// One byte.
+    Char,
+    /// A `Copy` type that the codec reads and writes.
+    Plain(&'static str),
+    /// Tokens without a code set.
+    Tokens,
+    /// An enum.
+    Code(String, Holds),
+    /// Tokens, each a value of the enum.
+    Codes(String),
+}
+
+/// What an enum holds in `Other`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Byte,
+    Int,
+    Text,
+}
+
+/// An enum to print.
+pub(crate) struct CodeEnum<'d> {
+    pub(crate) name: String,
+    pub(crate) holds: Holds,
+    /// (variant, value)
+    pub(crate) variants: Vec<(String, &'d str)>,
+    /// The fields that use it.
+    pub(crate) fields: Vec<&'d FieldDef>,
+}
+
+/// A member with its place among all members of the message or entry (components entered), counted from 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed {
+    pub(crate) ordinal: u16,
+    pub(crate) tag: u32,
+    pub(crate) required: bool,
+    pub(crate) group: Option<GroupId>,
+}
+
+/// The members of a message, header, trailer or group entry.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    /// Members that are printed here: its own, and those that two components have.
+    pub(crate) own: Vec<Placed>,
+    /// All members, each tag once.
+    pub(crate) all: Vec<Placed>,
+    /// Components and the ordinal of their first member.
+    pub(crate) components: Vec<(ComponentId, u16)>,
+    /// Tags that also stand in a group of this place.
+    pub(crate) shadowed: BTreeSet<u32>,
+}
+
+impl Layout {
+    /// Groups of this place.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = GroupId> {
+        self.all.iter().filter_map(|member| member.group)
+    }
+
+    /// Ordinal and count tag of the groups that must be there.
+    pub(crate) fn required_groups(&self) -> Vec<(u16, u32)> {
+        let required = self.all.iter().filter(|member| member.required && member.group.is_some());
+        required.map(|member| (member.ordinal, member.tag)).collect()
+    }
+
+    /// Fields that must be there.
+    pub(crate) fn required_fields(&self) -> impl Iterator<Item = &Placed> {
+        self.all.iter().filter(|member| member.required && member.group.is_none())
+    }
+}
+
+impl<'d> Plan<'d> {
+    pub(crate) fn new(dictionary: &'d Dictionary) -> Result<Self, Vec<GenerateError>> {
+        let mut errors = Vec::new();
+        let mut plan = Plan {
+            dictionary,
+            methods: HashMap::new(),
+            group_methods: HashMap::new(),
+            kinds: HashMap::new(),
+            enums: Vec::new(),
+            alike: alike(dictionary),
+            always: HashSet::new(),
+            shadowed: BTreeSet::new(),
+            lengths: dictionary.fields().iter().filter_map(|field| field.length_tag).collect(),
+            components: BTreeSet::new(),
+            groups: BTreeSet::new(),
+        };
+        plan.reach();
+        plan.check_members(&mut errors);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        plan.name_methods();
+        plan.plan_enums();
+        plan.plan_kinds(&mut errors);
+        plan.always = plan.always_present();
+        for layout in plan.layouts() {
+            plan.shadowed.extend(layout.shadowed);
+        }
+        plan.check_groups(&mut errors);
+        if errors.is_empty() { Ok(plan) } else { Err(errors) }
+    }
+
+    pub(crate) fn field(&self, tag: u32) -> &'d FieldDef {
+        self.dictionary.field(tag).expect("members were checked")
+    }
+
+    pub(crate) fn method(&self, tag: u32) -> &str {
+        &self.methods[&tag]
+    }
+
+    pub(crate) fn group_method(&self, count_tag: u32) -> &str {
+        &self.group_methods[&count_tag]
+    }
+
+    pub(crate) fn kind(&self, tag: u32) -> &Kind {
+        &self.kinds[&tag]
+    }
+
+    /// Tags of all fields that have a name of their own here.
+    pub(crate) fn key_name(&self, tag: u32) -> String {
+        self.method(tag).trim_end_matches('_').to_uppercase()
+    }
+
+    /// The one group that is printed for all that are alike.
+    pub(crate) fn printed(&self, group: GroupId) -> GroupId {
+        self.alike[group.index()]
+    }
+
+    /// Groups that are alike and printed under another one's name.
+    pub(crate) fn twins(&self) -> impl Iterator<Item = (GroupId, GroupId)> {
+        self.dictionary
+            .group_ids()
+            .map(|group| (group, self.printed(group)))
+            .filter(|(group, printed)| group != printed && self.groups.contains(printed))
+    }
+
+    /// Whether a length field is written together with its data field.
+    pub(crate) fn is_length(&self, tag: u32) -> bool {
+        self.lengths.contains(&tag)
+    }
+
+    /// Whether a component's tag needs a look-up that leaves groups out, in some place that has the component.
+    pub(crate) fn shadowed_somewhere(&self, tag: u32) -> bool {
+        self.shadowed.contains(&tag)
+    }
+
+    /// Whether a component's required members are required wherever the component may stand.
+    pub(crate) fn is_always(&self, component: ComponentId) -> bool {
+        self.always.contains(&component)
+    }
+
+    /// Fields of the header that the application may write.
+    pub(crate) fn application_header(&self) -> Vec<Member> {
+        let session = |member: &&Member| match member {
+            Member::Field { tag, .. } => !SESSION_FIELDS.contains(tag),
+            _ => true,
+        };
+        self.dictionary.header().iter().filter(session).copied().collect()
+    }
+
+    pub(crate) fn message_layout(&self, message: &MessageDef) -> Layout {
+        self.layout(&message.members, None)
+    }
+
+    /// The layout of a group's entry. Its first field is required: every entry begins with it.
+    pub(crate) fn entry_layout(&self, group: GroupId) -> Layout {
+        self.layout(&self.dictionary.group(group).members, Some(self.dictionary.delimiter(group)))
+    }
+
+    pub(crate) fn layout(&self, members: &[Member], delimiter: Option<u32>) -> Layout {
+        let mut layout = Layout::default();
+        let mut walk = Walk { ordinal: 0, seen: BTreeSet::new(), twice: BTreeSet::new() };
+        self.place(members, true, true, &mut walk, &mut layout);
+        for member in &mut layout.all {
+            member.required |= Some(member.tag) == delimiter && member.group.is_none();
+        }
+        let own: BTreeSet<u32> = layout.own.iter().map(|member| member.tag).collect();
+        layout.own = layout
+            .all
+            .iter()
+            .filter(|member| own.contains(&member.tag) || walk.twice.contains(&member.tag))
+            .copied()
+            .collect();
+        let nested: HashSet<u32> = layout.groups().flat_map(|group| self.tags_within(group)).collect();
+        layout.shadowed =
+            layout.all.iter().map(|member| member.tag).filter(|tag| nested.contains(tag)).collect();
+        layout
+    }
+
+    /// All tags that may stand in an entry, those of its groups too.
+    pub(crate) fn tags_within(&self, group: GroupId) -> BTreeSet<u32> {
+        let mut tags = BTreeSet::new();
+        for member in self.dictionary.expand(&self.dictionary.group(group).members) {
+            tags.insert(member.tag);
+            if let Some(group) = member.group {
+                tags.extend(self.tags_within(group));
+            }
+        }
+        tags
+    }
+
+    /// Members of an entry whose second appearance is the field of that tag behind the group.
+    pub(crate) fn ending_tags(&self, group: GroupId) -> Vec<u32> {
+        let layout = self.layout(&self.dictionary.group(group).members, None);
+        let direct = layout.all.iter().map(|member| member.tag);
+        direct.filter(|tag| self.shadowed.contains(tag) && !layout.shadowed.contains(tag)).collect()
+    }
+
+    fn place(
+        &self,
+        members: &[Member],
+        required_so_far: bool,
+        own: bool,
+        walk: &mut Walk,
+        layout: &mut Layout,
+    ) {
+        for member in members {
+            let (tag, required, group) = match *member {
+                Member::Field { tag, required } => (tag, required, None),
+                Member::Group { group, required } => {
+                    (self.dictionary.group(group).count_tag, required, Some(self.printed(group)))
+                }
+                Member::Component { component, required } => {
+                    if layout.components.iter().all(|(other, _)| *other != component) {
+                        layout.components.push((component, walk.ordinal + 1));
+                    }
+                    let members = &self.dictionary.component(component).members;
+                    self.place(members, required_so_far && required, false, walk, layout);
+                    continue;
+                }
+            };
+            walk.ordinal += 1;
+            let required = required && required_so_far;
+            let placed = Placed { ordinal: walk.ordinal, tag, required, group };
+            if !walk.seen.insert(tag) {
+                walk.twice.insert(tag);
+                continue;
+            }
+            layout.all.push(placed);
+            if own {
+                layout.own.push(placed);
+            }
+        }
+    }
+
+    /// Layouts of everything that is printed.
+    fn layouts(&self) -> Vec<Layout> {
+        let mut layouts: Vec<Layout> =
+            self.dictionary.messages().iter().map(|message| self.message_layout(message)).collect();
+        layouts.extend(self.groups.iter().map(|group| self.entry_layout(*group)));
+        layouts.push(self.layout(self.dictionary.header(), None));
+        layouts.push(self.layout(self.dictionary.trailer(), None));
+        layouts
+    }
+
+    /// Member lists of everything, components last.
+    fn member_lists(&self) -> Vec<(String, &'d [Member])> {
+        let dictionary = self.dictionary;
+        let mut lists =
+            vec![("header".to_string(), dictionary.header()), ("trailer".to_string(), dictionary.trailer())];
+        lists.extend(dictionary.messages().iter().map(|m| (format!("message {}", m.name), &m.members[..])));
+        lists.extend(
+            self.groups
+                .iter()
+                .map(|g| dictionary.group(*g))
+                .map(|g| (format!("group {}", g.name), &g.members[..])),
+        );
+        lists.extend(
+            self.components
+                .iter()
+                .map(|c| dictionary.component(*c))
+                .map(|c| (format!("component {}", c.name), &c.members[..])),
+        );
+        lists
+    }
+
+    /// Finds the components and groups that are used.
+    fn reach(&mut self) {
+        let dictionary = self.dictionary;
+        let mut open: Vec<&[Member]> = vec![dictionary.header(), dictionary.trailer()];
+        open.extend(dictionary.messages().iter().map(|message| &message.members[..]));
+        while let Some(members) = open.pop() {
+            for member in members {
+                match *member {
+                    Member::Group { group, .. } => {
+                        let group = self.printed(group);
+                        if self.groups.insert(group) {
+                            open.push(&dictionary.group(group).members);
+                        }
+                    }
+                    Member::Component { component, .. } => {
+                        if self.components.insert(component) {
+                            open.push(&dictionary.component(component).members);
+                        }
+                    }
+                    Member::Field { .. } => {}
+                }
+            }
+        }
+    }
+
+    fn check_members(&self, errors: &mut Vec<GenerateError>) {
+        for (element, members) in self.member_lists() {
+            for member in members {
+                let tag = match *member {
+                    Member::Field { tag, .. } => tag,
+                    Member::Group { group, .. } => self.dictionary.group(group).count_tag,
+                    Member::Component { .. } => continue,
+                };
+                if self.dictionary.field(tag).is_none() {
+                    let reason = format!("its member {tag} is no field of the dictionary");
+                    errors.push(GenerateError { element: element.clone(), reason });
+                }
+            }
+        }
+    }
+
+    fn check_groups(&self, errors: &mut Vec<GenerateError>) {
+        for &id in &self.groups {
+            let group = self.dictionary.group(id);
+            let delimiter = self.dictionary.delimiter(id);
+            let layout = self.entry_layout(id);
+            if layout.groups().any(|nested| self.tags_within(nested).contains(&delimiter)) {
+                errors.push(GenerateError {
+                    element: format!("group {}", group.name),
+                    reason: format!("{delimiter}, with which its entries begin, is also in a group within"),
+                });
+            }
+        }
+        for layout in self.layouts() {
+            if layout.required_groups().len() > 32 {
+                errors.push(GenerateError {
+                    element: "dictionary".to_string(),
+                    reason: "more than 32 groups are required in one place".to_string(),
+                });
+            }
+        }
+    }
+
+    fn name_methods(&mut self) {
+        let mut taken = HashSet::new();
+        for field in self.dictionary.fields() {
+            let mut name = names::snake(&field.name);
+            if !taken.insert(name.clone()) {
+                name = format!("{name}_{}", field.tag);
+                taken.insert(name.clone());
+            }
+            self.methods.insert(field.tag, name);
+        }
+        let counts: BTreeSet<u32> =
+            self.groups.iter().map(|group| self.dictionary.group(*group).count_tag).collect();
+        let beside: Vec<Layout> = self.layouts();
+        for count in counts {
+            let name = &self.field(count).name;
+            let stripped = name
+                .strip_prefix("No")
+                .filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+                .map_or_else(|| self.method(count).to_string(), names::snake);
+            // A field of the same name beside the group keeps it.
+            let clash = beside.iter().any(|layout| {
+                layout.all.iter().any(|member| member.tag == count)
+                    && layout
+                        .all
+                        .iter()
+                        .any(|member| member.group.is_none() && self.method(member.tag) == stripped)
+            });
+            let method = if clash { self.method(count).to_string() } else { stripped };
+            self.group_methods.insert(count, method);
+        }
+    }
+
+    fn plan_enums(&mut self) {
+        let mut users: BTreeMap<CodeSetId, Vec<&'d FieldDef>> = BTreeMap::new();
+        for field in self.dictionary.fields() {
+            if let Some(set) = field.codes.filter(|_| field.kind != DataType::Boolean) {
+                users.entry(set).or_default().push(field);
+            }
+        }
+        let mut taken = HashSet::new();
+        for (id, fields) in users {
+            let set = self.dictionary.code_set(id);
+            let short = names::camel(set.name.strip_suffix("CodeSet").unwrap_or(&set.name));
+            let name = if taken.contains(&short) { names::camel(&set.name) } else { short };
+            taken.insert(name.clone());
+            let all = |kind: fn(&FieldDef) -> bool, value: fn(&str) -> bool| {
+                fields.iter().all(|field| kind(field)) && set.codes.iter().all(|code| value(&code.value))
+            };
+            let holds = if all(|field| field.kind == DataType::Char, |value| value.len() == 1) {
+                Holds::Byte
+            } else if all(|field| is_int(field.kind), |v| v.parse::<i64>().is_ok_and(|n| n.to_string() == v))
+            {
+                Holds::Int
+            } else {
+                Holds::Text
+            };
+            let mut variants = Vec::new();
+            let mut used = HashSet::from(["Other".to_string()]);
+            let mut count: HashMap<String, usize> = HashMap::new();
+            for code in &set.codes {
+                *count.entry(names::camel(&code.name)).or_default() += 1;
+            }
+            for code in &set.codes {
+                let mut variant = names::camel(&code.name);
+                if variant == "Other" || count[&variant] > 1 {
+                    variant += &names::value_suffix(&code.value);
+                }
+                while !used.insert(variant.clone()) {
+                    variant.push('_');
+                }
+                variants.push((variant, code.value.as_str()));
+            }
+            self.enums.push(CodeEnum { name, holds, variants, fields });
+        }
+    }
+
+    fn plan_kinds(&mut self, errors: &mut Vec<GenerateError>) {
+        let enums: HashMap<u32, (&str, Holds)> = self
+            .enums
+            .iter()
+            .flat_map(|e| e.fields.iter().map(|field| (field.tag, (e.name.as_str(), e.holds))))
+            .collect();
+        let mut kinds = HashMap::new();
+        for field in self.dictionary.fields() {
+            let code = enums.get(&field.tag);
+            let kind = match (field.kind, code) {
+                (DataType::Data | DataType::XmlData, _) => match field.length_tag {
+                    Some(length_tag) => Kind::Data { length_tag },
+                    None => {
+                        errors.push(GenerateError {
+                            element: format!("field {} ({})", field.tag, field.name),
+                            reason: "a data field without a length field".to_string(),
+                        });
+                        continue;
+                    }
+                },
+                (kind, Some((name, _))) if kind.is_multiple() => Kind::Codes((*name).to_string()),
+                (kind, None) if kind.is_multiple() => Kind::Tokens,
+                (_, Some((name, holds))) => Kind::Code((*name).to_string(), *holds),
+                (kind, None) => match plain(kind) {
+                    Some(kind) => kind,
+                    None => {
+                        errors.push(GenerateError {
+                            element: format!("field {} ({})", field.tag, field.name),
+                            reason: format!("no Rust type is known for the data type {kind}"),
+                        });
+                        continue;
+                    }
+                },
+            };
+            kinds.insert(field.tag, kind);
+        }
+        self.kinds = kinds;
+    }
+
+    /// Components that are required in every place they stand in.
+    fn always_present(&self) -> HashSet<ComponentId> {
+        let mut optional: HashSet<ComponentId> = HashSet::new();
+        loop {
+            let before = optional.len();
+            for (_, members) in self.member_lists() {
+                for member in members {
+                    if let Member::Component { component, required: false } = member {
+                        optional.insert(*component);
+                    }
+                }
+            }
+            for &outer in &self.components {
+                if optional.contains(&outer) {
+                    for member in &self.dictionary.component(outer).members {
+                        if let Member::Component { component, .. } = member {
+                            optional.insert(*component);
+                        }
+                    }
+                }
+            }
+            if optional.len() == before {
+                return self.components.difference(&optional.into_iter().collect()).copied().collect();
+            }
+        }
+    }
+}
+
+struct Walk {
+    ordinal: u16,
+    seen: BTreeSet<u32>,
+    twice: BTreeSet<u32>,
+}
+
+const fn is_int(kind: DataType) -> bool {
+    matches!(kind, DataType::Int | DataType::SeqNum | DataType::NumInGroup | DataType::Length)
+}
+
+/// The type of a field without a code set that is no data and no list of tokens.
+fn plain(kind: DataType) -> Option<Kind> {
+    Some(match kind {
+        DataType::Int => Kind::Plain("i64"),
+        DataType::Length | DataType::NumInGroup => Kind::Plain("u32"),
+        DataType::TagNum => Kind::Plain("codec::Tag"),
+        DataType::SeqNum => Kind::Plain("codec::SeqNum"),
+        DataType::DayOfMonth => Kind::Plain("codec::DayOfMonth"),
+        DataType::Float
+        | DataType::Qty
+        | DataType::Price
+        | DataType::PriceOffset
+        | DataType::Amt
+        | DataType::Percentage => Kind::Plain("codec::Decimal"),
+        DataType::Char => Kind::Char,
+        DataType::Boolean => Kind::Plain("bool"),
+        DataType::String | DataType::Exchange | DataType::Xid | DataType::XidRef => Kind::Bytes,
+        DataType::Country => Kind::Plain("codec::Country"),
+        DataType::Currency => Kind::Plain("codec::Currency"),
+        DataType::Language => Kind::Plain("codec::Language"),
+        DataType::MonthYear => Kind::Plain("codec::MonthYear"),
+        DataType::UtcTimestamp => Kind::Plain("codec::UtcTimestamp"),
+        DataType::UtcTimeOnly => Kind::Plain("codec::UtcTimeOnly"),
+        DataType::UtcDateOnly | DataType::LocalMktDate => Kind::Plain("codec::Date"),
+        DataType::LocalMktTime => Kind::Plain("codec::LocalMktTime"),
+        DataType::TzTimeOnly => Kind::Plain("codec::TzTimeOnly"),
+        DataType::TzTimestamp => Kind::Plain("codec::TzTimestamp"),
+        DataType::Tenor => Kind::Plain("codec::Tenor"),
+        _ => return None,
+    })
+}
+
+/// For each group the first one with the same count tag and alike members.
+fn alike(dictionary: &Dictionary) -> Vec<GroupId> {
+    #[derive(PartialEq, Eq, Hash)]
+    enum Key {
+        Field(u32, bool),
+        Group(u32, bool),
+        Component(ComponentId, bool),
+    }
+    struct Classes<'d> {
+        dictionary: &'d Dictionary,
+        numbers: HashMap<(u32, Vec<Key>), u32>,
+        of: HashMap<GroupId, u32>,
+    }
+    impl Classes<'_> {
+        fn class(&mut self, id: GroupId) -> u32 {
+            if let Some(class) = self.of.get(&id) {
+                return *class;
+            }
+            let group = self.dictionary.group(id);
+            let members = group.members.iter().map(|member| match *member {
+                Member::Field { tag, required } => Key::Field(tag, required),
+                Member::Group { group, required } => Key::Group(self.class(group), required),
+                Member::Component { component, required } => Key::Component(component, required),
+            });
+            let key = (group.count_tag, members.collect());
+            let next = self.numbers.len() as u32;
+            let class = *self.numbers.entry(key).or_insert(next);
+            self.of.insert(id, class);
+            class
+        }
+    }
+    let mut classes = Classes { dictionary, numbers: HashMap::new(), of: HashMap::new() };
+    let mut first: HashMap<u32, GroupId> = HashMap::new();
+    dictionary
+        .group_ids()
+        .map(|id| {
+            let class = classes.class(id);
+            *first.entry(class).or_insert(id)
+        })
+        .collect()
+}

@@ -1,0 +1,12 @@
+//! What printed messages stand on: views over a message's fields, and writers into a body.
+//!
+//! [`FieldError`], [`WrongMsgType`], [`Group`], [`Codes`] and [`Written`] meet an application; the rest is for printed code, which
+//! `fixbolt-codegen` makes of any dictionary.
+
+mod view;
+mod write;
+
+pub use view::{
+    Code, Codes, Entry, FieldError, FieldErrorKind, Fields, Group, GroupShape, Outside, View, WrongMsgType,
+};
+pub use write::{EntryWriter, MessageWriter, NewEntry, NothingRequired, Put, Required, Written, put_codes};

@@ -1,0 +1,400 @@
+//! Reading: a stretch of a message's fields, and the repeating groups in it.
+//!
+//! A look-up tries the field behind the last hit first. Groups are bounded by the dictionary: an entry begins with the group's
+//! first field and holds the group's members and what the version does not know at all. Nothing here panics or reads on
+//! whatever a peer announces.
+
+use core::cell::Cell;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+
+use fixbolt_codec::{FromField, Message, MsgType, MultipleStringValue, Tag, ValueError};
+
+/// The fields of a message, or of one entry of a group.
+#[derive(Clone, Debug)]
+pub struct Fields<'m> {
+    message: Message<'m>,
+    start: usize,
+    end: usize,
+    /// Where the next look-up begins: behind the last hit.
+    next: Cell<usize>,
+}
+
+/// Why a field cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FieldError {
+    /// The field.
+    pub tag: Tag,
+    /// What is wrong with it.
+    pub kind: FieldErrorKind,
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum FieldErrorKind {
+    /// It is required and not there.
+    Missing,
+    /// Its value is not of its type.
+    Value(ValueError),
+    /// It counts the entries of a group, and there are not as many.
+    Count,
+}
+
+impl FieldError {
+    /// The SessionRejectReason (373) that names this error; RefTagID (371) is the field.
+    #[must_use]
+    pub const fn session_reject_reason(&self) -> u16 {
+        match self.kind {
+            FieldErrorKind::Missing => 1,
+            FieldErrorKind::Value(error) => error.session_reject_reason(),
+            FieldErrorKind::Count => 16,
+        }
+    }
+
+    const fn missing(tag: u32) -> Self {
+        Self { tag: Tag::new(tag), kind: FieldErrorKind::Missing }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "field {}: ", self.tag)?;
+        match self.kind {
+            FieldErrorKind::Missing => f.write_str("required and not there"),
+            FieldErrorKind::Value(error) => error.fmt(f),
+            FieldErrorKind::Count => f.write_str("the group does not have as many entries"),
+        }
+    }
+}
+
+impl core::error::Error for FieldError {}
+
+/// A message is not of the type that it was to be read as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WrongMsgType {
+    /// The type that was wanted.
+    pub wanted: MsgType,
+}
+
+impl fmt::Display for WrongMsgType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the message is not of type {}", self.wanted)
+    }
+}
+
+impl core::error::Error for WrongMsgType {}
+
+/// What has getters: a message, its header, its trailer, an entry of a group.
+pub trait View<'m> {
+    /// The groups that look-ups of fields beside them must leave out.
+    const GROUPS: &'static [&'static GroupShape] = &[];
+
+    /// The fields under the view.
+    fn fields(&self) -> &Fields<'m>;
+}
+
+/// An entry of a repeating group.
+pub trait Entry<'m>: View<'m> {
+    /// The group's shape.
+    const SHAPE: &'static GroupShape;
+
+    /// The view over the entry's fields.
+    fn over(fields: Fields<'m>) -> Self;
+}
+
+/// What bounds a repeating group.
+#[derive(Debug)]
+pub struct GroupShape {
+    /// Tag of the count field.
+    pub count: u32,
+    /// Tag of the field with which every entry begins.
+    pub delimiter: u32,
+    /// Tags that may stand in an entry, those of its groups too, ascending.
+    pub members: &'static [u32],
+    /// Members that may also stand behind the group: the second one behind the last entry's beginning does.
+    pub ending: &'static [u32],
+    /// All tags of the version, ascending: any of them that is no member ends the group.
+    pub known: &'static [u32],
+}
+
+/// Where a group's entries stand.
+struct Region {
+    end: usize,
+    entries: usize,
+}
+
+impl GroupShape {
+    /// The region of the group whose count field is in front of `start`, within `tags[..end]`.
+    fn region(&self, tags: &[u32], start: usize, end: usize) -> Region {
+        let (mut at, mut entries, mut entry) = (start, 0, start);
+        while at < end {
+            let tag = tags[at];
+            if tag == self.delimiter {
+                entries += 1;
+                entry = at;
+            } else if entries == 0
+                || self.members.binary_search(&tag).is_err() && self.known.binary_search(&tag).is_ok()
+                || self.ending.contains(&tag) && tags[entry..at].contains(&tag)
+            {
+                break;
+            }
+            at += 1;
+        }
+        Region { end: at, entries }
+    }
+}
+
+impl<'m> Fields<'m> {
+    /// All fields of a message.
+    #[must_use]
+    pub const fn of(message: Message<'m>) -> Self {
+        // Behind BeginString, BodyLength, MsgType.
+        Self { message, start: 0, end: message.len(), next: Cell::new(3) }
+    }
+
+    /// All fields of a message of the type `wanted`.
+    ///
+    /// # Errors
+    /// [`WrongMsgType`] when it is of another.
+    pub fn read(message: Message<'m>, wanted: MsgType) -> Result<Self, WrongMsgType> {
+        if message.msg_type() == wanted.as_bytes() {
+            Ok(Self::of(message))
+        } else {
+            Err(WrongMsgType { wanted })
+        }
+    }
+
+    /// The message that the fields stand in.
+    #[must_use]
+    pub const fn message(&self) -> Message<'m> {
+        self.message
+    }
+
+    /// The value of the first field with this tag.
+    #[must_use]
+    pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
+        let tags = &self.message.tags()[self.start..self.end];
+        let at = tags.iter().position(|t| *t == tag.number())?;
+        Some(self.message.value(self.start + at))
+    }
+
+    /// A field that must be there.
+    ///
+    /// # Errors
+    /// [`FieldError`]: it is not there, or its value is not a `T`.
+    #[inline]
+    pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
+        self.value(tag, self.find(tag)).transpose().unwrap_or(Err(FieldError::missing(tag)))
+    }
+
+    /// A field that may be there.
+    ///
+    /// # Errors
+    /// [`FieldError`]: its value is not a `T`.
+    #[inline]
+    pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
+        self.value(tag, self.find(tag))
+    }
+
+    /// The entries of a group; none when the group is not there.
+    ///
+    /// # Errors
+    /// [`FieldError`] of the count field: not a number, or not the number of the entries.
+    pub fn group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
+        self.entries(self.find(E::SHAPE.count))
+    }
+
+    /// The entries of a group that must be there.
+    ///
+    /// # Errors
+    /// As [`Fields::group`], and when it is not there.
+    pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
+        match self.find(E::SHAPE.count) {
+            None => Err(FieldError::missing(E::SHAPE.count)),
+            found => self.entries(found),
+        }
+    }
+
+    /// The same fields without those in the given groups, for tags that stand inside and outside.
+    #[must_use]
+    pub const fn outside<'f>(&'f self, groups: &'static [&'static GroupShape]) -> Outside<'f, 'm> {
+        Outside { fields: self, groups }
+    }
+
+    /// Position of the next field with this tag behind the last hit, else of the first one.
+    #[inline]
+    fn find(&self, tag: u32) -> Option<usize> {
+        let tags = &self.message.tags()[..self.end];
+        let next = self.next.get();
+        if tags.get(next) == Some(&tag) {
+            self.next.set(next + 1);
+            return Some(next);
+        }
+        let from = next.min(self.end);
+        let found = match tags[from..].iter().position(|t| *t == tag) {
+            Some(at) => from + at,
+            None => self.start + tags[self.start..from].iter().position(|t| *t == tag)?,
+        };
+        self.next.set(found + 1);
+        Some(found)
+    }
+
+    #[inline]
+    fn value<T: FromField<'m>>(&self, tag: u32, at: Option<usize>) -> Result<Option<T>, FieldError> {
+        let Some(at) = at else { return Ok(None) };
+        match T::from_field(self.message.value(at)) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(FieldError { tag: Tag::new(tag), kind: FieldErrorKind::Value(error) }),
+        }
+    }
+
+    fn entries<E: Entry<'m>>(&self, count_at: Option<usize>) -> Result<Group<'m, E>, FieldError> {
+        let shape = E::SHAPE;
+        let (mut start, mut end, mut entries) = (0, 0, 0);
+        if let Some(at) = count_at {
+            let announced = self.value::<u32>(shape.count, count_at)?.unwrap_or(0);
+            let region = shape.region(self.message.tags(), at + 1, self.end);
+            (start, end, entries) = (at + 1, region.end, region.entries);
+            if u32::try_from(entries) != Ok(announced) {
+                return Err(FieldError { tag: Tag::new(shape.count), kind: FieldErrorKind::Count });
+            }
+            self.next.set(end);
+        }
+        Ok(Group { message: self.message, start, end, left: entries, entry: PhantomData })
+    }
+}
+
+/// The fields of a place that stand in none of its groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Outside<'f, 'm> {
+    fields: &'f Fields<'m>,
+    groups: &'static [&'static GroupShape],
+}
+
+impl<'m> Outside<'_, 'm> {
+    /// As [`Fields::required`].
+    ///
+    /// # Errors
+    /// As [`Fields::required`].
+    pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
+        self.optional(tag)?.ok_or(FieldError::missing(tag))
+    }
+
+    /// As [`Fields::optional`].
+    ///
+    /// # Errors
+    /// As [`Fields::optional`].
+    pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
+        self.fields.value(tag, self.find(tag))
+    }
+
+    /// As [`Fields::group`].
+    ///
+    /// # Errors
+    /// As [`Fields::group`].
+    pub fn group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
+        self.fields.entries(self.find(E::SHAPE.count))
+    }
+
+    /// As [`Fields::required_group`].
+    ///
+    /// # Errors
+    /// As [`Fields::required_group`].
+    pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
+        match self.find(E::SHAPE.count) {
+            None => Err(FieldError::missing(E::SHAPE.count)),
+            found => self.fields.entries(found),
+        }
+    }
+
+    fn find(&self, tag: u32) -> Option<usize> {
+        let tags = self.fields.message.tags();
+        let (mut at, end) = (self.fields.start, self.fields.end);
+        while at < end {
+            if tags[at] == tag {
+                return Some(at);
+            }
+            at = match self.groups.iter().find(|shape| shape.count == tags[at]) {
+                Some(shape) => shape.region(tags, at + 1, end).end,
+                None => at + 1,
+            };
+        }
+        None
+    }
+}
+
+/// The entries of a repeating group, as many as its count field says.
+#[derive(Debug)]
+pub struct Group<'m, E> {
+    message: Message<'m>,
+    start: usize,
+    end: usize,
+    left: usize,
+    entry: PhantomData<fn() -> E>,
+}
+
+impl<E> Clone for Group<'_, E> {
+    fn clone(&self) -> Self {
+        Self { entry: PhantomData, ..*self }
+    }
+}
+
+impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
+    type Item = E;
+
+    fn next(&mut self) -> Option<E> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let start = self.start;
+        let behind = &self.message.tags()[start + 1..self.end];
+        let length = behind.iter().position(|tag| *tag == E::SHAPE.delimiter).unwrap_or(behind.len());
+        self.start = start + 1 + length;
+        Some(E::over(Fields { message: self.message, start, end: self.start, next: Cell::new(start) }))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<'m, E: Entry<'m>> ExactSizeIterator for Group<'m, E> {}
+impl<'m, E: Entry<'m>> FusedIterator for Group<'m, E> {}
+
+/// A value of a code set whose codes are text.
+pub trait Code<'m>: Copy {
+    /// The value with these bytes on the wire.
+    fn from_value(value: &'m [u8]) -> Self;
+
+    /// The bytes on the wire.
+    fn value(self) -> &'m [u8];
+}
+
+/// Several codes with a space between them (MultipleValueString and its successors).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Codes<'m, C> {
+    tokens: MultipleStringValue<'m>,
+    code: PhantomData<fn() -> C>,
+}
+
+impl<'m, C: Code<'m>> Codes<'m, C> {
+    /// The codes in the sender's order.
+    pub fn iter(&self) -> impl Iterator<Item = C> + use<'m, C> {
+        self.tokens.iter().map(|token| C::from_value(token.as_bytes()))
+    }
+
+    /// The bytes on the wire.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &'m [u8] {
+        self.tokens.as_bytes()
+    }
+}
+
+impl<'m, C> FromField<'m> for Codes<'m, C> {
+    fn from_field(value: &'m [u8]) -> Result<Self, ValueError> {
+        MultipleStringValue::from_field(value).map(|tokens| Self { tokens, code: PhantomData })
+    }
+}

@@ -1,0 +1,318 @@
+//! Orders and reports, written typed and read typed.
+
+mod support;
+
+use fixbolt_messages::codec::{
+    Currency, Decimal, EncodeError, EncodeErrorKind, Key, Memory, MemoryDraft, MonthYear, SeqNum, Tag,
+    UtcTimestamp, ValueError,
+};
+use fixbolt_messages::fix44::components::*;
+use fixbolt_messages::fix44::fields::{
+    ExecInst, ExecType, OrdStatus, OrdType, PartyIDSource, PartyRole, SecurityIDSource, SecurityType, Side,
+    TimeInForce,
+};
+use fixbolt_messages::fix44::groups::{parties, pre_alloc_grp, ptys_sub_grp};
+use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
+use fixbolt_messages::typed::{FieldError, FieldErrorKind};
+use fixbolt_messages::{fix42, fix44};
+
+use support::{shown, text, written};
+
+fn decimal(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+fn time(text: &str) -> UtcTimestamp {
+    text.parse().unwrap()
+}
+
+fn required() -> new_order_single::Required<'static> {
+    new_order_single::Required {
+        cl_ord_id: b"ord1",
+        side: Side::Buy,
+        transact_time: time("20261121-10:00:00.123"),
+        ord_type: OrdType::Limit,
+    }
+}
+
+fn error_of(
+    write: impl for<'b> FnOnce(&mut new_order_single::Writer<'b, MemoryDraft<'b>>),
+) -> Option<(u32, EncodeErrorKind)> {
+    let mut memory = [0; 1024];
+    let mut order = NewOrderSingle::write(Memory(&mut memory), required());
+    write(&mut order);
+    order.send().err().map(|EncodeError { tag, kind, .. }| (tag.number(), kind))
+}
+
+#[test]
+fn an_order_is_read_as_it_was_written() {
+    let mut memory = [0; 1024];
+    let body = |to| {
+        let mut order = NewOrderSingle::write_with_header(
+            to,
+            |header| {
+                header.on_behalf_of_comp_id(b"CLIENT").poss_resend(true);
+            },
+            required(),
+        );
+        order
+            .symbol(b"IBM")
+            .security_type(SecurityType::CommonStock)
+            .maturity_month_year("202612".parse().unwrap())
+            .encoded_issuer(b"a\x01b")
+            .order_qty(decimal("57.00"))
+            .price(decimal("298.075"))
+            .currency(Currency::new("USD").unwrap())
+            .time_in_force(TimeInForce::FillOrKill)
+            .exec_inst(&[ExecInst::Held, ExecInst::Other(b"?"), ExecInst::AllOrNone])
+            .security_id_source(SecurityIDSource::Other(b"M3"))
+            .locate_reqd(false)
+            .text(b"hello");
+        order.body().bytes(Key::new(5001), b"own");
+        order.send().unwrap()
+    };
+    written(&mut memory, body, |message| {
+        let order = NewOrderSingle::read(message).unwrap();
+        assert_eq!(order.header().on_behalf_of_comp_id(), Ok(Some(&b"CLIENT"[..])));
+        assert_eq!(order.header().poss_resend(), Ok(Some(true)));
+        assert_eq!(order.header().msg_seq_num(), Ok(SeqNum(7)));
+        assert_eq!(order.header().sender_comp_id(), Ok(&b"TRADER"[..]));
+        assert_eq!(order.cl_ord_id(), Ok(&b"ord1"[..]));
+        assert_eq!(order.side(), Ok(Side::Buy));
+        assert_eq!(order.transact_time(), Ok(time("20261121-10:00:00.123")));
+        assert_eq!(order.ord_type(), Ok(OrdType::Limit));
+        assert_eq!(order.symbol(), Ok(Some(&b"IBM"[..])));
+        assert_eq!(order.security_type(), Ok(Some(SecurityType::CommonStock)));
+        assert_eq!(order.maturity_month_year(), Ok(Some("202612".parse::<MonthYear>().unwrap())));
+        assert_eq!(order.encoded_issuer_len(), Ok(Some(3)));
+        assert_eq!(order.encoded_issuer(), Ok(Some(&b"a\x01b"[..])));
+        assert_eq!(order.order_qty().unwrap().unwrap().to_string(), "57.00");
+        assert_eq!(order.price(), Ok(Some(decimal("298.075"))));
+        assert_eq!(order.currency(), Ok(Currency::new("USD")));
+        assert_eq!(order.time_in_force(), Ok(Some(TimeInForce::FillOrKill)));
+        let exec_inst: Vec<_> = order.exec_inst().unwrap().unwrap().iter().collect();
+        assert_eq!(exec_inst, [ExecInst::Held, ExecInst::Other(b"?"), ExecInst::AllOrNone]);
+        assert_eq!(order.security_id_source(), Ok(Some(SecurityIDSource::Other(b"M3"))));
+        assert_eq!(order.locate_reqd(), Ok(Some(false)));
+        assert_eq!(order.text(), Ok(Some(&b"hello"[..])));
+        assert_eq!(order.stop_px(), Ok(None));
+        assert_eq!(order.get(Tag::new(5001)), Some(&b"own"[..]));
+        assert_eq!(order.trailer().check_sum().unwrap().len(), 3);
+        assert_eq!(order.message().bytes(), message.bytes());
+    });
+}
+
+#[test]
+fn a_report_has_its_required_fields_in_the_dictionarys_order() {
+    let mut memory = [0; 1024];
+    let mut report = ExecutionReport::write(
+        Memory(&mut memory),
+        execution_report::Required {
+            order_id: b"37",
+            exec_id: b"17",
+            exec_type: ExecType::Trade,
+            ord_status: OrdStatus::PartiallyFilled,
+            side: Side::Other(b'~'),
+            leaves_qty: decimal("40"),
+            cum_qty: decimal("60"),
+            avg_px: decimal("1.25"),
+        },
+    );
+    report.cl_ord_id(b"ord1");
+    let body = report.send().unwrap();
+    assert_eq!(shown(&body), "37=37|17=17|150=F|39=1|54=~|151=40|14=60|6=1.25|11=ord1|");
+    written(
+        &mut [0; 1024],
+        |to| {
+            let mut copy = fix42::Heartbeat::write(to);
+            copy.test_req_id(b"T");
+            copy.send().unwrap()
+        },
+        |message| {
+            assert_eq!(ExecutionReport::read(message).unwrap_err().wanted, ExecutionReport::MSG_TYPE);
+            assert_eq!(fix42::Heartbeat::read(message).unwrap().test_req_id(), Ok(Some(&b"T"[..])));
+        },
+    );
+    text(b"8", &shown(&body), |message| {
+        let report = ExecutionReport::read(message).unwrap();
+        assert_eq!(report.side(), Ok(Side::Other(b'~')));
+        // Against the order of the wire, and twice.
+        assert_eq!(report.cl_ord_id(), Ok(Some(&b"ord1"[..])));
+        assert_eq!(report.avg_px(), Ok(decimal("1.25")));
+        assert_eq!(report.order_id(), Ok(&b"37"[..]));
+        assert_eq!(report.order_id(), Ok(&b"37"[..]));
+    });
+}
+
+#[test]
+fn a_code_that_the_dictionary_does_not_know_keeps_its_value() {
+    for byte in 2..=255 {
+        assert_eq!(Side::from_value(byte).value(), byte);
+    }
+    assert_eq!(Side::from_value(b'1'), Side::Buy);
+    assert_eq!(Side::from_value(b'?'), Side::Other(b'?'));
+    assert_eq!(SecurityType::from_value(b"SECPLEDGE"), SecurityType::SecuritiesPledge);
+    assert_eq!(SecurityType::from_value(b"XYZ").value(), b"XYZ");
+    let reason = fix44::fields::OrdRejReason::from_value(99);
+    assert_eq!(reason, fix44::fields::OrdRejReason::Other99);
+    assert_eq!(fix44::fields::OrdRejReason::from_value(-4711).value(), -4711);
+}
+
+#[test]
+fn a_field_that_cannot_be_read_says_what_a_reject_needs() {
+    text(b"D", "11=ord1|54=XX|40=2|38=1e3|15=usd|60=yesterday|", |message| {
+        let order = NewOrderSingle::read(message).unwrap();
+        let value = |tag, error| FieldError { tag: Tag::new(tag), kind: FieldErrorKind::Value(error) };
+        assert_eq!(order.side(), Err(value(54, ValueError::Format)));
+        assert_eq!(order.order_qty(), Err(value(38, ValueError::Format)));
+        assert_eq!(order.order_qty().unwrap_err().session_reject_reason(), 6);
+        assert_eq!(order.currency(), Err(value(15, ValueError::Format)));
+        assert_eq!(order.transact_time().unwrap_err().kind, FieldErrorKind::Value(ValueError::Format));
+    });
+    text(b"D", "11=ord1|", |message| {
+        let order = NewOrderSingle::read(message).unwrap();
+        let missing = order.side().unwrap_err();
+        assert_eq!((missing.tag.number(), missing.session_reject_reason()), (54, 1));
+        assert_eq!(order.text(), Ok(None));
+    });
+}
+
+#[test]
+fn a_setter_called_twice_is_refused() {
+    assert_eq!(error_of(|order| _ = order.text(b"a").text(b"b")), Some((58, EncodeErrorKind::Duplicate)));
+    assert_eq!(error_of(|order| _ = order.text(b"a")), None);
+}
+
+#[test]
+fn a_value_that_would_forge_a_field_is_refused_in_every_kind_of_value() {
+    assert_eq!(error_of(|order| _ = order.text(b"a\x0144=1")), Some((58, EncodeErrorKind::Soh)));
+    assert_eq!(
+        error_of(|order| _ = order.handl_inst(fix44::fields::HandlInst::Other(1))),
+        Some((21, EncodeErrorKind::Soh))
+    );
+    assert_eq!(
+        error_of(|order| _ = order.security_id_source(SecurityIDSource::Other(b"\x01"))),
+        Some((22, EncodeErrorKind::Soh))
+    );
+    assert_eq!(
+        error_of(|order| _ = order.exec_inst(&[ExecInst::Other(b"\x01")])),
+        Some((18, EncodeErrorKind::Soh))
+    );
+    assert_eq!(error_of(|order| _ = order.exec_inst(&[])), Some((18, EncodeErrorKind::Empty)));
+    assert_eq!(error_of(|order| _ = order.text(b"")), Some((58, EncodeErrorKind::Empty)));
+}
+
+#[test]
+fn groups_and_groups_in_groups_are_read_as_they_were_written() {
+    let mut memory = [0; 1024];
+    type Subs = &'static [(&'static [u8], i64)];
+    let entries: [(&[u8], Subs); 3] =
+        [(b"A", &[(b"desk", 1), (b"floor", 2)]), (b"B", &[]), (b"C", &[(b"x", 4)])];
+    let body = |to| {
+        let mut order = NewOrderSingle::write(to, required());
+        order.party_ids(entries, |new, (party_id, subs)| {
+            new.entry(parties::Required { party_id })
+                .party_id_source(PartyIDSource::Proprietary)
+                .party_role(PartyRole::ExecutingFirm)
+                .party_sub_ids(subs, |new, (sub_id, kind)| {
+                    new.entry(ptys_sub_grp::Required { party_sub_id: sub_id })
+                        .party_sub_id_type(fix44::fields::PartySubIDType::from_value(*kind))
+                        .done()
+                })
+                .done()
+        });
+        order.allocs([1], |new, _| new.entry(pre_alloc_grp::Required { alloc_account: b"acc" }).done());
+        order.text(b"behind");
+        order.send().unwrap()
+    };
+    written(&mut memory, body, |message| {
+        let order = NewOrderSingle::read(message).unwrap();
+        let parties = order.party_ids().unwrap();
+        assert_eq!(parties.len(), 3);
+        for (party, (party_id, subs)) in parties.zip(entries) {
+            assert_eq!(party.party_id(), Ok(party_id));
+            assert_eq!(party.party_role(), Ok(Some(PartyRole::ExecutingFirm)));
+            assert_eq!(party.get(Tag::new(58)), None);
+            let read: Vec<_> = party
+                .party_sub_ids()
+                .unwrap()
+                .map(|sub| (sub.party_sub_id().unwrap(), sub.party_sub_id_type().unwrap().unwrap().value()))
+                .collect();
+            assert_eq!(read, subs);
+            assert_eq!(party.party_id_source(), Ok(Some(PartyIDSource::Proprietary)));
+        }
+        assert_eq!(order.allocs().unwrap().count(), 1);
+        assert_eq!(order.text(), Ok(Some(&b"behind"[..])));
+        assert_eq!(order.underlyings().unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn a_group_without_items_is_not_written() {
+    assert_eq!(
+        error_of(|order| _ =
+            order.party_ids([(); 0], |new, ()| new.entry(parties::Required { party_id: b"A" }).done())),
+        None
+    );
+    let mut memory = [0; 1024];
+    let mut order = NewOrderSingle::write(Memory(&mut memory), required());
+    order.party_ids([(); 0], |new, ()| new.entry(parties::Required { party_id: b"A" }).done());
+    assert!(!shown(&order.send().unwrap()).contains("453="));
+}
+
+#[test]
+fn a_member_out_of_its_groups_order_is_refused() {
+    let wrong = error_of(|order| {
+        order.party_ids([()], |new, ()| {
+            let mut party = new.entry(parties::Required { party_id: b"A" });
+            party.party_role(PartyRole::ExecutingFirm).party_id_source(PartyIDSource::BIC);
+            party.done()
+        });
+    });
+    assert_eq!(wrong, Some((447, EncodeErrorKind::GroupOrder)));
+    let after_done = error_of(|order| {
+        order.party_ids([()], |new, ()| {
+            let mut party = new.entry(parties::Required { party_id: b"A" });
+            let written = party.done();
+            party.party_role(PartyRole::ExecutingFirm);
+            written
+        });
+    });
+    assert_eq!(after_done, Some((452, EncodeErrorKind::GroupOrder)));
+    let twice = error_of(|order| {
+        order.party_ids([()], |new, ()| {
+            let mut party = new.entry(parties::Required { party_id: b"A" });
+            party.party_role(PartyRole::ExecutingFirm).party_role(PartyRole::ClearingFirm);
+            party.done()
+        });
+    });
+    assert_eq!(twice, Some((452, EncodeErrorKind::Duplicate)));
+}
+
+#[test]
+fn an_iterator_that_lies_about_its_length_is_refused() {
+    struct Liar(usize);
+    impl Iterator for Liar {
+        type Item = ();
+        fn next(&mut self) -> Option<()> {
+            self.0.checked_sub(1).map(|left| self.0 = left)
+        }
+    }
+    impl ExactSizeIterator for Liar {
+        fn len(&self) -> usize {
+            2
+        }
+    }
+    for really in [1, 3] {
+        let error = error_of(|order| {
+            order.party_ids(Liar(really), |new, ()| new.entry(parties::Required { party_id: b"A" }).done());
+        });
+        assert_eq!(error, Some((453, EncodeErrorKind::GroupOrder)));
+    }
+    assert_eq!(
+        error_of(|order| {
+            order.party_ids(Liar(2), |new, ()| new.entry(parties::Required { party_id: b"A" }).done());
+        }),
+        None
+    );
+}
