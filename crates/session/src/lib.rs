@@ -1,6 +1,14 @@
 //! The FIX session state machine, sans-IO: no socket, thread, file or clock inside.
 #![forbid(unsafe_code)]
 
+/// Says that a turn has come to a point where a test may end the process.
+macro_rules! kill_point {
+    ($point:ident) => {
+        #[cfg(feature = "kill-points")]
+        crate::kill_points::reach(crate::kill_points::Point::$point);
+    };
+}
+
 mod admin;
 mod application;
 mod check;
@@ -9,6 +17,8 @@ pub mod conformance;
 mod id;
 mod identify;
 mod inbound;
+#[cfg(feature = "kill-points")]
+pub mod kill_points;
 mod logon;
 mod mask;
 mod outbox;

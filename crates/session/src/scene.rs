@@ -61,6 +61,7 @@ impl Scene<'_> {
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
         match self.store.commit() {
             Ok(position) => {
+                kill_point!(Commit);
                 let durable = self.store.durable();
                 for n in self.touched.drain(..) {
                     let outbox = &mut self.slots[n].outbox;

@@ -183,7 +183,9 @@ impl Core {
                 mono: now.mono,
                 body: bytes,
             };
+            kill_point!(Encode);
             store.append(self.key, &record).map_err(SendError::Store)?;
+            kill_point!(Append);
             self.state.next_out = seq.next();
             // What waits behind a replay, or for a connection, goes out from the store.
             let held = self.state.replay.is_some() && !msg_type_is_logon(msg_type);
