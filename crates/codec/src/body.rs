@@ -18,7 +18,20 @@ use crate::types::ToField;
 pub struct Key {
     tag: Tag,
     len: u8,
-    text: [u8; 11],
+    owner: Owner,
+    /// Digits and `=`, the rest unused.
+    text: [u8; 16],
+}
+
+/// Who writes a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    /// The application, in the body.
+    Body,
+    /// The application, in the header.
+    Header,
+    /// The session.
+    Session,
 }
 
 impl Key {
@@ -40,7 +53,7 @@ impl Key {
             digits += 1;
             rest /= 10;
         }
-        let mut text = [b'='; 11];
+        let mut text = [b'='; 16];
         let mut rest = tag.number();
         let mut n = digits;
         while n > 0 {
@@ -48,17 +61,21 @@ impl Key {
             text[n] = b'0' + (rest % 10) as u8;
             rest /= 10;
         }
-        Self { tag, len: digits as u8 + 1, text }
+        let number = tag.number();
+        let owner = if is_session_field(number) {
+            Owner::Session
+        } else if is_header_field(number) {
+            Owner::Header
+        } else {
+            Owner::Body
+        };
+        Self { tag, len: digits as u8 + 1, owner, text }
     }
 
     /// The tag.
     #[must_use]
     pub const fn tag(&self) -> Tag {
         self.tag
-    }
-
-    fn text(&self) -> &[u8] {
-        &self.text[..usize::from(self.len)]
     }
 }
 
@@ -274,43 +291,56 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Writes a field from its bytes.
+    #[inline]
     pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
-        if value.contains(&1) {
+        if value.is_empty() {
+            self.refuse(key.tag, EncodeErrorKind::Empty);
+        } else if self.admit(key) && !self.place(key, value) {
             self.refuse(key.tag, EncodeErrorKind::Soh);
-            return self;
         }
-        self.put(key, value);
         self
     }
 
     /// Writes a field from a typed value.
+    #[inline]
     pub fn field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
         if !self.admit(key) {
             return self;
         }
         let value_at = self.at + usize::from(key.len);
-        if value_at + T::MAX_LEN >= self.limit {
-            // Close to the end the value may still fit although its largest would not: write it aside first.
-            let mut aside = [0; 128];
-            if T::MAX_LEN > aside.len() {
-                self.refuse(key.tag, EncodeErrorKind::NoRoom);
-                return self;
-            }
-            let len = value.write_to(&mut aside);
-            self.place(key, &aside[..len]);
-            return self;
+        if self.at + key.text.len() + T::MAX_LEN >= self.limit {
+            return self.field_near_the_end(key, value);
         }
-        self.memory[self.at..value_at].copy_from_slice(key.text());
+        self.memory[self.at..self.at + key.text.len()].copy_from_slice(&key.text);
         let end = value_at + value.write_to(&mut self.memory[value_at..]);
         self.memory[end] = 1;
         self.at = end + 1;
         self
     }
 
+    /// Close to the end the value may still fit although its largest would not: it is written aside first.
+    #[cold]
+    fn field_near_the_end<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
+        let mut aside = [0; 128];
+        if T::MAX_LEN > aside.len() {
+            self.refuse(key.tag, EncodeErrorKind::NoRoom);
+            return self;
+        }
+        let len = value.write_to(&mut aside);
+        self.place(key, &aside[..len]);
+        self
+    }
+
     /// Writes a length field and its data field. The value may hold SOH.
     pub fn data(&mut self, length: Key, data: Key, value: &[u8]) -> &mut Self {
+        if value.is_empty() {
+            self.refuse(data.tag, EncodeErrorKind::Empty);
+            return self;
+        }
         self.field(length, &(value.len() as u64));
-        self.put(data, value);
+        if self.admit(data) {
+            self.place(data, value);
+        }
         self
     }
 
@@ -341,12 +371,12 @@ impl<'b> BodyWriter<'b> {
     /// Copies fields that stand in another message as they are. The caller vouches for them: only session fields and room
     /// are checked.
     pub fn copied(&mut self, key: Key, value: &[u8]) -> &mut Self {
-        if is_session_field(key.tag.number()) {
+        if key.owner == Owner::Session {
             self.refuse(key.tag, EncodeErrorKind::SessionField);
         } else if value.is_empty() {
             self.refuse(key.tag, EncodeErrorKind::Empty);
         } else {
-            self.body_begun |= !is_header_field(key.tag.number());
+            self.body_begun |= key.owner == Owner::Body;
             self.place(key, value);
         }
         self
@@ -380,29 +410,22 @@ impl<'b> BodyWriter<'b> {
         }
     }
 
-    fn put(&mut self, key: Key, value: &[u8]) {
-        if value.is_empty() {
-            self.refuse(key.tag, EncodeErrorKind::Empty);
-        } else if self.admit(key) {
-            self.place(key, value);
-        }
-    }
-
     /// Whether the field may stand here; notes it as seen.
+    #[inline]
     fn admit(&mut self, key: Key) -> bool {
-        let number = key.tag.number();
-        if is_session_field(number) {
-            self.refuse(key.tag, EncodeErrorKind::SessionField);
-            return false;
-        }
-        if is_header_field(number) {
-            if self.body_begun {
+        match key.owner {
+            Owner::Body => self.body_begun = true,
+            Owner::Header if !self.body_begun => {}
+            Owner::Header => {
                 self.refuse(key.tag, EncodeErrorKind::HeaderAfterBody);
                 return false;
             }
-        } else {
-            self.body_begun = true;
+            Owner::Session => {
+                self.refuse(key.tag, EncodeErrorKind::SessionField);
+                return false;
+            }
         }
+        let number = key.tag.number();
         let (word, bit) = ((number / 64 % 8) as usize, 1 << (number % 64));
         if self.scope.seen[word] & bit != 0 && self.stands_in_scope(number) {
             self.refuse(key.tag, EncodeErrorKind::Duplicate);
@@ -412,17 +435,35 @@ impl<'b> BodyWriter<'b> {
         true
     }
 
-    fn place(&mut self, key: Key, value: &[u8]) {
+    /// Writes the field; gives whether its value is free of SOH (data fields and copied ones may have it).
+    #[inline]
+    fn place(&mut self, key: Key, value: &[u8]) -> bool {
+        let value_at = self.at + usize::from(key.len);
+        let end = value_at + value.len();
+        // The key is stored with its unused bytes, which the value overwrites: one store of a constant size.
+        if end.max(self.at + key.text.len()) >= self.limit {
+            return self.place_near_the_end(key, value);
+        }
+        self.memory[self.at..self.at + key.text.len()].copy_from_slice(&key.text);
+        let clean = copy(&mut self.memory[value_at..end], value);
+        self.memory[end] = 1;
+        self.at = end + 1;
+        clean
+    }
+
+    #[cold]
+    fn place_near_the_end(&mut self, key: Key, value: &[u8]) -> bool {
         let value_at = self.at + usize::from(key.len);
         let end = value_at + value.len();
         if end >= self.limit {
             self.refuse(key.tag, EncodeErrorKind::NoRoom);
-            return;
+            return true;
         }
-        self.memory[self.at..value_at].copy_from_slice(key.text());
-        self.memory[value_at..end].copy_from_slice(value);
+        self.memory[self.at..value_at].copy_from_slice(&key.text[..usize::from(key.len)]);
+        let clean = copy(&mut self.memory[value_at..end], value);
         self.memory[end] = 1;
         self.at = end + 1;
+        clean
     }
 
     /// Reads back what this scope holds; only when two tags share a bit.
@@ -454,6 +495,34 @@ impl<'b> BodyWriter<'b> {
         }
         false
     }
+}
+
+/// Copies a value and gives whether it is free of SOH, in words whose sizes are known: a call for a handful of bytes costs
+/// more than the bytes. The last word overlaps the one before.
+#[inline]
+fn copy(to: &mut [u8], from: &[u8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // A byte of `word ^ ONES` is zero exactly where the value has SOH.
+    let has_soh = |word: u64| {
+        let zero = word ^ ONES;
+        zero.wrapping_sub(ONES) & !zero & HIGH != 0
+    };
+    let mut soh = false;
+    if let (Some(last_to), Some(last_from)) = (to.last_chunk_mut::<8>(), from.last_chunk::<8>()) {
+        *last_to = *last_from;
+        soh |= has_soh(u64::from_le_bytes(*last_from));
+        for (to, from) in to.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
+            to.copy_from_slice(from);
+            soh |= has_soh(u64::from_le_bytes(from.try_into().unwrap_or([0; 8])));
+        }
+    } else {
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = *from;
+            soh |= *from == 1;
+        }
+    }
+    !soh
 }
 
 /// Plain memory as a sink: [`BodySink::send`] gives the writer back, finished.
