@@ -37,7 +37,7 @@ impl Scene<'_> {
         seq: SeqNum,
         message: &Message<'_>,
     ) -> Result<(), Stop> {
-        if header.poss_dup {
+        if header.poss_dup || self.core().state.request_answered == Some(seq) {
             return self.accept(header, seq, message);
         }
         let last = self.core().state.next_out.previous();
@@ -105,14 +105,14 @@ impl Scene<'_> {
             return self.reject(seq, message, reject);
         };
         let quickfix = self.core().is_quickfix();
-        if gap_fill && new <= seq {
+        if gap_fill && new <= seq && !quickfix {
             // 10e.
             let text = format!("attempt to lower sequence number, invalid value NewSeqNo(36)={new}");
             let reject = Reject { reason: 5, tag: Some(b"36"), text: &text };
             return self.reject(seq, message, reject);
         }
-        if !gap_fill && new < next_in {
-            // 11c: the number stays where it is, even when the message's own was due.
+        if new < next_in {
+            // 11c: the number stays where it is, even when the message's own was due. QuickFIX treats 10e alike.
             let text = "Value is incorrect (out of range) for this tag";
             let named: Option<&[u8]> = if quickfix { None } else { Some(b"36") };
             let reject = Reject { reason: 5, tag: named, text };

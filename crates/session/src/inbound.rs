@@ -16,7 +16,7 @@ use crate::store::{RecordFlags, RecordKind};
 #[derive(Clone, Copy)]
 pub(crate) struct Header<'m> {
     pub(crate) msg_type: &'m [u8],
-    /// MsgSeqNum (34), when it is there and a number.
+    /// MsgSeqNum (34), when it is there and a number. Zero is one: a SequenceReset-Reset may carry it, else it is too low.
     pub(crate) seq: Option<SeqNum>,
     pub(crate) poss_dup: bool,
     pub(crate) flags: RecordFlags,
@@ -33,10 +33,7 @@ impl<'m> Header<'m> {
         if poss_dup {
             flags = flags.with(RecordFlags::POSS_DUP);
         }
-        let seq = message
-            .get(tag::MSG_SEQ_NUM)
-            .and_then(|v| SeqNum::from_field(v).ok())
-            .filter(|n| *n > SeqNum::ZERO);
+        let seq = message.get(tag::MSG_SEQ_NUM).and_then(|v| SeqNum::from_field(v).ok());
         Self { msg_type, seq, poss_dup, flags }
     }
 }
@@ -100,7 +97,7 @@ impl Scene<'_> {
         };
         // 5, test case 2i.
         if message.begin_string() != self.core().settings.id.begin_string().as_bytes() {
-            return self.misbehaved("Incorrect BeginString", None, &message, Misbehaviour::BeginString);
+            return self.other_begin_string(&header, seq, &message);
         }
         if let Some(result) = self.check_comp_ids(&header, seq, &message) {
             return result;
@@ -116,12 +113,18 @@ impl Scene<'_> {
         if header.msg_type == b"4" && message.get(tag::GAP_FILL_FLAG) != Some(b"Y") {
             return self.sequence_reset(&header, seq, &message);
         }
+        // QuickFIX takes a Logout whatever its number is.
+        let quickfix = self.core().is_quickfix();
+        if quickfix && header.msg_type == b"5" {
+            return self.logout_received(&header, seq, &message);
+        }
         let next_in = self.core().state.next_in;
         if seq < next_in {
             return self.too_low(&header, seq, &message);
         }
-        // 10: PossDup of a message that is due.
+        // 10: PossDup of a message that is due. QuickFIX looks at OrigSendingTime only when the number is too low.
         if header.poss_dup
+            && !quickfix
             && let Some(reject) = poss_dup_fault(self.core(), &message)
         {
             return if seq == next_in { self.reject(seq, &message, reject) } else { Ok(()) };
@@ -252,6 +255,24 @@ impl Scene<'_> {
         Err(Stop)
     }
 
+    /// 5, test case 2i: its number is not used.
+    fn other_begin_string(
+        &mut self,
+        header: &Header<'_>,
+        seq: SeqNum,
+        message: &Message<'_>,
+    ) -> Result<(), Stop> {
+        let end = SessionEnd::PeerMisbehaved(Misbehaviour::BeginString);
+        self.begin();
+        let result = self
+            .record(seq, message, header.flags)
+            .and_then(|()| self.logout_and_wait("Incorrect BeginString", None, end));
+        match result {
+            Ok(()) => self.commit(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
     /// 6, test case 2k. `None` goes on.
     fn check_comp_ids(
         &mut self,
@@ -266,14 +287,18 @@ impl Scene<'_> {
         let id = &core.settings.id;
         let expected =
             [(tag::SENDER_COMP_ID, id.target_comp_id()), (tag::TARGET_COMP_ID, id.sender_comp_id())];
-        let (at_fault, missing) =
-            expected.into_iter().find_map(|(tag, expected)| match message.get(tag) {
-                None => Some((tag, true)),
-                Some(value) => (value != expected.as_bytes()).then_some((tag, false)),
-            })?;
+        let (at_fault, came) = expected
+            .into_iter()
+            .map(|(tag, expected)| (tag, expected, message.get(tag)))
+            .find_map(|(tag, expected, came)| (came != Some(expected.as_bytes())).then_some((tag, came)))?;
         let name: &[u8] = if at_fault == tag::SENDER_COMP_ID { b"49" } else { b"56" };
-        if missing {
+        if came.is_none() {
             let reject = Reject { reason: 1, tag: Some(name), text: "Required tag missing" };
+            return Some(self.reject(seq, message, reject));
+        }
+        // QuickFIX looks for empty fields first (14d).
+        if came == Some(b"") && core.is_quickfix() {
+            let reject = Reject { reason: 4, tag: Some(name), text: "Tag specified without a value" };
             return Some(self.reject(seq, message, reject));
         }
         // QuickFIX names no field here.
@@ -318,23 +343,28 @@ impl Scene<'_> {
         let text = if self.core().is_quickfix() { "" } else { reject.text };
         self.take(header, seq, message, |scene| {
             scene.write_reject(seq, message, reject)?;
-            scene.logout_and_close(text, Some(seq), SessionEnd::PeerMisbehaved(what))
+            scene.logout_and_wait(text, Some(seq), SessionEnd::PeerMisbehaved(what))
         })?;
         self.tell(&Event::Rejected { seq, reason: reject.reason, text: reject.text });
-        Err(Stop)
+        Ok(())
     }
 
     /// 9 and 10: a number that was due before.
     fn too_low(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
         if header.poss_dup {
-            // 2g and 2f on a low number: QuickFIX answers with a Reject although the number is not used up.
-            if self.core().is_quickfix()
-                && let Some(reject) = poss_dup_fault(self.core(), message)
-            {
+            // 2f, 2g: the Reject uses up no number but ours. QuickFIX logs out after 2f.
+            if let Some(reject) = poss_dup_fault(self.core(), message) {
+                if self.core().is_quickfix() && reject.reason == 10 {
+                    return self.reject_and_log_out(header, seq, message, reject, Misbehaviour::SendingTime);
+                }
                 return self.reject(seq, message, reject);
             }
             self.tell(&Event::DuplicateIgnored { seq });
             return Ok(());
+        }
+        // QuickFIX answers a ResendRequest whatever its number is.
+        if self.core().is_quickfix() && header.msg_type == b"2" {
+            return self.resend_requested(header, seq, message);
         }
         let expected = self.core().state.next_in;
         let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
@@ -344,30 +374,36 @@ impl Scene<'_> {
     /// 11: numbers are missing in front of this message.
     fn too_high(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
         match header.msg_type {
-            // Answered first, so that two sides that wait for each other both go on (test case 20).
-            b"2" => self.resend_requested(header, seq, message)?,
-            b"5" => self.core().state.logout_waits = true,
-            b"4" => {}
-            _ => {
-                if !self.core().stash.keep(seq, message.bytes()) {
-                    self.tell(&Event::Note(
-                        "a message that came before its turn was dropped: too many are kept",
-                    ));
-                }
+            // The answer to our own Logout ends the session whatever is missing.
+            b"5" if self.core().state.phase == Phase::LogoutSent => {
+                return self.logout_received(header, seq, message);
             }
+            // Answered first, so that two sides that wait for each other both go on (test case 20).
+            b"2" => {
+                self.resend_requested(header, seq, message)?;
+                self.core().state.request_answered = Some(seq);
+            }
+            b"5" => self.core().state.logout_waits = true,
+            _ => {}
         }
-        self.ask_for_gap(seq, header.poss_dup)
+        // A gap fill from behind a gap is asked for again with the rest.
+        if header.msg_type != b"4" && !self.core().stash.keep(seq, message.bytes()) {
+            self.tell(&Event::Note("a message that came before its turn was dropped: too many are kept"));
+        }
+        // Two sides that both wait: whoever asks us has not got our request, or our gap is still open after it (20).
+        let again = header.poss_dup || (header.msg_type == b"2" && !self.core().is_quickfix());
+        self.ask_for_gap(seq, again)
     }
 
-    /// Asks for the missing numbers, once for as long as the gap is open; again when a replay has passed it by.
-    pub(crate) fn ask_for_gap(&mut self, received: SeqNum, replayed: bool) -> Result<(), Stop> {
+    /// Asks for the missing numbers, once for as long as the gap is open; `again` when a replay has passed it by.
+    pub(crate) fn ask_for_gap(&mut self, received: SeqNum, again: bool) -> Result<(), Stop> {
         let now = self.now;
         let patience = Duration::from_secs(u64::from(self.core().state.heart_bt_int.max(10)));
         let next_in = self.core().state.next_in;
         let mut asked = 1;
         if let Some(gap) = self.core().state.gap {
             let stuck = gap.begin == next_in;
-            if !(replayed && stuck || now.mono - gap.asked_at >= patience) {
+            if !(again && stuck || now.mono - gap.asked_at >= patience) {
                 return Ok(());
             }
             asked = if stuck { gap.asked + 1 } else { 1 };
@@ -404,7 +440,8 @@ impl Scene<'_> {
         if core.state.gap.is_some_and(|gap| next_in > gap.end) {
             core.state.gap = None;
         }
-        if core.state.gap.is_none() && core.state.logout_waits {
+        // A Logout whose own turn is next is taken from the stash; else a gap fill has passed over it.
+        if core.state.gap.is_none() && core.state.logout_waits && core.stash.find(next_in).is_none() {
             core.state.logout_waits = false;
             return self.answer_logout(None);
         }

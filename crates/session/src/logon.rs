@@ -42,6 +42,7 @@ impl Scene<'_> {
         state.gap = None;
         state.replay = None;
         state.logout_waits = false;
+        state.request_answered = None;
         state.reset_asked = false;
         state.phase = if acceptor { Phase::AwaitingLogon } else { Phase::LogonSent };
         if acceptor {
@@ -222,7 +223,8 @@ impl Scene<'_> {
             return self.refuse_logon(header, seq, &message, refusal);
         }
         let reset_first = reset || self.core().settings.reset_on_logon;
-        if !reset_first && let Some(result) = self.logon_too_low(header, seq, &message) {
+        let expected = if reset_first { SeqNum::ONE } else { self.core().state.next_in };
+        if let Some(result) = self.logon_too_low(header, seq, &message, expected) {
             return result;
         }
         self.begin();
@@ -285,8 +287,8 @@ impl Scene<'_> {
         header: &Header<'_>,
         seq: SeqNum,
         message: &Message<'_>,
+        expected: SeqNum,
     ) -> Option<Result<(), Stop>> {
-        let expected = self.core().state.next_in;
         if seq >= expected || header.poss_dup {
             return None;
         }
@@ -312,7 +314,8 @@ impl Scene<'_> {
                 let text = "ResetSeqNumFlag=Y in the answer to a Logon that did not ask for it";
                 return self.refuse_logon(header, seq, message, Refusal::invalid(text));
             }
-            if let Some(result) = self.logon_too_low(header, seq, message) {
+            let expected = self.core().state.next_in;
+            if let Some(result) = self.logon_too_low(header, seq, message, expected) {
                 return result;
             }
         }
@@ -378,16 +381,12 @@ impl Scene<'_> {
         }
         if self.core().state.phase == Phase::LogoutSent {
             self.take(header, seq, message, |scene| scene.reset_after_logout())?;
-            self.close(SessionEnd::LoggedOutByUs);
+            let end = self.core().leaving.take().unwrap_or(SessionEnd::LoggedOutByUs);
+            self.close(end);
             return Err(Stop);
         }
-        self.begin();
-        self.core().advance();
-        let result = self.record(seq, message, header.flags);
-        match result {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+        self.take(header, seq, message, |_| Ok(()))?;
+        self.core().state.logout_waits = false;
         self.answer_logout(Some(seq))
     }
 

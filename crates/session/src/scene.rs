@@ -247,6 +247,27 @@ impl Scene<'_> {
         core.close(end);
         Ok(())
     }
+
+    /// Sends a Logout with a text and closes the connection once it is answered, or nobody answered in time (2i, 2k, 2o): so
+    /// both sides agree on the last numbers. A counterparty that breaks the next rule meanwhile is not heard again.
+    pub(crate) fn logout_and_wait(
+        &mut self,
+        text: &str,
+        cause: Option<SeqNum>,
+        end: SessionEnd,
+    ) -> Result<(), SendError> {
+        if self.core().state.phase == Phase::LogoutSent {
+            self.core().close(end);
+            return Ok(());
+        }
+        self.logout(text, cause)?;
+        let now = self.now;
+        let core = self.core();
+        core.state.phase = Phase::LogoutSent;
+        core.state.phase_deadline = Some(now.mono + core.settings.logout_timeout);
+        core.leaving = Some(end);
+        Ok(())
+    }
 }
 
 /// The session cannot go on with this buffer now: it is closing, halted, or waits.

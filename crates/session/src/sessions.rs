@@ -115,6 +115,7 @@ impl Sessions {
             replay: None,
             attempts: recovered.attempts,
             reset_asked: false,
+            request_answered: None,
             logout_waits: false,
             peer_max_message_size: usize::MAX,
         };
@@ -343,6 +344,7 @@ impl Sessions {
         let end = slot.core.end.take().unwrap_or(fallback);
         slot.outbox.clear();
         slot.core.stash.clear();
+        slot.core.leaving = None;
         slot.core.blocked = None;
         slot.core.incomplete_since = None;
         slot.core.framer = fixbolt_codec::Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON);

@@ -45,6 +45,8 @@ pub(crate) struct Core {
     pub(crate) opened_at: SeqNum,
     /// Why the connection is to be closed, once it is.
     pub(crate) end: Option<SessionEnd>,
+    /// What the end will be once our Logout is answered, when it is not an ordinary logout.
+    pub(crate) leaving: Option<SessionEnd>,
     /// Since when an incomplete message has stood at the beginning of the buffer.
     pub(crate) incomplete_since: Option<Mono>,
     /// Since when the application says "not now", or there is no room for an answer: nothing is read meanwhile.
@@ -91,6 +93,7 @@ impl Core {
             halted: None,
             opened_at: state.next_in,
             end: None,
+            leaving: None,
             incomplete_since: None,
             blocked: None,
             envelope,

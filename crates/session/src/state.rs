@@ -46,6 +46,8 @@ pub(crate) struct State {
     pub(crate) attempts: u32,
     /// Our Logon carried ResetSeqNumFlag=Y; the answer must, too.
     pub(crate) reset_asked: bool,
+    /// A ResendRequest that came before its turn and was answered at once.
+    pub(crate) request_answered: Option<SeqNum>,
     /// A Logout came before its turn; it is answered when the gap is filled.
     pub(crate) logout_waits: bool,
     /// The largest message the counterparty takes (383 of its Logon).

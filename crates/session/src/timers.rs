@@ -31,7 +31,9 @@ impl Core {
             sooner(since + self.patience_inside_a_message());
         }
         if self.beats() {
-            sooner(state.last_sent + self.heartbeat());
+            if !self.holds_heartbeats() {
+                sooner(state.last_sent + self.heartbeat());
+            }
             sooner(self.silent_at());
         }
         next
@@ -40,6 +42,11 @@ impl Core {
     /// Whether heartbeats are exchanged now.
     fn beats(&self) -> bool {
         self.state.heart_bt_int > 0 && matches!(self.state.phase, Phase::LoggedOn)
+    }
+
+    /// QuickFIX sends no Heartbeat while it waits for the answer to its TestRequest.
+    fn holds_heartbeats(&self) -> bool {
+        self.is_quickfix() && self.state.test_request.is_some()
     }
 
     fn heartbeat(&self) -> Duration {
@@ -84,7 +91,7 @@ impl Scene<'_> {
             self.turn(|scene| scene.write_test_request())?;
         }
         let heartbeat = self.core().heartbeat();
-        if self.core().state.last_sent + heartbeat <= now {
+        if self.core().state.last_sent + heartbeat <= now && !self.core().holds_heartbeats() {
             self.turn(|scene| {
                 scene.heartbeat(None, None)?;
                 // Also while a replay is on its way: the heartbeat waits behind it, the replay itself proves life.
@@ -136,7 +143,7 @@ impl Scene<'_> {
     fn phase_ends(&mut self) -> Result<(), Stop> {
         let end = match self.core().state.phase {
             Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
-            Phase::LogoutSent => SessionEnd::LogoutTimedOut,
+            Phase::LogoutSent => self.core().leaving.take().unwrap_or(SessionEnd::LogoutTimedOut),
             Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
             Phase::LoggedOn | Phase::Disconnected => {
                 SessionEnd::PeerMisbehaved(Misbehaviour::FirstMessageNotLogon)
