@@ -2,8 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use fixbolt_session::conformance::{Action, Script};
+use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
+use fixbolt_journal::{LateStore, MemoryStore};
+use fixbolt_session::conformance::{
+    Action, BrokenCore, Echo, Fault, Order, Report, Script, VirtualTime, run_folder, run_suite,
+};
+use fixbolt_session::store::Store;
+use fixbolt_session::{Compatibility, Role, SessionSettings};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -96,4 +103,124 @@ fn every_script_of_the_reference_suites_is_understood() {
         read += Script::read_folder(&path).unwrap().len();
     }
     eprintln!("{read} reference scripts read");
+}
+
+/// VENUE accepting TRADER42 or TRADER44, under Compatibility=standard.
+fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
+    let id = match version {
+        "fix42" => "FIX.4.2:VENUE->TRADER42",
+        _ => "FIX.4.4:VENUE->TRADER44",
+    };
+    SessionSettings {
+        reset_on_logon,
+        validator: Some(shipped(version)),
+        ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
+    }
+}
+
+/// The dictionary we ship for a version.
+fn shipped(version: &str) -> Arc<Validator> {
+    Arc::new(Validator::new(if version == "fix42" { fix42() } else { fix44() }))
+}
+
+/// ISLD accepting TW42 or TW44, as the reference suites want it.
+fn island(version: &str) -> SessionSettings {
+    let id = match version {
+        "fix42" => "FIX.4.2:ISLD->TW42",
+        _ => "FIX.4.4:ISLD->TW44",
+    };
+    SessionSettings {
+        reset_on_logon: true,
+        compatibility: Compatibility::QuickFix,
+        validator: Some(shipped(version)),
+        policy: Policy::quickfix(),
+        ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
+    }
+}
+
+fn memory() -> Box<dyn Store> {
+    Box::new(MemoryStore::new())
+}
+
+fn late() -> Box<dyn Store> {
+    Box::new(LateStore::new(MemoryStore::new()))
+}
+
+fn run_own(folder: &str, store: fn() -> Box<dyn Store>) -> Report {
+    let (version, reset_on_logon) = (&folder[..5], !folder.ends_with("-continued"));
+    let settings = venue(version, reset_on_logon);
+    run_suite(&own(folder), Order::Any, &[settings], &mut { store }).unwrap()
+}
+
+#[track_caller]
+fn all_pass(what: &str, report: &Report) {
+    eprintln!("{what}: {} of {} scripts passed", report.passed(), report.results.len());
+    assert!(!report.results.is_empty(), "{what} has no scripts");
+    assert_eq!(report.passed(), report.results.len(), "{what}\n{report}");
+}
+
+#[test]
+fn our_scripts_pass_in_virtual_time() {
+    for folder in OWN {
+        all_pass(folder, &run_own(folder, memory));
+    }
+}
+
+#[test]
+fn our_scripts_pass_over_a_store_that_acknowledges_three_turns_late() {
+    for folder in OWN {
+        all_pass(folder, &run_own(folder, late));
+    }
+}
+
+#[test]
+fn every_script_of_quickfix_passes_under_its_compatibility() {
+    for version in ["fix42", "fix44"] {
+        let Some(folder) = reference(version) else {
+            eprintln!("shared folder absent: the scripts of quickfix/{version} were not run");
+            continue;
+        };
+        for (store, name) in [(memory as fn() -> Box<dyn Store>, "memory"), (late, "late")] {
+            let report = run_suite(&folder, Order::Any, &[island(version)], &mut { store }).unwrap();
+            all_pass(&format!("quickfix/{version} over the {name} store"), &report);
+        }
+    }
+}
+
+#[test]
+fn the_scripts_catch_every_broken_core() {
+    let catches = [
+        (Fault::NumberAdvancedEarly, "2d_garbled"),
+        (Fault::NumberReused, "4b_test_request"),
+        (Fault::NoPossDupFlag, "8_only_application_messages"),
+        (Fault::NoOrigSendingTime, "8_only_application_messages"),
+        (Fault::GapFillOffByOne, "8_only_admin_messages"),
+        (Fault::NoHeartbeat, "4a_heartbeat_when_idle"),
+        (Fault::TestReqIdNotEchoed, "4b_test_request"),
+        (Fault::TooLowAccepted, "2c_msg_seq_num_too_low"),
+        (Fault::ResentTwice, "8_mixed_messages"),
+        (Fault::RejectDoesNotAdvance, "14b_required_tag_missing"),
+        (Fault::LogoutNotAnswered, "13b_logout_received"),
+        (Fault::GapNotAsked, "2b_msg_seq_num_too_high"),
+        (Fault::CheckSumNotVerified, "3b_check_sum_wrong"),
+    ];
+    assert_eq!(catches.map(|(fault, _)| fault), Fault::ALL);
+    for version in ["fix42", "fix44"] {
+        for (fault, by) in catches {
+            let report = run_folder(&own(version), Order::Any, |_| {
+                let settings = [venue(version, true)];
+                BrokenCore::new(VirtualTime::new(&settings, memory(), Box::new(Echo::new())).unwrap(), fault)
+            });
+            let report = report.unwrap();
+            let caught: Vec<String> = report
+                .failures()
+                .filter_map(|f| Some(f.script.file_stem()?.to_string_lossy().into_owned()))
+                .collect();
+            eprintln!("{version}: {fault:?} is caught by {} scripts, {by} among them", caught.len());
+            assert!(
+                caught.iter().any(|name| name == by),
+                "{version}: {by} does not catch {fault:?}; these do: {caught:?}"
+            );
+        }
+    }
 }
