@@ -153,8 +153,13 @@ impl Store for DirectoryStore {
             });
         }
         let key = SessionKey(n as u32);
-        let opening =
-            Opening { base: &self.base, session, key, backend: Arc::clone(&self.backend), sizes: self.sizes };
+        let opening = Opening {
+            directory: self.base.join(session.file_name()),
+            session,
+            key,
+            backend: Arc::clone(&self.backend),
+            sizes: self.sizes,
+        };
         let (log, recovered, turn) = opening.open()?;
         let thread = match &self.thread {
             Some(thread) => thread,

@@ -40,8 +40,11 @@ impl Files {
             let entry = entry.map_err(|e| failed("reading", directory, &e))?;
             let Some(number) = entry.file_name().to_str().and_then(number_of) else { continue };
             let path = entry.path();
-            let file = File::options().read(true).write(writable).open(&path);
-            let file = file.map_err(|e| failed("opening", &path, &e))?;
+            let file = match File::options().read(true).write(writable).open(&path) {
+                // A segment made ahead goes when its owner closes the journal that we only read.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+                other => other.map_err(|e| failed("opening", &path, &e))?,
+            };
             let length = file.metadata().map_err(|e| failed("reading", &path, &e))?.len() as usize & !7;
             let mapping = if length >= SEGMENT_HEADER + RECORD_HEADER {
                 let mapped = if writable {
@@ -132,4 +135,31 @@ impl Files {
         }
         lines
     }
+}
+
+/// The sessions' directories that `path` stands for: itself, or those in it.
+pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let is_one = |directory: &Path| {
+        directory.join("head").is_file()
+            || directory.join("lock").is_file()
+            || directory.join(file_name(1)).is_file()
+    };
+    if is_one(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(|e| failed("reading", path, &e))? {
+        let inner = entry.map_err(|e| failed("reading", path, &e))?.path();
+        if inner.is_dir() && is_one(&inner) {
+            found.push(inner);
+        }
+    }
+    if found.is_empty() {
+        return Err(StoreError::Io {
+            doing: format!("looking for a journal in {}", path.display()),
+            reason: "neither a session's journal nor a directory of them".to_owned(),
+        });
+    }
+    found.sort();
+    Ok(found)
 }

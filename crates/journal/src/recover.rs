@@ -4,7 +4,7 @@
 //! refuses appends until `repair`.
 
 use std::hash::{BuildHasher, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ use crate::segment::{Segment, SegmentMaker, file_name};
 
 /// What decides how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
-    pub(crate) base: &'o Path,
+    pub(crate) directory: PathBuf,
     pub(crate) session: &'o SessionId,
     pub(crate) key: SessionKey,
     pub(crate) backend: Arc<dyn Backend>,
@@ -41,9 +41,15 @@ const TURNS_AFTER_CUT: u64 = 1 << 32;
 impl Opening<'_> {
     /// Opens or creates the journal; gives the last turn's number too.
     pub(crate) fn open(self) -> Result<(Log, Recovered, u64), StoreError> {
-        let directory = self.base.join(self.session.file_name());
-        self.backend.create_dir(&directory).map_err(|e| failed("creating", &directory, &e))?;
-        let lock = Lock::take(&directory)?;
+        let directory = &self.directory;
+        self.backend.create_dir(directory).map_err(|e| failed("creating", directory, &e))?;
+        let lock = Lock::take(directory)?;
+        self.open_locked(lock)
+    }
+
+    /// The same under a lock that is held already.
+    pub(crate) fn open_locked(self, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
+        let directory = self.directory.clone();
         let mut files = Files::load(&directory, true)?;
         let mut index = Vec::new();
         let scan = files.scan(&mut |at, header| index.push((at, *header)));
@@ -73,7 +79,8 @@ impl Opening<'_> {
             session: self.session.clone(),
         };
         let head = HeadFile::create(Arc::clone(&self.backend), directory, head)?;
-        self.backend.sync_dir(self.base).map_err(|e| failed("syncing", self.base, &e))?;
+        let base = directory.parent().unwrap_or(directory);
+        self.backend.sync_dir(base).map_err(|e| failed("syncing", base, &e))?;
         let log = self.log(directory, vec![first], maker, head, lock)?;
         Ok((log, Recovered::default(), 0))
     }

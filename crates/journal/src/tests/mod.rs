@@ -4,6 +4,7 @@ mod basics;
 mod crash;
 mod flips;
 mod full_disk;
+mod inspection;
 mod model;
 
 use std::ops::ControlFlow;

@@ -1,0 +1,160 @@
+//! Journals written by layout 1 keep opening: a fixture, written once, and read as it was meant.
+//!
+//! The fixture is text: a line `file NAME LENGTH`, then `OFFSET HEX` for its bytes that are not zero, 32 a line.
+//! `FIXBOLT_WRITE_FIXTURE=1` writes the file for a new layout; those of older layouts stay.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_journal::{DirectoryStore, JournalReader};
+use fixbolt_session::store::{Connection, Generation, Record, RecordFlags, RecordKind, Recovered, Store};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+const FIXTURE: &str = "tests/fixtures/layout-1.txt";
+
+fn session() -> SessionId {
+    SessionId::new("FIX.4.4", "VENUE", "TRADER").unwrap()
+}
+
+fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
+    Record {
+        kind,
+        flags: RecordFlags::default(),
+        seq: SeqNum(seq),
+        next_in: SeqNum(next_in),
+        connection: Connection(2),
+        cause: (kind == RecordKind::Outbound).then_some(SeqNum(next_in - 1)),
+        utc: Utc(1_795_297_199_000_000_000 + seq),
+        mono: Mono(1_000 + seq),
+        body,
+    }
+}
+
+/// The turns in the fixture.
+fn turns() -> Vec<Vec<Record<'static>>> {
+    use RecordKind::{Adjust, Attempt, Inbound, Outbound, Reset};
+    let admin = |r: Record<'static>| Record { flags: RecordFlags::ADMIN.with(RecordFlags::MASKED), ..r };
+    vec![
+        vec![
+            record(Inbound, 1, 2, b"8=FIX.4.4|35=A|34=1|"),
+            admin(record(Outbound, 1, 2, b"8=FIX.4.4|35=A|34=1|")),
+        ],
+        vec![record(Reset, 1, 1, b"counterparty: ResetSeqNumFlag")],
+        vec![record(Inbound, 1, 2, b"8=FIX.4.4|35=D|34=1|"), record(Outbound, 1, 2, b"8=FIX.4.4|35=8|34=1|")],
+        vec![record(Adjust, 5, 2, b"operator: next outbound 5")],
+        vec![record(Outbound, 5, 2, b"8=FIX.4.4|35=8|34=5|")],
+        vec![record(Attempt, 2, 2, b"the application panicked")],
+    ]
+}
+
+fn write_fixture() {
+    let base = std::env::temp_dir().join(format!("fixbolt-journal-fixture-{}", std::process::id()));
+    let mut store = DirectoryStore::new(&base).with_segments(4096, 4096);
+    let (key, _) = store.open(&session()).unwrap();
+    for turn in turns() {
+        store.begin();
+        for r in &turn {
+            store.append(key, r).unwrap();
+        }
+        store.commit().unwrap();
+    }
+    store.close(key).unwrap();
+    let mut text = String::new();
+    for name in ["head", "segment-000001"] {
+        let bytes = std::fs::read(base.join(session().file_name()).join(name)).unwrap();
+        writeln!(text, "file {name} {}", bytes.len()).unwrap();
+        for (n, line) in bytes.chunks(32).enumerate() {
+            if line.iter().any(|b| *b != 0) {
+                let hex: String = line.iter().map(|b| format!("{b:02x}")).collect();
+                writeln!(text, "{:06x} {hex}", n * 32).unwrap();
+            }
+        }
+    }
+    std::fs::write(FIXTURE, text).unwrap();
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+/// Puts the fixture's files into a directory of their own and gives its base.
+fn unpack() -> PathBuf {
+    let base = std::env::temp_dir().join(format!("fixbolt-journal-layout-1-{}", std::process::id()));
+    let directory = base.join(session().file_name());
+    std::fs::create_dir_all(&directory).unwrap();
+    let text = std::fs::read_to_string(FIXTURE).unwrap();
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if words[0] == "file" {
+            files.push((words[1].to_owned(), vec![0; words[2].parse().unwrap()]));
+            continue;
+        }
+        let at = usize::from_str_radix(words[0], 16).unwrap();
+        for (n, pair) in words[1].as_bytes().chunks(2).enumerate() {
+            let pair = std::str::from_utf8(pair).unwrap();
+            files.last_mut().unwrap().1[at + n] = u8::from_str_radix(pair, 16).unwrap();
+        }
+    }
+    for (name, bytes) in files {
+        std::fs::write(directory.join(name), bytes).unwrap();
+    }
+    base
+}
+
+fn read(base: &Path) -> Vec<(u32, RecordKind, u64, Vec<u8>)> {
+    let reader = JournalReader::open(base).unwrap();
+    let journal = &reader.sessions()[0];
+    assert_eq!(journal.session(), Some(&session()));
+    journal
+        .records()
+        .map(|r| (r.generation.0, r.record.kind, r.record.seq.0, r.record.body.to_vec()))
+        .collect()
+}
+
+#[test]
+fn a_journal_of_layout_1_is_read_and_continued() {
+    if std::env::var_os("FIXBOLT_WRITE_FIXTURE").is_some() {
+        write_fixture();
+    }
+    let base = unpack();
+    let expected: Vec<_> = turns()
+        .into_iter()
+        .enumerate()
+        .flat_map(|(n, turn)| {
+            turn.into_iter().map(move |r| (u32::from(n > 0), r.kind, r.seq.0, r.body.to_vec()))
+        })
+        .collect();
+    assert_eq!(read(&base), expected);
+
+    let mut store = DirectoryStore::new(&base);
+    let (key, recovered) = store.open(&session()).unwrap();
+    let since = Some(record(RecordKind::Reset, 1, 1, b"").utc);
+    assert_eq!(
+        recovered,
+        Recovered {
+            generation: Generation(1),
+            next_in: SeqNum(2),
+            next_out: SeqNum(6),
+            connection: Connection(2),
+            since,
+            attempts: 1,
+            given_up: None,
+            damage: None,
+        }
+    );
+    let mut all = Vec::new();
+    let mut visit = |r: Record<'_>| {
+        all.push((r.kind, r.flags, r.seq, r.cause, r.utc, r.mono));
+        std::ops::ControlFlow::Continue(())
+    };
+    store.replay(key, &mut visit).unwrap();
+    let meant = turns().into_iter().skip(1).flatten();
+    assert_eq!(all, meant.map(|r| (r.kind, r.flags, r.seq, r.cause, r.utc, r.mono)).collect::<Vec<_>>());
+    let first = store.read(key, Generation(0), SeqNum(1)..=SeqNum(1)).unwrap().unwrap();
+    assert!(first.flags.contains(RecordFlags::MASKED));
+    store.begin();
+    store.append(key, &record(RecordKind::Outbound, 6, 2, b"new")).unwrap();
+    store.commit().unwrap();
+    store.close(key).unwrap();
+    assert_eq!(read(&base).len(), expected.len() + 1);
+    std::fs::remove_dir_all(base).unwrap();
+}
