@@ -202,6 +202,13 @@ impl Scene<'_> {
         reject: Reject<'_>,
     ) -> Result<(), Stop> {
         let header = Header::read(message);
+        // A Reject is never answered with one: two sides would do so for ever (session standard, Reject).
+        if header.msg_type == b"3" {
+            self.take(&header, seq, message, |_| Ok(()))?;
+            self.tell(&Event::Note("a Reject that is itself not in order was passed over"));
+            self.tell(&Event::RejectReceived { message: *message });
+            return self.gap_may_be_closed();
+        }
         self.take(&header, seq, message, |scene| scene.write_reject(seq, message, reject))?;
         self.tell(&Event::Rejected { seq, reason: reject.reason, text: reject.text });
         self.gap_may_be_closed()

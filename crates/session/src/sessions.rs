@@ -444,6 +444,40 @@ impl Sessions {
         self.end_poison(now, key, app, false)
     }
 
+    /// Sets the next numbers on an operator's order; `None` leaves one as it is. Recorded in the store with the reason.
+    ///
+    /// # Errors
+    /// [`SendError::Application`] when NextNumOut would go down: a number is never used again with another body. Else the
+    /// store's refusal.
+    pub fn set_numbers(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        numbers: (Option<SeqNum>, Option<SeqNum>),
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        let (next_in, next_out) = self.numbers(key);
+        let (next_in, new_out) = (numbers.0.unwrap_or(next_in), numbers.1.unwrap_or(next_out));
+        if new_out < next_out {
+            return Err(SendError::Application("NextNumOut never goes down: reset the session instead"));
+        }
+        let mut scene = self.scene(now, key, app);
+        scene.begin();
+        let state = &mut scene.core().state;
+        (state.next_in, state.next_out) = (next_in, new_out);
+        state.attempts = 0;
+        state.gap = None;
+        if let Err(error) = scene.record_change(RecordKind::Adjust, why) {
+            scene.rollback();
+            return Err(error);
+        }
+        scene.commit().map_err(|Stop| SendError::Unavailable)?;
+        scene.core().stash.forget_before(next_in);
+        scene.tell(&Event::SequenceChanged { next_in, next_out: new_out, reason: why });
+        Ok(())
+    }
+
     fn end_poison(
         &mut self,
         now: Now,

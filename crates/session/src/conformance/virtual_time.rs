@@ -8,6 +8,8 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use fixbolt_codec::SeqNum;
+
 use super::compare::Order;
 use super::runner::{Command, Received, Transport, TransportError, take_message};
 use super::script::ScriptError;
@@ -96,6 +98,15 @@ impl VirtualTime {
                 return;
             }
         }
+    }
+
+    fn set_numbers(
+        &mut self,
+        key: SessionKey,
+        numbers: (Option<SeqNum>, Option<SeqNum>),
+    ) -> Result<(), TransportError> {
+        let set = self.sessions.set_numbers(self.now, key, numbers, "set by a script", &mut *self.app);
+        set.map_err(|e| TransportError::Other(e.to_string()))
     }
 
     /// The next point in time at which something is due.
@@ -228,8 +239,13 @@ impl Transport for VirtualTime {
             self.sessions.find(id).ok_or_else(|| TransportError::Other(format!("there is no session {id}")))
         };
         match command {
-            Command::SetNextSenderSeqNum(..) | Command::SetNextTargetSeqNum(..) => {
-                return Err(TransportError::OutOfReach);
+            Command::SetNextSenderSeqNum(id, number) => {
+                let key = find(id)?;
+                self.set_numbers(key, (None, Some(SeqNum(*number))))?;
+            }
+            Command::SetNextTargetSeqNum(id, number) => {
+                let key = find(id)?;
+                self.set_numbers(key, (Some(SeqNum(*number)), None))?;
             }
             Command::Logout(id, text) => {
                 let key = find(id)?;
