@@ -1,0 +1,93 @@
+//! Why an engine does not start or end as it should.
+
+use core::fmt;
+use core::net::SocketAddr;
+use std::path::PathBuf;
+
+use fixbolt_session::store::StoreError;
+use fixbolt_session::{OpenError, SessionId};
+
+use crate::config::ConfigError;
+
+/// Why an engine did not start, or did not end well. Each is one line that says what and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The configuration is wrong.
+    Config(ConfigError),
+    /// There is nothing to do.
+    NoSessions,
+    /// An address cannot be listened on: another process has the port, or it is no address of this machine.
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A session's settings are wrong.
+    Settings {
+        /// The session.
+        session: Box<SessionId>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A session's journal cannot be used.
+    Store {
+        /// The session.
+        session: Box<SessionId>,
+        /// Why not.
+        error: StoreError,
+    },
+    /// A dictionary cannot be used.
+    Dictionary {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The system refused something.
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A journal could not be closed cleanly at the end.
+    Closing(StoreError),
+    /// The worker thread panicked outside the application's callbacks for messages.
+    Panicked,
+}
+
+impl EngineError {
+    pub(crate) fn open(session: SessionId, error: OpenError) -> Self {
+        let session = Box::new(session);
+        match error {
+            OpenError::Store(error) => Self::Store { session, error },
+            other => Self::Settings { session, reason: other.to_string() },
+        }
+    }
+}
+
+impl From<ConfigError> for EngineError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::NoSessions => f.write_str("there is no session to accept or to connect"),
+            Self::Listen { address, reason } => write!(f, "cannot listen on {address}: {reason}"),
+            Self::Settings { session, reason } => write!(f, "session {session}: {reason}"),
+            Self::Store { session, error } => write!(f, "session {session}: {error}"),
+            Self::Dictionary { file, reason } => write!(f, "dictionary {}: {reason}", file.display()),
+            Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
+            Self::Closing(error) => write!(f, "closing the journal: {error}"),
+            Self::Panicked => f.write_str("the engine's thread panicked"),
+        }
+    }
+}
+
+impl core::error::Error for EngineError {}

@@ -1,0 +1,155 @@
+//! Counterparties that nobody invited, and those that misbehave: closed within bounded bytes and time, and told nothing.
+
+mod support;
+
+use std::io::Write;
+use std::time::Duration;
+
+use fixbolt::{Acceptance, Engine};
+use support::*;
+
+fn venue() -> (Engine<Recorder>, Log) {
+    let (app, log) = Recorder::venue();
+    (Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap(), log)
+}
+
+#[test]
+fn garbage_before_the_logon_is_closed() {
+    let (venue, _log) = venue();
+    for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\0\0\0\0\0\0\0", b"8=FIX.4.4\x019=99999999999\x01"] {
+        let mut peer = Peer::connect(venue.addresses()[0]);
+        peer.stream.write_all(garbage).unwrap();
+        peer.closed_silently();
+    }
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("D", "11=too early");
+    peer.closed_silently();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_first_message_that_never_ends_is_closed_within_bounded_bytes() {
+    let (venue, _log) = venue();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.stream.write_all(b"8=FIX.4.4\x019=8000\x0135=A\x01").unwrap();
+    let mut sent = 0;
+    // Writing fails once the other side has closed: long before this much.
+    while sent < 64 << 20 && peer.stream.write_all(&[b'x'; 1024]).is_ok() {
+        sent += 1024;
+    }
+    assert!(sent < 64 << 20, "{sent} bytes were taken");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_logon_that_comes_too_slowly_is_closed_although_bytes_keep_coming() {
+    let (app, _log) = Recorder::venue();
+    let venue = Engine::builder()
+        .accept(anywhere(), acceptor())
+        .pending_time(Duration::from_millis(300))
+        .start(app)
+        .unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    let logon = peer.message("A", &format!("98=0|108=30|58={}", "x".repeat(4000)));
+    let mut whole = true;
+    for byte in logon {
+        if peer.stream.write_all(&[byte]).is_err() {
+            whole = false;
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(!whole, "the Logon was taken");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn connections_that_have_not_logged_on_are_limited_and_make_room_again() {
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).pending_connections(3).start(app).unwrap();
+    let mut waiting: Vec<Peer> = (0..3).map(|_| Peer::connect(venue.addresses()[0])).collect();
+    let mut one_too_many = Peer::connect(venue.addresses()[0]);
+    one_too_many.closed_silently();
+    drop(waiting.pop());
+    eventually(|| {
+        let mut peer = Peer::connect(venue.addresses()[0]);
+        peer.send("A", "98=0|108=30");
+        peer.try_receive().is_some()
+    });
+    log.logged_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_second_connection_of_the_same_session_is_closed_and_the_first_goes_on() {
+    let (venue, _log) = venue();
+    let mut first = Peer::connect(venue.addresses()[0]);
+    first.log_on();
+    let mut second = Peer::connect(venue.addresses()[0]);
+    second.send("A", "98=0|108=30");
+    second.closed_silently();
+    first.send("D", "11=still here");
+    assert!(first.receive().contains("|11=still here|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_unknown_session_and_an_address_that_is_not_allowed_are_told_nothing() {
+    let (app, _log) = Recorder::venue();
+    let mut session = Acceptance::from(acceptor());
+    session.allowed = vec!["192.0.2.1".parse().unwrap()];
+    let venue = Engine::builder().accept(anywhere(), session).start(app).unwrap();
+    let mut unknown = Peer::connect(venue.addresses()[0]).named("MALLORY", "VENUE");
+    unknown.send("A", "98=0|108=30");
+    unknown.closed_silently();
+    let mut elsewhere = Peer::connect(venue.addresses()[0]);
+    elsewhere.send("A", "98=0|108=30");
+    elsewhere.closed_silently();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_garbled_message_is_ignored_and_the_next_one_processed() {
+    let (venue, log) = venue();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    let mut bytes = peer.message("D", "11=garbled");
+    peer.seq -= 1;
+    let last = bytes.len() - 2;
+    bytes[last] ^= 1;
+    bytes.extend(peer.message("D", "11=whole"));
+    peer.stream.write_all(&bytes).unwrap();
+    assert_eq!(log.message(), "whole");
+    assert!(peer.receive().contains("|11=whole|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_message_that_comes_byte_by_byte_is_one_message() {
+    let (venue, log) = venue();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    for byte in peer.message("A", "98=0|108=30") {
+        peer.stream.write_all(&[byte]).unwrap();
+    }
+    assert!(peer.receive().contains("|35=A|"));
+    for byte in peer.message("D", "11=slow") {
+        peer.stream.write_all(&[byte]).unwrap();
+    }
+    assert_eq!(log.message(), "slow");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_counterparty_that_vanishes_may_come_back_at_once() {
+    let (venue, log) = venue();
+    let mut seq = 1;
+    for _ in 0..50 {
+        let mut peer = Peer::connect(venue.addresses()[0]);
+        peer.seq = seq;
+        peer.log_on();
+        seq = peer.seq;
+        drop(peer);
+        assert_eq!(log.ended(), "ConnectionLost");
+    }
+    venue.stop().unwrap();
+}

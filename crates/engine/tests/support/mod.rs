@@ -1,0 +1,258 @@
+//! What the engine's tests share: a counterparty that speaks FIX by hand, and applications that note what they see.
+#![allow(dead_code, unreachable_pub)] // each test file uses its part
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, Tag};
+use fixbolt::session::{
+    Application, Delivery, Event, Role, SendError, SessionId, SessionKey, SessionSettings, Turn,
+};
+
+/// A loopback address with a port that the system chooses.
+pub fn anywhere() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+pub fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+pub fn acceptor() -> SessionSettings {
+    SessionSettings::new(id("FIX.4.4:VENUE->TRADER"), Role::Acceptor)
+}
+
+pub fn initiator() -> SessionSettings {
+    SessionSettings::new(id("FIX.4.4:TRADER->VENUE"), Role::Initiator)
+}
+
+/// A directory for one test, removed when the test is over.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Something that an application saw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Seen {
+    LoggedOn,
+    Ended(String),
+    Message(String),
+    Sent(u64, u64),
+    NotSent(u64, String),
+    Other(String),
+}
+
+/// Tells a channel whatever it sees; answers orders with a report when it is a venue.
+pub struct Recorder {
+    seen: Sender<Seen>,
+    answer: bool,
+    /// How often an order is answered "not now" first.
+    pub not_now: u32,
+    /// Orders on which it panics, by ClOrdID.
+    pub poison: Option<&'static [u8]>,
+}
+
+impl Recorder {
+    pub fn venue() -> (Self, Log) {
+        Self::new(true)
+    }
+
+    pub fn trader() -> (Self, Log) {
+        Self::new(false)
+    }
+
+    fn new(answer: bool) -> (Self, Log) {
+        let (seen, log) = channel();
+        (Self { seen, answer, not_now: 0, poison: None }, Log(log))
+    }
+
+    fn tell(&self, seen: Seen) {
+        let _ = self.seen.send(seen);
+    }
+}
+
+impl Application for Recorder {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        if self.not_now > 0 {
+            self.not_now -= 1;
+            return Ok(Delivery::NotNow);
+        }
+        let order = message.get(Tag::new(11)).unwrap_or(b"?");
+        self.tell(Seen::Message(order.escape_ascii().to_string()));
+        if self.answer && message.msg_type() == b"D" {
+            let mut report = turn.reply().draft(MsgType::new(b"8"));
+            report.writer().bytes(Key::new(11), order);
+            report.send()?;
+        }
+        if self.poison == Some(order) {
+            panic!("an application's mistake");
+        }
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        self.tell(match event {
+            Event::LoggedOn => Seen::LoggedOn,
+            Event::Ended(end) => Seen::Ended(format!("{end:?}")),
+            Event::Sent { ticket, seq } => Seen::Sent(ticket.0, seq.0),
+            Event::NotSent { ticket, why } => Seen::NotSent(ticket.0, why.to_string()),
+            other => Seen::Other(format!("{other:?}")),
+        });
+    }
+}
+
+/// What a [`Recorder`] saw.
+pub struct Log(Receiver<Seen>);
+
+impl Log {
+    /// The next thing seen; fails the test when nothing comes.
+    pub fn next(&self) -> Seen {
+        self.0.recv_timeout(Duration::from_secs(20)).expect("the application should have seen something")
+    }
+
+    /// Skips to the next thing that `wanted` accepts.
+    pub fn wait(&self, wanted: impl Fn(&Seen) -> bool) -> Seen {
+        loop {
+            let seen = self.next();
+            if wanted(&seen) {
+                return seen;
+            }
+        }
+    }
+
+    pub fn logged_on(&self) {
+        self.wait(|seen| *seen == Seen::LoggedOn);
+    }
+
+    pub fn ended(&self) -> String {
+        match self.wait(|seen| matches!(seen, Seen::Ended(_))) {
+            Seen::Ended(end) => end,
+            _ => unreachable!(),
+        }
+    }
+
+    pub fn message(&self) -> String {
+        match self.wait(|seen| matches!(seen, Seen::Message(_))) {
+            Seen::Message(order) => order,
+            _ => unreachable!(),
+        }
+    }
+}
+
+/// A counterparty written by hand.
+pub struct Peer {
+    pub stream: TcpStream,
+    received: Vec<u8>,
+    sender: &'static str,
+    target: &'static str,
+    pub seq: u64,
+}
+
+pub fn timestamp() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let mut cache = SecondCache::new();
+    String::from_utf8(cache.render(u64::try_from(now).unwrap(), Precision::Millis).to_vec()).unwrap()
+}
+
+/// A message with BodyLength and CheckSum around `fields` (`|` for SOH, no SOH at the end).
+pub fn framed(fields: &str) -> Vec<u8> {
+    let body = format!("{}\u{1}", fields.replace('|', "\u{1}"));
+    let mut bytes = format!("8=FIX.4.4\u{1}9={}\u{1}{body}", body.len()).into_bytes();
+    let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    bytes.extend_from_slice(format!("10={sum:03}\u{1}").as_bytes());
+    bytes
+}
+
+impl Peer {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Self { stream, received: Vec::new(), sender: "TRADER", target: "VENUE", seq: 1 }
+    }
+
+    pub fn named(mut self, sender: &'static str, target: &'static str) -> Self {
+        (self.sender, self.target) = (sender, target);
+        self
+    }
+
+    /// A message of this counterparty with the next number.
+    pub fn message(&mut self, msg_type: &str, fields: &str) -> Vec<u8> {
+        let seq = self.seq;
+        self.seq += 1;
+        let more = if fields.is_empty() { String::new() } else { format!("|{fields}") };
+        framed(&format!(
+            "35={msg_type}|49={}|56={}|34={seq}|52={}{more}",
+            self.sender,
+            self.target,
+            timestamp()
+        ))
+    }
+
+    pub fn send(&mut self, msg_type: &str, fields: &str) {
+        let bytes = self.message(msg_type, fields);
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    /// Logs on and waits for the answer.
+    pub fn log_on(&mut self) {
+        self.send("A", "98=0|108=30");
+        let answer = self.receive();
+        assert!(answer.contains("|35=A|"), "{answer}");
+    }
+
+    /// The next message, with `|` for SOH; fails the test when there is none.
+    pub fn receive(&mut self) -> String {
+        self.try_receive().expect("a message should have come")
+    }
+
+    /// The next message; `None` when the connection was closed.
+    pub fn try_receive(&mut self) -> Option<String> {
+        loop {
+            if let Some(at) = self.received.windows(4).position(|w| w == b"\x0110=")
+                && let Some(end) = self.received[at + 1..].iter().position(|b| *b == 1)
+            {
+                let message: Vec<u8> = self.received.drain(..at + 1 + end + 1).collect();
+                return Some(String::from_utf8(message).unwrap().replace('\u{1}', "|"));
+            }
+            let mut bytes = [0; 4096];
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(n) => self.received.extend_from_slice(&bytes[..n]),
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("reading: {error}"),
+            }
+        }
+    }
+
+    /// The connection is closed, and nothing was said before.
+    pub fn closed_silently(&mut self) {
+        assert_eq!(self.try_receive(), None);
+        assert_eq!(self.received, b"");
+    }
+}
+
+/// Waits until `done` says so; fails the test when it never does.
+pub fn eventually(mut done: impl FnMut() -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while !done() {
+        assert!(Instant::now() < give_up, "it never happened");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
