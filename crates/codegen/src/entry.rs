@@ -154,7 +154,7 @@ fn print_shape_expression(plan: &Plan<'_>, id: GroupId) -> String {
         "typed::GroupShape {{ count: {}, delimiter: {}, members: &[{}], ending: &[{}], known: super::KNOWN }}",
         plan.dictionary.group(id).count_tag,
         plan.dictionary.delimiter(id),
-        list(plan.tags_within(id).into_iter().collect()),
+        list(plan.tags_within(id).iter().copied().collect()),
         list(plan.ending_tags(id)),
     )
 }

@@ -28,6 +28,8 @@ pub(crate) struct Plan<'d> {
     always: HashSet<ComponentId>,
     /// Tags that stand in some place and also in a group of that place.
     shadowed: BTreeSet<u32>,
+    /// For each group that is printed the tags that may stand in an entry, those of its groups too.
+    within: HashMap<GroupId, BTreeSet<u32>>,
     /// Length fields of data fields.
     lengths: HashSet<u32>,
     /// Components that something printed uses.
@@ -128,6 +130,7 @@ impl<'d> Plan<'d> {
             alike: alike(dictionary),
             always: HashSet::new(),
             shadowed: BTreeSet::new(),
+            within: HashMap::new(),
             lengths: dictionary.fields().iter().filter_map(|field| field.length_tag).collect(),
             components: BTreeSet::new(),
             groups: BTreeSet::new(),
@@ -136,6 +139,9 @@ impl<'d> Plan<'d> {
         plan.check_members(&mut errors);
         if !errors.is_empty() {
             return Err(errors);
+        }
+        for group in plan.groups.clone() {
+            plan.find_tags_within(group);
         }
         plan.name_methods();
         plan.plan_enums();
@@ -229,22 +235,16 @@ impl<'d> Plan<'d> {
             .filter(|member| own.contains(&member.tag) || walk.twice.contains(&member.tag))
             .copied()
             .collect();
-        let nested: HashSet<u32> = layout.groups().flat_map(|group| self.tags_within(group)).collect();
+        let nested: HashSet<u32> =
+            layout.groups().flat_map(|group| self.tags_within(group)).copied().collect();
         layout.shadowed =
             layout.all.iter().map(|member| member.tag).filter(|tag| nested.contains(tag)).collect();
         layout
     }
 
-    /// All tags that may stand in an entry, those of its groups too.
-    pub(crate) fn tags_within(&self, group: GroupId) -> BTreeSet<u32> {
-        let mut tags = BTreeSet::new();
-        for member in self.dictionary.expand(&self.dictionary.group(group).members) {
-            tags.insert(member.tag);
-            if let Some(group) = member.group {
-                tags.extend(self.tags_within(group));
-            }
-        }
-        tags
+    /// All tags that may stand in an entry of a group that is printed, those of its groups too.
+    pub(crate) fn tags_within(&self, group: GroupId) -> &BTreeSet<u32> {
+        &self.within[&group]
     }
 
     /// Members of an entry whose second appearance is the field of that tag behind the group.
@@ -322,6 +322,22 @@ impl<'d> Plan<'d> {
         lists
     }
 
+    fn find_tags_within(&mut self, group: GroupId) {
+        if self.within.contains_key(&group) {
+            return;
+        }
+        let mut tags = BTreeSet::new();
+        for member in self.dictionary.expand(&self.dictionary.group(group).members) {
+            tags.insert(member.tag);
+            if let Some(nested) = member.group {
+                let nested = self.printed(nested);
+                self.find_tags_within(nested);
+                tags.extend(&self.within[&nested]);
+            }
+        }
+        self.within.insert(group, tags);
+    }
+
     /// Finds the components and groups that are used.
     fn reach(&mut self) {
         let dictionary = self.dictionary;
@@ -395,26 +411,24 @@ impl<'d> Plan<'d> {
             }
             self.methods.insert(field.tag, name);
         }
-        let counts: BTreeSet<u32> =
-            self.groups.iter().map(|group| self.dictionary.group(*group).count_tag).collect();
-        let beside: Vec<Layout> = self.layouts();
-        for count in counts {
-            let name = &self.field(count).name;
-            let stripped = name
-                .strip_prefix("No")
-                .filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-                .map_or_else(|| self.method(count).to_string(), names::snake);
-            // A field of the same name beside the group keeps it.
-            let clash = beside.iter().any(|layout| {
-                layout.all.iter().any(|member| member.tag == count)
-                    && layout
-                        .all
-                        .iter()
-                        .any(|member| member.group.is_none() && self.method(member.tag) == stripped)
-            });
-            let method = if clash { self.method(count).to_string() } else { stripped };
-            self.group_methods.insert(count, method);
+        let mut stripped = HashMap::new();
+        for group in &self.groups {
+            let count = self.dictionary.group(*group).count_tag;
+            let rest = self.field(count).name.strip_prefix("No");
+            let rest = rest.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+            stripped.insert(count, rest.map_or_else(|| self.method(count).to_string(), names::snake));
         }
+        // A field of the same name beside the group keeps it.
+        for layout in self.layouts() {
+            let fields = layout.all.iter().filter(|member| member.group.is_none());
+            let fields: HashSet<&str> = fields.map(|member| self.method(member.tag)).collect();
+            for member in layout.all.iter().filter(|member| member.group.is_some()) {
+                if fields.contains(stripped[&member.tag].as_str()) {
+                    stripped.insert(member.tag, self.method(member.tag).to_string());
+                }
+            }
+        }
+        self.group_methods = stripped;
     }
 
     fn plan_enums(&mut self) {

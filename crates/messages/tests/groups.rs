@@ -1,0 +1,275 @@
+//! Repeating groups to any depth, and what a peer may send instead of one.
+
+mod support;
+
+use fixbolt_messages::codec::{EncodeError, EncodeErrorKind, Key, Memory, MsgType, Tag};
+use fixbolt_messages::fix44::components::*;
+use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, Side, SubscriptionRequestType};
+use fixbolt_messages::fix44::groups::{
+    instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, list_ord_grp, md_req_grp, quot_entry_grp,
+    quot_set_grp,
+};
+use fixbolt_messages::fix44::{
+    MarketDataRequest, MassQuote, NewOrderList, NewOrderSingle, QuoteStatusRequest, market_data_request,
+    mass_quote, new_order_list,
+};
+use fixbolt_messages::typed::{FieldError, FieldErrorKind};
+
+use support::{received, shown, text, written};
+
+fn kind_of(error: EncodeError) -> (u32, EncodeErrorKind) {
+    (error.tag.number(), error.kind)
+}
+
+#[test]
+fn a_market_data_request_is_read_as_it_was_written() {
+    let body = |to| {
+        let mut request = MarketDataRequest::write(
+            to,
+            market_data_request::Required {
+                md_req_id: b"MDRQ-1487838687427",
+                subscription_request_type: SubscriptionRequestType::SnapshotAndUpdates,
+                market_depth: 1,
+            },
+        );
+        request
+            .md_entry_types([MDEntryType::Bid, MDEntryType::Offer], |new, md_entry_type| {
+                new.entry(md_req_grp::Required { md_entry_type }).done()
+            })
+            .related_sym([b"EUR/USD"], |new, symbol| {
+                new.entry(instrmt_md_req_grp::Required { symbol }).done()
+            });
+        let body = request.send().unwrap();
+        assert_eq!(shown(&body), "262=MDRQ-1487838687427|263=1|264=1|267=2|269=0|269=1|146=1|55=EUR/USD|");
+        body
+    };
+    written(&mut [0; 256], body, |message| {
+        let request = MarketDataRequest::read(message).unwrap();
+        assert_eq!(request.md_req_id(), Ok(&b"MDRQ-1487838687427"[..]));
+        assert_eq!(request.market_depth(), Ok(1));
+        let types: Vec<_> = request.md_entry_types().unwrap().map(|e| e.md_entry_type()).collect();
+        assert_eq!(types, [Ok(MDEntryType::Bid), Ok(MDEntryType::Offer)]);
+        let symbols: Vec<_> = request.related_sym().unwrap().map(|e| e.symbol()).collect();
+        assert_eq!(symbols, [Ok(Some(&b"EUR/USD"[..]))]);
+    });
+}
+
+type Leg = (&'static [u8], &'static [u8], &'static [(&'static [u8], &'static [u8])]);
+const LEGS: [Leg; 3] = [
+    (b"BCDEF", b"PQRS", &[(b"12345", b"QWERTYU"), (b"23456", b"ASDFGHJ")]),
+    (b"CDEFG", b"QRST", &[(b"34567", b"ZXCVBNM")]),
+    (b"DEFGH", b"RSTU", &[(b"45678", b"POIUYTR")]),
+];
+
+#[test]
+fn a_quote_status_request_with_nested_groups_is_read_as_it_was_written() {
+    let body = |to| {
+        let mut request = QuoteStatusRequest::write(to);
+        request.symbol(b"ABCDE").legs(LEGS, |new, (leg_symbol, suffix, ids)| {
+            new.entry(instrmt_leg_grp::Required { leg_symbol })
+                .leg_symbol_sfx(suffix)
+                .leg_security_alt_id(ids, |new, (id, source)| {
+                    new.entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id })
+                        .leg_security_alt_id_source(SecurityIDSource::Other(source))
+                        .done()
+                })
+                .done()
+        });
+        let body = request.send().unwrap();
+        assert_eq!(
+            shown(&body),
+            "55=ABCDE|555=3|600=BCDEF|601=PQRS|604=2|605=12345|606=QWERTYU|605=23456|606=ASDFGHJ|\
+             600=CDEFG|601=QRST|604=1|605=34567|606=ZXCVBNM|600=DEFGH|601=RSTU|604=1|605=45678|606=POIUYTR|"
+        );
+        body
+    };
+    written(&mut [0; 512], body, |message| {
+        let request = QuoteStatusRequest::read(message).unwrap();
+        assert_eq!(request.symbol(), Ok(Some(&b"ABCDE"[..])));
+        let legs = request.legs().unwrap();
+        assert_eq!(legs.len(), 3);
+        for (leg, (symbol, suffix, ids)) in legs.zip(LEGS) {
+            assert_eq!(leg.leg_symbol(), Ok(Some(symbol)));
+            assert_eq!(leg.leg_symbol_sfx(), Ok(Some(suffix)));
+            let read: Vec<_> = leg
+                .leg_security_alt_id()
+                .unwrap()
+                .map(|id| {
+                    let source = id.leg_security_alt_id_source().unwrap().unwrap();
+                    (id.leg_security_alt_id().unwrap(), source.value())
+                })
+                .collect();
+            assert_eq!(read, ids);
+            // Nothing of the next leg is seen from this one.
+            assert_eq!(leg.leg_ratio_qty(), Ok(None));
+        }
+    });
+}
+
+#[test]
+fn required_members_of_an_entry_are_written_in_their_places() {
+    let list = new_order_list::Required {
+        list_id: b"L",
+        bid_type: fixbolt_messages::fix44::fields::BidType::from_value(3),
+        tot_no_orders: 1,
+    };
+    let mut memory = [0; 512];
+    let mut order = NewOrderList::write(Memory(&mut memory), list);
+    order.orders([1], |new, list_seq_no| {
+        new.entry(list_ord_grp::Required { cl_ord_id: b"c", list_seq_no, side: Side::Sell })
+            .secondary_cl_ord_id(b"second")
+            .symbol(b"IBM")
+            .text(b"last")
+            .done()
+    });
+    let body = order.send().unwrap();
+    assert_eq!(shown(&body), "66=L|394=3|68=1|73=1|11=c|526=second|67=1|55=IBM|54=2|58=last|");
+}
+
+#[test]
+fn a_component_inside_an_entry_keeps_the_groups_order() {
+    let mut memory = [0; 512];
+    let mut request = QuoteStatusRequest::write(Memory(&mut memory));
+    request.legs([()], |new, ()| {
+        let mut leg = new.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
+        leg.leg_cfi_code(b"x").leg_symbol_sfx(b"WI");
+        leg.done()
+    });
+    assert_eq!(request.send().map_err(kind_of).unwrap_err(), (601, EncodeErrorKind::GroupOrder));
+}
+
+#[test]
+fn fields_unknown_to_the_dictionary_stand_behind_the_entrys_first_field() {
+    let body = |to| {
+        let mut request = QuoteStatusRequest::write(to);
+        request.legs([b"A", b"B"], |new, leg_symbol| {
+            let mut leg = new.entry(instrmt_leg_grp::Required { leg_symbol });
+            leg.body().bytes(Key::new(5001), b"own");
+            leg.leg_symbol_sfx(b"WI").done()
+        });
+        let body = request.send().unwrap();
+        assert_eq!(shown(&body), "555=2|600=A|5001=own|601=WI|600=B|5001=own|601=WI|");
+        body
+    };
+    written(&mut [0; 512], body, |message| {
+        let request = QuoteStatusRequest::read(message).unwrap();
+        for leg in request.legs().unwrap() {
+            assert_eq!(leg.get(Tag::new(5001)), Some(&b"own"[..]));
+            assert_eq!(leg.leg_symbol_sfx(), Ok(Some(&b"WI"[..])));
+        }
+    });
+}
+
+#[test]
+fn a_required_group_that_is_left_out_is_refused() {
+    let required = || mass_quote::Required { quote_id: b"Q" };
+    let mut memory = [0; 512];
+    let quote = MassQuote::write(Memory(&mut memory), required());
+    assert_eq!(quote.send().map_err(kind_of).unwrap_err(), (296, EncodeErrorKind::Missing));
+    let set = || quot_set_grp::Required { quote_set_id: b"S", tot_no_quote_entries: 1 };
+    let mut quote = MassQuote::write(Memory(&mut memory), required());
+    quote.quote_sets([()], |new, ()| new.entry(set()).done());
+    assert_eq!(quote.send().map_err(kind_of).unwrap_err(), (295, EncodeErrorKind::Missing));
+    let mut quote = MassQuote::write(Memory(&mut memory), required());
+    quote.quote_sets([()], |new, ()| {
+        new.entry(set())
+            .quote_entries([b"E"], |new, quote_entry_id| {
+                new.entry(quot_entry_grp::Required { quote_entry_id }).symbol(b"IBM").done()
+            })
+            .done()
+    });
+    let body = quote.send().unwrap();
+    assert_eq!(shown(&body), "117=Q|296=1|302=S|304=1|295=1|299=E|55=IBM|");
+    received(body.msg_type, body.bytes, |message| {
+        let quote = MassQuote::read(message).unwrap();
+        let set = quote.quote_sets().unwrap().next().unwrap();
+        assert_eq!(set.quote_entries().unwrap().next().unwrap().symbol(), Ok(Some(&b"IBM"[..])));
+    });
+    text(b"i", "117=Q|", |message| {
+        let error = MassQuote::read(message).unwrap().quote_sets().unwrap_err();
+        assert_eq!((error.tag.number(), error.kind), (296, FieldErrorKind::Missing));
+    });
+}
+
+#[test]
+fn a_group_that_does_not_have_as_many_entries_as_announced_is_an_error() {
+    let count = FieldError { tag: Tag::new(453), kind: FieldErrorKind::Count };
+    assert_eq!(count.session_reject_reason(), 16);
+    for (body, expected) in [
+        ("453=2|448=A|447=D|448=B|58=x|", Ok(2)),
+        ("453=1|448=A|447=D|448=B|58=x|", Err(count)),
+        ("453=3|448=A|447=D|448=B|58=x|", Err(count)),
+        // An entry begins with its first field; 447 in front of it is none.
+        ("453=1|447=D|448=A|58=x|", Err(count)),
+        // The third 448 stands behind a field of the message.
+        ("453=3|448=A|448=B|58=x|448=C|", Err(count)),
+        ("453=0|58=x|", Ok(0)),
+        ("453=0|448=A|", Err(count)),
+        ("453=1|58=x|", Err(count)),
+        ("453=4294967295|448=A|58=x|", Err(count)),
+        ("58=x|453=1|", Err(count)),
+        ("58=x|", Ok(0)),
+        // A tag that no FIX.4.4 dictionary knows stays inside.
+        ("453=2|448=A|40000=?|448=B|40001=?|58=x|", Ok(2)),
+    ] {
+        text(b"D", body, |message| {
+            let order = NewOrderSingle::read(message).unwrap();
+            let parties = order.party_ids().map(|parties| {
+                let announced = parties.len();
+                assert_eq!(parties.count(), announced);
+                announced
+            });
+            assert_eq!(parties, expected, "{body}");
+        });
+    }
+    for wrong in ["453=-1|448=A|", "453=x|448=A|", "453=99999999999999999999|448=A|"] {
+        text(b"D", wrong, |message| {
+            let error = NewOrderSingle::read(message).unwrap().party_ids().unwrap_err();
+            assert!(matches!(error.kind, FieldErrorKind::Value(_)), "{wrong}");
+        });
+    }
+}
+
+#[test]
+fn no_order_of_fields_makes_a_view_panic_or_leave_its_region() {
+    // Every sequence of six of these fields, 7^6 messages.
+    let fields = ["555=1|", "555=2|", "600=A|", "604=1|", "605=I|", "606=S|", "58=x|"];
+    for mut number in 0..fields.len().pow(6) {
+        let mut body = String::new();
+        for _ in 0..6 {
+            body += fields[number % fields.len()];
+            number /= fields.len();
+        }
+        let bytes = body.replace('|', "\x01");
+        received(MsgType::new(b"AB"), bytes.as_bytes(), |message| {
+            let order = fixbolt_messages::fix44::NewOrderMultileg::read(message).unwrap();
+            let Ok(legs) = order.legs() else { return };
+            let mut seen = 0;
+            for leg in legs {
+                assert_eq!(leg.leg_symbol(), Ok(Some(&b"A"[..])), "{body}");
+                assert_eq!(leg.get(Tag::new(58)), None, "{body}");
+                if let Ok(ids) = leg.leg_security_alt_id() {
+                    ids.for_each(|id| assert_eq!(id.leg_security_alt_id(), Ok(&b"I"[..])));
+                }
+                seen += 1;
+            }
+            let announced = message.get(Tag::new(555)).map_or(0, |count| usize::from(count[0] - b'0'));
+            assert_eq!(seen, announced, "{body}");
+        });
+    }
+}
+
+#[test]
+fn the_same_group_in_two_messages_is_two_groups_when_its_members_differ() {
+    // NoLegs (555) has NestedParties in QuoteStatusReport, none in QuoteStatusRequest.
+    text(b"AI", "117=Q|555=1|600=A|539=1|524=P|", |message| {
+        let report = fixbolt_messages::fix44::QuoteStatusReport::read(message).unwrap();
+        let leg = report.legs().unwrap().next().unwrap();
+        assert_eq!(leg.nested_party_ids().unwrap().next().unwrap().nested_party_id(), Ok(&b"P"[..]));
+    });
+    text(b"a", "117=Q|555=1|600=A|539=1|524=P|", |message| {
+        let request = QuoteStatusRequest::read(message).unwrap();
+        let leg = request.legs().unwrap().next().unwrap();
+        assert_eq!(leg.get(Tag::new(539)), None);
+    });
+}

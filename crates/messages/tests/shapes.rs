@@ -1,0 +1,98 @@
+//! A field that stands both in a place and in a group of that place: FIX.4.2 and 4.4 have none, dialects do.
+
+mod support;
+
+use fixbolt_messages::codec::Tag;
+use fixbolt_messages::typed::{Entry, FieldErrorKind, Fields, GroupShape, View};
+
+use support::text;
+
+/// A group counted by 5000 of 5001, 58 and the group counted by 5010 of 5011 and 5002.
+#[derive(Debug)]
+struct Colour<'m>(Fields<'m>);
+/// The inner group.
+#[derive(Debug)]
+struct Shade<'m>(Fields<'m>);
+
+const KNOWN: &[u32] = &[8, 9, 10, 34, 35, 49, 52, 56, 58, 60, 5000, 5001, 5002, 5010, 5011];
+
+impl<'m> View<'m> for Colour<'m> {
+    fn fields(&self) -> &Fields<'m> {
+        &self.0
+    }
+}
+
+impl<'m> Entry<'m> for Colour<'m> {
+    const SHAPE: &'static GroupShape = &GroupShape {
+        count: 5000,
+        delimiter: 5001,
+        members: &[58, 5001, 5002, 5010, 5011],
+        ending: &[58],
+        known: KNOWN,
+    };
+    fn over(fields: Fields<'m>) -> Self {
+        Self(fields)
+    }
+}
+
+impl<'m> View<'m> for Shade<'m> {
+    fn fields(&self) -> &Fields<'m> {
+        &self.0
+    }
+}
+
+impl<'m> Entry<'m> for Shade<'m> {
+    const SHAPE: &'static GroupShape =
+        &GroupShape { count: 5010, delimiter: 5011, members: &[5002, 5011], ending: &[], known: KNOWN };
+    fn over(fields: Fields<'m>) -> Self {
+        Self(fields)
+    }
+}
+
+const GROUPS: &[&GroupShape] = &[Colour::SHAPE];
+
+/// Text (58) of the message, and how many entries its group has.
+fn read(body: &str) -> (Option<Vec<u8>>, Option<usize>) {
+    text(b"UX", body, |message| {
+        let fields = Fields::of(message);
+        let outside = fields.outside(GROUPS);
+        let text: Option<&[u8]> = outside.optional(58).unwrap();
+        assert_eq!(outside.required::<&[u8]>(58).ok(), text);
+        (text.map(<[u8]>::to_vec), outside.group::<Colour<'_>>().ok().map(Iterator::count))
+    })
+}
+
+#[test]
+fn a_field_of_the_message_is_not_taken_from_a_group() {
+    assert_eq!(read("5000=1|5001=red|58=in|"), (None, Some(1)));
+    assert_eq!(read("5000=1|5001=red|58=in|60=x|58=out|"), (Some(b"out".to_vec()), Some(1)));
+    assert_eq!(read("58=out|5000=1|5001=red|58=in|"), (Some(b"out".to_vec()), Some(1)));
+    assert_eq!(read("60=x|58=out|"), (Some(b"out".to_vec()), Some(0)));
+}
+
+#[test]
+fn the_second_one_behind_an_entrys_beginning_is_the_messages() {
+    assert_eq!(read("5000=1|5001=red|58=in|58=out|"), (Some(b"out".to_vec()), Some(1)));
+    assert_eq!(read("5000=2|5001=red|58=in|5001=blue|58=in|58=out|"), (Some(b"out".to_vec()), Some(2)));
+    // In an entry's nested group too.
+    assert_eq!(read("5000=1|5001=red|5010=1|5011=x|58=in|58=out|"), (Some(b"out".to_vec()), Some(1)));
+}
+
+#[test]
+fn a_group_in_an_entry_is_read_from_that_entry() {
+    text(b"UX", "5000=2|5001=red|5010=2|5011=a|5002=b|5011=c|5001=blue|5010=1|5011=d|58=in|", |message| {
+        let fields = Fields::of(message);
+        let colours: Vec<Vec<&[u8]>> = fields
+            .required_group::<Colour<'_>>()
+            .unwrap()
+            .map(|colour| {
+                let shades = colour.fields().group::<Shade<'_>>().unwrap();
+                shades.map(|shade| shade.fields().required(5011).unwrap()).collect()
+            })
+            .collect();
+        assert_eq!(colours, [vec![&b"a"[..], b"c"], vec![b"d"]]);
+        assert_eq!(fields.get(Tag::new(5002)), Some(&b"b"[..]));
+        let missing = fields.outside(GROUPS).required_group::<Shade<'_>>().unwrap_err();
+        assert_eq!(missing.kind, FieldErrorKind::Missing);
+    });
+}
