@@ -1,4 +1,49 @@
-//! The `fixbolt` command.
+//! The `fixbolt` command: tools around a FIX engine, one style for all.
+//!
+//! What a command is about lives in its module; this file refuses to know more than their names. Answers go to standard
+//! output, everything else to standard error; a reader that goes away (`| head`) ends a command quietly.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod dictionary;
+mod exit;
+mod output;
+mod print;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A FIX engine's tools.
+///
+/// Exit status of every command: 0 yes, valid, answered; 1 no, invalid, rejected; 2 wrong usage, or something cannot be read or
+/// written; 3 time-out or no connection; 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fixbolt",
+    version,
+    max_term_width = 120,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Try first:\n  fixbolt print messages.log\n\n`fixbolt COMMAND --help` is each command's manual page."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Print(print::Arguments),
+    #[command(subcommand)]
+    Dictionary(dictionary::Command),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Print(arguments) => print::run(&arguments),
+        Command::Dictionary(command) => dictionary::run(&command),
+    };
+    exit::code(result)
+}

@@ -1,0 +1,77 @@
+//! `fixbolt dictionary`: from a FIX specification to the compact table that the engine loads.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use crate::exit::{Answer, Failure};
+use crate::output;
+
+/// FIX dictionaries.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Compile(Compile),
+}
+
+/// Makes a compact table of a dictionary.
+///
+/// Reads a dictionary as QuickFIX XML or FIX Orchestra (told apart by the text itself) and writes the table of facts that the
+/// engine ships and loads: tags, names, types, codes, groups, messages, and the hash of the source. What is odd in the source
+/// is told as a warning; what is wrong is told with its line, and nothing is written.
+///
+/// Exit status: 0 written; 1 the source is wrong; 2 a file cannot be read or written.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fixbolt dictionary compile OrchestraFIX44.xml -o FIX.4.4.txt")]
+pub(crate) struct Compile {
+    /// The dictionary to read
+    #[arg(value_name = "SRC")]
+    source: PathBuf,
+    /// Where the table goes; standard output if not given
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
+    match command {
+        Command::Compile(arguments) => compile(arguments),
+    }
+}
+
+fn compile(arguments: &Compile) -> Result<Answer, Failure> {
+    let text = read_text(&arguments.source)?;
+    let name = arguments.source.file_name().unwrap_or_default().to_string_lossy();
+    let place = arguments.source.display();
+    let (table, warnings) = match fixbolt_dictionary::compile(&text, &name) {
+        Ok(done) => done,
+        Err(errors) => {
+            for error in errors {
+                eprintln!("fixbolt: {place}: {error}");
+            }
+            return Ok(Answer::No);
+        }
+    };
+    for warning in warnings {
+        eprintln!("warning: {place}: {warning}");
+    }
+    match &arguments.output {
+        Some(path) => fs::write(path, table).map_err(|error| Failure::file("write", path, &error))?,
+        None => {
+            let mut out = output::stdout();
+            out.write_all(table.as_bytes())?;
+            out.flush()?;
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+/// A text file; a byte that is no UTF-8 is told with its place.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    let bytes = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::usage(format!("{}: byte {at} is not UTF-8: not a dictionary", path.display()))
+    })
+}

@@ -1,0 +1,157 @@
+//! The two forms of an answer: text for people, JSON for programs, one object a line.
+
+use std::fmt::{Display, Write as _};
+use std::io::{self, BufWriter, StdoutLock};
+
+/// What `-o` chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+/// Standard output, buffered. Flush it before the command ends.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(64 * 1024, io::stdout().lock())
+}
+
+/// A JSON object being written, keys in the order of the calls.
+#[derive(Debug)]
+pub(crate) struct Object {
+    text: String,
+}
+
+impl Object {
+    /// An object without keys yet.
+    pub(crate) fn new() -> Self {
+        Self { text: "{".to_owned() }
+    }
+
+    /// Adds a string.
+    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        quote(&mut self.text, value);
+        self
+    }
+
+    /// Adds a string, if there is one.
+    pub(crate) fn maybe_text(self, key: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.text(key, value),
+            None => self,
+        }
+    }
+
+    /// Adds what is JSON as it displays itself: a number, a boolean, another object.
+    pub(crate) fn raw(mut self, key: &str, value: impl Display) -> Self {
+        self.key(key);
+        let _ = write!(self.text, "{value}");
+        self
+    }
+
+    /// Adds an array of what is JSON as it displays itself.
+    pub(crate) fn array<T: Display>(mut self, key: &str, values: impl IntoIterator<Item = T>) -> Self {
+        self.key(key);
+        self.text.push('[');
+        for (n, value) in values.into_iter().enumerate() {
+            let comma = if n == 0 { "" } else { "," };
+            let _ = write!(self.text, "{comma}{value}");
+        }
+        self.text.push(']');
+        self
+    }
+
+    fn key(&mut self, key: &str) {
+        if self.text.len() > 1 {
+            self.text.push(',');
+        }
+        quote(&mut self.text, key);
+        self.text.push(':');
+    }
+}
+
+impl Display for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}}}", self.text)
+    }
+}
+
+/// A string as JSON writes it.
+pub(crate) fn quoted(value: &str) -> String {
+    let mut text = String::with_capacity(value.len() + 2);
+    quote(&mut text, value);
+    text
+}
+
+fn quote(to: &mut String, value: &str) {
+    to.push('"');
+    for c in value.chars() {
+        match c {
+            '"' => to.push_str("\\\""),
+            '\\' => to.push_str("\\\\"),
+            '\n' => to.push_str("\\n"),
+            '\r' => to.push_str("\\r"),
+            '\t' => to.push_str("\\t"),
+            c if c < ' ' || c == '\u{7f}' => {
+                let _ = write!(to, "\\u{:04x}", u32::from(c));
+            }
+            c => to.push(c),
+        }
+    }
+    to.push('"');
+}
+
+/// Bytes as they can be shown: text as it is; bytes that are no UTF-8, and whatever could steer a terminal, escaped.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (good, bad) = match std::str::from_utf8(rest) {
+            Ok(good) => (good, 0),
+            Err(error) => {
+                let (good, _) = rest.split_at(error.valid_up_to());
+                (
+                    std::str::from_utf8(good).unwrap_or(""),
+                    error.error_len().unwrap_or(rest.len() - good.len()),
+                )
+            }
+        };
+        for c in good.chars() {
+            if c.is_control() {
+                let _ = write!(text, "\\x{:02x}", u32::from(c));
+            } else {
+                text.push(c);
+            }
+        }
+        let broken = &rest[good.len()..good.len() + bad];
+        for byte in broken {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+        rest = &rest[good.len() + bad..];
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_one_line_of_json() {
+        let inner = Object::new().raw("n", 1);
+        let object = Object::new().text("a \"b\"", "c\n\u{1}é").array("list", [inner]).raw("x", "null");
+        assert_eq!(object.to_string(), r#"{"a \"b\"":"c\n\u0001é","list":[{"n":1}],"x":null}"#);
+        assert_eq!(Object::new().to_string(), "{}");
+    }
+
+    #[test]
+    fn nothing_shown_can_steer_a_terminal() {
+        assert_eq!(shown(b"a\x1b[2J\x01b"), "a\\x1b[2J\\x01b");
+        assert_eq!(shown("Zürich".as_bytes()), "Zürich");
+        assert_eq!(shown(b"Z\xfcrich"), "Z\\xfcrich");
+        assert_eq!(shown(b"\xc3"), "\\xc3");
+    }
+}

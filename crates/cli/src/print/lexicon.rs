@@ -1,0 +1,85 @@
+//! Which dictionary says what a message's tags mean: a loaded one of its version first, then the shipped one.
+
+use std::path::Path;
+
+use fixbolt_dictionary::{Action, Check, DataType, Dictionary, Policy, Scratch, Validator, shipped};
+
+use crate::dictionary::read_text;
+use crate::exit::Failure;
+
+/// The dictionaries that messages are shown with.
+pub(crate) struct Lexicon {
+    loaded: Vec<Known>,
+    shipped: Vec<Known>,
+}
+
+/// A dictionary and what is made of it.
+pub(crate) struct Known {
+    pub(crate) dictionary: Dictionary,
+    pub(crate) validator: Validator,
+    pub(crate) scratch: Scratch,
+    pub(crate) length_data_pairs: Vec<(u32, u32)>,
+}
+
+impl Known {
+    fn new(dictionary: Dictionary) -> Self {
+        let validator = Validator::new(&dictionary);
+        let scratch = validator.scratch();
+        let length_data_pairs = dictionary.length_data_pairs();
+        Self { dictionary, validator, scratch, length_data_pairs }
+    }
+
+    /// The names of a field's value: of each of its codes, where it holds several.
+    pub(crate) fn code_names(&self, tag: u32, value: &[u8]) -> Option<String> {
+        let field = self.dictionary.field(tag)?;
+        field.codes?;
+        let name =
+            |value: &[u8]| self.dictionary.code(tag, value).map(fixbolt_dictionary::Code::display_name);
+        let several = matches!(
+            field.kind,
+            DataType::MultipleCharValue | DataType::MultipleStringValue | DataType::MultipleValueString
+        );
+        if !several {
+            return name(value);
+        }
+        let names = value.split(|b| *b == b' ').map(name).collect::<Option<Vec<String>>>()?;
+        Some(names.join(" "))
+    }
+}
+
+/// What `print` checks: everything that the standard rejects, but tags of the user-defined range are anybody's.
+pub(crate) fn policy() -> Policy {
+    Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
+}
+
+impl Lexicon {
+    /// The shipped versions, and the dictionaries in these files before them.
+    pub(crate) fn new(files: &[impl AsRef<Path>]) -> Result<Self, Failure> {
+        let mut loaded = Vec::new();
+        for file in files {
+            let path = file.as_ref();
+            let (dictionary, _) = Dictionary::from_source(&read_text(path)?).map_err(|errors| {
+                let first = errors.first().map_or_else(String::new, ToString::to_string);
+                Failure::usage(format!("{}: not a dictionary: {first}", path.display()))
+            })?;
+            loaded.push(Known::new(dictionary));
+        }
+        Ok(Self { loaded, shipped: Vec::new() })
+    }
+
+    /// The dictionary for messages with this BeginString (8) and MsgType (35): among several of the version the one that knows
+    /// the message.
+    pub(crate) fn find(&mut self, begin_string: &[u8], msg_type: &[u8]) -> Option<&mut Known> {
+        let of_version = |known: &Known| known.dictionary.version().begin_string.as_bytes() == begin_string;
+        let with_message = |known: &Known| of_version(known) && known.dictionary.message(msg_type).is_some();
+        let at =
+            self.loaded.iter().position(with_message).or_else(|| self.loaded.iter().position(of_version));
+        if let Some(at) = at {
+            return self.loaded.get_mut(at);
+        }
+        if !self.shipped.iter().any(of_version) {
+            self.shipped.push(Known::new(shipped(begin_string)?.clone()));
+        }
+        self.shipped.iter_mut().find(|known| of_version(known))
+    }
+}

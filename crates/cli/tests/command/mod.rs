@@ -1,0 +1,65 @@
+//! Runs the `fixbolt` command as a user does.
+#![allow(dead_code)] // each test file uses what it needs
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// The command, not yet started.
+pub(crate) fn fixbolt() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fixbolt"))
+}
+
+/// What a finished command left behind.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code().expect("the command was not killed"),
+            out: String::from_utf8(output.stdout).expect("the answer is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("what is told is UTF-8"),
+        }
+    }
+}
+
+/// Runs the command with nothing on standard input.
+pub(crate) fn run(arguments: &[&str]) -> Ended {
+    fixbolt().args(arguments).stdin(Stdio::null()).output().expect("the command starts").into()
+}
+
+/// Runs the command with `input` on standard input.
+pub(crate) fn run_with_input(arguments: &[&str], input: &[u8]) -> Ended {
+    let mut child = fixbolt()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin.write_all(input).expect("the command reads its input");
+    drop(stdin);
+    child.wait_with_output().expect("the command ends").into()
+}
+
+/// An empty directory of this test's own.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("the target directory can be written");
+    path
+}
+
+/// A whole message of `fields` (with `|` for SOH), BodyLength and CheckSum computed.
+pub(crate) fn message(begin_string: &str, fields: &str) -> String {
+    let fields = fields.replace('|', "\u{1}");
+    let head = format!("8={begin_string}\u{1}9={}\u{1}{fields}", fields.len());
+    let sum = head.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
+    format!("{head}10={sum:03}\u{1}")
+}

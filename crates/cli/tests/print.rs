@@ -1,0 +1,207 @@
+//! `fixbolt print`: every form of input, good and wrong.
+
+mod command;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use command::{directory, fixbolt, message, run, run_with_input};
+
+const ORDER: &str = "35=D|49=DLD_TEX|56=TEX_DLD|34=499650|52=20121227-11:20:43|11=ord509647-500000|21=1|55=BHP|54=1|60=20121227-11:20:14|38=57.00|40=2|44=298.075|59=4|";
+
+fn order() -> String {
+    message("FIX.4.2", ORDER)
+}
+
+#[test]
+fn a_message_is_a_block_with_names_of_fields_and_values() {
+    let ended = run_with_input(&["print", "-"], order().as_bytes());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let expected = "\
+OrderSingle (D)  [standard input:1]
+  header
+    BeginString (8): FIX.4.2
+    BodyLength (9): 146
+    MsgType (35): NEW_ORDER_SINGLE (D)
+    SenderCompID (49): DLD_TEX
+    TargetCompID (56): TEX_DLD
+    MsgSeqNum (34): 499650
+    SendingTime (52): 20121227-11:20:43
+  body
+    ClOrdID (11): ord509647-500000
+    HandlInst (21): AUTOMATED_EXECUTION_NO_INTERVENTION (1)
+    Symbol (55): BHP
+    Side (54): BUY (1)
+    TransactTime (60): 20121227-11:20:14
+    OrderQty (38): 57.00
+    OrdType (40): LIMIT (2)
+    Price (44): 298.075
+    TimeInForce (59): FILL_OR_KILL (4)
+  trailer
+    CheckSum (10): ";
+    assert!(ended.out.starts_with(expected), "{}", ended.out);
+}
+
+#[test]
+fn groups_are_indented_and_each_entry_is_marked() {
+    let list = message(
+        "FIX.4.4",
+        "35=D|49=A|56=B|34=2|52=20261121-09:00:00|11=o|453=2|448=X|447=D|452=1|802=1|523=sub|803=1|448=Y|447=D|452=3|55=IBM|54=1|60=20261121-09:00:00|40=1|38=5|18=G 6|",
+    );
+    let ended = run_with_input(&["print", "-"], list.as_bytes());
+    assert_eq!(ended.status, 0, "{}{}", ended.out, ended.err);
+    let expected = "    NoPartyIDs (453): 2
+      - PartyID (448): X
+        PartyIDSource (447): PROPRIETARY (D)
+        PartyRole (452): EXECUTING_FIRM (1)
+        NoPartySubIDs (802): 1
+          - PartySubID (523): sub
+            PartySubIDType (803): FIRM (1)
+      - PartyID (448): Y
+        PartyIDSource (447): PROPRIETARY (D)
+        PartyRole (452): CLIENT_ID (3)
+    Symbol (55): IBM
+";
+    assert!(ended.out.contains(expected), "{}", ended.out);
+    assert!(
+        ended.out.contains("ExecInst (18): ALL_OR_NONE PARTICIPATE_DO_NOT_INITIATE (G 6)"),
+        "{}",
+        ended.out
+    );
+    let one_line = run_with_input(&["print", "--oneline", "-"], list.as_bytes());
+    assert!(
+        one_line.out.contains("NoPartyIDs=2 [ PartyID=X PartyIDSource=PROPRIETARY PartyRole=EXECUTING_FIRM NoPartySubIDs=1 [ PartySubID=sub PartySubIDType=FIRM ] ] [ PartyID=Y"),
+        "{}",
+        one_line.out
+    );
+    assert_eq!(one_line.out.lines().count(), 1);
+}
+
+#[test]
+fn logs_of_three_engines_are_read_and_their_prefix_is_shown() {
+    let order = order();
+    let bars = order.replace('\u{1}', "|");
+    let log = format!(
+        "20261121-09:00:00.123456789 : {order}\n2026/11/21 19:22:36.180819 {order}\n<20261121-19:21:44, FIX.4.2:EXEC->BANZAI, incoming> ({bars})\n<20261121-19:21:44, FIX.4.2:EXEC->BANZAI, event> (Received logon)\n\n{bars}\n"
+    );
+    let path = directory("print-logs").join("messages.log");
+    std::fs::write(&path, log).unwrap();
+    let ended = run(&["print", path.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert_eq!(ended.out.matches("ClOrdID (11): ord509647-500000").count(), 4);
+    for prefix in ["20261121-09:00:00.123456789 :", "2026/11/21 19:22:36.180819", "EXEC->BANZAI, incoming> ("]
+    {
+        assert!(ended.out.contains(prefix), "{prefix}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_message_stands_at_its_head() {
+    let good = order();
+    let sum = &good[good.len() - 4..good.len() - 1];
+    for (wrong, told) in [
+        (good.replace("9=146", "9=147"), "INVALID: BodyLength (9) is 147, the body has 146 bytes"),
+        (good.replace(&format!("10={sum}"), "10=000"), "INVALID: CheckSum (10) is 000, the bytes give"),
+        (good[..good.len() - 7].to_owned(), "INVALID: cut off: there is no CheckSum (10) at the end"),
+        (message("FIX.4.2", &ORDER.replace("54=1", "54=Z")), "INVALID: Side (54): value is incorrect"),
+        (message("FIX.4.2", &ORDER.replace("55=BHP|", "")), "INVALID: Symbol (55): required tag missing"),
+        (
+            message("FIX.4.2", &ORDER.replace("35=D|49=DLD_TEX|", "49=DLD_TEX|35=D|")),
+            "INVALID: MsgType (35) is not the third field",
+        ),
+    ] {
+        let ended = run_with_input(&["print", "-"], wrong.as_bytes());
+        assert_eq!(ended.status, 1, "{told}");
+        assert!(ended.out.contains(told), "{told}:\n{}", ended.out);
+        assert!(ended.out.contains("ClOrdID (11): ord509647-500000"), "the fields are shown all the same");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_message_are_told_with_their_place() {
+    let input = format!("hello \u{1b}[2J\n{}\ngarbage", order());
+    let ended = run_with_input(&["print", "-"], input.as_bytes());
+    assert_eq!(ended.status, 1);
+    assert!(ended.err.contains("standard input:1: no message (11 bytes): hello \\x1b[2J"), "{}", ended.err);
+    assert!(ended.err.contains("standard input:3: no message (7 bytes): garbage"), "{}", ended.err);
+    let empty = run_with_input(&["print", "-"], b"");
+    assert_eq!((empty.status, empty.err.as_str()), (1, "standard input: no message in it\n"));
+}
+
+#[test]
+fn secrets_are_masked_in_every_form() {
+    let logon = message(
+        "FIX.4.4",
+        "35=A|49=A|56=B|34=1|52=20261121-09:00:00|98=0|108=30|95=6|96=geheim|553=me|554=secret|925=secret2|",
+    );
+    for form in [&["print", "-"][..], &["print", "--oneline", "-"], &["print", "-o", "json", "-"]] {
+        let ended = run_with_input(form, logon.as_bytes());
+        assert!(!ended.out.contains("secret") && !ended.out.contains("geheim"), "{}", ended.out);
+        assert!(ended.out.contains("******") && ended.out.contains("me"), "{}", ended.out);
+    }
+}
+
+#[test]
+fn json_is_one_object_a_line() {
+    let input = format!("{}\n{}\n", order(), order().replace("54=1", "54=2"));
+    let ended = run_with_input(&["print", "-o", "json", "-"], input.as_bytes());
+    assert_eq!(ended.status, 1);
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with(r#"{"source":"standard input","line":1,"offset":0,"prefix":"","begin_string":"FIX.4.2","msg_type":"D","name":"OrderSingle","valid":true,"problems":[],"fields":[{"tag":8,"#));
+    assert!(lines[0].contains(r#"{"tag":54,"name":"Side","value":"1","code":"BUY","section":"body"}"#));
+    assert!(lines[1].contains(r#""valid":false,"problems":["CheckSum (10) is "#));
+}
+
+#[test]
+fn another_version_is_shown_by_tag_until_its_dictionary_is_loaded() {
+    let heartbeat = message("FIX.4.1", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|112=x|");
+    let ended = run_with_input(&["print", "-"], heartbeat.as_bytes());
+    assert_eq!(ended.status, 0);
+    assert_eq!(
+        ended.err,
+        "no dictionary for FIX.4.1: fields are shown by tag; load one with --dictionary FILE\n"
+    );
+    assert!(ended.out.contains("MsgType 0") && ended.out.contains("    (112): x"), "{}", ended.out);
+
+    let dictionary = directory("print-dictionary").join("FIX41.xml");
+    std::fs::write(
+        &dictionary,
+        "<fix type='FIX' major='4' minor='1'><header><field name='BeginString' required='Y'/><field name='BodyLength' required='Y'/><field name='MsgType' required='Y'/></header>
+        <messages><message name='Heartbeat' msgtype='0' msgcat='admin'><field name='TestReqID' required='N'/></message></messages>
+        <trailer><field name='CheckSum' required='Y'/></trailer>
+        <fields><field number='8' name='BeginString' type='STRING'/><field number='9' name='BodyLength' type='INT'/><field number='35' name='MsgType' type='STRING'/><field number='10' name='CheckSum' type='STRING'/><field number='112' name='TestReqID' type='STRING'/></fields></fix>",
+    )
+    .unwrap();
+    let heartbeat = message("FIX.4.1", "35=0|112=x|");
+    let ended =
+        run_with_input(&["print", "--dictionary", dictionary.to_str().unwrap(), "-"], heartbeat.as_bytes());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.contains("Heartbeat (0)") && ended.out.contains("TestReqID (112): x"), "{}", ended.out);
+}
+
+#[test]
+fn what_cannot_be_read_is_one_line_and_status_2() {
+    let ended = run(&["print", "nowhere/messages.log"]);
+    assert_eq!(ended.status, 2);
+    assert_eq!(ended.err, "fixbolt: cannot read nowhere/messages.log: No such file or directory\n");
+    let ended = run_with_input(&["print", "--dictionary", "nowhere.xml", "-"], b"");
+    assert_eq!(
+        (ended.status, ended.err.as_str()),
+        (2, "fixbolt: cannot read nowhere.xml: No such file or directory\n")
+    );
+    assert_eq!(run(&["print"]).status, 2);
+    assert_eq!(run(&["print", "--oneline", "-o", "json", "-"]).status, 2);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let path = directory("print-pipe").join("many.log");
+    std::fs::write(&path, order().repeat(5_000)).unwrap();
+    let mut child =
+        fixbolt().arg("print").arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 100];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
