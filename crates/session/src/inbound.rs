@@ -33,7 +33,11 @@ impl<'m> Header<'m> {
         if poss_dup {
             flags = flags.with(RecordFlags::POSS_DUP);
         }
-        let seq = message.get(tag::MSG_SEQ_NUM).and_then(|v| SeqNum::from_field(v).ok());
+        // The largest number has none after it: a message with it would be expected again for ever.
+        let seq = message
+            .get(tag::MSG_SEQ_NUM)
+            .and_then(|v| SeqNum::from_field(v).ok())
+            .filter(|seq| *seq < SeqNum::MAX);
         Self { msg_type, seq, poss_dup, flags }
     }
 }
@@ -81,9 +85,12 @@ impl Scene<'_> {
             state.last_received = now.mono;
             state.test_request = None;
         }
+        let reset_on_logout = self.core().settings.reset_on_logout;
         match self.core().state.phase {
             Phase::Disconnected => return Err(Stop),
             Phase::AwaitingLogon | Phase::LogonSent => return self.first_message(&header, message),
+            // The numbers are the next logon's already: nothing of this connection may use them.
+            Phase::LogoutAnswered if reset_on_logout => return Ok(()),
             _ => {}
         }
         // 4: a message without number cannot be placed.

@@ -405,3 +405,47 @@ fn an_application_resumes_from_its_own_journal() {
     use RecordKind::{Inbound, Outbound};
     assert_eq!(reader.0, [(Outbound, 1), (Inbound, 1), (Outbound, 2), (Inbound, 2)]);
 }
+
+/// Bytes of the acceptor's counterparty that no engine of ours would send.
+fn raw(number: &str, kind: &str, body: &str) -> Vec<u8> {
+    let fields =
+        format!("35={kind}|49=TRADER|56=VENUE|34={number}|52=20261118-11:06:40|{body}").replace('|', "\x01");
+    let mut message = format!("8=FIX.4.4\x019={}\x01{fields}", fields.len()).into_bytes();
+    let sum = fixbolt_codec::byte_sum(&message);
+    message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    message
+}
+
+/// A lone acceptor that is given these messages; what it answers.
+fn answers(settings: SessionSettings, stream: &[Vec<u8>]) -> (Vec<String>, (SeqNum, SeqNum)) {
+    let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
+    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+    let mut app = Probe::default();
+    let key = sessions.open(now, settings, &mut app).unwrap();
+    sessions.connected(now, key, &mut app);
+    sessions.receive(now, key, &stream.concat(), &mut app);
+    (messages(sessions.writable(key)), sessions.numbers(key))
+}
+
+#[test]
+fn a_message_with_the_largest_number_is_one_without_number() {
+    let largest = u64::MAX.to_string();
+    let stream = [
+        raw("1", "A", "98=0|108=30|"),
+        raw(&largest, "1", "112=once|"),
+        raw("2", "4", &format!("36={largest}|")),
+    ];
+    // Once it was kept, and expected again and again after the SequenceReset.
+    let (sent, _) = answers(settings(Role::Acceptor), &stream);
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    assert!(sent[1].contains("|35=5|") && sent[1].contains("MsgSeqNum"), "{sent:?}");
+}
+
+#[test]
+fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_number() {
+    let settings = SessionSettings { reset_on_logout: true, ..settings(Role::Acceptor) };
+    let stream = [raw("1", "A", "98=0|108=30|"), raw("2", "5", ""), raw("9", "1", "112=late|")];
+    let (sent, numbers) = answers(settings, &stream);
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    assert_eq!(numbers, (SeqNum::ONE, SeqNum::ONE));
+}
