@@ -132,7 +132,7 @@ fn run_target(target: &'static Target, settings: &Settings, mut tell: impl FnMut
     let began = Instant::now();
     let mut inputs = 0;
     let fail = |origin: String, input: &[u8], message: String, inputs| {
-        let input = smaller(target, input.to_vec());
+        let (input, message) = smaller(target, input.to_vec(), message);
         let failure = Failure { target: target.name, origin, message, input };
         println!("{failure}");
         keep(settings, &failure);
@@ -210,7 +210,7 @@ fn catch_quietly() {
 }
 
 /// Takes pieces away for as long as the target still fails, for at most some seconds.
-fn smaller(target: &Target, mut input: Vec<u8>) -> Vec<u8> {
+fn smaller(target: &Target, mut input: Vec<u8>, mut message: String) -> (Vec<u8>, String) {
     let began = Instant::now();
     let mut piece = input.len() / 2;
     while piece > 0 {
@@ -218,15 +218,15 @@ fn smaller(target: &Target, mut input: Vec<u8>) -> Vec<u8> {
         while at < input.len() && began.elapsed() < Duration::from_secs(10) {
             let mut shorter = input.clone();
             shorter.drain(at..(at + piece).min(input.len()));
-            if attempt(target, &shorter).is_err() {
-                input = shorter;
+            if let Err(said) = attempt(target, &shorter) {
+                (input, message) = (shorter, said);
             } else {
                 at += piece;
             }
         }
         piece /= 2;
     }
-    input
+    (input, message)
 }
 
 fn regressions(folder: &Path) -> Vec<(String, Vec<u8>)> {

@@ -5,7 +5,9 @@ mod config;
 mod dictionary;
 mod framer;
 mod index;
+mod session;
 mod values;
+mod watched;
 
 /// One thing to fuzz.
 #[derive(Debug)]
@@ -25,6 +27,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "body", run: body::run, seeds: body::seeds },
     Target { name: "dictionary", run: dictionary::run, seeds: dictionary::seeds },
     Target { name: "config", run: config::run, seeds: config::seeds },
+    Target { name: "session", run: session::run, seeds: session::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },
 ];
 

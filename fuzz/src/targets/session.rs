@@ -1,0 +1,514 @@
+//! The session core in virtual time, as an engine drives it: a counterparty's bytes in pieces, a clock, an application that
+//! echoes, fails, panics or says "not now", a store that acknowledges at once or late.
+//!
+//! What must hold whatever comes: everything on the wire is whole, numbered without gap, and committed before it is there; a
+//! repetition has its original's body; the application sees each number once; memory is bounded; silence ends the connection;
+//! and after all that a proper logon works.
+
+use std::collections::HashMap;
+
+use fixbolt_codec::{
+    BodySink, DataFields, EncodeErrorKind, Frame, Framer, FromField, Index, Key, Message, MsgType, NewBody,
+    SeqNum, Span, Tag, UtcTimestamp,
+};
+use fixbolt_journal::{LateStore, MemoryStore};
+use fixbolt_session::store::Store;
+use fixbolt_session::{
+    Application, Delivery, Event, Mono, Now, Phase, Resend, Role, SendError, SessionId, SessionKey,
+    SessionSettings, Sessions, Turn, Utc,
+};
+
+use super::message;
+use super::watched::{Seen, Watched};
+use crate::random::Random;
+
+const MOST: usize = 8192;
+const OUTBOX: usize = 32 * 1024;
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let talk = |version: &str, bodies: &[&str]| -> Vec<u8> {
+        let mut stream = Vec::new();
+        for (n, body) in bodies.iter().enumerate() {
+            let (kind, rest) = body.split_once('|').expect("a kind");
+            let number = format!("34={}|", n + 1);
+            let number = if rest.contains("34=") { "" } else { &number };
+            let header = format!("35={kind}|49=TRADER|56=VENUE|{number}52=20260105-10:00:00.000|");
+            stream.extend(message(version, &format!("{header}{rest}")));
+        }
+        stream
+    };
+    let order = "D|11=ord1|21=1|55=IBM|54=1|60=20260105-10:00:00|38=100|40=2|44=57.00|";
+    let logon = "A|98=0|108=30|";
+    vec![
+        talk("FIX.4.2", &[logon, order, "1|112=are you there|", "2|7=1|16=0|", order, "0|", "5|"]),
+        talk(
+            "FIX.4.4",
+            &["A|98=0|108=30|141=Y|", order, "2|7=2|16=2|", "4|123=Y|36=9|", order, "3|45=2|58=no|", order],
+        ),
+        talk(
+            "FIX.4.4",
+            &[
+                logon,
+                "D|34=5|11=b|55=X|54=1|38=1|40=1|",
+                "D|34=2|43=Y|122=20260105-09:59:59|11=a|",
+                "4|36=20|",
+                order,
+            ],
+        ),
+        talk(
+            "FIX.4.2",
+            &["A|98=0|108=1|", "4|34=7|123=Y|36=12|", "2|34=2|7=1|16=999999|", "1|34=3|112=x|", "5|34=20|"],
+        ),
+        talk(
+            "FIX.4.4",
+            &[
+                logon,
+                order,
+                order,
+                order,
+                order,
+                "2|7=1|16=3|",
+                "2|7=1|16=0|",
+                "A|98=0|108=30|141=Y|34=1|",
+                order,
+            ],
+        ),
+        talk(
+            "FIX.4.2",
+            &[
+                logon,
+                "8|37=o|17=e|115=CLIENT|129=DESK|",
+                "j|45=1|372=D|380=0|",
+                "B|148=h|95=3|96=a=b|",
+                "x|1=2|",
+            ],
+        ),
+        talk("FIX.4.4", &["A|98=0|108=0|", order, "0|112=y|", "5|58=bye|"]),
+        talk(
+            "FIX.4.4",
+            &["A|34=18446744073709551615|98=0|108=30|", "4|34=1|36=18446744073709551615|", order],
+        ),
+    ]
+}
+
+pub(super) fn run(data: &[u8]) {
+    // The end decides, so that a failing input can be made smaller from its beginning without becoming another one.
+    let mut random = Random::of_bytes(&data[data.len().saturating_sub(16)..]);
+    let version = if data.starts_with(b"8=FIX.4.2") { "FIX.4.2" } else { "FIX.4.4" };
+    let role = if random.one_in(3) { Role::Initiator } else { Role::Acceptor };
+    let mut world = World::new(version, role, &mut random);
+    world.no_heartbeats = data.windows(6).any(|six| six.starts_with(b"108=0") || six == b"108=-0");
+    // The second time the same bytes come again: numbers that are too low now, repetitions, another logon.
+    for _ in 0..1 + random.below(3) {
+        if world.sessions.halted(world.key).is_some() {
+            break;
+        }
+        world.connect();
+        let mut at = 0;
+        while at < data.len() && world.is_open() {
+            let piece = if random.one_in(2) { data.len() } else { 1 + random.below(200) };
+            let end = (at + piece).min(data.len());
+            world.arrive(&data[at..end]);
+            at = end;
+            if random.one_in(4) {
+                world.pass(random.below(3_000) as u64);
+            }
+        }
+        if random.one_in(2) {
+            world.fall_silent();
+        }
+        world.disconnect();
+    }
+    world.recover();
+}
+
+/// A worker with one session and the two ends of its connection.
+struct World {
+    sessions: Sessions,
+    key: SessionKey,
+    now: Now,
+    app: Echo,
+    seen: Seen,
+    role: Role,
+    version: &'static str,
+    /// Bytes that the session has not consumed yet.
+    buffer: Vec<u8>,
+    wire: Wire,
+    /// The counterparty may have asked for no heartbeats: then a session that is logged on may wait for ever.
+    no_heartbeats: bool,
+}
+
+impl World {
+    fn new(version: &'static str, role: Role, random: &mut Random) -> Self {
+        let memory = MemoryStore::with_limit(if random.one_in(4) { 8 * 1024 } else { 256 * 1024 });
+        let inner: Box<dyn Store> =
+            if random.one_in(2) { Box::new(LateStore::new(memory)) } else { Box::new(memory) };
+        let (store, seen) = Watched::around(inner);
+        let mut sessions = Sessions::new(Box::new(store), MOST);
+        let id = SessionId::new(version, "VENUE", "TRADER").expect("a good identity");
+        let mut settings = SessionSettings::new(id, role);
+        settings.outbox_size = OUTBOX;
+        settings.stash_size = 4096;
+        settings.max_message_size = MOST;
+        settings.reset_on_logon = random.one_in(4);
+        settings.reset_on_logout = random.one_in(8);
+        settings.reset_on_disconnect = random.one_in(8);
+        settings.poison_attempts = 3;
+        let utc = UtcTimestamp::from_field(b"20260105-10:00:00.000")
+            .expect("a time")
+            .to_unix_nanos()
+            .expect("in range");
+        let now = Now { mono: Mono(1_000_000_000_000), utc: Utc(utc) };
+        let mut app =
+            Echo { mood: Mood::of(random), random: random.clone(), done: 0, delivered: 0, violation: None };
+        let key = sessions.open(now, settings, &mut app).expect("an empty store opens");
+        Self {
+            sessions,
+            key,
+            now,
+            app,
+            seen,
+            role,
+            version,
+            buffer: Vec::new(),
+            wire: Wire::default(),
+            no_heartbeats: false,
+        }
+    }
+
+    fn connect(&mut self) {
+        assert!(self.sessions.can_connect(self.key), "disconnected, not halted, and refuses a connection");
+        self.buffer.clear();
+        self.wire.connected(self.sessions.numbers(self.key).1);
+        self.sessions.connected(self.now, self.key, &mut self.app);
+        self.follow_numbers();
+        self.write();
+    }
+
+    /// A reset at either end of a connection comes without an event.
+    fn follow_numbers(&mut self) {
+        self.app.done = self.sessions.numbers(self.key).0.0 - 1;
+    }
+
+    fn is_open(&self) -> bool {
+        !self.sessions.wants_close(self.key) && self.sessions.phase(self.key) != Phase::Disconnected
+    }
+
+    fn arrive(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+        let consumed = self.sessions.receive(self.now, self.key, &self.buffer, &mut self.app);
+        self.consumed(consumed);
+        self.write();
+        // "Not now" and a full outbox end when time passes and the socket takes bytes.
+        let mut rounds = 0;
+        while (self.sessions.is_blocked(self.key) || self.sessions.is_replaying(self.key)) && self.is_open() {
+            rounds += 1;
+            assert!(rounds < 20_000, "the session stays blocked although the socket takes everything");
+            self.pass(1);
+        }
+        if self.is_open() {
+            assert!(self.buffer.len() <= MOST, "{} bytes wait in the buffer", self.buffer.len());
+        }
+    }
+
+    fn consumed(&mut self, bytes: usize) {
+        assert!(bytes <= self.buffer.len(), "consumed more than there was");
+        self.buffer.drain(..bytes);
+    }
+
+    /// Time passes, in milliseconds.
+    fn pass(&mut self, milliseconds: u64) {
+        self.now.mono.0 += milliseconds * 1_000_000;
+        self.now.utc.0 += milliseconds * 1_000_000;
+        let consumed = self.sessions.tick(self.now, self.key, &self.buffer, &mut self.app);
+        self.consumed(consumed);
+        self.write();
+    }
+
+    /// The socket takes everything that the store has released, until nothing is left.
+    fn write(&mut self) {
+        for _ in 0..6 {
+            self.sessions.store_advanced(&mut self.app);
+            let bytes = self.sessions.writable(self.key).to_vec();
+            assert!(bytes.len() <= OUTBOX, "more to write than the outbox holds");
+            self.wire.sent(&bytes, &self.seen, self.version);
+            self.sessions.written(self.key, bytes.len());
+            if !self.sessions.has_queued(self.key) {
+                break;
+            }
+        }
+        assert!(
+            !self.sessions.has_queued(self.key),
+            "the store has released everything, and bytes stay behind"
+        );
+        assert_eq!(self.app.violation, None);
+    }
+
+    /// The counterparty says nothing more: the connection ends after a bounded number of deadlines.
+    fn fall_silent(&mut self) {
+        for _ in 0..200 {
+            if !self.is_open() {
+                return;
+            }
+            let endless = self.no_heartbeats && self.sessions.phase(self.key) == Phase::LoggedOn;
+            let Some(deadline) = self.sessions.next_deadline(self.key) else {
+                assert!(endless, "no deadline, in phase {:?}", self.sessions.phase(self.key));
+                return;
+            };
+            let step = deadline.0.saturating_sub(self.now.mono.0);
+            self.now.mono.0 += step;
+            self.now.utc.0 = self.now.utc.0.saturating_add(step);
+            self.pass(0);
+            if let Some(next) = self.sessions.next_deadline(self.key)
+                && self.is_open()
+            {
+                assert!(next > self.now.mono, "a deadline that has passed stays: a busy loop");
+            }
+            if endless {
+                return;
+            }
+        }
+        panic!(
+            "the counterparty is silent, and the connection goes on in phase {:?}",
+            self.sessions.phase(self.key)
+        );
+    }
+
+    fn disconnect(&mut self) {
+        self.sessions.disconnected(self.now, self.key, &mut self.app);
+        self.follow_numbers();
+        assert_eq!(self.sessions.phase(self.key), Phase::Disconnected);
+        assert!(
+            self.sessions.writable(self.key).is_empty(),
+            "bytes of the old connection wait for the next one"
+        );
+    }
+
+    /// A proper counterparty connects: whatever happened, it is served.
+    fn recover(&mut self) {
+        self.app.mood = Mood::Good;
+        if self.sessions.halted(self.key).is_some() {
+            let skipped = self.sessions.skip(self.now, self.key, &mut self.app);
+            assert_eq!(
+                skipped,
+                Ok(()),
+                "halted by nothing that an operator could skip: {:?}",
+                self.sessions.halted(self.key)
+            );
+        }
+        self.connect();
+        let (next_in, _) = self.sessions.numbers(self.key);
+        // The answer to a reset is a reset.
+        let reset = self.role == Role::Acceptor || self.wire.said.contains(r"\x01141=Y\x01");
+        let number = if reset { 1 } else { next_in.0 };
+        if number > u64::MAX / 2 {
+            return;
+        }
+        let flag = if reset { "141=Y|" } else { "" };
+        let time = self.time();
+        let header = |kind: &str, number: u64| format!("35={kind}|49=TRADER|56=VENUE|34={number}|52={time}|");
+        self.arrive(&message(self.version, &format!("{}98=0|108=30|{flag}", header("A", number))));
+        assert_eq!(self.sessions.phase(self.key), Phase::LoggedOn, "a proper Logon gets {}", self.wire.said);
+        let delivered = self.app.delivered;
+        self.arrive(&message(
+            self.version,
+            &format!("{}11=last|55=IBM|54=1|38=1|40=1|", header("D", number + 1)),
+        ));
+        assert_eq!(self.app.delivered, delivered + 1, "a proper order gets {}", self.wire.said);
+    }
+
+    fn time(&self) -> String {
+        let mut cache = fixbolt_codec::SecondCache::default();
+        String::from_utf8_lossy(cache.render(self.now.utc.0, fixbolt_codec::Precision::Millis)).into_owned()
+    }
+}
+
+/// What has been seen of the messages that went out.
+#[derive(Default)]
+struct Wire {
+    /// A message that is not whole yet.
+    rest: Vec<u8>,
+    /// The number of the next message that is sent for the first time.
+    next: u64,
+    /// Messages sent for the first time since the numbers began at 1: what a repetition must repeat.
+    originals: HashMap<u64, Vec<(u32, Vec<u8>)>>,
+    /// How many messages went out.
+    count: usize,
+    /// The last message that went out, for whoever has to explain it.
+    said: String,
+}
+
+impl Wire {
+    fn connected(&mut self, next_out: SeqNum) {
+        self.rest.clear();
+        self.next = next_out.0;
+    }
+
+    fn sent(&mut self, bytes: &[u8], seen: &Seen, version: &str) {
+        self.rest.extend_from_slice(bytes);
+        let stream = std::mem::take(&mut self.rest);
+        let (mut tags, mut spans) = (vec![0; 2048], vec![Span::default(); 2048]);
+        let mut framer = Framer::new(64 * 1024);
+        let mut at = 0;
+        loop {
+            match framer.next(&stream[at..]) {
+                Frame::Message(framed) => {
+                    let mut index = Index::new(&mut tags, &mut spans);
+                    let text = framed.bytes().escape_ascii();
+                    let message =
+                        index.build(framed).unwrap_or_else(|error| panic!("we sent {text}: {error:?}"));
+                    assert_eq!(message.fault(), None, "we sent {text}");
+                    assert_eq!(message.begin_string(), version.as_bytes());
+                    self.message(&message, seen);
+                    at += framed.bytes().len();
+                }
+                Frame::Garbled { bytes, error } => {
+                    panic!("we sent garbled bytes ({error:?}): {}", bytes.escape_ascii())
+                }
+                Frame::Incomplete { .. } => break,
+            }
+        }
+        self.rest = stream[at..].to_vec();
+    }
+
+    fn message(&mut self, message: &Message<'_>, seen: &Seen) {
+        let text = message.bytes().escape_ascii();
+        self.said = text.to_string();
+        self.count += 1;
+        assert!(self.count < 5_000, "message number {}: {text}", self.count);
+        let field = |tag: u32| message.get(Tag::new(tag));
+        assert_eq!((field(49), field(56)), (Some(&b"VENUE"[..]), Some(&b"TRADER"[..])), "{text}");
+        let number =
+            u64::from_field(field(34).unwrap_or_default()).unwrap_or_else(|_| panic!("no number: {text}"));
+        if field(43) == Some(b"Y") {
+            assert!(number < self.next, "a repetition of what was never sent, {} is next: {text}", self.next);
+            if message.msg_type() == b"4" {
+                let next = u64::from_field(field(36).unwrap_or_default()).unwrap_or_default();
+                assert!(field(123) == Some(b"Y") && next > number && next <= self.next, "gap fill: {text}");
+            } else if let Some(original) = self.originals.get(&number) {
+                assert_eq!(&content(message), original, "a repetition with another body: {text}");
+            }
+            return;
+        }
+        assert!(seen.is_safe(message.bytes()), "on the wire before it was safe in the store: {text}");
+        if number == 1 && message.msg_type() == b"A" {
+            self.originals.clear();
+        } else {
+            assert_eq!(number, self.next, "out of order: {text}");
+        }
+        self.next = number.saturating_add(1);
+        self.originals.insert(number, content(message));
+    }
+}
+
+/// What a repetition has in common with its original.
+fn content(message: &Message<'_>) -> Vec<(u32, Vec<u8>)> {
+    (0..message.len())
+        .filter(|n| !matches!(message.tags()[*n], 8 | 9 | 10 | 43 | 52 | 122))
+        .map(|n| (message.tags()[n], message.value(n).to_vec()))
+        .collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Mood {
+    Good,
+    Hesitant,
+    Failing,
+    Panicking,
+    Rejecting,
+}
+
+/// Sends every message back, as well as its mood lets it.
+struct Echo {
+    mood: Mood,
+    random: Random,
+    /// The last number that was processed to the end.
+    done: u64,
+    delivered: usize,
+    /// What the core did wrong; a panic in here would be taken for the application's own.
+    violation: Option<String>,
+}
+
+impl Application for Echo {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        let number = turn.seq().map_or(0, |seq| seq.0);
+        if number <= self.done {
+            self.violation = Some(format!("{number} is delivered after {}", self.done));
+        }
+        let odd = self.random.one_in(3);
+        match self.mood {
+            Mood::Hesitant if odd => return Ok(Delivery::NotNow),
+            Mood::Failing if odd => {
+                // What was written before is rolled back.
+                let _ = echo(message, turn);
+                return Err(SendError::Application("in a failing mood"));
+            }
+            Mood::Panicking if odd => {
+                let _ = echo(message, turn);
+                panic!("the application panics, as it was told to");
+            }
+            _ => {}
+        }
+        let delivery = match self.mood {
+            Mood::Rejecting if odd => Delivery::UNSUPPORTED,
+            Mood::Rejecting => Delivery::Reject { reason: 5, tag: 55, text: "not here" },
+            _ => echo(message, turn)?,
+        };
+        self.done = number;
+        self.delivered += 1;
+        Ok(delivery)
+    }
+
+    fn on_resend(&mut self, _: SessionKey, _: Message<'_>) -> Resend {
+        if self.random.one_in(5) { Resend::GapFill } else { Resend::Send }
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        if let Event::SequenceChanged { next_in, .. } = event {
+            self.done = next_in.0 - 1;
+        }
+    }
+}
+
+/// The message's body back to where it came from. What would be no message is not sent.
+fn echo(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    let Some(msg_type) = MsgType::try_new(message.msg_type()) else { return Ok(Delivery::Done) };
+    let mut draft = turn.reply().draft(msg_type);
+    let writer = draft.writer();
+    for field in message.fields() {
+        let Some(tag) = field.tag else { continue };
+        let number = tag.number();
+        let of_data = DataFields::STANDARD.data_tag(number).is_some()
+            || DataFields::STANDARD.length_tag(number).is_some();
+        if HEADER_AND_TRAILER.contains(&number) || of_data {
+            continue;
+        }
+        writer.bytes(Key::of(tag), field.value);
+    }
+    match draft.writer().error() {
+        Some(error) if error.kind != EncodeErrorKind::NoRoom => Ok(Delivery::Done),
+        _ => match draft.send() {
+            Ok(_) | Err(SendError::TooLarge { .. } | SendError::SessionMessage) => Ok(Delivery::Done),
+            Err(SendError::BackPressure) => Ok(Delivery::NotNow),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+const HEADER_AND_TRAILER: &[u32] = &[
+    8, 9, 10, 34, 35, 43, 49, 50, 52, 56, 57, 90, 91, 97, 115, 116, 122, 128, 129, 142, 143, 144, 145, 212,
+    213, 347, 369, 370, 627, 1128, 1129, 1156,
+];
+
+impl Mood {
+    fn of(random: &mut Random) -> Self {
+        *random.pick(&[
+            Self::Good,
+            Self::Good,
+            Self::Hesitant,
+            Self::Failing,
+            Self::Panicking,
+            Self::Rejecting,
+        ])
+    }
+}
