@@ -6,6 +6,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Connection, Generation, Record, RecordFlags, RecordKind};
 use fixbolt_session::{Mono, SessionId, Utc};
 
+use crate::checksum;
+
 /// The layout this code writes.
 pub(crate) const LAYOUT: u8 = 1;
 /// Bytes of a record before its body.
@@ -92,7 +94,7 @@ pub(crate) const fn record_size(length: usize) -> usize {
 /// The checksum of a body, to be finished by the header's in [`Header::encode`].
 #[inline]
 pub(crate) fn body_checksum(salt: u32, body: &[u8]) -> u32 {
-    crc32c::crc32c_append(salt, body)
+    checksum::extend(salt, body)
 }
 
 fn u16_at(b: &[u8], at: usize) -> u16 {
@@ -110,28 +112,30 @@ fn u64_at(b: &[u8], at: usize) -> u64 {
 }
 
 impl Header {
-    /// The header's bytes with the checksum finished from the body's.
+    /// The header as ten little-endian words, without its checksum.
     #[inline]
-    pub(crate) fn encode(&self, body_checksum: u32) -> [u8; RECORD_HEADER] {
-        let mut h = [0; RECORD_HEADER];
-        h[0..3].copy_from_slice(&RECORD_MAGIC);
-        h[3] = LAYOUT;
-        h[4..8].copy_from_slice(&self.length.to_le_bytes());
-        h[12] = self.kind.byte();
-        h[13] = self.marks;
-        h[14..16].copy_from_slice(&self.flags.0.to_le_bytes());
-        h[16..20].copy_from_slice(&self.generation.0.to_le_bytes());
-        h[20..24].copy_from_slice(&self.connection.0.to_le_bytes());
-        h[24..32].copy_from_slice(&self.seq.0.to_le_bytes());
-        h[32..40].copy_from_slice(&self.next_in.0.to_le_bytes());
-        h[40..48].copy_from_slice(&self.cause.unwrap_or(SeqNum::ZERO).0.to_le_bytes());
-        h[48..56].copy_from_slice(&self.utc.0.to_le_bytes());
-        h[56..64].copy_from_slice(&self.mono.0.to_le_bytes());
-        h[64..72].copy_from_slice(&self.turn.to_le_bytes());
-        h[72..80].copy_from_slice(&self.next_out.0.to_le_bytes());
-        let crc = header_checksum(body_checksum, &h);
-        h[8..12].copy_from_slice(&crc.to_le_bytes());
-        h
+    pub(crate) fn words(&self) -> [u64; RECORD_HEADER / 8] {
+        let [m0, m1, m2] = RECORD_MAGIC;
+        let magic = u64::from(u32::from_le_bytes([m0, m1, m2, LAYOUT]));
+        [
+            magic | u64::from(self.length) << 32,
+            u64::from(self.kind.byte()) << 32 | u64::from(self.marks) << 40 | u64::from(self.flags.0) << 48,
+            u64::from(self.generation.0) | u64::from(self.connection.0) << 32,
+            self.seq.0,
+            self.next_in.0,
+            self.cause.unwrap_or(SeqNum::ZERO).0,
+            self.utc.0,
+            self.mono.0,
+            self.turn,
+            self.next_out.0,
+        ]
+    }
+
+    /// The header with marks added and the checksum finished from the body's.
+    #[inline]
+    pub(crate) fn finish(words: &mut [u64; RECORD_HEADER / 8], marks: u8, body_checksum: u32) {
+        words[1] |= u64::from(marks) << 40;
+        words[1] |= u64::from(checksum::extend_header(body_checksum, words));
     }
 
     /// The fields as they stand, checked for being possible but not against the checksum: for walking over records that
@@ -171,7 +175,11 @@ impl Header {
     pub(crate) fn decode(bytes: &[u8], at: usize, salt: u32) -> Option<Self> {
         let header = Self::peek(bytes, at)?;
         let end = at + RECORD_HEADER + header.length as usize;
-        let crc = header_checksum(body_checksum(salt, &bytes[at + RECORD_HEADER..end]), &bytes[at..]);
+        let mut words = [0; RECORD_HEADER / 8];
+        for (n, word) in words.iter_mut().enumerate() {
+            *word = u64_at(bytes, at + 8 * n);
+        }
+        let crc = checksum::extend_header(body_checksum(salt, &bytes[at + RECORD_HEADER..end]), &words);
         let whole = crc == u32_at(bytes, at + 8) && bytes[end..at + header.size()].iter().all(|b| *b == 0);
         whole.then_some(header)
     }
@@ -199,15 +207,6 @@ impl Header {
             body: &bytes[from..from + self.length as usize],
         })
     }
-}
-
-/// Everything of the header but the checksum's own bytes.
-#[inline]
-fn header_checksum(body_checksum: u32, h: &[u8]) -> u32 {
-    let mut covered = [0; RECORD_HEADER - 4];
-    covered[..8].copy_from_slice(&h[..8]);
-    covered[8..].copy_from_slice(&h[12..RECORD_HEADER]);
-    crc32c::crc32c_append(body_checksum, &covered)
 }
 
 /// What the journal keeps besides the records.
@@ -367,7 +366,9 @@ mod tests {
     #[test]
     fn every_field_of_a_record_survives_and_every_flipped_bit_is_noticed() {
         let h = header();
-        let mut bytes = h.encode(body_checksum(99, b"hello")).to_vec();
+        let mut words = Header { marks: FIRST, ..h }.words();
+        Header::finish(&mut words, LAST, body_checksum(99, b"hello"));
+        let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         bytes.extend_from_slice(b"hello\0\0\0");
         assert_eq!(Header::decode(&bytes, 0, 99), Some(h));
         assert_eq!(Header::decode(&bytes, 0, 98), None, "another journal's record");

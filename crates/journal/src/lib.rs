@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod backend;
+mod checksum;
 mod directory;
 mod files;
 mod head;

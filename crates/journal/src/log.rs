@@ -119,16 +119,18 @@ pub(crate) struct Log {
 #[derive(Default)]
 pub(crate) struct Turn {
     number: u64,
-    /// The record whose header is not written yet: only the next append or the commit knows whether it is the last.
-    unsettled: Option<Unsettled>,
-    /// The first record and the word that will make the turn visible.
-    first: Option<(Place, u64)>,
-}
-
-struct Unsettled {
+    /// Whether a record was added.
+    begun: bool,
+    /// Whether the last record's header is still to be written: only the next append or the commit knows whether it is the
+    /// last of the turn.
+    unsettled: bool,
+    /// That record: its place, its header so far and its body's checksum.
     at: Place,
-    header: Header,
+    words: [u64; RECORD_HEADER / 8],
     body_checksum: u32,
+    /// The first record, and the word that will make the turn visible.
+    first: Place,
+    first_word: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -182,40 +184,43 @@ impl Log {
             turn,
             next_out: pending.next_out,
         };
-        self.put(header, record.body);
+        self.put(&header, record.body);
         Ok(())
     }
 
     #[inline]
-    fn put(&mut self, mut header: Header, body: &[u8]) {
+    fn put(&mut self, header: &Header, body: &[u8]) {
         self.settle(0);
-        if self.turn.first.is_none() {
-            header.marks |= FIRST;
-        }
         let at = self.end;
         self.segments[at.segment].mapping.write(at.offset + RECORD_HEADER, body);
-        self.turn.unsettled = Some(Unsettled { at, header, body_checksum: body_checksum(self.salt, body) });
-        if self.turn.first.is_none() {
-            self.turn.first = Some((at, 0));
+        let turn = &mut self.turn;
+        if !turn.begun {
+            turn.first = at;
         }
+        turn.begun = true;
+        turn.unsettled = true;
+        turn.at = at;
+        turn.words = header.words();
+        turn.body_checksum = body_checksum(self.salt, body);
         self.end.offset += header.size();
     }
 
     /// Writes the header that is still to be written; that of the turn's first record without its first word.
     #[inline]
     fn settle(&mut self, marks: u8) {
-        let Some(Unsettled { at, mut header, body_checksum }) = self.turn.unsettled.take() else { return };
-        header.marks |= marks;
-        let bytes = header.encode(body_checksum);
-        let mapping = &mut self.segments[at.segment].mapping;
-        match &mut self.turn.first {
-            Some((first, word)) if *first == at => {
-                let mut w = [0; 8];
-                w.copy_from_slice(&bytes[..8]);
-                *word = u64::from_le_bytes(w);
-                mapping.write(at.offset + 8, &bytes[8..]);
-            }
-            _ => mapping.write(at.offset, &bytes),
+        let turn = &mut self.turn;
+        if !turn.unsettled {
+            return;
+        }
+        turn.unsettled = false;
+        let first = turn.at == turn.first;
+        Header::finish(&mut turn.words, if first { marks | FIRST } else { marks }, turn.body_checksum);
+        let mapping = &mut self.segments[turn.at.segment].mapping;
+        mapping.write_words(turn.at.offset + 8, &turn.words[1..]);
+        if first {
+            turn.first_word = turn.words[0];
+        } else {
+            mapping.publish(turn.at.offset, turn.words[0]);
         }
     }
 
@@ -228,8 +233,12 @@ impl Log {
     /// Makes the turn visible.
     #[inline]
     pub(crate) fn publish(&mut self) {
-        let Some((at, word)) = self.turn.first.take() else { return };
-        self.segments[at.segment].mapping.publish(at.offset, u64::from_le(word));
+        if !self.turn.begun {
+            return;
+        }
+        self.turn.begun = false;
+        let Turn { first, first_word, .. } = self.turn;
+        self.segments[first.segment].mapping.publish(first.offset, first_word);
         if self.pending.generation != self.committed.generation {
             // The numbers begin again: what was in reserve for the old ones is more than the new mark will be.
             self.limit = self.limit.min(self.pending.next_out.0.saturating_add(RESERVE));
@@ -250,8 +259,8 @@ impl Log {
 
     /// Forgets the turn; its bytes become zero again.
     pub(crate) fn rollback(&mut self) {
-        self.turn.unsettled = None;
-        self.turn.first = None;
+        self.turn.unsettled = false;
+        self.turn.begun = false;
         let from = self.committed_end;
         for n in from.segment..=self.end.segment {
             let begin = if n == from.segment { from.offset } else { SEGMENT_HEADER };
@@ -298,7 +307,7 @@ impl Log {
             turn: self.turn.number,
             next_out: self.pending.next_out,
         };
-        self.put(seal, b"");
+        self.put(&seal, b"");
         self.end = Place { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
         Ok(())

@@ -1,4 +1,4 @@
-//! Memory-mapped files: the only place of this crate with unsafe code.
+//! Memory-mapped files: with `checksum` the only place of this crate with unsafe code.
 //!
 //! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones write. The store thread holds a
 //! [`MappingAhead`], which touches and flushes pages without ever looking at their bytes. It cannot guard against another
@@ -63,7 +63,22 @@ impl Mapping {
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.raw.as_mut_ptr().add(at), bytes.len()) }
     }
 
-    /// Stores one word so that whoever sees it also sees everything written before.
+    /// Stores `words` at `at`, little-endian, one by one: they come from registers.
+    ///
+    /// # Panics
+    /// When they do not fit, `at` is not a multiple of 8 or the mapping is read-only.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) fn write_words(&mut self, at: usize, words: &[u64]) {
+        let fits = at <= self.raw.len() && words.len() <= (self.raw.len() - at) / 8;
+        assert!(self.writable && at.is_multiple_of(8) && fits);
+        for (n, word) in words.iter().enumerate() {
+            // SAFETY: inside the writable mapping (just checked) and aligned, because mappings begin on a page.
+            unsafe { self.raw.as_mut_ptr().add(at).cast::<u64>().add(n).write(word.to_le()) }
+        }
+    }
+
+    /// Stores one word, little-endian, so that whoever sees it also sees everything written before.
     ///
     /// # Panics
     /// When it does not fit, `at` is not a multiple of 8 or the mapping is read-only.
@@ -74,7 +89,7 @@ impl Mapping {
         // SAFETY: inside the writable mapping and aligned, because mappings begin on a page and `at` is a multiple of 8
         // (both just checked); the exclusive borrow keeps all other accesses of this process away.
         let target = unsafe { AtomicU64::from_ptr(self.raw.as_mut_ptr().add(at).cast()) };
-        target.store(word, Ordering::Release);
+        target.store(word.to_le(), Ordering::Release);
     }
 
     /// Zeroes a range, leaving alone what is zero already (a page that is never written never needs a block on disk).
@@ -142,6 +157,8 @@ mod tests {
         let read = std::fs::read(&path).unwrap();
         assert_eq!(&read[4090..4102], b"across pages");
         assert_eq!(read[8], 8);
+        mapping.write_words(16, &[1, 2]);
+        assert_eq!(mapping.bytes()[16..32], [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
         mapping.clear(5..4100);
         assert_eq!(
             &Mapping::read_only(&file, 8192).unwrap().bytes()[4088..4104],

@@ -212,10 +212,10 @@ impl Work {
                 next_out: SeqNum::ZERO,
             };
             let covered = &mapping.bytes()[from.offset + RECORD_HEADER..to];
-            let bytes = header.encode(body_checksum(self.salt, covered));
-            let (word, rest) = bytes.split_at(8);
-            mapping.write(from.offset + 8, rest);
-            mapping.write(from.offset, word);
+            let mut words = header.words();
+            Header::finish(&mut words, 0, body_checksum(self.salt, covered));
+            mapping.write_words(from.offset + 8, &words[1..]);
+            mapping.publish(from.offset, words[0]);
             let length = mapping.len();
             mapping.ahead().flush(0..length).map_err(|e| failed("syncing", &path, &e))?;
             self.done.push(format!(

@@ -10,7 +10,7 @@ use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::Ledger;
 
 /// Where a record begins: index of the segment (not its number) and offset in it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Place {
     pub(crate) segment: usize,
     pub(crate) offset: usize,
