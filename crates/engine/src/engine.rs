@@ -50,7 +50,7 @@ pub(crate) enum Command {
 }
 
 impl Engine<()> {
-    /// An engine without sessions yet.
+    /// An engine without sessions yet. [`EngineBuilder::from_config`] begins one from a configuration file.
     #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::new()

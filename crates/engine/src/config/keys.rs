@@ -49,6 +49,9 @@ const TIMER: Treatment =
     Replaced("a TestRequest goes after a HeartBtInt plus a fifth of silence, the end comes after another");
 const ROTATION: Treatment = Replaced("hosts are tried in the order given, the first after the last");
 
+const GARBLED: &str =
+    "a message with a wrong BodyLength or CheckSum is ignored and reported, as the standard says";
+
 const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatment {
     Unavailable { harmless, reason }
 }
@@ -102,7 +105,7 @@ pub(super) static KEYS: &[(&str, Treatment)] = &[
     ("ForceResendWhenCorruptedStore", Replaced("damaged numbers are gap-filled; `fixbolt journal repair` tells them")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
     ("LogonTag*", only(&[], "fields of the Logon are written by the application")),
-    ("RejectGarbledMessage", only(&["N"], "a garbled message is ignored and reported, as the standard says")),
+    ("RejectGarbledMessage", only(&["N"], GARBLED)),
     ("RejectMessageOnUnhandledException", Replaced("a failing callback undoes its turn and ends the connection; the message comes again")),
     ("RequiresOrigSendingTime", only(&["Y"], "OrigSendingTime is required with PossDupFlag=Y")),
     ("ContinueInitializationOnError", only(&["N"], "a faulty session stops the start")),
@@ -124,8 +127,8 @@ pub(super) static KEYS: &[(&str, Treatment)] = &[
     ("DataDictionary", Used),
     ("TransportDataDictionary", FIXT),
     ("AppDataDictionary*", FIXT),
-    ("ValidateLengthAndChecksum", Used),
-    ("ValidateChecksum", Used),
+    ("ValidateLengthAndChecksum", only(&["Y"], GARBLED)),
+    ("ValidateChecksum", only(&["Y"], GARBLED)),
     ("ValidateFieldsOutOfOrder", Used),
     ("ValidateFieldsHaveValues", Used),
     ("ValidateUserDefinedFields", Used),

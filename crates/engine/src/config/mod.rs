@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::{ConfigError, ConfigWarning, Place};
-pub use session::{CompatibilityName, Connection, Identity, SessionConfiguration, Validation};
+pub use session::{Connection, Identity, SessionConfiguration, Validation};
 
 use keys::Treatment;
 use text::{Section, SectionKind, Setting};

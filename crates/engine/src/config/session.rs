@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fixbolt_codec::Precision;
-use fixbolt_session::SessionId;
+use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionId};
 
 use super::error::{ConfigError, ConfigWarning, Place};
 use super::value::{Settings, contradicts, wrong};
@@ -21,8 +21,8 @@ pub struct SessionConfiguration {
     pub identity: Identity,
     /// How the connection comes about.
     pub connection: Connection,
-    /// HeartBtInt; an acceptor takes the initiator's. Zero: no heartbeats.
-    pub heart_bt_int: Duration,
+    /// HeartBtInt in seconds; an acceptor takes the initiator's. 0: no heartbeats.
+    pub heart_bt_int: u32,
     /// LogonTimeout: how long a Logon may take, sent or awaited.
     pub logon_timeout: Duration,
     /// LogoutTimeout: how long the answer to a Logout may take.
@@ -42,7 +42,7 @@ pub struct SessionConfiguration {
     /// MaxMessageSize in bytes after logon.
     pub max_message_size: usize,
     /// Which engine's reactions the session reproduces.
-    pub compatibility: CompatibilityName,
+    pub compatibility: Compatibility,
     /// FileStorePath: the directory that holds the session's journal; `None` keeps messages in memory.
     pub journal: Option<PathBuf>,
     /// PersistMessages: N keeps no messages, and gap-fills whatever is asked for.
@@ -94,26 +94,12 @@ pub enum Connection {
     },
 }
 
-/// The value of the key Compatibility.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CompatibilityName {
-    /// As the standard says.
-    #[default]
-    Standard,
-    /// As QuickFIX C++.
-    QuickFix,
-    /// As QuickFIX/J.
-    QuickFixJ,
-}
-
 /// The switches of validation, by the names that QuickFIX gave them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Validation {
     /// UseDataDictionary and ValidateIncomingMessage: whether messages are compared with the dictionary at all.
     pub use_data_dictionary: bool,
-    /// ValidateLengthAndChecksum: N accepts a wrong CheckSum.
-    pub check_sum: bool,
     /// ValidateFieldsOutOfOrder: header, body, trailer in this order.
     pub fields_out_of_order: bool,
     /// ValidateFieldsHaveValues: no empty value.
@@ -143,7 +129,7 @@ impl SessionConfiguration {
         };
         let identity = identity(settings, acceptor)?;
         no_schedule(settings, warnings)?;
-        let heart_bt_int = settings.number("HeartBtInt", 0..=DAY)?;
+        let heart_bt_int = settings.number("HeartBtInt", 0..=86_400)?;
         if heart_bt_int.is_none() && !acceptor {
             return Err(missing(settings, "HeartBtInt (seconds), which an initiator decides"));
         }
@@ -164,7 +150,7 @@ impl SessionConfiguration {
             place: settings.place().clone(),
             identity,
             connection,
-            heart_bt_int: Duration::from_secs(heart_bt_int.unwrap_or(30)),
+            heart_bt_int: heart_bt_int.unwrap_or(30),
             logon_timeout: settings.seconds("LogonTimeout", 1..=DAY, 10)?,
             logout_timeout: settings.seconds("LogoutTimeout", 1..=DAY, 2)?,
             reset_on_logon: settings.flag("ResetOnLogon", false)?,
@@ -173,14 +159,16 @@ impl SessionConfiguration {
             check_comp_id: settings.flag("CheckCompID", true)?,
             max_latency: settings.flag("CheckLatency", true)?.then_some(max_latency),
             timestamp_precision: precision(settings)?,
-            max_message_size: settings.number("MaxMessageSize", 1024..=64 << 20)?.unwrap_or(64 << 10),
+            max_message_size: settings
+                .number("MaxMessageSize", MAX_MESSAGE_SIZE_BEFORE_LOGON..=64 << 20)?
+                .unwrap_or(64 << 10),
             compatibility: settings
                 .choice(
                     "Compatibility",
                     &[
-                        ("standard", CompatibilityName::Standard),
-                        ("quickfix", CompatibilityName::QuickFix),
-                        ("quickfixj", CompatibilityName::QuickFixJ),
+                        ("standard", Compatibility::Standard),
+                        ("quickfix", Compatibility::QuickFix),
+                        ("quickfixj", Compatibility::QuickFixJ),
                     ],
                 )?
                 .unwrap_or_default(),
@@ -386,12 +374,9 @@ fn dictionary(settings: &Settings<'_>) -> Result<Option<PathBuf>, ConfigError> {
 }
 
 fn validation(settings: &Settings<'_>) -> Result<Validation, ConfigError> {
-    let both = settings.flag("ValidateLengthAndChecksum", true)?;
-    let check_sum = settings.flag("ValidateChecksum", true)?;
     Ok(Validation {
         use_data_dictionary: settings.flag("UseDataDictionary", true)?
             & settings.flag("ValidateIncomingMessage", true)?,
-        check_sum: both && check_sum,
         fields_out_of_order: settings.flag("ValidateFieldsOutOfOrder", true)?,
         fields_have_values: settings.flag("ValidateFieldsHaveValues", true)?,
         user_defined_fields: settings.flag("ValidateUserDefinedFields", true)?,

@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
 use fixbolt_codec::Precision;
+use fixbolt_session::Compatibility;
 
 use super::keys::{KEYS, Treatment};
 use super::*;
@@ -59,7 +60,7 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     assert_eq!(session.max_latency, Some(Duration::from_secs(120)));
     assert_eq!(session.timestamp_precision, Precision::Millis);
     assert_eq!(session.max_message_size, 65_536);
-    assert_eq!(session.compatibility, CompatibilityName::Standard);
+    assert_eq!(session.compatibility, Compatibility::Standard);
     assert!(session.persist_messages && session.socket_nodelay && session.check_comp_id);
     assert!(session.journal.is_none() && session.data_dictionary.is_none());
     assert!(session.validation.use_data_dictionary && session.validation.user_defined_fields);
@@ -68,7 +69,7 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
 #[test]
 fn a_sessions_own_setting_beats_the_default() {
     let session = one(&format!("[DEFAULT]\nHeartBtInt=10\nLogonTimeout=7\n{INITIATOR}"));
-    assert_eq!(session.heart_bt_int, Duration::from_secs(30));
+    assert_eq!(session.heart_bt_int, 30);
     assert_eq!(session.logon_timeout, Duration::from_secs(7));
 }
 
@@ -183,7 +184,7 @@ fn every_value_has_its_type_and_the_error_says_which() {
         ("HeartBtInt=-1", "a whole number from 0 to 86400"),
         ("LogonTimeout=0", "a whole number from 1 to 86400"),
         ("MaxLatency=1e3", "a whole number from 1 to 86400"),
-        ("MaxMessageSize=99999999999999999999", "a whole number from 1024 to 67108864"),
+        ("MaxMessageSize=99999999999999999999", "a whole number from 8192 to 67108864"),
         ("TimestampPrecision=4", "one of 0, 3, 6, 9, SECONDS, MILLIS, MICROS, NANOS"),
         ("Compatibility=quickfixn", "one of standard, quickfix, quickfixj"),
         ("SocketAcceptAddress=venue.example", "an IP address of this machine"),

@@ -1,0 +1,318 @@
+//! An engine from a configuration file: the same as the builder's calls, made from what the file says.
+
+use core::net::SocketAddr;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator, fix42, fix44};
+use fixbolt_journal::NoStore;
+use fixbolt_session::{Compatibility, Role, SessionId, SessionSettings};
+
+use crate::builder::{Acceptance, EngineBuilder, Initiation};
+use crate::config::{
+    ConfigError, Configuration, Connection, Identity, Place, SessionConfiguration, Validation,
+};
+use crate::error::EngineError;
+
+/// The validator of a version whose dictionary is shipped (`FIX.4.2`, `FIX.4.4`); `None` for any other. Made once a process.
+#[must_use]
+pub fn shipped_validator(begin_string: &str) -> Option<Arc<Validator>> {
+    static FIX42: OnceLock<Arc<Validator>> = OnceLock::new();
+    static FIX44: OnceLock<Arc<Validator>> = OnceLock::new();
+    let shipped = match begin_string {
+        "FIX.4.2" => FIX42.get_or_init(|| Arc::new(Validator::new(fix42()))),
+        "FIX.4.4" => FIX44.get_or_init(|| Arc::new(Validator::new(fix44()))),
+        _ => return None,
+    };
+    Some(Arc::clone(shipped))
+}
+
+impl EngineBuilder {
+    /// What `configuration` describes. Its warnings are the caller's to show.
+    ///
+    /// # Errors
+    /// [`EngineError::Dictionary`] when a DataDictionary cannot be used, [`EngineError::Config`] when sessions cannot stand in one
+    /// engine.
+    pub fn from_config(configuration: &Configuration) -> Result<Self, EngineError> {
+        let mut builder = store_of(Self::new(), &configuration.sessions)?;
+        let mut dictionaries = Dictionaries::default();
+        for session in &configuration.sessions {
+            builder = add(builder, session, &mut dictionaries)?;
+        }
+        Ok(builder)
+    }
+}
+
+/// All sessions of an engine are kept in one place, since a turn may write to several of them.
+fn store_of(builder: EngineBuilder, sessions: &[SessionConfiguration]) -> Result<EngineBuilder, EngineError> {
+    let Some(first) = sessions.first() else { return Ok(builder) };
+    for session in sessions {
+        if (&session.journal, session.persist_messages) != (&first.journal, first.persist_messages) {
+            let reason = format!(
+                "FileStorePath and PersistMessages are the same for all sessions of an engine, but differ from {}",
+                first.place
+            );
+            return Err(contradiction(&session.place, reason));
+        }
+    }
+    Ok(match &first.journal {
+        Some(base) => builder.journal(base),
+        None if first.persist_messages => builder,
+        None => builder.store(Box::new(NoStore::new())),
+    })
+}
+
+fn contradiction(place: &Place, reason: String) -> EngineError {
+    EngineError::Config(ConfigError::Contradiction { place: place.clone(), reason })
+}
+
+fn add(
+    builder: EngineBuilder,
+    session: &SessionConfiguration,
+    dictionaries: &mut Dictionaries,
+) -> Result<EngineBuilder, EngineError> {
+    let nodelay = session.socket_nodelay;
+    match (&session.identity, &session.connection) {
+        (Identity::Fixed(id), Connection::Initiator { hosts, reconnect_interval, connect_timeout }) => {
+            let validator = dictionaries.validator(session, id.begin_string())?;
+            Ok(builder.connect(Initiation {
+                settings: settings(session, id.clone(), Role::Initiator, validator),
+                hosts: hosts.clone(),
+                reconnect_interval: *reconnect_interval,
+                connect_timeout: *connect_timeout,
+                nodelay,
+            }))
+        }
+        (Identity::Fixed(id), Connection::Acceptor { listen, allowed }) => {
+            let validator = dictionaries.validator(session, id.begin_string())?;
+            let settings = settings(session, id.clone(), Role::Acceptor, validator);
+            let acceptance = Acceptance { settings, allowed: allowed.clone(), nodelay };
+            Ok(builder.accept(SocketAddr::from(*listen), acceptance))
+        }
+        (
+            Identity::Dynamic { begin_string, sender_comp_id, target_comp_id },
+            Connection::Acceptor { listen, allowed },
+        ) => {
+            let mut validators = HashMap::new();
+            for version in ["FIX.4.2", "FIX.4.4"] {
+                if begin_string.as_deref().is_none_or(|only| only == version) {
+                    validators.insert(version, dictionaries.validator(session, version)?);
+                }
+            }
+            let (session, allowed) = (session.clone(), allowed.clone());
+            let (sender, target) = (sender_comp_id.clone(), target_comp_id.clone());
+            Ok(builder.accept_any(SocketAddr::from(*listen), move |id| {
+                let named = |part: &Option<String>, is: &str| part.as_deref().is_none_or(|only| only == is);
+                let validator = validators.get(id.begin_string())?;
+                (named(&sender, id.sender_comp_id()) && named(&target, id.target_comp_id())).then(|| {
+                    let settings = settings(&session, id.clone(), Role::Acceptor, validator.clone());
+                    Acceptance { settings, allowed: allowed.clone(), nodelay }
+                })
+            }))
+        }
+        (Identity::Dynamic { .. }, Connection::Initiator { .. }) => {
+            let reason = "only an acceptor takes any session".to_owned();
+            Err(contradiction(&session.place, reason))
+        }
+    }
+}
+
+fn settings(
+    session: &SessionConfiguration,
+    id: SessionId,
+    role: Role,
+    validator: Option<Arc<Validator>>,
+) -> SessionSettings {
+    SessionSettings {
+        validator,
+        policy: policy(session.compatibility, &session.validation),
+        compatibility: session.compatibility,
+        heart_bt_int: session.heart_bt_int,
+        sending_time_threshold: session.max_latency,
+        logon_timeout: session.logon_timeout,
+        logout_timeout: session.logout_timeout,
+        max_message_size: session.max_message_size,
+        reset_on_logon: session.reset_on_logon,
+        reset_on_logout: session.reset_on_logout,
+        reset_on_disconnect: session.reset_on_disconnect,
+        check_comp_id: session.check_comp_id,
+        timestamp_digits: session.timestamp_precision.digits(),
+        outbox_size: SessionSettings::new(id.clone(), role).outbox_size.max(4 * session.max_message_size),
+        ..SessionSettings::new(id, role)
+    }
+}
+
+/// QuickFIX's switches as actions of the checks.
+fn policy(compatibility: Compatibility, validation: &Validation) -> Policy {
+    let mut policy = match compatibility {
+        Compatibility::Standard => Policy::standard(),
+        Compatibility::QuickFix | Compatibility::QuickFixJ => Policy::quickfix(),
+    };
+    let switches: [(bool, &[Check]); 6] = [
+        (validation.fields_out_of_order, &[Check::SectionOrder]),
+        (validation.fields_have_values, &[Check::EmptyValue]),
+        (validation.user_defined_fields, &[Check::UserDefinedTag]),
+        (validation.unordered_group_fields, &[Check::GroupOrder]),
+        (!validation.allow_unknown_fields, &[Check::UnknownTag, Check::TagNotInMessage]),
+        (!validation.allow_unknown_enum_values, &[Check::EnumValue]),
+    ];
+    for (on, checks) in switches {
+        for check in checks {
+            if !on {
+                policy = policy.with(*check, Action::Ignore);
+            }
+        }
+    }
+    if !validation.reject_invalid_message {
+        for check in Check::ALL {
+            if policy.action(check) == Action::Reject {
+                policy = policy.with(check, Action::Warn);
+            }
+        }
+    }
+    policy
+}
+
+/// Dictionaries that were read, by file, with the BeginString that each is for.
+#[derive(Default)]
+struct Dictionaries {
+    read: HashMap<PathBuf, (String, Arc<Validator>)>,
+}
+
+impl Dictionaries {
+    /// The validator that a session of this version wants, if it wants one.
+    fn validator(
+        &mut self,
+        session: &SessionConfiguration,
+        begin_string: &str,
+    ) -> Result<Option<Arc<Validator>>, EngineError> {
+        if !session.validation.use_data_dictionary {
+            return Ok(None);
+        }
+        let Some(file) = &session.data_dictionary else { return Ok(shipped_validator(begin_string)) };
+        if !self.read.contains_key(file) {
+            let refused = |reason| EngineError::Dictionary { file: file.clone(), reason };
+            let dictionary = read_dictionary(file).map_err(refused)?;
+            let version = dictionary.version().begin_string.clone();
+            self.read.insert(file.clone(), (version, Arc::new(Validator::new(&dictionary))));
+        }
+        let (version, validator) = &self.read[file];
+        if version != begin_string {
+            let reason = format!(
+                "DataDictionary {} is of {version}, but the session is of {begin_string}",
+                file.display()
+            );
+            return Err(contradiction(&session.place, reason));
+        }
+        Ok(Some(Arc::clone(validator)))
+    }
+}
+
+/// Reads QuickFIX XML or FIX Orchestra, whichever the root element says.
+fn read_dictionary(file: &Path) -> Result<Dictionary, String> {
+    let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
+    let root = text.split('<').skip(1).find(|part| !part.starts_with(['?', '!'])).unwrap_or_default();
+    let name = root.split(|c: char| c.is_whitespace() || c == '>' || c == '/').next().unwrap_or_default();
+    let read = if name.ends_with("repository") {
+        Dictionary::from_orchestra(&text)
+    } else {
+        Dictionary::from_quickfix_xml(&text)
+    };
+    match read {
+        Ok((dictionary, warnings)) => {
+            for warning in warnings {
+                tracing::warn!(file = %file.display(), %warning, "dictionary");
+            }
+            Ok(dictionary)
+        }
+        Err(errors) => Err(match errors.split_first() {
+            None => "it cannot be read".to_owned(),
+            Some((first, [])) => first.to_string(),
+            Some((first, more)) => format!("{first} (and {} more)", more.len()),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str =
+        "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=A\n";
+
+    fn first(lines: &str) -> SessionConfiguration {
+        let text = format!("{BASE}[SESSION]\nTargetCompID=B\n{lines}\n");
+        Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0)
+    }
+
+    fn policy_of(lines: &str) -> Policy {
+        let session = first(lines);
+        policy(session.compatibility, &session.validation)
+    }
+
+    #[test]
+    fn each_switch_of_validation_is_an_action_of_its_check() {
+        assert_eq!(policy_of(""), Policy::standard());
+        assert_eq!(policy_of("Compatibility=quickfix"), Policy::quickfix());
+        for (line, check) in [
+            ("ValidateFieldsOutOfOrder=N", Check::SectionOrder),
+            ("ValidateFieldsHaveValues=N", Check::EmptyValue),
+            ("ValidateUserDefinedFields=N", Check::UserDefinedTag),
+            ("ValidateUnorderedGroupFields=N", Check::GroupOrder),
+            ("AllowUnknownEnumValues=Y", Check::EnumValue),
+        ] {
+            assert_eq!(policy_of(line), Policy::standard().with(check, Action::Ignore), "{line}");
+        }
+        let warned = policy_of("RejectInvalidMessage=N\nAllowUnknownMsgFields=Y");
+        assert_eq!(warned.action(Check::UnknownTag), Action::Ignore);
+        assert_eq!(warned.action(Check::RequiredField), Action::Warn);
+    }
+
+    #[test]
+    fn settings_of_the_file_are_settings_of_the_session() {
+        let session = first(
+            "HeartBtInt=7\nCheckLatency=N\nTimestampPrecision=6\nMaxMessageSize=1000000\nResetOnLogon=Y\nCheckCompID=N",
+        );
+        let settings = settings(&session, "FIX.4.4:A->B".parse().unwrap(), Role::Acceptor, None);
+        assert_eq!((settings.heart_bt_int, settings.timestamp_digits), (7, 6));
+        assert_eq!((settings.max_message_size, settings.outbox_size), (1_000_000, 4_000_000));
+        assert!(settings.sending_time_threshold.is_none());
+        assert!(settings.reset_on_logon && !settings.reset_on_logout && !settings.check_comp_id);
+    }
+
+    #[test]
+    fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none() {
+        let mut dictionaries = Dictionaries::default();
+        let shipped = dictionaries.validator(&first(""), "FIX.4.4").unwrap().unwrap();
+        assert!(Arc::ptr_eq(&shipped, &shipped_validator("FIX.4.4").unwrap()));
+        assert!(dictionaries.validator(&first("UseDataDictionary=N"), "FIX.4.4").unwrap().is_none());
+        let error = dictionaries.validator(&first("DataDictionary=/absent.xml"), "FIX.4.4").unwrap_err();
+        assert_eq!(error.to_string(), "dictionary /absent.xml: No such file or directory (os error 2)");
+    }
+
+    #[test]
+    fn a_dictionary_of_another_version_or_with_a_fault_stops_the_start() {
+        let directory = std::env::temp_dir().join(format!("fixbolt-dictionary-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let file = directory.join("dictionary.xml");
+        let line = format!("DataDictionary={}", file.display());
+        let fix42 =
+            "<fix type='FIX' major='4' minor='2'><header/><trailer/><messages/><components/><fields/></fix>";
+        std::fs::write(&file, fix42).unwrap();
+        let error = Dictionaries::default().validator(&first(&line), "FIX.4.4").unwrap_err().to_string();
+        assert!(error.ends_with("is of FIX.4.2, but the session is of FIX.4.4"), "{error}");
+        std::fs::write(&file, "<fix").unwrap();
+        let error = Dictionaries::default().validator(&first(&line), "FIX.4.4").unwrap_err();
+        assert!(matches!(error, EngineError::Dictionary { .. }), "{error}");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn sessions_that_are_kept_in_different_places_are_refused() {
+        let text = format!("{BASE}[SESSION]\nTargetCompID=B\nFileStorePath=one\n[SESSION]\nTargetCompID=C\n");
+        let configuration = Configuration::from_text("a.cfg", &text).unwrap();
+        let error = EngineBuilder::from_config(&configuration).unwrap_err().to_string();
+        assert!(error.starts_with("a.cfg:9: FileStorePath and PersistMessages are the same"), "{error}");
+    }
+}

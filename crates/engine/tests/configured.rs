@@ -1,0 +1,81 @@
+//! Engines from configuration files.
+
+mod support;
+
+use std::fs;
+
+use fixbolt::config::Configuration;
+use fixbolt::{EngineBuilder, EngineError};
+use support::*;
+
+const VENUE: &str = "
+[DEFAULT]
+ConnectionType=acceptor
+SocketAcceptPort=0
+BeginString=FIX.4.4
+SenderCompID=VENUE
+FileStorePath=${file:where}
+[SESSION]
+TargetCompID=TRADER
+[SESSION]
+DynamicSession=Y
+TargetCompID=*
+ResetOnLogon=Y
+";
+
+#[test]
+fn a_venue_and_a_trader_from_files_trade_with_validation_and_journals() {
+    let scratch = Scratch::new("configured");
+    fs::write(scratch.0.join("where"), scratch.0.join("venue").display().to_string()).unwrap();
+    fs::write(scratch.0.join("venue.cfg"), VENUE).unwrap();
+    let configuration = Configuration::from_file(scratch.0.join("venue.cfg")).unwrap();
+    assert!(configuration.warnings.is_empty());
+    let (app, venue_log) = Recorder::venue();
+    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let address = venue.addresses()[0];
+    assert!(address.ip().is_loopback());
+
+    let trader = format!(
+        "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=TRADER\nTargetCompID=VENUE\n\
+         HeartBtInt=30\nSocketConnectHost=localhost\nSocketConnectPort={}\nFileStorePath={}\n",
+        address.port(),
+        scratch.0.join("trader").display()
+    );
+    let configuration = Configuration::from_text("trader.cfg", &trader).unwrap();
+    let (app, trader_log) = Recorder::trader();
+    let trader = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    trader_log.logged_on();
+    venue_log.logged_on();
+    trader.stop().unwrap();
+
+    // The dynamic session has the dictionary, too: an order without its required fields is rejected.
+    let mut peer = Peer::connect(address).named("ANYONE", "VENUE");
+    peer.log_on();
+    peer.send("D", "11=ord1");
+    let reject = peer.receive();
+    assert!(reject.contains("|35=3|") && reject.contains("|373=1|"), "{reject}");
+    drop(peer);
+    venue.stop().unwrap();
+    for session in ["venue/FIX.4.4-VENUE-TRADER", "venue/FIX.4.4-VENUE-ANYONE", "trader/FIX.4.4-TRADER-VENUE"]
+    {
+        assert!(scratch.0.join(session).is_dir(), "{session}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_and_a_file_that_is_not_there_are_errors_of_one_line() {
+    let scratch = Scratch::new("configured-errors");
+    let text = VENUE.replace("FileStorePath=${file:where}\n", "");
+    let configuration = Configuration::from_text("venue.cfg", &text).unwrap();
+    let (app, _) = Recorder::venue();
+    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    let taken = text.replace("Port=0", &format!("Port={}", venue.addresses()[0].port()));
+    let configuration = Configuration::from_text("venue.cfg", &taken).unwrap();
+    let (app, _) = Recorder::venue();
+    let error = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap_err();
+    assert!(matches!(error, EngineError::Listen { .. }), "{error}");
+    let absent = scratch.0.join("absent.cfg");
+    let error = Configuration::from_file(&absent).unwrap_err().to_string();
+    assert_eq!(error, format!("cannot read {}: No such file or directory (os error 2)", absent.display()));
+    venue.stop().unwrap();
+}

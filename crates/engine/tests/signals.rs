@@ -1,0 +1,22 @@
+//! A signal stops the engine as `stop` does. Alone in its process, since a signal is everybody's.
+
+mod support;
+
+use fixbolt::Engine;
+use support::*;
+
+#[test]
+fn sigterm_logs_out_and_ends_the_engine() {
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    venue.stop_on_signals().unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    signal_hook::low_level::raise(signal_hook::consts::SIGTERM).unwrap();
+    assert!(peer.receive().contains("|35=5|"));
+    peer.send("5", "");
+    assert_eq!(peer.try_receive(), None);
+    drop(peer);
+    venue.wait().unwrap();
+    assert_eq!(log.ended(), "LoggedOutByUs");
+}
