@@ -1,0 +1,144 @@
+//! The conformance scripts against running engines over TCP, in real time: ours, and QuickFIX's where the reference folder
+//! is there. Every script has an engine of its own, so that they can wait for their heartbeats side by side.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixbolt::Engine;
+use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
+use fixbolt::session::conformance::{
+    Command, Echo, Failure, FailureKind, Order, Received, Script, Tcp, Transport, TransportError, run,
+};
+use fixbolt::session::{Compatibility, Role, SessionSettings, Utc};
+
+/// A port and the engine behind it, which can be asked to log out.
+struct Behind {
+    tcp: Tcp,
+    engine: Engine<Echo>,
+}
+
+impl Transport for Behind {
+    fn connect(&mut self, connection: u32) -> Result<(), TransportError> {
+        self.tcp.connect(connection)
+    }
+    fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        self.tcp.send(connection, bytes)
+    }
+    fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError> {
+        self.tcp.receive(connection, wait)
+    }
+    fn close(&mut self, connection: u32) -> Result<(), TransportError> {
+        self.tcp.close(connection)
+    }
+    fn utc(&self) -> Utc {
+        self.tcp.utc()
+    }
+    fn command(&mut self, command: &Command) -> Result<(), TransportError> {
+        match command {
+            Command::Logout(id, text) if self.engine.log_out(id, text.as_deref().unwrap_or("")) => Ok(()),
+            _ => self.tcp.command(command),
+        }
+    }
+}
+
+/// One folder of scripts and the session they are written for.
+struct Suite {
+    name: &'static str,
+    folder: PathBuf,
+    settings: SessionSettings,
+}
+
+fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
+    let dictionary = if id.starts_with("FIX.4.2") { fix42() } else { fix44() };
+    SessionSettings {
+        reset_on_logon,
+        validator: Some(Arc::new(Validator::new(dictionary))),
+        ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
+    }
+}
+
+fn quickfix(id: &str) -> SessionSettings {
+    SessionSettings {
+        compatibility: Compatibility::QuickFix,
+        policy: Policy::quickfix(),
+        ..settings(id, true)
+    }
+}
+
+fn suites() -> Vec<Suite> {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let own = |name: &'static str, settings| Suite {
+        name,
+        folder: repository.join("conformance").join(name),
+        settings,
+    };
+    let mut suites = vec![
+        own("fix42", settings("FIX.4.2:VENUE->TRADER42", true)),
+        own("fix44", settings("FIX.4.4:VENUE->TRADER44", true)),
+        own("fix42-continued", settings("FIX.4.2:VENUE->TRADER42", false)),
+        own("fix44-continued", settings("FIX.4.4:VENUE->TRADER44", false)),
+    ];
+    let shared =
+        std::env::var_os("FIXBOLT_SHARED").map_or_else(|| repository.join("../shared"), PathBuf::from);
+    let reference = shared.join("acceptance/quickfix");
+    if reference.is_dir() {
+        for (name, id) in [("fix42", "FIX.4.2:ISLD->TW42"), ("fix44", "FIX.4.4:ISLD->TW44")] {
+            let label = if name == "fix42" { "quickfix/fix42" } else { "quickfix/fix44" };
+            suites.push(Suite { name: label, folder: reference.join(name), settings: quickfix(id) });
+        }
+    } else {
+        eprintln!("shared folder absent: the scripts of QuickFIX were not run over TCP");
+    }
+    suites
+}
+
+/// How many scripts wait at the same time.
+const AT_ONCE: usize = 16;
+
+#[test]
+fn every_script_passes_over_tcp_in_real_time() {
+    let suites = suites();
+    let all: Vec<(&Suite, Script)> = suites
+        .iter()
+        .flat_map(|suite| {
+            Script::read_folder(&suite.folder).unwrap().into_iter().map(move |script| (suite, script))
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let (passed, not_run) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let failures = Mutex::new(Vec::<Failure>::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((suite, script)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let engine = Engine::builder()
+                        .accept("127.0.0.1:0".parse().unwrap(), suite.settings.clone())
+                        .start(Echo::new())
+                        .unwrap();
+                    let mut behind = Behind { tcp: Tcp::new(engine.addresses()[0]), engine };
+                    match run(script, &mut behind, Order::Any) {
+                        Ok(()) => passed.lock().unwrap().push(suite.name),
+                        Err(Failure { kind: FailureKind::Transport(TransportError::OutOfReach), .. }) => {
+                            not_run.lock().unwrap().push(script.name());
+                        }
+                        Err(failure) => failures.lock().unwrap().push(failure),
+                    }
+                    behind.engine.stop().unwrap();
+                }
+            });
+        }
+    });
+    let (passed, not_run, failures) =
+        (passed.into_inner().unwrap(), not_run.into_inner().unwrap(), failures.into_inner().unwrap());
+    for suite in &suites {
+        let count = passed.iter().filter(|name| **name == suite.name).count();
+        eprintln!("{}: {count} scripts passed over TCP", suite.name);
+    }
+    let told: Vec<String> = failures.iter().map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{}", told.join("\n"));
+    // The numbers of a session cannot be set from outside its worker.
+    assert_eq!(not_run, ["9_numbers_set_by_the_operator"; 2]);
+    assert_eq!(passed.len() + not_run.len(), all.len());
+}
