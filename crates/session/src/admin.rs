@@ -78,7 +78,15 @@ impl Scene<'_> {
                 let live = state.replay.map_or(state.next_out, |replay| replay.live);
                 let end = end.min(live.previous());
                 if begin <= end {
-                    state.replay = Some(Replay { next: begin, end, gap_from: None, live });
+                    let (mut next, mut last) = (begin, end);
+                    // What the first one asked for and has not got is not forgotten.
+                    if let Some(open) = state.replay {
+                        let at = open.gap_from.unwrap_or(open.next);
+                        if at <= open.end {
+                            (next, last) = (begin.min(at), end.max(open.end));
+                        }
+                    }
+                    state.replay = Some(Replay { next, end: last, gap_from: None, live });
                 }
             }
             Ok(())
@@ -105,6 +113,11 @@ impl Scene<'_> {
             return self.reject(seq, message, reject);
         };
         let quickfix = self.core().is_quickfix();
+        if new == SeqNum::MAX {
+            // The last number is never used.
+            let text = "Value is incorrect (out of range) for this tag";
+            return self.reject(seq, message, Reject { reason: 5, tag: Some(b"36"), text });
+        }
         if gap_fill && new <= seq && !quickfix {
             // 10e.
             let text = format!("attempt to lower sequence number, invalid value NewSeqNo(36)={new}");

@@ -170,6 +170,13 @@ pub enum SessionEnd {
         /// MsgSeqNum of the message.
         seq: SeqNum,
     },
+    /// Our application panicked in a callback that processes no message.
+    ApplicationPanicked {
+        /// The callback.
+        callback: &'static str,
+    },
+    /// What the session layer had to say could not be written: larger than the counterparty takes, for instance.
+    Unanswerable(Box<SendError>),
     /// The session is halted.
     Halted(Halt),
 }

@@ -7,7 +7,7 @@ use fixbolt_dictionary::{Action, RefTag, SessionRejectReason};
 
 use crate::application::Event;
 use crate::inbound::Reject;
-use crate::scene::Scene;
+use crate::scene::{Scene, say};
 
 /// The first violation that asks for a Reject.
 #[derive(Clone, Copy)]
@@ -25,15 +25,18 @@ impl Scene<'_> {
             return message.fault().map(|fault| broken_field(message, fault));
         };
         let app = &mut *self.app;
-        let mut found = None;
+        let (mut found, mut told) = (None, true);
         validator.for_each(message, &core.settings.policy, scratch, |violation| {
             if violation.action == Action::Warn {
-                app.on_event(key, &Event::Warned { seq, violation });
+                told &= say(app, key, &Event::Warned { seq, violation });
                 return ControlFlow::Continue(());
             }
             found = Some(Found { reason: violation.reason, tag: violation.tag });
             ControlFlow::Break(())
         });
+        if !told {
+            core.event_panicked();
+        }
         found
     }
 }

@@ -75,8 +75,8 @@ pub(crate) struct Reject<'r> {
 }
 
 impl Scene<'_> {
-    /// One message of the counterparty, complete and with the right sum.
-    pub(crate) fn inbound(&mut self, message: Message<'_>) -> Result<(), Stop> {
+    /// One message of the counterparty, complete and with the right sum; `kept` when it came before its turn.
+    pub(crate) fn inbound(&mut self, message: Message<'_>, kept: bool) -> Result<(), Stop> {
         let header = Header::read(&message);
         // Any message that is not garbled proves life (session standard, heartbeats).
         let now = self.now;
@@ -89,8 +89,9 @@ impl Scene<'_> {
         match self.core().state.phase {
             Phase::Disconnected => return Err(Stop),
             Phase::AwaitingLogon | Phase::LogonSent => return self.first_message(&header, message),
-            // The numbers are the next logon's already: nothing of this connection may use them.
-            Phase::LogoutAnswered if reset_on_logout => return Ok(()),
+            // The counterparty has nothing more to say, but may have to ask for what it missed before our answer; unless the
+            // numbers are the next logon's already: nothing of this connection may use them.
+            Phase::LogoutAnswered if reset_on_logout || header.msg_type != b"2" => return Ok(()),
             _ => {}
         }
         // 4: a message without number cannot be placed.
@@ -109,11 +110,13 @@ impl Scene<'_> {
         if let Some(result) = self.check_comp_ids(&header, seq, &message) {
             return result;
         }
-        if let Some(result) = self.check_sending_time(&header, seq, &message) {
+        // What was kept had the right time when it came.
+        if !kept && let Some(result) = self.check_sending_time(&header, seq, &message) {
             return result;
         }
         // Rule 5.1: a reset by agreement comes with number 1 whatever is due.
-        if header.msg_type == b"A" && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") && !header.poss_dup {
+        let reset = header.msg_type == b"A" && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y");
+        if reset && !header.poss_dup && self.core().state.phase == Phase::LoggedOn {
             return self.reset_in_session(&header, seq, &message);
         }
         // 8: a Reset is obeyed whatever its own number is.
@@ -233,10 +236,12 @@ impl Scene<'_> {
         self.post(b"3", Posting::New { cause: Some(seq) }, Some(message), |body| {
             body.field(Key::new(45), &seq.0);
             if fields_known {
-                if let Some(tag) = reject.tag.filter(|tag| !tag.is_empty()) {
+                if let Some(tag) = reject.tag.filter(|tag| !tag.is_empty() && tag.len() <= REFLECTED_MAX) {
                     body.bytes(Key::new(371), tag);
                 }
-                body.bytes(Key::new(372), message.msg_type());
+                if message.msg_type().len() <= REFLECTED_MAX {
+                    body.bytes(Key::new(372), message.msg_type());
+                }
                 if let Some(reason) = reason {
                     body.field(Key::new(373), &u64::from(reason));
                 }
@@ -396,8 +401,11 @@ impl Scene<'_> {
             b"2" => {
                 self.resend_requested(header, seq, message)?;
                 self.core().state.request_answered = Some(seq);
+                if self.core().state.phase == Phase::LogoutAnswered {
+                    return Ok(());
+                }
             }
-            b"5" => self.core().state.logout_waits = true,
+            b"5" => self.core().state.logout_waits = Some(seq),
             _ => {}
         }
         // A gap fill from behind a gap is asked for again with the rest.
@@ -405,22 +413,32 @@ impl Scene<'_> {
             self.tell(&Event::Note("a message that came before its turn was dropped: too many are kept"));
         }
         // Two sides that both wait: whoever asks us has not got our request, or our gap is still open after it (20).
-        let again = header.poss_dup || (header.msg_type == b"2" && !self.core().is_quickfix());
-        self.ask_for_gap(seq, again)
+        let again = if header.poss_dup {
+            self.core().replay_passed(seq)
+        } else {
+            header.msg_type == b"2" && !self.core().is_quickfix()
+        };
+        self.ask_for_gap(seq, header.poss_dup, again)
     }
 
     /// Asks for the missing numbers, once for as long as the gap is open; `again` when a replay has passed it by.
-    pub(crate) fn ask_for_gap(&mut self, received: SeqNum, again: bool) -> Result<(), Stop> {
+    pub(crate) fn ask_for_gap(&mut self, received: SeqNum, replayed: bool, again: bool) -> Result<(), Stop> {
         let now = self.now;
         let patience = Duration::from_secs(u64::from(self.core().state.heart_bt_int.max(10)));
         let next_in = self.core().state.next_in;
-        let mut asked = 1;
-        if let Some(gap) = self.core().state.gap {
+        let (mut asked, mut end) = (1, received.previous());
+        if let Some(gap) = &mut self.core().state.gap {
             let stuck = gap.begin == next_in;
-            if !(again && stuck || now.mono - gap.asked_at >= patience) {
+            if !again && !stuck {
+                // What was asked for is coming: patience begins anew with every step.
+                *gap = Gap { begin: next_in, asked: 1, asked_at: now.mono, ..*gap };
+                return Ok(());
+            }
+            if !again && now.mono - gap.asked_at < patience {
                 return Ok(());
             }
             asked = if stuck { gap.asked + 1 } else { 1 };
+            end = end.max(gap.end);
         }
         if asked > ASK_AT_MOST {
             let text = format!("MsgSeqNum {next_in} was asked for {ASK_AT_MOST} times and never came");
@@ -436,8 +454,13 @@ impl Scene<'_> {
             };
         }
         self.begin();
-        self.core().state.gap =
-            Some(Gap { begin: next_in, end: received.previous(), asked, asked_at: now.mono });
+        self.core().state.gap = Some(Gap {
+            begin: next_in,
+            end,
+            asked,
+            asked_at: now.mono,
+            replayed: replayed.then_some(received),
+        });
         match self.resend_request(next_in, Some(received)) {
             Ok(_) => self.commit()?,
             Err(error) => return Err(self.abandon(error)),
@@ -450,16 +473,17 @@ impl Scene<'_> {
     pub(crate) fn gap_may_be_closed(&mut self) -> Result<(), Stop> {
         let core = self.core();
         let next_in = core.state.next_in;
-        core.stash.forget_before(next_in);
         if core.state.gap.is_some_and(|gap| next_in > gap.end) {
             core.state.gap = None;
         }
-        // A Logout whose own turn is next is taken from the stash; else a gap fill has passed over it.
-        if core.state.gap.is_none() && core.state.logout_waits && core.stash.find(next_in).is_none() {
-            core.state.logout_waits = false;
-            return self.answer_logout(None);
+        // A Logout whose own turn is next is taken from the stash, unless that was full; else a gap fill has passed over it.
+        match core.state.logout_waits {
+            Some(seq) if next_in > seq || next_in == seq && !core.stash.has(seq) => {
+                core.state.logout_waits = None;
+                self.answer_logout(None)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// A message for the application: everything it writes and the message's own number are one turn.
@@ -481,23 +505,19 @@ impl Scene<'_> {
             return Err(self.abandon(error));
         }
         let outcome = self.deliver(message, seq, redelivered);
-        let written = match outcome {
+        let (written, reason, text) = match outcome {
             Outcome::Delivered(Delivery::Done) => return self.commit(),
             Outcome::Delivered(Delivery::NotNow) | Outcome::Failed(SendError::BackPressure) => {
                 self.rollback();
-                let since = self.now.mono;
-                self.core().blocked = Some(since);
-                return Err(Stop);
+                return Err(self.wait());
             }
             Outcome::Delivered(Delivery::Reject { reason, tag, text }) => {
                 let digits = tag.to_string();
                 let tag = (tag != 0).then_some(digits.as_bytes());
-                self.tell(&Event::Rejected { seq, reason, text });
-                self.write_reject(seq, &message, Reject { reason, tag, text })
+                (self.write_reject(seq, &message, Reject { reason, tag, text }), reason, text)
             }
             Outcome::Delivered(Delivery::BusinessReject { reason, text }) => {
-                self.tell(&Event::Rejected { seq, reason, text });
-                self.write_business_reject(seq, &message, reason, text)
+                (self.write_business_reject(seq, &message, reason, text), reason, text)
             }
             Outcome::Failed(SendError::Store(error)) => {
                 return Err(self.abandon(SendError::Store(error)));
@@ -506,9 +526,11 @@ impl Scene<'_> {
             Outcome::Panicked => return Err(self.application_failed(seq, "panic")),
         };
         match written {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
+            Ok(()) => self.commit()?,
+            Err(error) => return Err(self.abandon(error)),
         }
+        self.tell(&Event::Rejected { seq, reason, text });
+        Ok(())
     }
 
     /// BusinessMessageReject (35=j); FIX.4.0 and 4.1 have none and get a Reject.
@@ -558,10 +580,22 @@ impl Scene<'_> {
     }
 }
 
+/// Longest value of the counterparty's that a Reject names; nothing sensible is longer.
+const REFLECTED_MAX: usize = 64;
 /// How often the same numbers are asked for before the session gives up.
 const ASK_AT_MOST: u32 = 3;
 
 impl Core {
+    /// A message sent again came from behind the gap: whether the replay it belongs to has passed the gap by. One that was
+    /// on its way when we asked has not.
+    fn replay_passed(&mut self, seq: SeqNum) -> bool {
+        let next_in = self.state.next_in;
+        let Some(gap) = &mut self.state.gap else { return true };
+        let passed = gap.begin != next_in || gap.replayed.is_none_or(|last| seq <= last);
+        gap.replayed = Some(seq);
+        passed
+    }
+
     /// The message that was due is taken.
     pub(crate) fn advance(&mut self) {
         self.state.next_in = self.state.next_in.next();

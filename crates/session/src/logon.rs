@@ -1,6 +1,7 @@
 //! Logon and Logout: how a connection of a session begins and ends.
 
 use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{FromField, Key, Message, SeqNum};
 
@@ -8,7 +9,7 @@ use crate::application::{Event, LogonDecision, Misbehaviour, SendError, SessionE
 use crate::inbound::{Header, Reject, number, tag, unix_nanos};
 use crate::scene::{Scene, Stop};
 use crate::slot::Posting;
-use crate::state::Phase;
+use crate::state::{Phase, Replay};
 
 /// How long a counterparty that logged out may take to close the connection (test case 13b).
 const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
@@ -33,16 +34,19 @@ impl Scene<'_> {
         let now = self.now;
         let core = self.core();
         let (timeout, acceptor) = (core.settings.logon_timeout, core.is_acceptor());
+        core.end = None;
         let state = &mut core.state;
-        state.connection.0 += 1;
+        state.connection.0 = state.connection.0.wrapping_add(1);
         state.last_sent = now.mono;
         state.last_received = now.mono;
         state.phase_deadline = Some(now.mono + timeout);
         state.test_request = None;
         state.gap = None;
         state.replay = None;
-        state.logout_waits = false;
+        state.logout_waits = None;
         state.request_answered = None;
+        state.kept_from = None;
+        state.peer_max_message_size = usize::MAX;
         state.reset_asked = false;
         state.phase = if acceptor { Phase::AwaitingLogon } else { Phase::LogonSent };
         if acceptor {
@@ -184,6 +188,11 @@ impl Scene<'_> {
                 return Err(Refusal::invalid(text));
             }
         }
+        if number(message, tag::MAX_MESSAGE_SIZE).is_some_and(|n| (1..SMALLEST_MAX_MESSAGE_SIZE).contains(&n))
+        {
+            let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
+            return Err(Refusal::invalid(text));
+        }
         if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") && seq != SeqNum::ONE {
             return Err(Refusal::invalid("ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1"));
         }
@@ -218,9 +227,17 @@ impl Scene<'_> {
         reset: bool,
     ) -> Result<(), Stop> {
         let key = self.core().key;
-        if let LogonDecision::Refuse { text } = self.app.on_logon(key, message) {
-            let refusal = Refusal { text, reject: None, end: SessionEnd::LogonRefused };
-            return self.refuse_logon(header, seq, &message, refusal);
+        let app = &mut *self.app;
+        match catch_unwind(AssertUnwindSafe(|| app.on_logon(key, message))) {
+            Ok(LogonDecision::Accept) => {}
+            Ok(LogonDecision::Refuse { text }) => {
+                let refusal = Refusal { text, reject: None, end: SessionEnd::LogonRefused };
+                return self.refuse_logon(header, seq, &message, refusal);
+            }
+            Err(_) => {
+                self.close(SessionEnd::ApplicationPanicked { callback: "on_logon" });
+                return Err(Stop);
+            }
         }
         let reset_first = reset || self.core().settings.reset_on_logon;
         let expected = if reset_first { SeqNum::ONE } else { self.core().state.next_in };
@@ -261,25 +278,29 @@ impl Scene<'_> {
         let core = self.core();
         let seconds =
             number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
-        let most = core.settings.max_message_size;
         let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
         let state = &mut core.state;
         state.heart_bt_int = seconds;
         state.peer_max_message_size = theirs.filter(|n| *n > 0).unwrap_or(usize::MAX);
         state.phase = Phase::LoggedOn;
         state.phase_deadline = None;
-        core.framer.set_max_message_size(most);
         seconds
     }
 
     fn logged_on(&mut self, seq: SeqNum, reset: bool) -> Result<(), Stop> {
-        let (next_in, next_out) = (self.core().state.next_in, self.core().state.next_out);
+        let core = self.core();
+        core.framer.set_max_message_size(core.settings.max_message_size);
+        if let Some(live) = core.state.kept_from.take() {
+            // What was written before the answer came follows now.
+            core.state.replay = Some(Replay { next: live, end: live.previous(), gap_from: None, live });
+        }
+        let (next_in, next_out) = (core.state.next_in, core.state.next_out);
         if reset {
             self.tell(&Event::SequenceChanged { next_in, next_out, reason: "reset at logon" });
         }
         self.tell(&Event::LoggedOn);
         // A Logon that came too high is answered first, then the gap is asked for (1S-a).
-        if seq > next_in { self.ask_for_gap(seq, false) } else { Ok(()) }
+        if seq > next_in { self.ask_for_gap(seq, false, false) } else { Ok(()) }
     }
 
     fn logon_too_low(
@@ -386,7 +407,7 @@ impl Scene<'_> {
             return Err(Stop);
         }
         self.take(header, seq, message, |_| Ok(()))?;
-        self.core().state.logout_waits = false;
+        self.core().state.logout_waits = None;
         self.answer_logout(Some(seq))
     }
 
@@ -394,6 +415,10 @@ impl Scene<'_> {
     pub(crate) fn answer_logout(&mut self, cause: Option<SeqNum>) -> Result<(), Stop> {
         let (now, quickfix) = (self.now, self.core().is_quickfix());
         self.begin();
+        if self.core().settings.reset_on_logout {
+            // Numbers of before mean nothing behind the reset.
+            self.core().state.replay = None;
+        }
         let result = self.logout("", cause).and_then(|_| {
             let state = &mut self.core().state;
             state.phase = Phase::LogoutAnswered;
@@ -445,6 +470,8 @@ impl Scene<'_> {
     }
 }
 
+/// Every message of the session layer must fit into what the counterparty takes.
+const SMALLEST_MAX_MESSAGE_SIZE: u64 = 512;
 /// A day: nobody means more.
 const HEART_BT_INT_MAX: u32 = 86_400;
 

@@ -84,7 +84,7 @@ impl Outbox {
         self.memory.len()
     }
 
-    /// Moves what is left to the front when the end comes near. Must not be called with a turn open.
+    /// Moves what is left to the front when the end comes near. Must not be called once the open turn wrote here.
     pub(crate) fn tidy(&mut self) {
         if self.ends.head > 0 && self.memory.len() - self.ends.tail < self.memory.len() / 2 {
             self.memory.copy_within(self.ends.head..self.ends.tail, 0);

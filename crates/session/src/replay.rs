@@ -4,9 +4,11 @@
 //! Runs of session-layer messages, of numbers without a message and of what the application holds back become one
 //! SequenceReset-GapFill. New messages of the session are numbered and journalled at once and follow from the store.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use fixbolt_codec::{BodyWriter, Frame, Framer, Index, Key, Message, SeqNum, Tag};
 
-use crate::application::{Halt, Resend, SendError};
+use crate::application::{Event, Halt, Resend, SendError, SessionEnd};
 use crate::inbound::tag;
 use crate::scene::{Scene, Stop};
 use crate::slot::Posting;
@@ -36,11 +38,10 @@ impl Scene<'_> {
             if slot.outbox.room() < most.min(slot.outbox.size() / 2) {
                 break;
             }
-            slot.outbox.tidy();
-            result = if replay.next > replay.end {
-                self.follow(replay, &mut scratch)
-            } else {
-                self.again(replay, &mut scratch)
+            result = match replay.gap_from {
+                _ if replay.next <= replay.end => self.again(replay, &mut scratch),
+                Some(from) => self.fill_the_rest(replay, from),
+                None => self.follow(replay, &mut scratch),
             };
             if result.is_err() {
                 break;
@@ -54,29 +55,36 @@ impl Scene<'_> {
     fn again(&mut self, replay: Replay, scratch: &mut Vec<u8>) -> Result<(), Stop> {
         let stored = self.look_up(replay.next, replay.end, scratch)?;
         let gap_from = replay.gap_from.unwrap_or(replay.next);
-        self.begin();
-        let result = match stored {
-            Stored::Skip(last) if last >= replay.end => {
-                // The end of the range: the run in front of it is filled, live messages follow.
-                let filled = self.fill(gap_from, replay.end.next(), true);
-                self.core().state.replay = Some(Replay { next: replay.end.next(), gap_from: None, ..replay });
-                filled
-            }
+        let skipped = |last: SeqNum| Replay { next: last.next(), gap_from: Some(gap_from), ..replay };
+        let seq = match stored {
+            Stored::Message(seq) => seq,
             Stored::Skip(last) => {
-                self.core().state.replay =
-                    Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
-                Ok(())
-            }
-            Stored::Message(seq) => {
-                let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
-                self.core().state.replay = Some(Replay { next: seq.next(), gap_from: None, ..replay });
-                filled.and_then(|()| self.send_again(seq, scratch))
+                self.core().state.replay = Some(skipped(last));
+                return Ok(());
             }
         };
-        match result {
+        self.begin();
+        let filled = if gap_from < seq { self.fill(gap_from, seq, true) } else { Ok(()) };
+        self.core().state.replay = Some(Replay { next: seq.next(), gap_from: None, ..replay });
+        match filled.and_then(|()| self.send_again(seq, scratch)) {
             Ok(()) => self.commit(),
+            // The fields that mark a message sent again made it larger than the counterparty takes.
+            Err(SendError::TooLarge { .. }) => {
+                self.rollback();
+                self.core().state.replay = Some(skipped(seq));
+                self.tell(&Event::Note("a message is too large to be sent again: it is gap-filled"));
+                Ok(())
+            }
             Err(error) => Err(self.abandon(error)),
         }
+    }
+
+    /// The end of the range: the run in front of it is filled, live messages follow.
+    fn fill_the_rest(&mut self, replay: Replay, from: SeqNum) -> Result<(), Stop> {
+        self.turn(|scene| {
+            scene.core().state.replay = Some(Replay { gap_from: None, ..replay });
+            scene.fill(from, replay.end.next(), true)
+        })
     }
 
     /// Finds the next message to be sent again from `next` on, and asks the application about it.
@@ -98,7 +106,16 @@ impl Scene<'_> {
             return Ok(Stored::Skip(seq));
         }
         let app = &mut *self.app;
-        let wanted = with_message(scratch, self.fields, |message| app.on_resend(key, message));
+        let wanted = with_message(scratch, self.fields, |message| {
+            catch_unwind(AssertUnwindSafe(|| app.on_resend(key, message)))
+        });
+        let wanted = match wanted.transpose() {
+            Ok(wanted) => wanted,
+            Err(_) => {
+                self.close(SessionEnd::ApplicationPanicked { callback: "on_resend" });
+                return Err(Stop);
+            }
+        };
         Ok(match wanted {
             Some(Resend::Send) => Stored::Message(seq),
             Some(Resend::GapFill) => Stored::Skip(seq),

@@ -9,7 +9,7 @@ use crate::application::{Application, Delivery, Event, Halt, SendError, SessionE
 use crate::replay::FieldStorage;
 use crate::slot::{Core, Posting, Slot};
 use crate::state::Phase;
-use crate::store::{RecordFlags, RecordKind, Store};
+use crate::store::{RecordFlags, RecordKind, SessionKey, Store};
 use crate::time::Now;
 use crate::turn::{Handle, Turn, touch};
 
@@ -46,8 +46,8 @@ impl Scene<'_> {
     }
 
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
-        let key = self.slots[self.own].core.key;
-        self.app.on_event(key, event);
+        let Slot { core, .. } = &mut self.slots[self.own];
+        tell(self.app, core, event);
     }
 
     pub(crate) fn begin(&mut self) {
@@ -59,12 +59,20 @@ impl Scene<'_> {
 
     /// Makes the turn visible: numbers, state and bytes, in every session it touched.
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
+        if self.touched.iter().any(|n| self.slots[*n].core.refused.is_some()) {
+            // Whoever wrote did not mind that the store refused; the turn is lost all the same.
+            self.rollback();
+            return Err(self.wait());
+        }
         match self.store.commit() {
             Ok(position) => {
                 kill_point!(Commit);
                 let durable = self.store.durable();
                 for n in self.touched.drain(..) {
-                    let outbox = &mut self.slots[n].outbox;
+                    let Slot { core, outbox, undo } = &mut self.slots[n];
+                    if core.state.generation != undo.state.generation {
+                        core.stash.clear();
+                    }
                     outbox.committed(position, durable);
                     if !outbox.is_empty() && !core::mem::replace(&mut outbox.noted, true) {
                         self.outputs.push(n);
@@ -88,36 +96,32 @@ impl Scene<'_> {
 
     fn restore(&mut self) {
         for n in self.touched.drain(..) {
-            let Slot { core, outbox, undo } = &mut self.slots[n];
-            core.state = undo.state;
-            outbox.rollback(undo.outbox);
-            core.stash.rollback(undo.stash);
+            self.slots[n].restore();
         }
+    }
+
+    /// Reads nothing more until the socket has taken what is queued, or somebody else can go on.
+    pub(crate) fn wait(&mut self) -> Stop {
+        let now = self.now.mono;
+        self.slot().block(now);
+        Stop
     }
 
     /// Rolls back because of `error` and says what follows from it.
     pub(crate) fn abandon(&mut self, error: SendError) -> Stop {
         self.rollback();
         match error {
-            SendError::Store(error) => self.halt(Halt::StoreFailed(error)),
-            // The session's own answers do not fit: read nothing more until the socket has taken what is queued.
-            SendError::BackPressure | SendError::TooLarge { .. } => {
-                let since = self.now.mono;
-                self.core().blocked = Some(since);
-            }
+            // The session whose store it was is halted. When it was another one the message is processed without it.
+            SendError::Store(_) | SendError::BackPressure => self.wait(),
             other => {
-                let text = other.to_string();
-                self.tell(&Event::Note(&text));
-                self.core().close(SessionEnd::ConnectionLost);
+                self.close(SessionEnd::Unanswerable(Box::new(other)));
+                Stop
             }
         }
-        Stop
     }
 
     pub(crate) fn halt(&mut self, halt: Halt) {
-        let core = self.core();
-        core.halted = Some(halt.clone());
-        core.close(SessionEnd::Halted(halt));
+        self.core().halt(halt);
     }
 
     /// The connection is to be closed; tells nobody yet, the transport's end does.
@@ -240,10 +244,11 @@ impl Scene<'_> {
         cause: Option<SeqNum>,
         end: SessionEnd,
     ) -> Result<(), SendError> {
+        // Nothing else that was to follow will.
+        self.core().state.replay = None;
         self.logout(text, cause)?;
         let core = self.core();
         core.state.phase = Phase::LogoutAnswered;
-        core.state.replay = None;
         core.close(end);
         Ok(())
     }
@@ -268,6 +273,18 @@ impl Scene<'_> {
         core.leaving = Some(end);
         Ok(())
     }
+}
+
+/// Tells the application of a session. A panic in it costs the connection, not the worker (property 4).
+pub(crate) fn tell(app: &mut dyn Application, core: &mut Core, event: &Event<'_>) {
+    if !say(app, core.key, event) {
+        core.event_panicked();
+    }
+}
+
+/// Gives whether the application could hear it without a panic.
+pub(crate) fn say(app: &mut dyn Application, key: SessionKey, event: &Event<'_>) -> bool {
+    catch_unwind(AssertUnwindSafe(|| app.on_event(key, event))).is_ok()
 }
 
 /// The session cannot go on with this buffer now: it is closing, halted, or waits.

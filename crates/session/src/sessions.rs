@@ -1,16 +1,17 @@
 //! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in; bytes and the wish to close
 //! a connection come out.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use fixbolt_codec::{Frame, Framed, Index, SeqNum};
 
 use crate::application::{Application, Event, GarbledError, Halt, Resume, SendError, SessionEnd};
 use crate::id::SessionId;
 use crate::outbox::Outbox;
 use crate::replay::FieldStorage;
-use crate::scene::{Scene, Stop};
+use crate::scene::{Scene, Stop, tell};
 use crate::settings::SessionSettings;
-use crate::slot::{Core, MAX_MESSAGE_SIZE_BEFORE_LOGON, Slot, Undo};
-use crate::stash::Stash;
+use crate::slot::{Core, Incomplete, MAX_MESSAGE_SIZE_BEFORE_LOGON, Slot, Undo};
 use crate::state::{Phase, State};
 use crate::store::{RecordKind, SessionKey, Store, StoreError};
 use crate::time::{Mono, Now};
@@ -28,6 +29,8 @@ pub struct Sessions {
     /// Storage for the index of an inbound message, and of a stored one.
     inbound: FieldStorage,
     stored: FieldStorage,
+    /// Where a message that was kept until its turn is copied to be read.
+    kept: Vec<u8>,
     turns: u64,
     touched: Vec<usize>,
     outputs: Vec<usize>,
@@ -70,6 +73,7 @@ impl Sessions {
             store,
             inbound: FieldStorage::new(fields),
             stored: FieldStorage::new(fields),
+            kept: Vec::new(),
             turns: 0,
             touched: Vec::with_capacity(16),
             outputs: Vec::with_capacity(16),
@@ -116,7 +120,8 @@ impl Sessions {
             attempts: recovered.attempts,
             reset_asked: false,
             request_answered: None,
-            logout_waits: false,
+            logout_waits: None,
+            kept_from: None,
             peer_max_message_size: usize::MAX,
         };
         let (poison_attempts, outbox_size) = (settings.poison_attempts, settings.outbox_size);
@@ -128,11 +133,11 @@ impl Sessions {
             core.halted = Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts });
         }
         let outbox = Outbox::new(outbox_size);
-        let undo = Undo { turn: 0, state, outbox: outbox.mark(), stash: Stash::new(0).mark() };
+        let undo = Undo { turn: 0, state, outbox: outbox.mark(), ending: false, leaving: false };
         self.slots.push(Slot { core, outbox, undo });
         if let Some(given_up) = recovered.given_up {
             let event = Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() };
-            app.on_event(key, &event);
+            tell(app, &mut self.slot_mut(key).core, &event);
         }
         self.resume(key, app);
         Ok(key)
@@ -195,33 +200,41 @@ impl Sessions {
     /// Bytes of the counterparty, from the first that was not yet consumed. Gives how many are consumed now; the rest is shown
     /// again, with what came meanwhile.
     pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
+        let consumed = self.read(now, key, bytes, app);
+        let slot = self.slot_mut(key);
+        if slot.core.end.is_some() || !slot.core.state.is_connected() {
+            return bytes.len();
+        }
+        // What the counterparty asked for goes on, also while nothing is read. Whoever stops says so in the session.
+        let _ = self.scene(now, key, app).pump_replay();
+        consumed
+    }
+
+    /// Processes messages until there is none, or the session ends or waits. Gives how many bytes are consumed.
+    fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         self.slot_mut(key).core.blocked = None;
         let mut at = 0;
         loop {
             // Whoever stops says so in the session: it is closing, or waits.
             let _ = self.drain_stash(now, key, app);
             let slot = self.slot_mut(key);
-            if slot.core.end.is_some() || !slot.core.state.is_connected() {
-                return bytes.len();
-            }
-            if slot.core.blocked.is_some() {
+            if slot.core.end.is_some() || !slot.core.state.is_connected() || slot.core.blocked.is_some() {
                 return at;
             }
-            slot.outbox.tidy();
-            if slot.outbox.room() < slot.outbox.size() / 4 {
-                slot.core.blocked = Some(now.mono);
+            if slot.is_full() {
+                slot.block(now.mono);
                 return at;
             }
             match slot.core.framer.next(&bytes[at..]) {
                 Frame::Message(framed) => {
-                    slot.core.incomplete_since = None;
-                    let _ = self.message(now, key, framed, app);
+                    slot.core.incomplete = None;
+                    let _ = self.message(now, key, framed, false, app);
                     if self.slot(key).core.blocked.is_none() {
                         at += framed.bytes().len();
                     }
                 }
                 Frame::Garbled { bytes: dropped, error } => {
-                    slot.core.incomplete_since = None;
+                    slot.core.incomplete = None;
                     at += dropped.len();
                     self.garbled(
                         key,
@@ -231,13 +244,13 @@ impl Sessions {
                     );
                 }
                 Frame::Incomplete { .. } => {
+                    let left = bytes.len() - at;
                     let core = &mut slot.core;
-                    if at == bytes.len() {
-                        core.incomplete_since = None;
-                    } else if core.incomplete_since.is_none() || at > 0 {
-                        core.incomplete_since = Some(now.mono);
+                    if left == 0 {
+                        core.incomplete = None;
+                    } else if core.incomplete.is_none_or(|known| known.bytes != left) {
+                        core.incomplete = Some(Incomplete { since: now.mono, bytes: left });
                     }
-                    let _ = self.scene(now, key, app).pump_replay();
                     return at;
                 }
             }
@@ -254,9 +267,14 @@ impl Sessions {
         let _ = self.scene(now, key, app).timers();
         let core = &mut self.slot_mut(key).core;
         let patience = core.patience_inside_a_message();
-        if core.incomplete_since.is_some_and(|since| now.mono - since >= patience) && !buffered.is_empty() {
-            core.incomplete_since = None;
-            if let Frame::Garbled { bytes, error } = core.framer.give_up(buffered) {
+        if core.incomplete.is_some_and(|known| now.mono - known.since >= patience) {
+            core.incomplete = None;
+            // More may have come that nobody has read yet.
+            let still = matches!(core.framer.clone().next(buffered), Frame::Incomplete { .. });
+            if still
+                && !buffered.is_empty()
+                && let Frame::Garbled { bytes, error } = core.framer.give_up(buffered)
+            {
                 let dropped = bytes.len();
                 self.garbled(key, bytes, error.map_or(GarbledError::Continued, GarbledError::Frame), app);
                 return dropped + self.receive(now, key, &buffered[dropped..], app);
@@ -277,7 +295,8 @@ impl Sessions {
         self.slot(key).core.state.replay.is_some()
     }
 
-    /// Whether the session reads nothing for now: the application said "not now", or the outbox is full.
+    /// Whether the session reads nothing for now: the application said "not now", or the outbox is full. Call
+    /// [`Sessions::tick`] again once the socket has taken some.
     #[must_use]
     pub fn is_blocked(&self, key: SessionKey) -> bool {
         self.slot(key).core.blocked.is_some()
@@ -316,11 +335,9 @@ impl Sessions {
         }
         while let Some((key, error)) = self.store.take_failure() {
             if let Some(slot) = self.slots.get_mut(key.0 as usize) {
-                let halt = Halt::StoreFailed(error);
-                slot.core.close(SessionEnd::Halted(halt.clone()));
-                slot.core.halted = Some(halt);
+                slot.core.halt(Halt::StoreFailed(error));
                 slot.outbox.clear();
-                app.on_event(key, &Event::Note("the store failed: the session is halted"));
+                tell(app, &mut slot.core, &Event::Note("the store failed: the session is halted"));
             }
         }
     }
@@ -346,7 +363,7 @@ impl Sessions {
         slot.core.stash.clear();
         slot.core.leaving = None;
         slot.core.blocked = None;
-        slot.core.incomplete_since = None;
+        slot.core.incomplete = None;
         slot.core.framer = fixbolt_codec::Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON);
         let state = &mut slot.core.state;
         state.phase = Phase::Disconnected;
@@ -354,7 +371,8 @@ impl Sessions {
         state.gap = None;
         state.replay = None;
         state.test_request = None;
-        state.logout_waits = false;
+        state.logout_waits = None;
+        state.kept_from = None;
         let reset = slot.core.settings.reset_on_disconnect && slot.core.halted.is_none();
         let mut scene = self.scene(now, key, app);
         if reset {
@@ -382,7 +400,7 @@ impl Sessions {
     /// together, or nothing when it fails.
     ///
     /// # Errors
-    /// What `act` gives, or the store's refusal.
+    /// What `act` gives, or the store's refusal. A panic in it is an error too, and ends the session's connection.
     pub fn act<R>(
         &mut self,
         now: Now,
@@ -390,7 +408,6 @@ impl Sessions {
         app: &mut dyn Application,
         act: impl FnOnce(&mut Turn<'_>) -> Result<R, SendError>,
     ) -> Result<R, SendError> {
-        self.slot_mut(key).outbox.tidy();
         let mut scene = self.scene(now, key, app);
         scene.begin();
         let result = {
@@ -409,21 +426,24 @@ impl Sessions {
                 store: &mut **store,
                 touched,
             };
-            act(&mut turn)
+            catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
         };
         match result {
-            Ok(value) => match scene.commit() {
+            Ok(Ok(value)) => match scene.commit() {
                 Ok(()) => Ok(value),
                 Err(Stop) => Err(SendError::Unavailable),
             },
-            Err(SendError::Store(error)) => {
-                scene.rollback();
-                scene.halt(Halt::StoreFailed(error.clone()));
-                Err(SendError::Store(error))
-            }
-            Err(error) => {
+            // A store that refused has halted its session by this.
+            Ok(Err(error)) => {
                 scene.rollback();
                 Err(error)
+            }
+            Err(_) => {
+                scene.rollback();
+                if scene.core().state.is_connected() {
+                    scene.close(SessionEnd::ApplicationPanicked { callback: "act" });
+                }
+                Err(SendError::Application("panic"))
             }
         }
     }
@@ -549,9 +569,10 @@ impl Sessions {
         now: Now,
         key: SessionKey,
         framed: Framed<'_>,
+        kept: bool,
         app: &mut dyn Application,
     ) -> Result<(), Stop> {
-        let Self { slots, store, inbound, stored, turns, touched, outputs } = self;
+        let Self { slots, store, inbound, stored, turns, touched, outputs, .. } = self;
         let mut index = Index::new(&mut inbound.tags, &mut inbound.spans);
         match index.build(framed) {
             Ok(message) => Scene {
@@ -565,7 +586,7 @@ impl Sessions {
                 outputs,
                 fields: stored,
             }
-            .inbound(message),
+            .inbound(message, kept),
             Err(error) => {
                 self.garbled(key, framed.bytes(), GarbledError::Index(error), app);
                 Ok(())
@@ -574,8 +595,8 @@ impl Sessions {
     }
 
     fn garbled(&mut self, key: SessionKey, bytes: &[u8], error: GarbledError, app: &mut dyn Application) {
-        app.on_event(key, &Event::Garbled { bytes, error });
         let core = &mut self.slot_mut(key).core;
+        tell(app, core, &Event::Garbled { bytes, error });
         if matches!(core.state.phase, Phase::AwaitingLogon) {
             core.close(SessionEnd::PeerMisbehaved(crate::application::Misbehaviour::InvalidLogon));
         }
@@ -584,20 +605,26 @@ impl Sessions {
     /// Processes messages that were kept until their turn.
     fn drain_stash(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), Stop> {
         loop {
-            let core = &mut self.slot_mut(key).core;
+            let Self { slots, kept, .. } = self;
+            let core = &mut slots[key.0 as usize].core;
             if core.stash.is_empty() {
                 return Ok(());
             }
-            let Some(place) = core.stash.find(core.state.next_in) else { return Ok(()) };
-            let kept = core.stash.take_bytes();
-            let result = match fixbolt_codec::Framer::new(kept.len()).next(&kept[place]) {
-                Frame::Message(framed) => self.message(now, key, framed, app),
+            let due = core.state.next_in;
+            core.stash.forget_before(due);
+            if core.end.is_some() || !core.stash.copy(due, kept) {
+                return Ok(());
+            }
+            let message = core::mem::take(kept);
+            let result = match fixbolt_codec::Framer::new(message.len()).next(&message) {
+                Frame::Message(framed) => self.message(now, key, framed, true, app),
                 _ => Ok(()),
             };
-            let core = &mut self.slot_mut(key).core;
-            core.stash.put_back(kept);
-            core.stash.forget_before(core.state.next_in);
+            self.kept = message;
             result?;
+            if self.slot(key).core.state.next_in == due {
+                return Ok(());
+            }
         }
     }
 }

@@ -10,9 +10,9 @@ use crate::application::{Halt, SendError, SessionEnd};
 use crate::mask;
 use crate::outbox::{Ends, Outbox, OutboxMark};
 use crate::settings::{Compatibility, Role, SessionSettings, WhileLoggedOff};
-use crate::stash::{Stash, StashMark};
+use crate::stash::Stash;
 use crate::state::{Phase, State};
-use crate::store::{Record, RecordFlags, RecordKind, SessionKey, Store};
+use crate::store::{Record, RecordFlags, RecordKind, SessionKey, Store, StoreError};
 use crate::time::{Mono, Now};
 
 /// Largest message before the logon.
@@ -31,7 +31,53 @@ pub(crate) struct Undo {
     pub(crate) turn: u64,
     pub(crate) state: State,
     pub(crate) outbox: OutboxMark,
-    pub(crate) stash: StashMark,
+    /// Whether the connection was to be closed already, and whether a Logout of ours for a reason was out.
+    pub(crate) ending: bool,
+    pub(crate) leaving: bool,
+}
+
+/// Why nothing is read for now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Blocked {
+    pub(crate) since: Mono,
+    /// The outbox is full: only the socket can change that. Else somebody is to be asked again after a while.
+    pub(crate) full: bool,
+}
+
+/// An incomplete message at the beginning of the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Incomplete {
+    /// When its last bytes came.
+    pub(crate) since: Mono,
+    pub(crate) bytes: usize,
+}
+
+impl Slot {
+    /// Whether the outbox has no room for an answer: nothing is read until the socket has taken some.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outbox.room() < self.outbox.size() / 4
+    }
+
+    /// Nothing is read for now.
+    pub(crate) fn block(&mut self, now: Mono) {
+        self.core.blocked = Some(Blocked { since: now, full: self.is_full() });
+    }
+
+    /// Nothing of the open turn happened here. A store that refused a record halts the session.
+    pub(crate) fn restore(&mut self) {
+        let Self { core, outbox, undo } = self;
+        core.state = undo.state;
+        outbox.rollback(undo.outbox);
+        if !undo.ending {
+            core.end = None;
+        }
+        if !undo.leaving {
+            core.leaving = None;
+        }
+        if let Some(error) = core.refused.take() {
+            core.halt(Halt::StoreFailed(error));
+        }
+    }
 }
 
 pub(crate) struct Core {
@@ -47,10 +93,11 @@ pub(crate) struct Core {
     pub(crate) end: Option<SessionEnd>,
     /// What the end will be once our Logout is answered, when it is not an ordinary logout.
     pub(crate) leaving: Option<SessionEnd>,
-    /// Since when an incomplete message has stood at the beginning of the buffer.
-    pub(crate) incomplete_since: Option<Mono>,
-    /// Since when the application says "not now", or there is no room for an answer: nothing is read meanwhile.
-    pub(crate) blocked: Option<Mono>,
+    pub(crate) incomplete: Option<Incomplete>,
+    /// The application says "not now", or there is no room for an answer: nothing is read meanwhile.
+    pub(crate) blocked: Option<Blocked>,
+    /// What the store said to a record of the open turn, which cannot be committed any more.
+    pub(crate) refused: Option<StoreError>,
     envelope: Envelope,
     clock: SecondCache,
     /// The validator's memory.
@@ -94,8 +141,9 @@ impl Core {
             opened_at: state.next_in,
             end: None,
             leaving: None,
-            incomplete_since: None,
+            incomplete: None,
             blocked: None,
+            refused: None,
             envelope,
             clock: SecondCache::new(),
             scratch: settings.validator.as_ref().map(|validator| validator.scratch()),
@@ -139,6 +187,19 @@ impl Core {
         self.end.get_or_insert(end);
     }
 
+    /// The application panicked while it was told something.
+    pub(crate) fn event_panicked(&mut self) {
+        if self.state.is_connected() {
+            self.close(SessionEnd::ApplicationPanicked { callback: "on_event" });
+        }
+    }
+
+    /// The session does not go on until somebody looks at it.
+    pub(crate) fn halt(&mut self, halt: Halt) {
+        self.halted = Some(halt.clone());
+        self.close(SessionEnd::Halted(halt));
+    }
+
     /// Puts header and CheckSum around the body that a writer left, numbers it, journals it and queues it.
     pub(crate) fn post(
         &mut self,
@@ -161,7 +222,12 @@ impl Core {
         let (message, length_digits) =
             seal(&self.envelope, memory, body, msg_type, sum, &stamp, ends.tail())?;
         let size = message.len();
-        let limit = self.state.peer_max_message_size;
+        // A message sent again has two fields more than its first time.
+        let ours = match posting {
+            Posting::New { .. } => self.settings.max_message_size,
+            _ => usize::MAX,
+        };
+        let limit = self.state.peer_max_message_size.min(ours);
         if size > limit {
             return Err(SendError::TooLarge { limit });
         }
@@ -187,12 +253,13 @@ impl Core {
                 body: bytes,
             };
             kill_point!(Encode);
-            store.append(self.key, &record).map_err(SendError::Store)?;
+            append(store, self.key, &record, &mut self.refused)?;
             kill_point!(Append);
             self.state.next_out = seq.next();
-            // What waits behind a replay, or for a connection, goes out from the store.
-            let held = self.state.replay.is_some() && !msg_type_is_logon(msg_type);
-            if held || !self.state.is_connected() {
+            if self.keeps_back(msg_type) {
+                if self.state.phase == Phase::LogonSent {
+                    self.state.kept_from.get_or_insert(seq);
+                }
                 return Ok(seq);
             }
         }
@@ -227,7 +294,7 @@ impl Core {
             mono: now.mono,
             body,
         };
-        store.append(self.key, &record).map_err(SendError::Store)
+        append(store, self.key, &record, &mut self.refused)
     }
 
     /// Records that numbers change without a message: who and why is the text.
@@ -250,33 +317,44 @@ impl Core {
             mono: now.mono,
             body: why.as_bytes(),
         };
-        store.append(self.key, &record).map_err(SendError::Store)
+        append(store, self.key, &record, &mut self.refused)
     }
 
     /// Both numbers start again at 1, in a new generation.
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
         self.state.next_in = SeqNum::ONE;
         self.state.next_out = SeqNum::ONE;
-        self.state.generation.0 += 1;
+        self.state.generation.0 = self.state.generation.0.wrapping_add(1);
         self.state.gap = None;
         self.state.replay = None;
+        self.state.kept_from = None;
         self.state.attempts = 0;
-        self.stash.clear();
         self.record_change(now, store, RecordKind::Reset, why)
     }
 
-    /// Whether a new application message may be sent now.
-    pub(crate) fn may_send(&self) -> Result<(), SendError> {
+    /// Whether a new application message may be written now, `answering` a message of the counterparty or not.
+    pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
         if self.halted.is_some() {
             return Err(SendError::Unavailable);
         }
         match self.state.phase {
-            Phase::LoggedOn | Phase::LogoutSent => Ok(()),
-            _ if self.settings.while_logged_off == WhileLoggedOff::Keep && !self.state.is_connected() => {
-                Ok(())
-            }
+            Phase::LoggedOn => Ok(()),
+            // What the counterparty sent before it saw our Logout is processed, and answered in the next connection.
+            Phase::LogoutSent if answering => Ok(()),
+            _ if self.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
             _ => Err(SendError::NotLoggedOn),
         }
+    }
+
+    /// Whether a new message is numbered and journalled only: behind a replay it goes out from the store, and without a
+    /// session that is logged on the counterparty asks for it later. Nothing new follows a Logout (rule 11).
+    fn keeps_back(&self, msg_type: MsgType) -> bool {
+        if msg_type_is_logon(msg_type) {
+            return false;
+        }
+        self.state.replay.is_some()
+            || !self.state.is_connected()
+            || !msg_type.is_admin() && self.state.phase != Phase::LoggedOn
     }
 
     /// Bytes of the header in front of the next body, BodyLength's digits guessed.
@@ -296,6 +374,19 @@ impl Core {
         };
         self.envelope.header_len(msg_type, &Stamp { seq, sending_time: time, original }, ends.length_digits())
     }
+}
+
+/// Adds a record to the open turn; a refusal is remembered for the turn's end.
+fn append(
+    store: &mut dyn Store,
+    key: SessionKey,
+    record: &Record<'_>,
+    refused: &mut Option<StoreError>,
+) -> Result<(), SendError> {
+    store.append(key, record).map_err(|error| {
+        *refused = Some(error.clone());
+        SendError::Store(error)
+    })
 }
 
 fn msg_type_is_logon(msg_type: MsgType) -> bool {

@@ -10,15 +10,9 @@ use fixbolt_codec::SeqNum;
 #[derive(Debug, Default)]
 pub(crate) struct Stash {
     bytes: Vec<u8>,
+    /// Ascending by number.
     entries: Vec<(SeqNum, Range<usize>)>,
     limit: usize,
-}
-
-/// What a turn must restore in a stash.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct StashMark {
-    bytes: usize,
-    entries: usize,
 }
 
 impl Stash {
@@ -28,38 +22,36 @@ impl Stash {
 
     /// Keeps a message; `false` when there is no room. One that is kept already is not kept twice.
     pub(crate) fn keep(&mut self, seq: SeqNum, message: &[u8]) -> bool {
-        if self.find(seq).is_some() {
-            return true;
-        }
+        let Err(place) = self.place(seq) else { return true };
         if self.bytes.len() + message.len() > self.limit {
             return false;
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(message);
-        self.entries.push((seq, start..self.bytes.len()));
+        self.entries.insert(place, (seq, start..self.bytes.len()));
         true
     }
 
-    /// Where the message with this number stands.
-    pub(crate) fn find(&self, seq: SeqNum) -> Option<Range<usize>> {
-        self.entries.iter().find(|entry| entry.0 == seq).map(|entry| entry.1.clone())
+    /// Whether the message with this number is kept.
+    pub(crate) fn has(&self, seq: SeqNum) -> bool {
+        self.place(seq).is_ok()
     }
 
-    /// The buffer, for reading a message from it while the session is at work; give it back with [`Stash::put_back`].
-    pub(crate) fn take_bytes(&mut self) -> Vec<u8> {
-        core::mem::take(&mut self.bytes)
+    /// Copies the message with this number; `false` when it is not kept.
+    pub(crate) fn copy(&self, seq: SeqNum, to: &mut Vec<u8>) -> bool {
+        let Ok(place) = self.place(seq) else { return false };
+        to.clear();
+        to.extend_from_slice(&self.bytes[self.entries[place].1.clone()]);
+        true
     }
 
-    /// Puts the buffer back. What was kept meanwhile is appended to it.
-    pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
-        debug_assert!(self.bytes.is_empty(), "a message from the stash is never too high");
-        bytes.append(&mut self.bytes);
-        self.bytes = bytes;
+    fn place(&self, seq: SeqNum) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&seq, |entry| entry.0)
     }
 
     /// Frees everything once no entry is still ahead.
     pub(crate) fn forget_before(&mut self, next_in: SeqNum) {
-        if !self.entries.is_empty() && self.entries.iter().all(|entry| entry.0 < next_in) {
+        if self.entries.last().is_some_and(|last| last.0 < next_in) {
             self.clear();
         }
     }
@@ -72,15 +64,6 @@ impl Stash {
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
-
-    pub(crate) fn mark(&self) -> StashMark {
-        StashMark { bytes: self.bytes.len(), entries: self.entries.len() }
-    }
-
-    pub(crate) fn rollback(&mut self, mark: StashMark) {
-        self.bytes.truncate(mark.bytes);
-        self.entries.truncate(mark.entries);
-    }
 }
 
 #[cfg(test)]
@@ -90,25 +73,18 @@ mod tests {
     #[test]
     fn a_full_stash_drops_and_a_repeated_message_is_kept_once() {
         let mut stash = Stash::new(6);
-        assert!(stash.keep(SeqNum(7), b"abc"));
-        assert!(stash.keep(SeqNum(7), b"abc"));
         assert!(stash.keep(SeqNum(9), b"def"));
+        assert!(stash.keep(SeqNum(7), b"abc"));
+        assert!(stash.keep(SeqNum(7), b"abc"));
         assert!(!stash.keep(SeqNum(10), b"g"));
-        assert_eq!(stash.find(SeqNum(9)), Some(3..6));
+        let mut message = Vec::new();
+        assert!(stash.copy(SeqNum(9), &mut message));
+        assert_eq!(message, b"def");
+        assert!(!stash.copy(SeqNum(8), &mut message));
         stash.forget_before(SeqNum(9));
         assert!(!stash.is_empty());
         stash.forget_before(SeqNum(10));
         assert!(stash.is_empty());
-    }
-
-    #[test]
-    fn a_rolled_back_turn_keeps_nothing() {
-        let mut stash = Stash::new(100);
-        stash.keep(SeqNum(7), b"abc");
-        let mark = stash.mark();
-        stash.keep(SeqNum(8), b"def");
-        stash.rollback(mark);
-        assert_eq!(stash.find(SeqNum(8)), None);
-        assert_eq!(stash.mark(), mark);
+        assert!(stash.keep(SeqNum(10), b"ghijkl"), "forgotten bytes leave their room");
     }
 }

@@ -48,8 +48,10 @@ pub(crate) struct State {
     pub(crate) reset_asked: bool,
     /// A ResendRequest that came before its turn and was answered at once.
     pub(crate) request_answered: Option<SeqNum>,
-    /// A Logout came before its turn; it is answered when the gap is filled.
-    pub(crate) logout_waits: bool,
+    /// A Logout with this number came before its turn; it is answered when the gap is filled.
+    pub(crate) logout_waits: Option<SeqNum>,
+    /// The first message that was kept back between our Logon and its answer.
+    pub(crate) kept_from: Option<SeqNum>,
     /// The largest message the counterparty takes (383 of its Logon).
     pub(crate) peer_max_message_size: usize,
 }
@@ -71,6 +73,8 @@ pub(crate) struct Gap {
     /// How often these were asked for without a step forward.
     pub(crate) asked: u32,
     pub(crate) asked_at: Mono,
+    /// The last number that came from behind the gap, sent again. A lower one belongs to the next replay.
+    pub(crate) replayed: Option<SeqNum>,
 }
 
 /// Messages being sent again, a few a turn.

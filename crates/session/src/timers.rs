@@ -24,11 +24,13 @@ impl Core {
         }
         let mut next = state.phase_deadline;
         let mut sooner = |at: Mono| next = Some(next.map_or(at, |next| next.min(at)));
-        if let Some(since) = self.blocked {
-            sooner(since + ASK_AGAIN_AFTER);
+        if let Some(blocked) = self.blocked
+            && !blocked.full
+        {
+            sooner(blocked.since + ASK_AGAIN_AFTER);
         }
-        if let Some(since) = self.incomplete_since {
-            sooner(since + self.patience_inside_a_message());
+        if let Some(known) = self.incomplete {
+            sooner(known.since + self.patience_inside_a_message());
         }
         if self.beats() {
             if !self.holds_heartbeats() {
@@ -88,16 +90,18 @@ impl Scene<'_> {
             if self.core().state.test_request.is_some() {
                 return self.peer_is_gone();
             }
-            self.turn(|scene| scene.write_test_request())?;
+            if !self.turn_with_room(|scene| scene.write_test_request())? {
+                // What the counterparty does not read asks as well as a TestRequest.
+                let id = self.core().state.test_requests;
+                self.core().state.test_request = Some(TestRequest { id, sent: now });
+            }
         }
         let heartbeat = self.core().heartbeat();
         if self.core().state.last_sent + heartbeat <= now && !self.core().holds_heartbeats() {
-            self.turn(|scene| {
-                scene.heartbeat(None, None)?;
-                // Also while a replay is on its way: the heartbeat waits behind it, the replay itself proves life.
-                scene.core().state.last_sent = now;
-                Ok(())
-            })?;
+            self.turn_with_room(|scene| scene.heartbeat(None, None).map(|_| ()))?;
+            // Also while a replay is on its way: the heartbeat waits behind it, the replay itself proves life. And without
+            // room: what waits for the counterparty to read is as good.
+            self.core().state.last_sent = now;
         }
         Ok(())
     }
@@ -107,6 +111,19 @@ impl Scene<'_> {
         self.begin();
         match act(self) {
             Ok(()) => self.commit(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    /// A turn that no message caused and that may be left out; gives whether there was room for it.
+    fn turn_with_room(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<bool, Stop> {
+        self.begin();
+        match act(self) {
+            Ok(()) => self.commit().map(|()| true),
+            Err(SendError::BackPressure) => {
+                self.rollback();
+                Ok(false)
+            }
             Err(error) => Err(self.abandon(error)),
         }
     }
@@ -134,9 +151,11 @@ impl Scene<'_> {
             self.close(SessionEnd::HeartbeatTimedOut);
             return Err(Stop);
         }
-        self.turn(|scene| {
-            scene.logout_and_close("Timed out waiting for heartbeat", None, SessionEnd::HeartbeatTimedOut)
+        let end = SessionEnd::HeartbeatTimedOut;
+        self.turn_with_room(|scene| {
+            scene.logout_and_close("Timed out waiting for heartbeat", None, end.clone())
         })?;
+        self.close(end);
         Err(Stop)
     }
 

@@ -62,10 +62,12 @@ impl Turn<'_> {
         self.own.core.state.next_out
     }
 
-    /// Bytes that can still be written to the own session before it answers [`SendError::BackPressure`].
+    /// Bytes that can still be written to the own session before it answers [`SendError::BackPressure`]. Half of the outbox
+    /// is for answers: so a session that sends as fast as it can goes on reading.
     #[must_use]
     pub fn room(&self) -> usize {
-        self.own.outbox.room()
+        let kept = if self.cause.is_some() { 0 } else { self.own.outbox.size() / 2 };
+        self.own.outbox.room().saturating_sub(kept)
     }
 
     /// Where to write an answer. Routing fields of the inbound message (115, 116, 144 and 128, 129, 145) are reversed on it.
@@ -111,8 +113,14 @@ impl Turn<'_> {
 /// Takes the snapshot of a session that the turn meets for the first time.
 pub(crate) fn touch(slot: &mut Slot, turn: u64, touched: &mut Vec<usize>) {
     if slot.undo.turn != turn {
-        slot.undo =
-            Undo { turn, state: slot.core.state, outbox: slot.outbox.mark(), stash: slot.core.stash.mark() };
+        slot.outbox.tidy();
+        slot.undo = Undo {
+            turn,
+            state: slot.core.state,
+            outbox: slot.outbox.mark(),
+            ending: slot.core.end.is_some(),
+            leaving: slot.core.leaving.is_some(),
+        };
         touched.push(slot.core.key.0 as usize);
     }
 }
@@ -139,13 +147,16 @@ impl<'a> Handle<'a> {
     }
 
     pub(crate) fn open(self, msg_type: MsgType, posting: Posting<'a>) -> Draft<'a> {
-        let Self { now, core, outbox, store, route, header, session_layer, .. } = self;
+        let Self { now, core, outbox, store, cause, route, header, session_layer } = self;
         let refused = if !session_layer && msg_type.is_admin() {
             Some(SendError::SessionMessage)
         } else if session_layer {
             None
         } else {
-            core.may_send().err()
+            // Half of the outbox is for answers: a session that sends as fast as it can must go on reading, or two of them
+            // wait for each other.
+            let full = cause.is_none() && !outbox.is_empty() && outbox.room() < outbox.size() / 2;
+            core.may_send(cause.is_some()).err().or(full.then_some(SendError::BackPressure))
         };
         let Outbox { memory, ends, .. } = outbox;
         let body_start = ends.tail() + core.headroom(msg_type, posting, ends);
@@ -161,20 +172,26 @@ impl<'a> Handle<'a> {
             writer.bytes(*key, value);
         }
         if let Some(inbound) = route {
-            reverse_route(&mut writer, &inbound);
+            reverse_route(&mut writer, &inbound, if session_layer { ROUTE_MAX } else { usize::MAX });
         }
         Draft { now, writer, ends, core, store, posting, refused }
     }
 }
 
+/// Longest routing field on a message of the session layer: no counterparty makes its Rejects too large for the outbox.
+const ROUTE_MAX: usize = 256;
+
 /// Bytes kept free behind a body.
 const SPARE: usize = 24;
 
 /// Answers go back the way their cause came (standard: third-party routing; QuickFIX script ReverseRoute).
-fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>) {
+///
+/// What is longer than `longest` is left out.
+fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize) {
     for (there, back) in [(115, 128), (116, 129), (144, 145), (128, 115), (129, 116), (145, 144)] {
         if let Some(value) = inbound.get(Tag::new(there))
             && !value.is_empty()
+            && value.len() <= longest
         {
             writer.bytes(Key::new(back), value);
         }
@@ -221,7 +238,8 @@ impl<'d> BodySink<'d> for Draft<'d> {
         }
         if let Some(EncodeError { kind: fixbolt_codec::EncodeErrorKind::NoRoom, .. }) = writer.error() {
             // The same message fits once the socket has taken what is queued; else it never will.
-            let limit = core.state.peer_max_message_size.min(core.settings.outbox_size.saturating_sub(SPARE));
+            let memory = core.settings.outbox_size.saturating_sub(SPARE);
+            let limit = core.state.peer_max_message_size.min(core.settings.max_message_size).min(memory);
             let alone = ends.tail() == 0 || core.state.phase == Phase::Disconnected;
             return Err(if alone { SendError::TooLarge { limit } } else { SendError::BackPressure });
         }
