@@ -96,6 +96,10 @@ impl Scene<'_> {
         }
         // 4: a message without number cannot be placed.
         let Some(seq) = header.seq else {
+            if !self.core().says_why() {
+                self.close(SessionEnd::PeerMisbehaved(Misbehaviour::NoMsgSeqNum));
+                return Err(Stop);
+            }
             return self.misbehaved(
                 "Received message without MsgSeqNum",
                 None,

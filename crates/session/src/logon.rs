@@ -8,6 +8,7 @@ use fixbolt_codec::{FromField, Key, Message, SeqNum};
 use crate::application::{Event, LogonDecision, Misbehaviour, SendError, SessionEnd};
 use crate::inbound::{Header, Reject, number, tag, unix_nanos};
 use crate::scene::{Scene, Stop};
+use crate::settings::Compatibility;
 use crate::slot::Posting;
 use crate::state::{Phase, Replay};
 
@@ -126,9 +127,8 @@ impl Scene<'_> {
             self.close(SessionEnd::PeerMisbehaved(Misbehaviour::CompId));
             return Err(Stop);
         }
-        let quickfix = self.core().is_quickfix();
         let Some(seq) = header.seq else {
-            if quickfix {
+            if !self.core().says_why() {
                 self.close(SessionEnd::PeerMisbehaved(Misbehaviour::NoMsgSeqNum));
                 return Err(Stop);
             }
@@ -204,11 +204,18 @@ impl Scene<'_> {
         header: &Header<'_>,
         seq: SeqNum,
         message: &Message<'_>,
-        refusal: Refusal<'_>,
+        mut refusal: Refusal<'_>,
     ) -> Result<(), Stop> {
-        if self.core().is_quickfix() && refusal.reject.is_none() {
+        let misbehaved = matches!(refusal.end, SessionEnd::PeerMisbehaved(_));
+        if !self.core().says_why() && misbehaved && refusal.reject.is_none() {
             self.close(refusal.end);
             return Err(Stop);
+        }
+        if self.core().settings.compatibility == Compatibility::QuickFixJ
+            && let Some(Reject { tag: Some(tag), text, .. }) = refusal.reject.take()
+        {
+            // One message instead of two, in these words.
+            refusal.text = format!("Invalid Logon message: {text}, field={}", tag.escape_ascii());
         }
         self.take(header, seq, message, |scene| {
             if let Some(reject) = refusal.reject {
@@ -357,6 +364,10 @@ impl Scene<'_> {
     ) -> Result<(), Stop> {
         if header.poss_dup {
             return self.accept(header, seq, message);
+        }
+        if self.core().is_quickfix() {
+            self.close(SessionEnd::PeerMisbehaved(Misbehaviour::DuplicateLogon));
+            return Err(Stop);
         }
         let text = "Logon in a session that is logged on";
         self.misbehaved(text, Some(seq), message, Misbehaviour::DuplicateLogon)

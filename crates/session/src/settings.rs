@@ -24,7 +24,7 @@ pub enum Compatibility {
     Standard,
     /// What QuickFIX (C++) does and its acceptance scripts expect.
     QuickFix,
-    /// What QuickFIX/J does.
+    /// What QuickFIX/J does: as QuickFIX, but a Logon or message that is not in order is answered with a Logout that says why.
     QuickFixJ,
 }
 

@@ -155,8 +155,14 @@ impl Core {
         })
     }
 
+    /// Either QuickFIX: one began as a port of the other.
     pub(crate) fn is_quickfix(&self) -> bool {
-        matches!(self.settings.compatibility, Compatibility::QuickFix)
+        matches!(self.settings.compatibility, Compatibility::QuickFix | Compatibility::QuickFixJ)
+    }
+
+    /// Whether the counterparty is told why its Logon or a message without number ends the connection. QuickFIX (C++) is silent.
+    pub(crate) fn says_why(&self) -> bool {
+        !matches!(self.settings.compatibility, Compatibility::QuickFix)
     }
 
     pub(crate) fn is_acceptor(&self) -> bool {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt_journal::{LateStore, MemoryStore};
 use fixbolt_session::conformance::{
-    Action, BrokenCore, Echo, Fault, Order, Report, Script, VirtualTime, run_folder, run_suite,
+    Action, BrokenCore, Echo, Fault, Order, Report, Script, VirtualTime, run, run_folder, run_suite,
 };
 use fixbolt_session::store::Store;
 use fixbolt_session::{Compatibility, Role, SessionSettings};
@@ -223,4 +223,21 @@ fn the_scripts_catch_every_broken_core() {
             );
         }
     }
+}
+
+#[test]
+fn under_quickfixj_a_refused_logon_is_told_why_in_one_logout() {
+    let text = "iCONNECT\n\
+        I8=FIX.4.4|35=A|34=1|49=TW44|52=<TIME>|56=ISLD|98=0|\n\
+        E8=FIX.4.4|35=5|34=1|49=ISLD|52=<TIME>|56=TW44|58=Invalid Logon message: Required tag missing, field=108|\n\
+        eDISCONNECT\n\
+        iCONNECT\n\
+        I8=FIX.4.4|35=A|34=1|49=TW44|52=<TIME>|56=ISLD|98=0|108=-3|\n\
+        E8=FIX.4.4|35=5|34=2|49=ISLD|52=<TIME>|56=TW44|58=HeartBtInt must not be negative|\n\
+        eDISCONNECT\n";
+    let script = Script::parse(Path::new("quickfixj.def"), text.as_bytes()).unwrap();
+    let settings =
+        SessionSettings { compatibility: Compatibility::QuickFixJ, reset_on_logon: false, ..island("fix44") };
+    let mut acceptor = VirtualTime::new(&[settings], memory(), Box::new(Echo::new())).unwrap();
+    run(&script, &mut acceptor, Order::Any).unwrap_or_else(|failure| panic!("{failure}"));
 }
