@@ -109,6 +109,22 @@ impl DirectoryStore {
         log
     }
 
+    /// Publishes the turn in so many of its sessions.
+    ///
+    /// The session that was touched first, with the inbound message, comes last: a process that dies in between has its
+    /// message processed again, and what the other sessions have sent tells that it was.
+    #[inline]
+    fn publish(&mut self, sessions: usize) {
+        for _ in 0..sessions {
+            let Some(n) = self.touched.pop() else { return };
+            let slot = &mut self.sessions[n as usize];
+            slot.in_turn = false;
+            if let Some(log) = &mut slot.log {
+                log.publish();
+            }
+        }
+    }
+
     /// As if the process had died inside a commit, after so many of its sessions.
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
@@ -117,11 +133,7 @@ impl DirectoryStore {
                 log.finish();
             }
         }
-        for n in self.touched.iter().rev().take(sessions) {
-            if let Some(log) = &mut self.sessions[*n as usize].log {
-                log.publish();
-            }
-        }
+        self.publish(sessions);
         self.crash();
     }
 
@@ -217,15 +229,7 @@ impl Store for DirectoryStore {
                 log.finish();
             }
         }
-        // The session that was touched first, with the inbound message, comes last: a process that dies in between has its
-        // message processed again, and what the other sessions have sent tells that it was.
-        while let Some(n) = self.touched.pop() {
-            let slot = &mut self.sessions[n as usize];
-            slot.in_turn = false;
-            if let Some(log) = &mut slot.log {
-                log.publish();
-            }
-        }
+        self.publish(usize::MAX);
         self.position += 1;
         Ok(Position(self.position))
     }
@@ -301,5 +305,31 @@ impl Drop for DirectoryStore {
                 let _ = log.close();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::RESERVE;
+    use crate::testing::{TempDir, outbound, reset, session};
+
+    #[test]
+    fn after_a_reset_no_number_passes_the_mark_that_the_reset_will_get() {
+        let dir = TempDir::new("limit");
+        let mut store = DirectoryStore::new(dir.path());
+        let (key, _) = store.open(&session("A")).unwrap();
+        for record in [outbound(1_000_000, b"x"), reset(1, 1)] {
+            store.begin();
+            store.append(key, &record).unwrap();
+            assert!(store.log(key).limit >= RESERVE);
+            store.commit().unwrap();
+        }
+        assert_eq!(store.log(key).limit, 1 + RESERVE);
+        store.begin();
+        store.append(key, &outbound(1 + RESERVE, b"beyond")).unwrap();
+        let copies = crate::head::read_copies(&dir.path().join(session("A").file_name())).unwrap().unwrap();
+        assert!(crate::head::newest(&copies).unwrap().mark > SeqNum(1 + RESERVE));
+        store.rollback();
     }
 }

@@ -35,8 +35,9 @@ pub(crate) struct Opening<'o> {
     pub(crate) sizes: (u64, u64),
 }
 
-/// A turn number that no record of a cut tail had: tails are far shorter than this many turns.
-const TURNS_AFTER_CUT: u64 = 1 << 32;
+/// Added to the last turn's number after an unclean end: no turn that was not committed, and whose bytes a power loss may
+/// bring back, has come so far.
+const TURNS_AFTER_DEATH: u64 = 1 << 32;
 
 impl Opening<'_> {
     /// Opens or creates the journal; gives the last turn's number too.
@@ -125,6 +126,9 @@ impl Opening<'_> {
             segments.push(maker.make(0)?);
         }
         let mut turn = scan.last_turn;
+        if lost || found.state != HeadState::Clean {
+            turn += TURNS_AFTER_DEATH;
+        }
         let mut log = self.log(&directory, segments, maker, head, lock)?;
         log.end = scan.end;
         log.committed_end = scan.end;
@@ -138,7 +142,7 @@ impl Opening<'_> {
         log.committed = ledger;
         log.pending = ledger;
         if given_up.is_some() || cut > 0 {
-            turn += TURNS_AFTER_CUT;
+            turn += 1;
             let lost_reset = found.generation > ledger.generation;
             let why = match (cut, died_with_machine) {
                 (0, true) => "the machine stopped without a clean close".to_owned(),

@@ -220,7 +220,7 @@ fn a_lost_last_segment_lets_numbers_go_on_at_the_mark() {
 
 #[test]
 fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation() {
-    for told in [false, true] {
+    for (told, reboot) in [(false, true), (true, true), (true, false)] {
         let j = Journal::new("reset");
         let mut store = j.store();
         let (key, _) = open(&mut store);
@@ -242,7 +242,9 @@ fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation(
         }
         store.crash();
         j.zero(1, kept..usize::MAX);
-        j.reboot();
+        if reboot {
+            j.reboot();
+        }
         let (key, recovered) = open(&mut store);
         assert_eq!(recovered.damage, None);
         assert!(recovered.next_out >= SeqNum(RESERVE), "{recovered:?}");
@@ -256,6 +258,24 @@ fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation(
         let again = open(&mut store).1;
         assert_eq!((again.generation, again.next_out), (recovered.generation, next.next()));
     }
+}
+
+#[test]
+fn a_turn_that_died_lends_its_number_to_no_other() {
+    let j = Journal::new("turns");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    turn(&mut store, key, &[outbound(1, b"whole")]);
+    let mut turns = vec![crate::JournalReader::open(&j.directory()).unwrap().sessions()[0].scan.last_turn];
+    for n in 2..5 {
+        store.begin();
+        store.append(key, &outbound(n, b"dead")).unwrap();
+        store.crash();
+        let (key, _) = open(&mut store);
+        turn(&mut store, key, &[outbound(n, b"alive")]);
+        turns.push(crate::JournalReader::open(&j.directory()).unwrap().sessions()[0].scan.last_turn);
+    }
+    assert!(turns.windows(2).all(|w| w[1] > w[0] + 1000), "{turns:?}");
 }
 
 #[test]

@@ -129,6 +129,39 @@ fn run(operations: usize, full: bool) -> (u64, bool) {
 }
 
 #[test]
+fn a_torn_tail_is_given_up_however_often_its_cutting_is_interrupted() {
+    let mut interrupted = 0;
+    for operations in 0.. {
+        let dir = TempDir::new("full-cut");
+        let directory = dir.path().join(session("A").file_name());
+        let mut store = small(dir.path());
+        let (key, _) = open(&mut store);
+        turn(&mut store, key, &[outbound(1, b"whole")]);
+        turn(&mut store, key, &[outbound(2, b"torn")]);
+        store.crash();
+        let path = directory.join("segment-000001");
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[512 + 88 + 80] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let backend = Failing::after(operations, false);
+        let mut failing =
+            DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
+        let mark = SeqNum(1 + crate::log::RESERVE);
+        if failing.open(&session("A")).is_ok() {
+            failing.crash();
+            assert_eq!(open(&mut store).1.next_out, mark);
+            break;
+        }
+        let head = crate::head::read_copies(&directory).unwrap().unwrap();
+        let state = crate::head::newest(&head).unwrap().state;
+        interrupted += usize::from(state == crate::layout::HeadState::Cut);
+        let recovered = open(&mut store).1;
+        assert_eq!((recovered.next_out, recovered.damage), (mark, None), "after {operations}");
+    }
+    assert!(interrupted > 3, "{interrupted}");
+}
+
+#[test]
 fn a_disk_that_fills_at_any_operation_loses_no_committed_message() {
     every_operation(true);
 }

@@ -132,6 +132,25 @@ fn damage_in_the_middle_is_covered_kept_and_gap_filled() {
 }
 
 #[test]
+fn a_lost_last_message_is_remembered_by_the_records_behind_it() {
+    let dir = TempDir::new("behind");
+    let (mut store, key) = filled(&dir, 10);
+    let at = count(&mut store, key);
+    turn(&mut store, key, &[inbound(11, b"behind")]);
+    store.crash();
+    let reader = JournalReader::open(dir.path()).unwrap();
+    let last = reader.sessions()[0].records().nth(at - 1).unwrap();
+    assert_eq!((last.record.kind, last.record.seq), (RecordKind::Outbound, SeqNum(10)));
+    let path = directory(&dir).join("segment-000001");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[last.offset as usize + 90] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    assert_eq!(repair(dir.path(), None).unwrap()[0].next_out, SeqNum(11));
+    let recovered = open(&mut store).1;
+    assert_eq!((recovered.next_out, recovered.damage), (SeqNum(11), None));
+}
+
+#[test]
 fn every_kind_of_damage_can_be_repaired_and_no_number_goes_down() {
     type Harm = fn(&std::path::Path);
     fn change(path: PathBuf, change: impl FnOnce(&mut Vec<u8>)) {
