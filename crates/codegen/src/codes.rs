@@ -34,13 +34,16 @@ fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
     line!(out, "    /// Any other value.\n    Other({raw}),\n}}");
     line!(out, "impl{life} {name}{life} {{");
     line!(out, "    /// The value with this {what} on the wire.");
-    line!(out, "    #[must_use] pub const fn from_value(value: {raw}) -> Self {{\n        match value {{");
+    line!(
+        out,
+        "    #[inline] #[must_use] pub const fn from_value(value: {raw}) -> Self {{\n        match value {{"
+    );
     for (variant, wire) in variants {
         line!(out, "            {} => Self::{variant},", value(wire));
     }
     line!(out, "            other => Self::Other(other),\n        }}\n    }}");
     line!(out, "    /// The {what} on the wire.");
-    line!(out, "    #[must_use] pub const fn value(self) -> {raw} {{\n        match self {{");
+    line!(out, "    #[inline] #[must_use] pub const fn value(self) -> {raw} {{\n        match self {{");
     for (variant, wire) in variants {
         line!(out, "            Self::{variant} => {},", value(wire));
     }
@@ -51,10 +54,13 @@ fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
         Holds::Text => "<&[u8]>::from_field(value).map(Self::from_value)",
     };
     line!(out, "impl<'m> codec::FromField<'m> for {name}{life} {{");
-    line!(out, "    fn from_field(value: &'m [u8]) -> Result<Self, codec::ValueError> {{ {read} }}\n}}");
+    line!(
+        out,
+        "    #[inline] fn from_field(value: &'m [u8]) -> Result<Self, codec::ValueError> {{ {read} }}\n}}"
+    );
     if *holds == Holds::Text {
         line!(out, "impl<'m> typed::Code<'m> for {name}<'m> {{");
-        line!(out, "    fn from_value(value: &'m [u8]) -> Self {{ Self::from_value(value) }}");
-        line!(out, "    fn value(self) -> &'m [u8] {{ self.value() }}\n}}");
+        line!(out, "    #[inline] fn from_value(value: &'m [u8]) -> Self {{ Self::from_value(value) }}");
+        line!(out, "    #[inline] fn value(self) -> &'m [u8] {{ self.value() }}\n}}");
     }
 }

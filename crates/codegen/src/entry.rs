@@ -43,21 +43,22 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     print_view_impl(out, plan, &layout, &format!("{name}<'m>"), "");
     line!(out, "impl<'m> typed::Entry<'m> for {name}<'m> {{");
     line!(out, "    const SHAPE: &'static typed::GroupShape = &{shape};");
-    line!(out, "    fn over(fields: typed::Fields<'m>) -> Self {{ Self(fields) }}\n}}");
+    line!(out, "    #[inline] fn over(fields: typed::Fields<'m>) -> Self {{ Self(fields) }}\n}}");
     line!(out, "impl<'m> {name}<'m> {{");
     line!(
         out,
         "    /// The value of the first field of the entry with this tag, whether the dictionary knows it or not."
     );
-    line!(out, "    pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
-    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
+    line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
     for placed in &layout.own {
         member::print_getter(out, plan, placed, &site);
     }
     line!(out, "}}");
     member::print_component_impls(out, plan, &layout, "impl<'m>", false, &format!("{name}<'m>"));
 
-    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root: "super::super::" };
+    let site =
+        Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "super::super::" };
     line!(out, "/// Writes entries of {}.\npub mod {module} {{", group.name);
     line!(out, "#[allow(unused_imports)] use super::super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::super::typed::Put as _;");
@@ -76,7 +77,10 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         let fields: Vec<_> = layout.required_fields().filter(|placed| !plan.is_length(placed.tag)).collect();
         let ordinals: Vec<String> = fields.iter().map(|placed| placed.ordinal.to_string()).collect();
         line!(out, "    const FIELDS: &'static [u16] = &[{}];", ordinals.join(", "));
-        line!(out, "    fn put(&self, n: usize, to: &mut codec::BodyWriter<'_>) {{\n        match n {{");
+        line!(
+            out,
+            "    #[inline] fn put(&self, n: usize, to: &mut codec::BodyWriter<'_>) {{\n        match n {{"
+        );
         for (n, placed) in fields.iter().enumerate() {
             let key = format!("super::super::keys::{}", plan.key_name(placed.tag));
             let value = format!("self.{}", plan.method(placed.tag));
@@ -100,7 +104,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     line!(out, "    /// Begins the entry.");
     line!(
         out,
-        "    pub fn entry{generic}(self{argument}) -> Writer{lives} {{ Writer(self.0.begin({value}, {delimiter}, &[{}])) }}\n}}",
+        "    #[inline] pub fn entry{generic}(self{argument}) -> Writer{lives} {{ Writer(self.0.begin({value}, {delimiter}, &[{}])) }}\n}}",
         groups.join(", ")
     );
     line!(out, "/// Writes an entry, in the order of the group's members.");
@@ -109,17 +113,20 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     line!(out, "impl<'b> typed::Put<'b> for Writer{anonymous} {{");
     line!(
         out,
-        "    fn at(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.at(ordinal, key) }}"
+        "    #[inline] fn at(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.at(ordinal, key) }}"
     );
-    line!(out, "    fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}");
+    line!(
+        out,
+        "    #[inline] fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}"
+    );
     line!(out, "impl{lives} Writer{lives} {{");
     for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
         member::print_setter(out, plan, placed, &site);
     }
     line!(out, "    /// Where fields that the dictionary does not know are written.");
-    line!(out, "    pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
+    line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
     line!(out, "    /// Ends the entry.");
-    line!(out, "    pub fn done(&mut self) -> typed::Written<'g> {{ self.0.done() }}\n}}");
+    line!(out, "    #[inline] pub fn done(&mut self) -> typed::Written<'g> {{ self.0.done() }}\n}}");
     let writer = format!("Writer{anonymous}");
     member::print_component_impls(out, plan, &layout, "impl<'b>", true, &writer);
     line!(out, "}}");
@@ -134,7 +141,7 @@ pub(crate) fn print_view_impl(
     root: &str,
 ) {
     line!(out, "impl<'m> typed::View<'m> for {of} {{");
-    line!(out, "    fn fields(&self) -> &typed::Fields<'m> {{ &self.0 }}");
+    line!(out, "    #[inline] fn fields(&self) -> &typed::Fields<'m> {{ &self.0 }}");
     if !layout.shadowed.is_empty() {
         let shapes: Vec<String> = layout
             .groups()

@@ -46,7 +46,10 @@ fn print_part(out: &mut String, plan: &Plan<'_>, name: &str, layout: &Layout) {
     print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
     line!(out, "impl<'m> {name}<'m> {{");
     line!(out, "    /// That of a message of any type.");
-    line!(out, "    pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message)) }}");
+    line!(
+        out,
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message)) }}"
+    );
     print_getters(out, plan, layout);
     line!(out, "}}");
     member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
@@ -55,7 +58,7 @@ fn print_part(out: &mut String, plan: &Plan<'_>, name: &str, layout: &Layout) {
 fn print_getters(out: &mut String, plan: &Plan<'_>, layout: &Layout) {
     let ordinal = |n: u16| n.to_string();
     let shadowed = |tag| layout.shadowed.contains(&tag);
-    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
+    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
     for placed in &layout.own {
         member::print_getter(out, plan, placed, &site);
     }
@@ -64,7 +67,7 @@ fn print_getters(out: &mut String, plan: &Plan<'_>, layout: &Layout) {
 fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, root: &str) {
     let ordinal = |n: u16| n.to_string();
     let shadowed = |tag| layout.shadowed.contains(&tag);
-    let site = Site { visibility: "pub ", ordinal: &ordinal, shadowed: &shadowed, root };
+    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root };
     for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
         member::print_setter(out, plan, placed, &site);
     }
@@ -78,8 +81,11 @@ fn print_header_writer(out: &mut String, plan: &Plan<'_>) {
     );
     line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(&'h mut codec::BodyWriter<'b>);");
     line!(out, "impl<'b> typed::Put<'b> for HeaderWriter<'_, 'b> {{");
-    line!(out, "    fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0 }}");
-    line!(out, "    fn group_written(&mut self, _: u16) {{}}\n}}");
+    line!(
+        out,
+        "    #[inline] fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0 }}"
+    );
+    line!(out, "    #[inline] fn group_written(&mut self, _: u16) {{}}\n}}");
     line!(out, "impl<'b> HeaderWriter<'_, 'b> {{");
     print_setters(out, plan, &layout, "");
     line!(out, "}}");
@@ -102,7 +108,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     line!(out, "    /// [`typed::WrongMsgType`] when it is of another.");
     line!(
         out,
-        "    pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE).map(Self) }}"
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE).map(Self) }}"
     );
     let mut writer = String::new();
     let borrowing = member::print_required(&mut writer, plan, &layout, &message.name, "super::");
@@ -116,7 +122,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     if has_header(plan) {
         line!(
             out,
-            "    pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ Self::write_with_header(to, |_| {{}}{pass}) }}"
+            "    #[inline] pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ Self::write_with_header(to, |_| {{}}{pass}) }}"
         );
         line!(
             out,
@@ -124,7 +130,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
         );
         line!(
             out,
-            "    pub fn write_with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl FnOnce(&mut HeaderWriter<'_, 'b>){argument}) -> {result} {{"
+            "    #[inline] pub fn write_with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl FnOnce(&mut HeaderWriter<'_, 'b>){argument}) -> {result} {{"
         );
         line!(out, "        let mut draft = to.draft(Self::MSG_TYPE);");
         line!(out, "        header(&mut HeaderWriter(codec::BodySink::writer(&mut draft)));");
@@ -132,21 +138,21 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     } else {
         line!(
             out,
-            "    pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ {module}::Writer::begin(to.draft(Self::MSG_TYPE){pass}) }}"
+            "    #[inline] pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ {module}::Writer::begin(to.draft(Self::MSG_TYPE){pass}) }}"
         );
     }
     line!(out, "    /// The message itself.");
-    line!(out, "    pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
+    line!(out, "    #[inline] pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
     line!(out, "    /// The value of the first field with this tag, whether the dictionary knows it or not.");
-    line!(out, "    pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
     if has_header(plan) {
         line!(
             out,
-            "    /// The standard header.\n    pub fn header(&self) -> Header<'m> {{ Header::read(self.0.message()) }}"
+            "    /// The standard header.\n    #[inline] pub fn header(&self) -> Header<'m> {{ Header::read(self.0.message()) }}"
         );
         line!(
             out,
-            "    /// The standard trailer.\n    pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
+            "    /// The standard trailer.\n    #[inline] pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
         );
     }
     print_getters(out, plan, &layout);
@@ -163,9 +169,12 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     line!(out, "impl<'b, D: codec::BodySink<'b>> typed::Put<'b> for Writer<'b, D> {{");
     line!(
         out,
-        "    fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}"
+        "    #[inline] fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}"
     );
-    line!(out, "    fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}");
+    line!(
+        out,
+        "    #[inline] fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}"
+    );
     line!(out, "impl<'b, D: codec::BodySink<'b>> Writer<'b, D> {{");
     let groups: Vec<String> =
         layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
@@ -175,7 +184,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
         Some(false) => ", required: Required",
     };
     let mutable = if borrowing.is_some() { "mut " } else { "" };
-    line!(out, "    pub(super) fn begin({mutable}draft: D{argument}) -> Self {{");
+    line!(out, "    #[inline] pub(super) fn begin({mutable}draft: D{argument}) -> Self {{");
     if borrowing.is_some() {
         line!(out, "        let body = draft.writer();");
         for placed in layout.required_fields().filter(|placed| !plan.is_length(placed.tag)) {
@@ -188,10 +197,10 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     line!(out, "        Self(typed::MessageWriter::new(draft, &[{}]))\n    }}", groups.join(", "));
     print_setters(out, plan, &layout, "super::");
     line!(out, "    /// Where fields that the dictionary does not know are written.");
-    line!(out, "    pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
+    line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
     line!(out, "    /// Sends the message.\n    ///\n    /// # Errors");
     line!(out, "    /// The sink's own, and the first mistake in what was written; then nothing was sent.");
-    line!(out, "    pub fn send(self) -> Result<D::Receipt, D::Error> {{ self.0.send() }}\n}}");
+    line!(out, "    #[inline] pub fn send(self) -> Result<D::Receipt, D::Error> {{ self.0.send() }}\n}}");
     member::print_component_impls(
         out,
         plan,
