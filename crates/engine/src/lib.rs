@@ -85,6 +85,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// Says that the loop has come to a point where a test may end the process.
+macro_rules! kill_point {
+    ($point:ident) => {
+        #[cfg(feature = "kill-points")]
+        fixbolt_session::kill_points::reach(fixbolt_session::kill_points::Point::$point);
+    };
+}
+
 mod builder;
 mod clock;
 pub mod config;

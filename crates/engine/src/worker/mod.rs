@@ -226,6 +226,9 @@ impl Worker {
 
     fn turn(&mut self, events: &mut Events, app: &mut dyn Application) {
         let timeout = self.timeout();
+        if !timeout.is_zero() {
+            kill_point!(Idle);
+        }
         if let Err(error) = self.poll.poll(events, Some(timeout))
             && error.kind() != io::ErrorKind::Interrupted
         {
@@ -502,6 +505,7 @@ impl Worker {
         if bytes.is_empty() {
             self.store_owes |= self.sessions.has_queued(key);
         } else if connection.writable {
+            kill_point!(Send);
             match connection.send(bytes) {
                 Ok(taken) => {
                     self.sessions.written(key, taken);
