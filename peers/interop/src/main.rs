@@ -2,32 +2,53 @@
 //! the pairing, the step, what was counted. The last line is `N passed, N failed`; the exit status
 //! is 0 when nothing failed, 1 when something did, 2 for bad usage or when nothing could be run.
 
+mod kills;
 mod pairing;
 mod side;
 
+use kills::{PHASES, Run};
 use pairing::{GROUP_STEP, Outcome, Pairing, STEPS, Step};
-use side::{Engine, quickfix_program};
+use side::{Engine, Role, quickfix_program};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-const USAGE: &str = "usage: interop self-test\n  self-test   every step with QuickFIX on both sides: does the harness itself work?";
+const USAGE: &str = "usage: interop self-test|short|all [SEED]
+  self-test   every step with QuickFIX on both sides: does the harness itself work?
+  short       Fixbolt and QuickFIX in both roles and versions; 5 kills in each role
+  all         short with 20 kills in each role, and a kill in each phase of a turn
+  SEED        decides when to kill (default: the clock)";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if args != ["self-test"] {
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    let seed = args.get(1).map_or(Ok(clock), |seed| seed.parse());
+    let (Some(what), Ok(seed)) = (args.first(), seed) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
-    }
+    };
     if !quickfix_program().exists() {
         eprintln!("interop: {} is not built: run make in peers/quickfix-cpp", quickfix_program().display());
         return ExitCode::from(2);
     }
     let folder = std::env::temp_dir().join(format!("fixbolt-interop-{}", std::process::id()));
     let mut results = Results { folder, passed: 0, failed: 0 };
-    for version in ["FIX.4.2", "FIX.4.4"] {
-        results.pairing(Engine::QuickFix, Engine::QuickFix, version);
+    match what.as_str() {
+        "self-test" => results.pairings(Engine::QuickFix, Engine::QuickFix),
+        "short" => {
+            results.both_ways();
+            results.kills(5, seed);
+        }
+        "all" => {
+            results.both_ways();
+            results.kills(20, seed);
+            results.phase_kills();
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
     }
-    results.group_pairing(Engine::QuickFix, Engine::QuickFix);
     results.end()
 }
 
@@ -39,16 +60,41 @@ struct Results {
 }
 
 impl Results {
-    fn pairing(&mut self, initiator: Engine, acceptor: Engine, version: &'static str) {
-        self.steps(initiator, acceptor, version, None, STEPS);
+    fn both_ways(&mut self) {
+        self.pairings(Engine::QuickFix, Engine::Fixbolt);
+        self.pairings(Engine::Fixbolt, Engine::QuickFix);
     }
 
-    fn group_pairing(&mut self, initiator: Engine, acceptor: Engine) {
+    fn pairings(&mut self, initiator: Engine, acceptor: Engine) {
+        for version in ["FIX.4.2", "FIX.4.4"] {
+            self.steps(initiator, acceptor, version, None, STEPS);
+        }
         let dictionary = shared_folder().join("dictionaries/quickfix/FIX44.xml");
         if dictionary.exists() {
             self.steps(initiator, acceptor, "FIX.4.4", Some(&dictionary), &[GROUP_STEP]);
         } else {
             println!("SKIP {}: {} is absent", GROUP_STEP.name, dictionary.display());
+        }
+    }
+
+    fn kills(&mut self, kills: usize, seed: u64) {
+        for (role, version) in [(Role::Initiator, "FIX.4.2"), (Role::Acceptor, "FIX.4.4")] {
+            let folder = self.folder.join(format!("kills-{}", role.name()));
+            let run = Run { role, version, folder: &folder };
+            let outcome = run.at_random(kills, seed);
+            self.line(&format!("{version} fixbolt {} killed", role.name()), "20,000 orders", outcome);
+        }
+    }
+
+    fn phase_kills(&mut self) {
+        for (role, version) in [(Role::Initiator, "FIX.4.4"), (Role::Acceptor, "FIX.4.2")] {
+            for phase in PHASES {
+                let folder = self.folder.join(format!("killed-at-{phase}-{}", role.name()));
+                let run = Run { role, version, folder: &folder };
+                let nth = if phase == "idle" { 100 } else { 500 };
+                let outcome = run.at_phase(phase, nth);
+                self.line(&format!("{version} fixbolt {} killed", role.name()), "2,000 orders", outcome);
+            }
         }
     }
 
@@ -67,7 +113,7 @@ impl Results {
             self.passed + self.failed,
             title.replace(" -> ", "-to-").replace(' ', "-")
         ));
-        let mut pair = match Pairing::start(initiator, acceptor, version, &place, dictionary) {
+        let mut pair = match Pairing::start(initiator, acceptor, version, &place, dictionary, None) {
             Ok(pair) => pair,
             Err(why) => {
                 self.line(&title, "start", Err(why));

@@ -3,6 +3,7 @@
 //! (`qf-peer --help` text lists the commands), so every step works on any pairing. It refuses to
 //! judge: steps do.
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -32,13 +33,17 @@ pub(crate) struct Plan {
     pub(crate) port: u16,
     /// Holds the message store, the events file and what the process wrote on standard error.
     pub(crate) folder: PathBuf,
+    /// For QuickFIX.
     pub(crate) dictionary: Option<PathBuf>,
+    /// For Fixbolt: the point at which the process kills itself, and at which time of coming there.
+    pub(crate) kill_at: Option<(&'static str, u32)>,
 }
 
 /// The engine behind a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     QuickFix,
+    Fixbolt,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +204,24 @@ impl Side {
         let _ = self.child.wait();
     }
 
+    /// Waits until the process is gone by itself.
+    pub(crate) fn wait_gone(&mut self) -> Result<(), String> {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if self.child.try_wait().map_err(|e| e.to_string())?.is_some() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err(format!("{} goes on living", self.name()))
+    }
+
+    /// Stops the process in its tracks (SIGSTOP), or lets it go on (SIGCONT): a counterparty that fell silent.
+    pub(crate) fn freeze(&self, yes: bool) -> Result<(), String> {
+        let signal = if yes { Signal::STOP } else { Signal::CONT };
+        kill_process(Pid::from_child(&self.child), signal).map_err(|e| e.to_string())
+    }
+
     /// For messages: engine and role.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.plan.engine.name(), self.plan.role.name())
@@ -246,12 +269,16 @@ impl Plan {
         };
         let mut command = match self.engine {
             Engine::QuickFix => Command::new(quickfix_program()),
+            Engine::Fixbolt => Command::new(fixbolt_program()),
         };
         command.arg(self.role.name()).args(["--version", self.version, "--heartbeat", "1"]);
         command.args(["--sender", sender, "--target", target, "--port"]).arg(self.port.to_string());
         command.arg("--store").arg(self.folder.join("store"));
         if let Some(file) = &self.dictionary {
             command.arg("--dictionary").arg(file);
+        }
+        if let Some((point, on)) = self.kill_at {
+            command.args(["--kill-at", point, "--kill-on", &on.to_string()]);
         }
         command
     }
@@ -262,10 +289,16 @@ pub(crate) fn quickfix_program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../quickfix-cpp/build/qf-peer")
 }
 
+/// Built together with this program.
+fn fixbolt_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_default().with_file_name("fixbolt-peer")
+}
+
 impl Engine {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Engine::QuickFix => "quickfix",
+            Engine::Fixbolt => "fixbolt",
         }
     }
 }
@@ -316,6 +349,12 @@ impl Event {
     /// Whether the wire text of a session message holds `tag=value`.
     pub(crate) fn holds(&self, field: &str) -> bool {
         self.text("raw").split('\u{1}').any(|one| one == field)
+    }
+
+    /// The value of a field in the wire text of a session message.
+    pub(crate) fn field(&self, tag: u32) -> Option<&str> {
+        let head = format!("{tag}=");
+        self.text("raw").split('\u{1}').find_map(|field| field.strip_prefix(head.as_str()))
     }
 
     pub(crate) fn numbers(&self) -> Numbers {

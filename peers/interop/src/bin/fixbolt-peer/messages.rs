@@ -1,0 +1,189 @@
+//! Orders and their reports in both versions, by the typed messages.
+
+use fixbolt::codec::{Decimal, Message, Precision, Tag, UtcTimestamp};
+use fixbolt::messages::fix44::components::*;
+use fixbolt::messages::fix44::groups::parties;
+use fixbolt::messages::{fix42, fix44};
+use fixbolt::session::{SendError, Turn};
+use fixbolt::{PostError, Sender};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    Fix42,
+    Fix44,
+}
+
+/// A limit order to buy.
+pub(crate) struct NewOrder<'o> {
+    pub(crate) cl_ord_id: &'o str,
+    pub(crate) quantity: u64,
+    /// With the two parties that every engine here puts into its group orders (FIX.4.4).
+    pub(crate) parties: bool,
+}
+
+const SYMBOL: &[u8] = b"FXBT";
+const PRICE: Decimal = Decimal::from_parts(5700, 2);
+
+impl Version {
+    pub(crate) fn named(begin_string: &str) -> Option<Version> {
+        match begin_string {
+            "FIX.4.2" => Some(Version::Fix42),
+            "FIX.4.4" => Some(Version::Fix44),
+            _ => None,
+        }
+    }
+
+    /// "id/source/role" of every party of an order or report, parted by commas.
+    pub(crate) fn parties(self, message: Message<'_>) -> String {
+        let group = match (self, message.msg_type()) {
+            (Version::Fix44, b"D") => {
+                fix44::NewOrderSingle::read(message).ok().and_then(|m| m.party_ids().ok())
+            }
+            (Version::Fix44, b"8") => {
+                fix44::ExecutionReport::read(message).ok().and_then(|m| m.party_ids().ok())
+            }
+            _ => None,
+        };
+        let text = |value: &[u8]| value.escape_ascii().to_string();
+        let shown = group.into_iter().flatten().map(|party| {
+            let id = text(party.party_id().unwrap_or(b"?"));
+            let source = party.party_id_source().ok().flatten().map_or(b'?', |source| source.value());
+            let role = party.party_role().ok().flatten().map_or(-1, |role| role.value());
+            format!("{id}/{}/{role}", char::from(source))
+        });
+        shown.collect::<Vec<_>>().join(",")
+    }
+}
+
+impl NewOrder<'_> {
+    /// Posts it from this thread.
+    pub(crate) fn send(&self, to: &mut Sender, version: Version) -> Result<(), PostError> {
+        let cl_ord_id = self.cl_ord_id.as_bytes();
+        let transact_time = now();
+        let quantity = Decimal::from(self.quantity as i64);
+        match version {
+            Version::Fix42 => {
+                use fix42::fields::{HandlInst, OrdType, Side};
+                let mut order = fix42::OrderSingle::write(
+                    to,
+                    fix42::order_single::Required {
+                        cl_ord_id,
+                        handl_inst: HandlInst::AutomatedExecutionNoIntervention,
+                        symbol: SYMBOL,
+                        side: Side::Buy,
+                        transact_time,
+                        ord_type: OrdType::Limit,
+                    },
+                );
+                order.order_qty(quantity).price(PRICE);
+                order.send()?;
+            }
+            Version::Fix44 => {
+                use fix44::fields::{OrdType, PartyIDSource, PartyRole, Side};
+                let mut order = fix44::NewOrderSingle::write(
+                    to,
+                    fix44::new_order_single::Required {
+                        cl_ord_id,
+                        side: Side::Buy,
+                        transact_time,
+                        ord_type: OrdType::Limit,
+                    },
+                );
+                order.symbol(SYMBOL).order_qty(quantity).price(PRICE);
+                if self.parties {
+                    let both: [(&[u8], _); 2] = [
+                        (b"DEUTDEFF", PartyRole::ExecutingFirm),
+                        (b"TRADER7", PartyRole::OrderOriginationTrader),
+                    ];
+                    order.party_ids(both, |new, (party_id, role)| {
+                        new.entry(parties::Required { party_id })
+                            .party_id_source(PartyIDSource::Proprietary)
+                            .party_role(role)
+                            .done()
+                    });
+                }
+                order.send()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Answers an order with a report that fills it, parties as the order has them.
+pub(crate) fn report_filled(
+    order: Message<'_>,
+    turn: &mut Turn<'_>,
+    version: Version,
+) -> Result<(), SendError> {
+    let cl_ord_id = order.get(Tag::new(11)).unwrap_or(b"?");
+    let symbol = order.get(Tag::new(55)).unwrap_or(SYMBOL);
+    let order_id = [b"O-", cl_ord_id].concat();
+    let exec_id = [b"E-", cl_ord_id].concat();
+    let decimal = |tag| order.get(Tag::new(tag)).and_then(|value| Decimal::parse(value).ok());
+    let (quantity, price) = (decimal(38).unwrap_or(Decimal::from(0)), decimal(44).unwrap_or(PRICE));
+    let none = Decimal::from(0);
+    match version {
+        Version::Fix42 => {
+            use fix42::fields::{ExecTransType, ExecType, OrdStatus, Side};
+            let mut report = fix42::ExecutionReport::write(
+                turn.reply(),
+                fix42::execution_report::Required {
+                    order_id: &order_id,
+                    exec_id: &exec_id,
+                    exec_trans_type: ExecTransType::New,
+                    exec_type: ExecType::Fill,
+                    ord_status: OrdStatus::Filled,
+                    symbol,
+                    side: Side::Buy,
+                    leaves_qty: none,
+                    cum_qty: quantity,
+                    avg_px: price,
+                },
+            );
+            report.cl_ord_id(cl_ord_id).order_qty(quantity).price(price).last_shares(quantity).last_px(price);
+            report.send()?;
+        }
+        Version::Fix44 => {
+            use fix44::fields::{ExecType, OrdStatus, Side};
+            let mut report = fix44::ExecutionReport::write(
+                turn.reply(),
+                fix44::execution_report::Required {
+                    order_id: &order_id,
+                    exec_id: &exec_id,
+                    exec_type: ExecType::Trade,
+                    ord_status: OrdStatus::Filled,
+                    side: Side::Buy,
+                    leaves_qty: none,
+                    cum_qty: quantity,
+                    avg_px: price,
+                },
+            );
+            report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
+            report.last_qty(quantity).last_px(price);
+            if let Ok(group) =
+                fix44::NewOrderSingle::read(order).map_err(drop).and_then(|m| m.party_ids().map_err(drop))
+                && group.len() > 0
+            {
+                report.party_ids(group, |new, party| {
+                    let mut entry =
+                        new.entry(parties::Required { party_id: party.party_id().unwrap_or(b"?") });
+                    if let Ok(Some(source)) = party.party_id_source() {
+                        entry.party_id_source(source);
+                    }
+                    if let Ok(Some(role)) = party.party_role() {
+                        entry.party_role(role);
+                    }
+                    entry.done()
+                });
+            }
+            report.send()?;
+        }
+    }
+    Ok(())
+}
+
+fn now() -> UtcTimestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UtcTimestamp::from_unix_nanos(since.as_nanos() as u64, Precision::Millis)
+}

@@ -1,0 +1,91 @@
+//! The application: answers orders, tells how sessions begin and end, learns from the journal.
+
+use crate::messages::{Version, report_filled};
+use crate::watch::{Ledger, say};
+use fixbolt::codec::Message;
+use fixbolt::session::kill_points::{Point, on_reach};
+use fixbolt::session::{Application, Delivery, Event, Resume, SendError, SessionKey, Turn};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(crate) struct Peer {
+    version: Version,
+    ledger: Arc<Ledger>,
+}
+
+impl Peer {
+    pub(crate) fn new(version: Version, ledger: Arc<Ledger>) -> Self {
+        Self { version, ledger }
+    }
+}
+
+impl Application for Peer {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        self.ledger.read_parties(self.version.parties(message));
+        match message.msg_type() {
+            b"D" => {
+                if self.ledger.answers_orders() {
+                    report_filled(message, turn, self.version)?;
+                }
+                Ok(Delivery::Done)
+            }
+            b"8" | b"j" => Ok(Delivery::Done),
+            _ => Ok(Delivery::UNSUPPORTED),
+        }
+    }
+
+    fn on_resume(&mut self, _: SessionKey, resume: &mut Resume<'_>) {
+        let (next_in, next_out) = (resume.next_in(), resume.next_out());
+        self.ledger.begin_again();
+        let read = resume.records(&mut |record| {
+            self.ledger.learn(&record);
+            ControlFlow::Continue(())
+        });
+        if let Err(why) = read {
+            say("note", &[("text", format!("the journal cannot be read back: {why}").into())]);
+        }
+        self.ledger.set_numbers(next_in.0, next_out.0);
+        self.ledger.say_numbers("resumed");
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        match event {
+            Event::LoggedOn => {
+                self.ledger.set_logged_on(true);
+                self.ledger.say_numbers("logon");
+            }
+            Event::Ended(why) => {
+                say("note", &[("text", format!("ended: {why:?}").into())]);
+                if self.ledger.set_logged_on(false) {
+                    self.ledger.say_numbers("logout");
+                }
+            }
+            Event::Sent { .. } => {}
+            other => say("note", &[("text", format!("{other:?}").into())]),
+        }
+    }
+}
+
+static KILL: OnceLock<(Point, AtomicU32)> = OnceLock::new();
+
+/// SIGKILL to this process when it comes to the point for the n-th time.
+pub(crate) fn kill_at(point: &str, on: u32) -> Result<(), String> {
+    let point = match point {
+        "encode" => Point::Encode,
+        "append" => Point::Append,
+        "commit" => Point::Commit,
+        "send" => Point::Send,
+        "idle" => Point::Idle,
+        _ => return Err(format!("{point} is no point")),
+    };
+    KILL.get_or_init(|| (point, AtomicU32::new(on.max(1))));
+    on_reach(|reached| {
+        let Some((point, left)) = KILL.get() else { return };
+        if reached == *point && left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        }
+    });
+    Ok(())
+}

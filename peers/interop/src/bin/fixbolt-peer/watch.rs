@@ -1,0 +1,260 @@
+//! What the journal takes, told as events: a store around the store prints each message once its
+//! turn is committed, and a ledger keeps what the harness asks for. A message that is told here is
+//! in the journal, whatever happens to the process next.
+
+use fixbolt::codec::SeqNum;
+use fixbolt::session::SessionId;
+use fixbolt::session::store::{
+    Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
+};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A store that tells what is committed to it.
+pub(crate) struct Watched<S> {
+    store: S,
+    ledger: Arc<Ledger>,
+    turn: Vec<Noted>,
+}
+
+/// Numbers, sent orders and delivered messages, as the journal has them.
+#[derive(Default)]
+pub(crate) struct Ledger(Mutex<Book>);
+
+#[derive(Default)]
+struct Book {
+    next_in: u64,
+    next_out: u64,
+    logged_on: bool,
+    silent: bool,
+    /// By MsgType and ClOrdID: how often delivered.
+    delivered: BTreeMap<String, HashMap<String, u64>>,
+    /// By PREFIX: the highest number of an order sent.
+    sent: HashMap<String, u64>,
+    /// Of the message in the running turn.
+    parties: String,
+}
+
+/// What is told of a record.
+struct Noted {
+    kind: RecordKind,
+    flags: RecordFlags,
+    seq: u64,
+    next_in: u64,
+    body: String,
+}
+
+impl Noted {
+    fn of(record: &Record<'_>) -> Self {
+        Self {
+            kind: record.kind,
+            flags: record.flags,
+            seq: record.seq.0,
+            next_in: record.next_in.0,
+            body: String::from_utf8_lossy(record.body).into_owned(),
+        }
+    }
+
+    fn has(&self, flag: RecordFlags) -> bool {
+        self.flags.contains(flag)
+    }
+
+    /// The first field with a tag; good for messages without data fields.
+    fn field(&self, tag: &str) -> &str {
+        let mut fields = self.body.split('\u{1}').filter_map(|field| field.split_once('='));
+        fields.find(|(found, _)| *found == tag).map_or("", |(_, value)| value)
+    }
+}
+
+impl Ledger {
+    /// Takes note of a record without telling it.
+    pub(crate) fn learn(&self, record: &Record<'_>) {
+        self.book().learn(&Noted::of(record));
+    }
+
+    /// What was learnt is read from the journal again.
+    pub(crate) fn begin_again(&self) {
+        let mut book = self.book();
+        book.delivered.clear();
+        book.sent.clear();
+    }
+
+    pub(crate) fn set_numbers(&self, next_in: u64, next_out: u64) {
+        let mut book = self.book();
+        (book.next_in, book.next_out) = (next_in, next_out);
+    }
+
+    pub(crate) fn say_numbers(&self, event: &str) {
+        let book = self.book();
+        let numbers = [("next_out", book.next_out.into()), ("next_in", book.next_in.into())];
+        say(event, &numbers);
+    }
+
+    pub(crate) fn say_tally(&self) {
+        for (msg_type, orders) in &self.book().delivered {
+            let again: u64 = orders.values().map(|times| times - 1).sum();
+            let counts = [("distinct", (orders.len() as u64).into()), ("delivered_again", again.into())];
+            say("tally", &[&[("msg_type", msg_type.clone().into())], &counts[..]].concat());
+        }
+        say("tally-end", &[]);
+    }
+
+    /// Gives what it was before.
+    pub(crate) fn set_logged_on(&self, yes: bool) -> bool {
+        std::mem::replace(&mut self.book().logged_on, yes)
+    }
+
+    pub(crate) fn is_logged_on(&self) -> bool {
+        self.book().logged_on
+    }
+
+    pub(crate) fn answer_orders(&self, yes: bool) {
+        self.book().silent = !yes;
+    }
+
+    pub(crate) fn answers_orders(&self) -> bool {
+        !self.book().silent
+    }
+
+    pub(crate) fn highest_sent(&self, prefix: &str) -> u64 {
+        self.book().sent.get(prefix).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn read_parties(&self, parties: String) {
+        self.book().parties = parties;
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().expect("no holder panics")
+    }
+}
+
+impl Book {
+    fn learn(&mut self, record: &Noted) {
+        self.next_in = record.next_in;
+        match record.kind {
+            RecordKind::Outbound if !record.has(RecordFlags::POSS_DUP) => {
+                self.next_out = record.seq + 1;
+                if let Some((prefix, n)) = record.field("11").rsplit_once('-')
+                    && record.field("35") == "D"
+                    && let Ok(n) = n.parse::<u64>()
+                {
+                    let highest = self.sent.entry(prefix.to_owned()).or_default();
+                    *highest = n.max(*highest);
+                }
+            }
+            RecordKind::Inbound if record.has(RecordFlags::DELIVERED) => {
+                let orders = self.delivered.entry(record.field("35").to_owned()).or_default();
+                *orders.entry(record.field("11").to_owned()).or_default() += 1;
+            }
+            RecordKind::Reset | RecordKind::Adjust => self.next_out = record.seq,
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, record: &Noted) {
+        let direction = match record.kind {
+            RecordKind::Inbound => "in",
+            RecordKind::Outbound => "out",
+            _ => return say("note", &[("text", format!("{:?}: {}", record.kind, record.body).into())]),
+        };
+        let mut fields: Vec<(&str, Value)> = vec![
+            ("msg_type", record.field("35").into()),
+            ("admin", record.has(RecordFlags::ADMIN).into()),
+            ("seq", record.seq.into()),
+            ("poss_dup", record.has(RecordFlags::POSS_DUP).into()),
+        ];
+        if record.has(RecordFlags::ADMIN) {
+            fields.push(("raw", record.body.clone().into()));
+        } else {
+            fields.push(("cl_ord_id", record.field("11").into()));
+            fields.push(("exec_id", record.field("17").into()));
+        }
+        say(direction, &fields);
+        if record.kind == RecordKind::Inbound && record.has(RecordFlags::DELIVERED) {
+            fields.push(("parties", std::mem::take(&mut self.parties).into()));
+            say("delivered", &fields);
+        }
+    }
+}
+
+/// Writes one event line.
+pub(crate) fn say(event: &str, fields: &[(&str, Value)]) {
+    let mut object = Map::new();
+    object.insert("event".into(), event.into());
+    object.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    let mut line = Value::Object(object).to_string();
+    line.push('\n');
+    if std::io::stdout().lock().write_all(line.as_bytes()).is_err() {
+        std::process::exit(2); // nobody is left to read what happens
+    }
+}
+
+impl<S: Store> Watched<S> {
+    pub(crate) fn new(store: S, ledger: Arc<Ledger>) -> Self {
+        Self { store, ledger, turn: Vec::new() }
+    }
+}
+
+impl<S: Store> Store for Watched<S> {
+    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+        self.store.open(session)
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.store.close(session)
+    }
+
+    fn begin(&mut self) {
+        self.turn.clear();
+        self.store.begin();
+    }
+
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        self.turn.push(Noted::of(record));
+        self.store.append(session, record)
+    }
+
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        let position = self.store.commit()?;
+        let mut book = self.ledger.book();
+        for record in self.turn.drain(..) {
+            book.learn(&record);
+            book.tell(&record);
+        }
+        Ok(position)
+    }
+
+    fn rollback(&mut self) {
+        self.turn.clear();
+        self.store.rollback();
+    }
+
+    fn durable(&self) -> Position {
+        self.store.durable()
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.store.read(session, generation, range)
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.store.replay(session, visit)
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        self.store.take_failure()
+    }
+}

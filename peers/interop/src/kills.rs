@@ -1,0 +1,166 @@
+//! Kills our side by SIGKILL in the middle of a run of orders and starts it again with nothing but
+//! its journal; afterwards QuickFIX has to have everything exactly once, apart from PossDup
+//! repeats, with no number missing and none used twice.
+
+use crate::pairing::{Outcome, Pairing};
+use crate::side::{Engine, Numbers, Role, Side};
+use fixbolt::journal::inspect;
+use std::path::Path;
+use std::time::Duration;
+
+/// Who is killed in which version, and what the run is like.
+pub(crate) struct Run<'r> {
+    pub(crate) role: Role,
+    pub(crate) version: &'static str,
+    /// Where both sides keep their files.
+    pub(crate) folder: &'r Path,
+}
+
+/// What the orders are called: KILL-1 and so on, over all restarts.
+const PREFIX: &str = "KILL";
+
+/// The points of a turn at which our side can kill itself.
+pub(crate) const PHASES: [&str; 5] = ["encode", "append", "commit", "send", "idle"];
+
+impl Run<'_> {
+    /// 20,000 orders, `kills` kills from outside; `seed` decides when.
+    pub(crate) fn at_random(&self, kills: usize, seed: u64) -> Outcome {
+        const ORDERS: usize = 20_000;
+        let mut pair = self.start(ORDERS, None)?;
+        let mut random = Random(seed | 1);
+        let mut soon = 0;
+        for kill in 0..kills {
+            if random.below(4) == 0 {
+                soon += 1; // in the middle of starting, logging on or catching up
+                std::thread::sleep(Duration::from_millis(random.below(400)));
+            } else {
+                let span = ORDERS / (kills + 1);
+                let goal = kill * span + 1 + random.below(span as u64) as usize;
+                let peer = pair.side(self.role.other());
+                peer.wait_for(0, goal, "messages before the kill", |e| e.is_delivered(self.sent_type()))?;
+                std::thread::sleep(Duration::from_micros(random.below(30_000)));
+            }
+            pair.side(self.role).kill();
+            self.restart(&mut pair, ORDERS)?;
+        }
+        let counts = self.judge(pair, ORDERS)?;
+        Ok(format!("{kills} kills ({soon} soon after a start), seed {seed}: {counts}"))
+    }
+
+    /// 2,000 orders; our side kills itself when it comes to `phase` for the n-th time.
+    pub(crate) fn at_phase(&self, phase: &'static str, nth: u32) -> Outcome {
+        const ORDERS: usize = 2_000;
+        let mut pair = self.start(ORDERS, Some((phase, nth)))?;
+        pair.side(self.role).wait_gone()?;
+        let journal = self.journal()?;
+        self.restart(&mut pair, ORDERS)?;
+        let counts = self.judge(pair, ORDERS)?;
+        Ok(format!("at its {nth}th {phase}; journal then: {journal}; {counts}"))
+    }
+
+    fn start(&self, orders: usize, kill_at: Option<(&'static str, u32)>) -> Result<Pairing, String> {
+        let (initiator, acceptor) = match self.role {
+            Role::Initiator => (Engine::Fixbolt, Engine::QuickFix),
+            Role::Acceptor => (Engine::QuickFix, Engine::Fixbolt),
+        };
+        let mut pair = Pairing::start(initiator, acceptor, self.version, self.folder, None, kill_at)?;
+        tell_orders(&mut pair.initiator, orders)?;
+        Ok(pair)
+    }
+
+    fn restart(&self, pair: &mut Pairing, orders: usize) -> Result<(), String> {
+        let side = pair.side(self.role);
+        let mut plan = side.plan.clone();
+        plan.kill_at = None;
+        *side = Side::start(plan)?;
+        if self.role == Role::Initiator {
+            tell_orders(side, orders)?;
+        }
+        Ok(())
+    }
+
+    /// The MsgType that QuickFIX receives of our side: orders of a trader, reports of a venue.
+    fn sent_type(&self) -> &'static str {
+        if self.role == Role::Initiator { "D" } else { "8" }
+    }
+
+    /// Waits for the end of the run, holds both sides' counts against what has to be, stops both.
+    fn judge(&self, mut pair: Pairing, orders: usize) -> Outcome {
+        let peer = pair.side(self.role.other());
+        peer.wait_for(0, orders, "every message", |e| e.is_delivered(self.sent_type()))?;
+        pair.side(self.role).wait(0, "logon", |e| e.is("logon"))?;
+        let (numbers, _) = pair.agreed_numbers()?;
+        let repeats = judge_peer(pair.side(self.role.other()), self.sent_type(), orders as u64)?;
+        let got = if self.role == Role::Initiator { "8" } else { "D" };
+        judge_ours(pair.side(self.role), got, orders as u64)?;
+        pair.stop()?;
+        let journal = self.journal()?;
+        let Numbers { next_out, next_in } = numbers;
+        Ok(format!(
+            "{orders} of {orders} once, {repeats} PossDup repeats, numbers {next_out}/{next_in}; journal: {journal}"
+        ))
+    }
+
+    /// What our journal holds, read back by the code behind `fixbolt journal verify`.
+    fn journal(&self) -> Outcome {
+        let folder = self.folder.join(self.role.name()).join("store");
+        let reports = inspect::verify(&folder).map_err(|e| e.to_string())?;
+        let [report] = &reports[..] else { return Err(format!("{} journals instead of one", reports.len())) };
+        if !report.damage.is_empty() {
+            return Err(format!("our journal is damaged: {}", report.damage.join(", ")));
+        }
+        let tail = if report.torn_tail.is_some() { ", torn tail" } else { "" };
+        Ok(format!(
+            "{} records, next {}/{}, {} bytes{tail}",
+            report.records.total(),
+            report.next_out,
+            report.next_in,
+            report.bytes_used
+        ))
+    }
+}
+
+/// Orders at 2,000 a second: slow enough that every kill falls into the run.
+fn tell_orders(side: &mut Side, orders: usize) -> Result<(), String> {
+    side.tell(&format!("orders {orders} {PREFIX} 2000"))
+}
+
+/// Holds QuickFIX's tally of one message type against what has to be; gives the number of repeats.
+fn judge_peer(peer: &mut Side, msg_type: &str, orders: u64) -> Result<u64, String> {
+    let mark = peer.mark();
+    peer.tell("tally")?;
+    let reused = peer.wait(mark, "tally", |e| e.is("tally-numbers"))?.number("reused");
+    let tally = peer.wait(mark, "tally", |e| e.is("tally") && e.text("msg_type") == msg_type)?;
+    let wrong = ["duplicates_without_possdup", "delivered_again", "undelivered", "missing"];
+    let wrong = wrong.iter().filter(|key| tally.number(key) != 0);
+    let wrong: Vec<_> = wrong.map(|key| format!("{key} {}", tally.number(key))).collect();
+    let distinct = tally.number("distinct");
+    if !wrong.is_empty() || distinct != orders || reused != 0 {
+        return Err(format!("{distinct} of {orders}, {reused} numbers used twice, {}", wrong.join(", ")));
+    }
+    Ok(tally.number("copies") - orders)
+}
+
+/// Our side's own journal, read back: it delivered each of the peer's messages exactly once.
+fn judge_ours(side: &mut Side, msg_type: &str, orders: u64) -> Result<(), String> {
+    let mark = side.mark();
+    side.tell("tally")?;
+    let tally = side.wait(mark, "tally", |e| e.is("tally") && e.text("msg_type") == msg_type)?;
+    let (distinct, again) = (tally.number("distinct"), tally.number("delivered_again"));
+    if distinct != orders || again != 0 {
+        return Err(format!("our journal: {distinct} of {orders} delivered, {again} of them again"));
+    }
+    Ok(())
+}
+
+/// Xorshift: enough to choose when to kill.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) % end
+    }
+}
