@@ -484,7 +484,14 @@ impl Scene<'_> {
         match core.state.logout_waits {
             Some(seq) if next_in > seq || next_in == seq && !core.stash.has(seq) => {
                 core.state.logout_waits = None;
-                self.answer_logout(None)
+                return self.answer_logout(None);
+            }
+            _ => {}
+        }
+        // What waits behind another gap shows it: no need to wait for the next message.
+        match core.stash.first_from(next_in) {
+            Some(ahead) if core.state.gap.is_none() && ahead > next_in => {
+                self.ask_for_gap(ahead, false, false)
             }
             _ => Ok(()),
         }

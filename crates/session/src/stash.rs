@@ -37,6 +37,12 @@ impl Stash {
         self.place(seq).is_ok()
     }
 
+    /// The lowest number kept that is not below `next_in`.
+    pub(crate) fn first_from(&self, next_in: SeqNum) -> Option<SeqNum> {
+        let place = self.place(next_in).unwrap_or_else(|place| place);
+        self.entries.get(place).map(|entry| entry.0)
+    }
+
     /// Copies the message with this number; `false` when it is not kept.
     pub(crate) fn copy(&self, seq: SeqNum, to: &mut Vec<u8>) -> bool {
         let Ok(place) = self.place(seq) else { return false };
