@@ -158,7 +158,7 @@ pub(crate) fn print_view_impl(
 fn print_shape_expression(plan: &Plan<'_>, id: GroupId) -> String {
     let list = |tags: Vec<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     format!(
-        "typed::GroupShape {{ count: {}, delimiter: {}, members: &[{}], ending: &[{}], known: super::KNOWN }}",
+        "typed::GroupShape {{ count: {}, delimiter: {}, members: typed::Tags::new(&[{}]), ending: &[{}], known: super::KNOWN }}",
         plan.dictionary.group(id).count_tag,
         plan.dictionary.delimiter(id),
         list(plan.tags_within(id).iter().copied().collect()),

@@ -93,7 +93,7 @@ fn a_tag_inside_and_outside_a_group_is_looked_up_outside() {
          <field number='58' name='Text' type='STRING'/>",
     ));
     assert!(source.contains("self.fields().outside(<Self as typed::View<'m>>::GROUPS).optional(58)"));
-    assert!(source.contains("members: &[58, 5001], ending: &[58]"));
+    assert!(source.contains("members: typed::Tags::new(&[58, 5001]), ending: &[58]"));
     assert!(source.contains("const GROUPS: &'static [&'static typed::GroupShape] = &["));
 }
 

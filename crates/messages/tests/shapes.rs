@@ -3,7 +3,7 @@
 mod support;
 
 use fixbolt_messages::codec::Tag;
-use fixbolt_messages::typed::{Entry, FieldErrorKind, Fields, GroupShape, View};
+use fixbolt_messages::typed::{Entry, FieldErrorKind, Fields, GroupShape, Tags, View};
 
 use support::text;
 
@@ -26,7 +26,7 @@ impl<'m> Entry<'m> for Colour<'m> {
     const SHAPE: &'static GroupShape = &GroupShape {
         count: 5000,
         delimiter: 5001,
-        members: &[58, 5001, 5002, 5010, 5011],
+        members: Tags::new(&[58, 5001, 5002, 5010, 5011]),
         ending: &[58],
         known: KNOWN,
     };
@@ -42,8 +42,13 @@ impl<'m> View<'m> for Shade<'m> {
 }
 
 impl<'m> Entry<'m> for Shade<'m> {
-    const SHAPE: &'static GroupShape =
-        &GroupShape { count: 5010, delimiter: 5011, members: &[5002, 5011], ending: &[], known: KNOWN };
+    const SHAPE: &'static GroupShape = &GroupShape {
+        count: 5010,
+        delimiter: 5011,
+        members: Tags::new(&[5002, 5011]),
+        ending: &[],
+        known: KNOWN,
+    };
     fn over(fields: Fields<'m>) -> Self {
         Self(fields)
     }

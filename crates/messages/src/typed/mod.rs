@@ -48,6 +48,7 @@ mod view;
 mod write;
 
 pub use view::{
-    Code, Codes, Entry, FieldError, FieldErrorKind, Fields, Group, GroupShape, Outside, View, WrongMsgType,
+    Code, Codes, Entry, FieldError, FieldErrorKind, Fields, Group, GroupShape, Outside, Tags, View,
+    WrongMsgType,
 };
 pub use write::{EntryWriter, MessageWriter, NewEntry, NothingRequired, Put, Required, Written, put_codes};

@@ -111,12 +111,42 @@ pub struct GroupShape {
     pub count: u32,
     /// Tag of the field with which every entry begins.
     pub delimiter: u32,
-    /// Tags that may stand in an entry, those of its groups too, ascending.
-    pub members: &'static [u32],
+    /// Tags that may stand in an entry, those of its groups too.
+    pub members: Tags,
     /// Members that may also stand behind the group: the second one behind the last entry's beginning does.
     pub ending: &'static [u32],
     /// All tags of the version, ascending: any of them that is no member ends the group.
     pub known: &'static [u32],
+}
+
+/// A set of tags: every field of a group is looked up in one.
+#[derive(Debug)]
+pub struct Tags {
+    /// One bit for each tag below 1024: most of the tags of FIX.4.2 and 4.4.
+    low: [u64; 16],
+    all: &'static [u32],
+}
+
+impl Tags {
+    /// The set of these tags, which ascend.
+    #[must_use]
+    pub const fn new(all: &'static [u32]) -> Self {
+        let mut low = [0; 16];
+        let mut n = 0;
+        while n < all.len() && all[n] < 1024 {
+            low[(all[n] / 64) as usize] |= 1 << (all[n] % 64);
+            n += 1;
+        }
+        Self { low, all }
+    }
+
+    #[inline]
+    fn contains(&self, tag: u32) -> bool {
+        match self.low.get((tag / 64) as usize) {
+            Some(word) => word & 1 << (tag % 64) != 0,
+            None => self.all.binary_search(&tag).is_ok(),
+        }
+    }
 }
 
 /// Where a group's entries stand.
@@ -135,7 +165,7 @@ impl GroupShape {
                 entries += 1;
                 entry = at;
             } else if entries == 0
-                || self.members.binary_search(&tag).is_err() && self.known.binary_search(&tag).is_ok()
+                || !self.members.contains(tag) && self.known.binary_search(&tag).is_ok()
                 || self.ending.contains(&tag) && tags[entry..at].contains(&tag)
             {
                 break;
