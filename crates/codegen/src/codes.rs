@@ -1,7 +1,8 @@
 //! Prints the enums of the code sets. Each is closed by `Other`, which holds any other value as it is on the wire.
 
+use crate::kind::{CodeEnum, Holds};
 use crate::line;
-use crate::plan::{CodeEnum, Holds, Plan};
+use crate::plan::Plan;
 
 /// Module `fields`.
 pub(crate) fn print_fields(out: &mut String, plan: &Plan<'_>) {

@@ -25,6 +25,7 @@
 
 mod codes;
 mod entry;
+mod kind;
 mod member;
 mod message;
 mod names;

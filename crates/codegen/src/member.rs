@@ -2,7 +2,8 @@
 
 use fixbolt_dictionary::{ComponentId, Member};
 
-use crate::plan::{Holds, Kind, Layout, Placed, Plan};
+use crate::kind::{Holds, Kind};
+use crate::plan::{Layout, Placed, Plan};
 use crate::{line, names};
 
 /// Where a getter or setter is printed.

@@ -1,12 +1,11 @@
-//! What is printed, worked out before anything is: names, value types, which groups are alike, which components a message has and
+//! What is printed, worked out before anything is: names, which groups are alike, which components a message has and
 //! where, which tags stand both in a message and in a group of it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use fixbolt_dictionary::{
-    CodeSetId, ComponentId, DataType, Dictionary, FieldDef, GroupId, Member, MessageDef,
-};
+use fixbolt_dictionary::{ComponentId, Dictionary, FieldDef, GroupId, Member, MessageDef};
 
+use crate::kind::{self, CodeEnum, Kind};
 use crate::{GenerateError, names};
 
 /// Fields that the session writes; the codec refuses them from anybody else.
@@ -36,46 +35,6 @@ pub(crate) struct Plan<'d> {
     pub(crate) components: BTreeSet<ComponentId>,
     /// Groups that something printed uses, one of those that are alike.
     pub(crate) groups: BTreeSet<GroupId>,
-}
-
-/// The Rust type of a field's values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Bytes as they are.
-    Bytes,
-    /// Raw bytes behind their length field.
-    Data {
-        /// Tag of the length field.
-        length_tag: u32,
-    },
-    /// One byte.
-    Char,
-    /// A `Copy` type that the codec reads and writes.
-    Plain(&'static str),
-    /// Tokens without a code set.
-    Tokens,
-    /// An enum.
-    Code(String, Holds),
-    /// Tokens, each a value of the enum.
-    Codes(String),
-}
-
-/// What an enum holds in `Other`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
-    Byte,
-    Int,
-    Text,
-}
-
-/// An enum to print.
-pub(crate) struct CodeEnum<'d> {
-    pub(crate) name: String,
-    pub(crate) holds: Holds,
-    /// (variant, value)
-    pub(crate) variants: Vec<(String, &'d str)>,
-    /// The fields that use it.
-    pub(crate) fields: Vec<&'d FieldDef>,
 }
 
 /// A member with its place among all members of the message or entry (components entered), counted from 1.
@@ -144,8 +103,8 @@ impl<'d> Plan<'d> {
             plan.find_tags_within(group);
         }
         plan.name_methods();
-        plan.plan_enums();
-        plan.plan_kinds(&mut errors);
+        plan.enums = kind::enums(dictionary);
+        plan.kinds = kind::kinds(dictionary, &plan.enums, &mut errors);
         plan.always = plan.always_present();
         for layout in plan.layouts() {
             plan.shadowed.extend(layout.shadowed);
@@ -431,89 +390,6 @@ impl<'d> Plan<'d> {
         self.group_methods = stripped;
     }
 
-    fn plan_enums(&mut self) {
-        let mut users: BTreeMap<CodeSetId, Vec<&'d FieldDef>> = BTreeMap::new();
-        for field in self.dictionary.fields() {
-            if let Some(set) = field.codes.filter(|_| field.kind != DataType::Boolean) {
-                users.entry(set).or_default().push(field);
-            }
-        }
-        let mut taken = HashSet::new();
-        for (id, fields) in users {
-            let set = self.dictionary.code_set(id);
-            let short = names::camel(set.name.strip_suffix("CodeSet").unwrap_or(&set.name));
-            let name = if taken.contains(&short) { names::camel(&set.name) } else { short };
-            taken.insert(name.clone());
-            let all = |kind: fn(&FieldDef) -> bool, value: fn(&str) -> bool| {
-                fields.iter().all(|field| kind(field)) && set.codes.iter().all(|code| value(&code.value))
-            };
-            let holds = if all(|field| field.kind == DataType::Char, |value| value.len() == 1) {
-                Holds::Byte
-            } else if all(|field| is_int(field.kind), |v| v.parse::<i64>().is_ok_and(|n| n.to_string() == v))
-            {
-                Holds::Int
-            } else {
-                Holds::Text
-            };
-            let mut variants = Vec::new();
-            let mut used = HashSet::from(["Other".to_string()]);
-            let mut count: HashMap<String, usize> = HashMap::new();
-            for code in &set.codes {
-                *count.entry(names::camel(&code.name)).or_default() += 1;
-            }
-            for code in &set.codes {
-                let mut variant = names::camel(&code.name);
-                if variant == "Other" || count[&variant] > 1 {
-                    variant += &names::value_suffix(&code.value);
-                }
-                while !used.insert(variant.clone()) {
-                    variant.push('_');
-                }
-                variants.push((variant, code.value.as_str()));
-            }
-            self.enums.push(CodeEnum { name, holds, variants, fields });
-        }
-    }
-
-    fn plan_kinds(&mut self, errors: &mut Vec<GenerateError>) {
-        let enums: HashMap<u32, (&str, Holds)> = self
-            .enums
-            .iter()
-            .flat_map(|e| e.fields.iter().map(|field| (field.tag, (e.name.as_str(), e.holds))))
-            .collect();
-        let mut kinds = HashMap::new();
-        for field in self.dictionary.fields() {
-            let code = enums.get(&field.tag);
-            let kind = match (field.kind, code) {
-                (DataType::Data | DataType::XmlData, _) => match field.length_tag {
-                    Some(length_tag) => Kind::Data { length_tag },
-                    None => {
-                        errors.push(GenerateError {
-                            element: format!("field {} ({})", field.tag, field.name),
-                            reason: "a data field without a length field".to_string(),
-                        });
-                        continue;
-                    }
-                },
-                (kind, Some((name, _))) if kind.is_multiple() => Kind::Codes((*name).to_string()),
-                (kind, None) if kind.is_multiple() => Kind::Tokens,
-                (_, Some((name, holds))) => Kind::Code((*name).to_string(), *holds),
-                (kind, None) => match plain(kind) {
-                    Some(kind) => kind,
-                    None => {
-                        errors.push(GenerateError {
-                            element: format!("field {} ({})", field.tag, field.name),
-                            reason: format!("no Rust type is known for the data type {kind}"),
-                        });
-                        continue;
-                    }
-                },
-            };
-            kinds.insert(field.tag, kind);
-        }
-        self.kinds = kinds;
-    }
-
     /// Components that are required in every place they stand in.
     fn always_present(&self) -> HashSet<ComponentId> {
         let mut optional: HashSet<ComponentId> = HashSet::new();
@@ -546,42 +422,6 @@ struct Walk {
     ordinal: u16,
     seen: BTreeSet<u32>,
     twice: BTreeSet<u32>,
-}
-
-const fn is_int(kind: DataType) -> bool {
-    matches!(kind, DataType::Int | DataType::SeqNum | DataType::NumInGroup | DataType::Length)
-}
-
-/// The type of a field without a code set that is no data and no list of tokens.
-fn plain(kind: DataType) -> Option<Kind> {
-    Some(match kind {
-        DataType::Int => Kind::Plain("i64"),
-        DataType::Length | DataType::NumInGroup => Kind::Plain("u32"),
-        DataType::TagNum => Kind::Plain("codec::Tag"),
-        DataType::SeqNum => Kind::Plain("codec::SeqNum"),
-        DataType::DayOfMonth => Kind::Plain("codec::DayOfMonth"),
-        DataType::Float
-        | DataType::Qty
-        | DataType::Price
-        | DataType::PriceOffset
-        | DataType::Amt
-        | DataType::Percentage => Kind::Plain("codec::Decimal"),
-        DataType::Char => Kind::Char,
-        DataType::Boolean => Kind::Plain("bool"),
-        DataType::String | DataType::Exchange | DataType::Xid | DataType::XidRef => Kind::Bytes,
-        DataType::Country => Kind::Plain("codec::Country"),
-        DataType::Currency => Kind::Plain("codec::Currency"),
-        DataType::Language => Kind::Plain("codec::Language"),
-        DataType::MonthYear => Kind::Plain("codec::MonthYear"),
-        DataType::UtcTimestamp => Kind::Plain("codec::UtcTimestamp"),
-        DataType::UtcTimeOnly => Kind::Plain("codec::UtcTimeOnly"),
-        DataType::UtcDateOnly | DataType::LocalMktDate => Kind::Plain("codec::Date"),
-        DataType::LocalMktTime => Kind::Plain("codec::LocalMktTime"),
-        DataType::TzTimeOnly => Kind::Plain("codec::TzTimeOnly"),
-        DataType::TzTimestamp => Kind::Plain("codec::TzTimestamp"),
-        DataType::Tenor => Kind::Plain("codec::Tenor"),
-        _ => return None,
-    })
 }
 
 /// For each group the first one with the same count tag and alike members.
