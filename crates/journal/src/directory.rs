@@ -13,11 +13,11 @@ use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey
 use crate::backend::{Backend, System};
 use crate::log::{Log, lock};
 use crate::recover::Opening;
-use crate::thread::StoreThread;
+use crate::thread::StoreThreads;
 
 /// A journal for each session in a directory of its own under one base directory.
 ///
-/// Appending makes no system call, takes no lock and allocates nothing, as long as the store thread keeps ahead.
+/// Appending makes no system call, takes no lock and allocates nothing, as long as the store's two threads keep ahead.
 ///
 /// ```
 /// use fixbolt_journal::DirectoryStore;
@@ -38,7 +38,7 @@ pub struct DirectoryStore {
     in_turn: bool,
     turn: u64,
     position: u64,
-    thread: Option<StoreThread>,
+    threads: Option<StoreThreads>,
     thread_death_told: bool,
 }
 
@@ -94,7 +94,7 @@ impl DirectoryStore {
             in_turn: false,
             turn: 0,
             position: 0,
-            thread: None,
+            threads: None,
             thread_death_told: false,
         }
     }
@@ -173,12 +173,12 @@ impl Store for DirectoryStore {
             sizes: self.sizes,
         };
         let (log, recovered, turn) = opening.open()?;
-        let thread = match &self.thread {
-            Some(thread) => thread,
-            None => self.thread.insert(StoreThread::start()?),
+        let threads = match &self.threads {
+            Some(threads) => threads,
+            None => self.threads.insert(StoreThreads::start()?),
         };
         if log.damage.is_none() {
-            thread.look_after(Arc::clone(&log.shared));
+            threads.look_after(&log.shared);
         }
         self.turn = self.turn.max(turn);
         let log = Some(Box::new(log));
@@ -279,14 +279,14 @@ impl Store for DirectoryStore {
                 return Some((key, error));
             }
         }
-        if let Some(thread) = &self.thread
+        if let Some(threads) = &self.threads
             && !self.thread_death_told
-            && !thread.is_alive()
+            && !threads.are_alive()
         {
             self.thread_death_told = true;
             let error = StoreError::Io {
                 doing: format!("looking after {}", self.base.display()),
-                reason: "the store thread has ended".to_owned(),
+                reason: "one of the store's threads has ended".to_owned(),
             };
             return Some((SessionKey(0), error));
         }

@@ -1,7 +1,7 @@
 //! One session's open journal: appending, committing, rolling back and reading back, on the session's own thread.
 //!
 //! Here is the hot path. Within a segment, an append is one copy and one checksum; a commit is one header and one word that
-//! makes the turn visible. Segments and reserve marks come ready from the store thread; when it is late, this thread makes
+//! makes the turn visible. Segments and reserve marks come ready from the store's threads; when they are late, this thread makes
 //! them itself. What a recovered journal means was decided before, in `recover`.
 
 use std::ops::{ControlFlow, RangeInclusive};
@@ -29,7 +29,10 @@ pub(crate) const RESERVE: u64 = 1 << 14;
 /// How many it is ahead at most, when numbers are used fast.
 pub(crate) const RESERVE_MOST: u64 = 1 << 20;
 
-/// What the session's thread and the store thread share about one session.
+/// The same when the session's thread has to write the mark itself: it should not have to again soon.
+const RESERVE_LATE: u64 = 1 << 18;
+
+/// What the session's thread and the store's threads share about one session.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) key: SessionKey,
@@ -43,12 +46,12 @@ pub(crate) struct Shared {
     pub(crate) synced_generation: AtomicU32,
     pub(crate) synced_mark: AtomicU64,
     pub(crate) closed: AtomicBool,
-    /// The store thread has noticed a failure; `failure` says which.
+    /// One of the store's threads has noticed a failure; `failure` says which.
     pub(crate) failed: AtomicBool,
     pub(crate) failure: Mutex<Option<StoreError>>,
     pub(crate) head: Mutex<HeadFile>,
     pub(crate) maker: Mutex<Making>,
-    /// Segments the store thread looks after: made and not yet wholly on disk.
+    /// Segments the store's threads look after: made and not yet wholly on disk.
     pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
 }
 
@@ -342,9 +345,9 @@ impl Log {
         };
         self.limit = self.limit.max(refreshed());
         if next_out.0 > self.limit {
-            // The store thread is late.
+            // The store's threads are late.
             let mut head = lock(&shared.head);
-            let mark = next_out.0.saturating_add(RESERVE);
+            let mark = next_out.0.saturating_add(RESERVE_LATE);
             shared.advance_mark(&mut head, generation, SeqNum(mark))?;
             self.limit = mark;
         }

@@ -1,6 +1,6 @@
 //! Memory-mapped files: with `checksum` the only place of this crate with unsafe code.
 //!
-//! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones write. The store thread holds a
+//! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones write. The store's threads hold a
 //! [`MappingAhead`], which touches and flushes pages without ever looking at their bytes. It cannot guard against another
 //! process that truncates the file: that is SIGBUS, and why files are allocated in full and locked.
 
@@ -18,7 +18,7 @@ pub(crate) struct Mapping {
     writable: bool,
 }
 
-/// The store thread's share of a [`Mapping`].
+/// The store's threads' share of a [`Mapping`].
 #[derive(Clone)]
 pub(crate) struct MappingAhead {
     raw: Arc<MmapRaw>,
@@ -105,7 +105,7 @@ impl Mapping {
         }
     }
 
-    /// A share for the store thread.
+    /// A share for the store's threads.
     pub(crate) fn ahead(&self) -> MappingAhead {
         MappingAhead { raw: Arc::clone(&self.raw) }
     }

@@ -252,7 +252,7 @@ impl Opening<'_> {
             salt,
             session: self.session.clone(),
         });
-        // Neither file is ever written through these: `damage` refuses every append, and `closed` the store thread.
+        // Neither file is ever written through these: `damage` refuses every append, and `closed` the store's threads.
         let head = HeadFile::detached(Arc::clone(&self.backend), &directory, head)?;
         let mut maker = self.maker(&directory, salt, 0, 0);
         maker.closed = true;

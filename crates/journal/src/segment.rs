@@ -85,8 +85,8 @@ pub(crate) struct SegmentMaker {
     pub(crate) closed: bool,
 }
 
-/// How much larger the next segment is: six of them from 64 KiB to 64 MiB.
-const GROWTH: u64 = 4;
+/// How much larger the next segment is: 64 KiB, 1 MiB, 16 MiB, 64 MiB.
+const GROWTH: u64 = 16;
 
 impl SegmentMaker {
     /// Makes the next segment with room for `room` bytes of records; smaller than usual when the disk is nearly full.

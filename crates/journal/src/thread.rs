@@ -1,12 +1,13 @@
-//! The store thread: prepares segments and reserve marks before they are needed, puts finished pages on disk, and notices
-//! when the directory or the disk is gone.
+//! The store's two threads: `fixbolt-store` prepares segments and pages before they are needed; `fixbolt-sync` keeps the reserve
+//! marks and finished pages on disk, and notices when the directory or the disk is gone.
 //!
-//! It reads a few counters that the session's thread leaves behind and never touches a record. When it is late or dead the
-//! session's thread does the work itself; nothing is lost but speed.
+//! They read a few counters that the session's thread leaves behind and never touch a record. When they are late or dead the
+//! session's thread does the work itself; nothing is lost but speed. There are two because a disk may take its time, and pages
+//! must be ready meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TrySendError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,52 +18,71 @@ use crate::backend::failed;
 use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
 use crate::segment::file_name;
 
-/// The handle on a running store thread; dropping it ends the thread.
-pub(crate) struct StoreThread {
+/// The handle on the running threads; dropping it ends them.
+pub(crate) struct StoreThreads {
+    threads: [Running; 2],
+}
+
+struct Running {
     sessions: Option<Sender<Arc<Shared>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// How long it sleeps while sessions append, and while none does.
-const BUSY: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(10);
-/// How often it looks whether the directory is still there, and puts finished pages on disk.
-const LOOK: Duration = Duration::from_millis(250);
-const FLUSH: Duration = Duration::from_millis(500);
-/// How long it waits after a segment could not be made.
-const RETRY: Duration = Duration::from_secs(1);
-/// Bytes made ready to write, at least, and put on disk in one go, at most.
-const AHEAD: usize = 256 << 10;
-const FLUSH_MOST: usize = 1 << 20;
-/// Pages made ready that long ago may have been written back and must be made ready again.
-const STALE: Duration = Duration::from_secs(2);
+/// How long a thread sleeps between two rounds: while sessions append, while none does, and without any session.
+struct Pace {
+    busy: Duration,
+    idle: Duration,
+}
 
-impl StoreThread {
+const PREPARE: Pace = Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4) };
+const SYNC: Pace = Pace { busy: Duration::from_millis(4), idle: Duration::from_millis(20) };
+const EMPTY: Duration = Duration::from_millis(250);
+/// How long after its last append a session counts as busy.
+const BUSY_FOR: Duration = Duration::from_secs(1);
+
+impl StoreThreads {
     pub(crate) fn start() -> Result<Self, StoreError> {
+        Ok(Self {
+            threads: [
+                Running::start("fixbolt-store", PREPARE, Preparation::new)?,
+                Running::start("fixbolt-sync", SYNC, Syncing::new)?,
+            ],
+        })
+    }
+
+    /// Hands a session over to the threads until it is closed.
+    pub(crate) fn look_after(&self, session: &Arc<Shared>) {
+        for running in &self.threads {
+            if let Some(sender) = &running.sessions {
+                // Fails only when the thread is dead, which `are_alive` tells.
+                let _ = sender.send(Arc::clone(session));
+            }
+        }
+    }
+
+    pub(crate) fn are_alive(&self) -> bool {
+        self.threads.iter().all(|r| r.thread.as_ref().is_some_and(|t| !t.is_finished()))
+    }
+}
+
+impl Running {
+    fn start<W: Work + 'static>(
+        name: &str,
+        pace: Pace,
+        new: fn(Arc<Shared>, Instant) -> W,
+    ) -> Result<Self, StoreError> {
         let (sender, receiver) = channel();
         let thread =
-            std::thread::Builder::new().name("fixbolt-store".to_owned()).spawn(move || run(&receiver));
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&receiver, &pace, new));
         let thread = thread.map_err(|e| StoreError::Io {
-            doing: "starting the store thread".to_owned(),
+            doing: format!("starting the thread {name}"),
             reason: e.to_string(),
         })?;
         Ok(Self { sessions: Some(sender), thread: Some(thread) })
     }
-
-    /// Hands a session over to the thread until it is closed.
-    pub(crate) fn look_after(&self, session: Arc<Shared>) {
-        if let Some(sender) = &self.sessions {
-            // Fails only when the thread is dead, which `is_alive` tells.
-            let _ = sender.send(session);
-        }
-    }
-
-    pub(crate) fn is_alive(&self) -> bool {
-        self.thread.as_ref().is_some_and(|t| !t.is_finished())
-    }
 }
 
-impl Drop for StoreThread {
+impl Drop for Running {
     fn drop(&mut self) {
         self.sessions = None;
         if let Some(thread) = self.thread.take() {
@@ -71,143 +91,100 @@ impl Drop for StoreThread {
     }
 }
 
-fn run(new: &Receiver<Arc<Shared>>) {
-    let mut sessions: Vec<Watched> = Vec::new();
+/// What a thread does for one session.
+trait Work {
+    fn shared(&self) -> &Shared;
+    /// One round at `now`, with the number of the current segment and the offset in it.
+    fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError>;
+}
+
+fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>, Instant) -> W) {
+    let mut sessions: Vec<(u64, W)> = Vec::new();
     let mut busy_until = Instant::now();
     loop {
         let now = Instant::now();
-        sessions.retain(|s| !s.shared.closed.load(Ordering::Relaxed));
-        for session in &mut sessions {
-            if session.attend(now) {
-                busy_until = now + Duration::from_secs(1);
+        sessions.retain(|(_, work)| !work.shared().closed.load(Ordering::Relaxed));
+        for (last, work) in &mut sessions {
+            if work.shared().failed.load(Ordering::Relaxed) {
+                continue;
+            }
+            let position = work.shared().position.load(Ordering::Acquire);
+            if position != *last {
+                *last = position;
+                busy_until = now + BUSY_FOR;
+            }
+            if let Err(error) = work.round(now, (position >> 32) as u32, (position & 0xffff_ffff) as usize)
+                && !work.shared().closed.load(Ordering::Relaxed)
+            {
+                work.shared().fail(error);
             }
         }
         let sleep = if sessions.is_empty() {
-            LOOK
+            EMPTY
         } else if now < busy_until {
-            BUSY
+            pace.busy
         } else {
-            IDLE
+            pace.idle
         };
         match new.recv_timeout(sleep) {
-            Ok(shared) => sessions.push(Watched::new(shared)),
+            Ok(shared) => sessions.push((0, watch(shared, now))),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
-/// One session as the store thread sees it.
-struct Watched {
+/// Pages and segments of one session.
+struct Preparation {
     shared: Arc<Shared>,
-    position: u64,
-    next_out: u64,
-    /// How far ahead the mark is kept.
-    reserve: u64,
+    offset: usize,
     /// Pages of which segment were made ready, up to where and when.
     ready: (u32, usize, Instant),
-    /// Bytes of the oldest segment in `ahead` that are on disk.
-    flushed: usize,
-    next_look: Instant,
-    next_flush: Instant,
     retry: Instant,
 }
 
-impl Watched {
-    fn new(shared: Arc<Shared>) -> Self {
-        let now = Instant::now();
-        Self {
-            position: 0,
-            next_out: shared.next_out.load(Ordering::Acquire),
-            reserve: RESERVE,
-            ready: (0, 0, now),
-            flushed: 0,
-            next_look: now,
-            next_flush: now + FLUSH,
-            retry: now,
-            shared,
-        }
+/// Bytes made ready to write, at least.
+const AHEAD: usize = 256 << 10;
+/// Pages made ready that long ago may have been written back and must be made ready again.
+const STALE: Duration = Duration::from_secs(2);
+/// How long to wait after a segment could not be made.
+const RETRY: Duration = Duration::from_secs(1);
+
+impl Work for Preparation {
+    fn shared(&self) -> &Shared {
+        &self.shared
     }
 
-    /// One round; whether the session has appended since the last one.
-    fn attend(&mut self, now: Instant) -> bool {
-        if self.shared.failed.load(Ordering::Relaxed) {
-            return false;
-        }
-        let position = self.shared.position.load(Ordering::Acquire);
-        let moved = position != self.position;
-        let (number, offset) = ((position >> 32) as u32, (position & 0xffff_ffff) as usize);
-        let step = if (self.position >> 32) as u32 == number {
-            offset.saturating_sub((self.position & 0xffff_ffff) as usize)
-        } else {
-            offset
-        };
-        self.position = position;
-        let result = self.keep_mark().and_then(|()| {
-            self.populate(now, number, offset, step);
-            self.keep_segment(now, number);
-            if now >= self.next_look {
-                self.next_look = now + LOOK;
-                self.shared.watch.in_place()?;
-            }
-            self.flush(now, number, offset)
-        });
-        if let Err(error) = result
-            && !self.shared.closed.load(Ordering::Relaxed)
-        {
-            self.shared.fail(error);
-        }
-        moved
+    fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
+        self.populate(now, number, offset);
+        self.keep_segment(now, number);
+        Ok(())
     }
+}
 
-    /// Keeps the mark on disk ahead of NextNumOut.
-    fn keep_mark(&mut self) -> Result<(), StoreError> {
-        let shared = &self.shared;
-        let generation = shared.generation.load(Ordering::Acquire);
-        let next_out = shared.next_out.load(Ordering::Acquire);
-        if shared.generation.load(Ordering::Acquire) != generation {
-            return Ok(());
-        }
-        let synced = shared.synced_mark.load(Ordering::Acquire);
-        let renewed = shared.synced_generation.load(Ordering::Acquire) != generation;
-        if !renewed {
-            // A burst that used half of the reserve within one round wants a larger one.
-            let used = next_out.saturating_sub(self.next_out);
-            if used > self.reserve / 4 {
-                self.reserve = (self.reserve * 2).min(RESERVE_MOST);
-            }
-        }
-        self.next_out = next_out;
-        if !renewed && synced.saturating_sub(next_out) >= self.reserve / 2 {
-            return Ok(());
-        }
-        let mut head = lock(&shared.head);
-        if head.closed {
-            return Ok(());
-        }
-        let mark = SeqNum(next_out.saturating_add(self.reserve));
-        // The session's thread may have raised it meanwhile; a mark never goes down within a generation.
-        if head.head.generation.0 == generation && head.head.mark >= mark {
-            return Ok(());
-        }
-        shared.advance_mark(&mut head, Generation(generation), mark)
+impl Preparation {
+    fn new(shared: Arc<Shared>, now: Instant) -> Self {
+        Self { shared, offset: 0, ready: (0, 0, now), retry: now }
     }
 
     /// Makes the pages writable that come next.
-    fn populate(&mut self, now: Instant, number: u32, offset: usize, step: usize) {
-        let window = AHEAD.max(step.saturating_mul(4));
+    fn populate(&mut self, now: Instant, number: u32, offset: usize) {
         let (ready_number, ready_to, when) = self.ready;
+        let step = if ready_number == number { offset.saturating_sub(self.offset) } else { offset };
+        self.offset = offset;
+        let window = AHEAD.max(step.saturating_mul(4));
         let fresh = ready_number == number && now.duration_since(when) < STALE;
         let idle = step == 0 && ready_number == number;
         if idle || (fresh && offset + window / 2 <= ready_to) {
             return;
         }
         let from = if fresh { ready_to.max(offset) } else { offset } & !4095;
-        for (n, mapping) in lock(&self.shared.ahead).iter() {
-            if *n == number {
-                mapping.populate(from..(offset + window).min(mapping.len()));
-            } else if *n == number + 1 && ready_number != number {
-                mapping.populate(0..window.min(mapping.len()));
+        let ahead = lock(&self.shared.ahead).clone();
+        for (n, mapping) in ahead {
+            if n == number {
+                mapping.populate(from..offset + window);
+            } else if n == number + 1 && offset + 2 * window > ready_to {
+                mapping.populate(0..window);
             }
         }
         self.ready = (number, offset + window, now);
@@ -225,13 +202,12 @@ impl Watched {
         match making.maker.make(0) {
             Ok(segment) => {
                 let ahead = segment.mapping.ahead();
-                ahead.populate(0..AHEAD.min(ahead.len()));
+                ahead.populate(0..AHEAD);
                 lock(&self.shared.ahead).push((segment.number, ahead));
-                if let Err(
-                    std::sync::mpsc::TrySendError::Full(segment)
-                    | std::sync::mpsc::TrySendError::Disconnected(segment),
-                ) = making.ready.try_send(segment)
+                if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
+                    making.ready.try_send(segment)
                 {
+                    lock(&self.shared.ahead).retain(|(n, _)| *n != segment.number);
                     let _ = making.maker.unmake(segment);
                     self.retry = now + RETRY;
                 }
@@ -239,6 +215,87 @@ impl Watched {
             // No room now: the append that needs the segment will say so, if there still is none by then.
             Err(_) => self.retry = now + RETRY,
         }
+    }
+}
+
+/// What of one session must be on disk.
+struct Syncing {
+    shared: Arc<Shared>,
+    /// NextNumOut at a point in time, to see how fast numbers are used.
+    seen: (u64, Instant),
+    /// How far ahead the mark is kept.
+    reserve: u64,
+    /// Bytes of the oldest segment in `ahead` that are on disk.
+    flushed: usize,
+    next_look: Instant,
+    next_flush: Instant,
+}
+
+/// How often to look whether the directory is still there, and to put finished pages on disk.
+const LOOK: Duration = Duration::from_millis(250);
+const FLUSH: Duration = Duration::from_millis(500);
+/// Bytes put on disk in one go, at most: the mark must not wait long.
+const FLUSH_MOST: usize = 1 << 20;
+/// Over which time the use of numbers is measured, and for how many such times the reserve should last.
+const MEASURE: Duration = Duration::from_millis(100);
+const LASTS: u64 = 20;
+
+impl Work for Syncing {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
+        self.keep_mark(now)?;
+        if now >= self.next_look {
+            self.next_look = now + LOOK;
+            self.shared.watch.in_place()?;
+        }
+        self.flush(now, number, offset)
+    }
+}
+
+impl Syncing {
+    fn new(shared: Arc<Shared>, now: Instant) -> Self {
+        Self {
+            seen: (shared.next_out.load(Ordering::Acquire), now),
+            reserve: RESERVE,
+            flushed: 0,
+            next_look: now,
+            next_flush: now + FLUSH,
+            shared,
+        }
+    }
+
+    /// Keeps the mark on disk ahead of NextNumOut.
+    fn keep_mark(&mut self, now: Instant) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let generation = shared.generation.load(Ordering::Acquire);
+        let next_out = shared.next_out.load(Ordering::Acquire);
+        if shared.generation.load(Ordering::Acquire) != generation {
+            return Ok(());
+        }
+        let (before, since) = self.seen;
+        if now.duration_since(since) >= MEASURE {
+            let used = next_out.saturating_sub(before);
+            self.reserve = used.saturating_mul(LASTS).max(self.reserve / 2).clamp(RESERVE, RESERVE_MOST);
+            self.seen = (next_out, now);
+        }
+        let synced = shared.synced_mark.load(Ordering::Acquire);
+        let renewed = shared.synced_generation.load(Ordering::Acquire) != generation;
+        if !renewed && synced.saturating_sub(next_out) >= self.reserve / 2 {
+            return Ok(());
+        }
+        let mut head = lock(&shared.head);
+        if head.closed {
+            return Ok(());
+        }
+        let mark = SeqNum(next_out.saturating_add(self.reserve));
+        // The session's thread may have raised it meanwhile; a mark never goes down within a generation.
+        if head.head.generation.0 == generation && head.head.mark >= mark {
+            return Ok(());
+        }
+        shared.advance_mark(&mut head, Generation(generation), mark)
     }
 
     /// Puts pages on disk that will not be written again, and hears of write-back errors that way.

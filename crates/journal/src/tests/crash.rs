@@ -231,7 +231,7 @@ fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation(
         turn(&mut store, key, &[reset(1, 1)]);
         turn(&mut store, key, &[outbound(1, b"new"), outbound(2, b"new")]);
         if told {
-            // Wait until the store thread has written the new generation's head.
+            // Wait until the store's thread has written the new generation's head.
             while crate::head::newest(&crate::head::read_copies(&j.directory()).unwrap().unwrap())
                 .unwrap()
                 .generation
