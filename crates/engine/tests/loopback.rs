@@ -6,6 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt::journal::{LateStore, MemoryStore};
 use fixbolt::session::{SendError, SessionSettings};
 use fixbolt::{Acceptance, Engine, EngineError, Initiation, PostError};
 use support::*;
@@ -83,6 +84,63 @@ fn an_initiator_connects_again_and_numbers_go_on_from_the_journal() {
     assert_eq!(venue_log.message(), "after");
     trader.stop().unwrap();
     venue_engine.stop().unwrap();
+}
+
+#[test]
+fn hosts_are_tried_in_turn_and_a_name_that_is_not_found_ends_nothing() {
+    let (venue, venue_log) = venue(acceptor());
+    let (app, _log) = Recorder::trader();
+    let mut session = Initiation::new(initiator(), "no-such-host.invalid", 9880);
+    // Nothing listens on port 1.
+    session.hosts.push(("127.0.0.1".to_owned(), 1));
+    session.hosts.push(("localhost".to_owned(), venue.addresses()[0].port()));
+    let trader = Engine::builder().connect(session).start(app).unwrap();
+    venue_log.logged_on();
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn over_a_store_that_acknowledges_late_everything_goes_out_in_the_end() {
+    let late = || Box::new(LateStore::new(MemoryStore::new()));
+    let (app, _venue_log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).store(late()).start(app).unwrap();
+    let (app, log) = Recorder::trader();
+    let session = Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
+    let trader = Engine::builder().connect(session).store(late()).start(app).unwrap();
+    log.logged_on();
+    let mut sender = trader.sender(&initiator().id).unwrap();
+    for round in 0..20 {
+        for n in 0..50 {
+            order(&mut sender, &format!("{round}-{n}")).unwrap();
+        }
+        for n in 0..50 {
+            assert_eq!(log.message(), format!("{round}-{n}"));
+        }
+    }
+    trader.stop().unwrap();
+    assert_eq!(log.ended(), "LoggedOutByUs");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_full_store_halts_the_session_and_nothing_goes_out_that_it_does_not_have() {
+    // Logon both ways, an order with its report, an order.
+    let store = FullStore::new(5);
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    peer.send("D", "11=first");
+    assert!(peer.receive().contains("|11=first|"));
+    peer.send("D", "11=second");
+    assert_eq!(peer.try_receive(), None, "the report was not stored, so it is not sent");
+    let end = log.ended();
+    assert!(end.contains("StoreFailed") && end.contains("test disk"), "{end}");
+    let mut again = Peer::connect(venue.addresses()[0]);
+    again.send("A", "98=0|108=30");
+    again.closed_silently();
+    venue.stop().unwrap();
 }
 
 #[test]

@@ -3,7 +3,9 @@
 //! A turn reads the clocks once, reads each ready socket at most once, and writes each session's output at most once. It
 //! refuses to know what the bytes mean.
 
+mod admission;
 mod connection;
+mod ending;
 mod lanes;
 mod listener;
 mod reconnect;
@@ -14,20 +16,16 @@ use std::io;
 use std::sync::{Arc, PoisonError};
 
 use fixbolt_session::store::{SessionKey, StoreError};
-use fixbolt_session::{
-    Application, Identity, Mono, Now, OpenError, SendError, SessionId, SessionSettings, Sessions, identify,
-};
+use fixbolt_session::{Application, Mono, Now, OpenError, SessionId, SessionSettings, Sessions};
 use mio::{Events, Poll, Token};
 
 use self::connection::{Connection, Received, Stage};
 use self::lanes::ActiveLane;
-use self::listener::Accepted;
 pub(crate) use self::listener::{Listener, Template};
 use self::reconnect::Initiator;
-use crate::builder::{Acceptance, Limits};
+use crate::builder::Limits;
 use crate::clock;
-use crate::engine::{Command, Directory};
-use crate::inbound::READ_SIZE;
+use crate::engine::Directory;
 use crate::lane::Doorbell;
 
 /// The token of the waker.
@@ -62,6 +60,9 @@ pub(crate) struct Worker {
     /// Connections to look after, and the list that is being worked on.
     ready: Vec<usize>,
     busy: Vec<usize>,
+    /// Sessions whose output goes out at the end of the turn, and the list that is being worked on.
+    outgoing: Vec<SessionKey>,
+    writing: Vec<SessionKey>,
     listeners: Vec<Listener>,
     /// Listeners that may have more connections.
     accepting: Vec<usize>,
@@ -95,6 +96,8 @@ pub(crate) struct Seat {
     id: SessionId,
     initiator: Option<usize>,
     connection: Option<usize>,
+    /// Whether it stands in the list of sessions whose output goes out.
+    outgoing: bool,
     deadline: Option<Mono>,
     max_message_size: usize,
     logout_timeout: Duration,
@@ -120,6 +123,7 @@ impl Seat {
             id: settings.id.clone(),
             initiator: None,
             connection: None,
+            outgoing: false,
             deadline: None,
             max_message_size: settings.max_message_size,
             logout_timeout: settings.logout_timeout,
@@ -144,6 +148,8 @@ impl Worker {
             dead: Vec::with_capacity(64),
             ready: Vec::with_capacity(256),
             busy: Vec::with_capacity(256),
+            outgoing: Vec::with_capacity(256),
+            writing: Vec::with_capacity(256),
             listeners: Vec::new(),
             accepting: Vec::new(),
             accept_again: None,
@@ -262,9 +268,7 @@ impl Worker {
         if self.store_owes || self.now.mono - self.store_asked >= LONGEST_SLEEP {
             self.ask_store(app);
         }
-        while let Some(key) = self.sessions.next_output() {
-            self.write(key, app);
-        }
+        self.write_out(app);
         self.bury();
     }
 
@@ -313,47 +317,6 @@ impl Worker {
         Some(slot)
     }
 
-    fn accept(&mut self) {
-        let mut batch = core::mem::take(&mut self.accepting);
-        batch.retain(|n| self.accept_from(*n));
-        self.hurry |= !batch.is_empty() && self.accept_again.is_none();
-        self.accepting = batch;
-    }
-
-    /// Whether there may be more.
-    fn accept_from(&mut self, n: usize) -> bool {
-        if self.accept_again.is_some_and(|at| at > self.now.mono) {
-            return true;
-        }
-        self.accept_again = None;
-        for _ in 0..ACCEPT_BATCH {
-            let Some(listener) = self.listeners.get(n) else { return false };
-            match listener.accept() {
-                Accepted::Connection(stream, peer) => {
-                    if self.pending >= self.limits.pending {
-                        tracing::warn!(%peer, "closed: too many connections that have not logged on");
-                        continue;
-                    }
-                    let until = self.now.mono + self.limits.pending_time;
-                    let stage = Stage::Pending { listener: n, until };
-                    if self.adopt(Connection::new(stream, peer, stage)).is_some() {
-                        self.pending += 1;
-                        self.wake(until);
-                    }
-                }
-                Accepted::None => return false,
-                Accepted::Later(error) => {
-                    tracing::error!(%error, address = %listener.address, "accepting failed");
-                    let at = self.now.mono + ACCEPT_AGAIN;
-                    self.accept_again = Some(at);
-                    self.wake(at);
-                    return true;
-                }
-            }
-        }
-        true
-    }
-
     fn look_after(&mut self, slot: usize, app: &mut dyn Application) {
         let Some(connection) = self.connections[slot].as_mut() else { return };
         connection.queued = false;
@@ -361,7 +324,7 @@ impl Worker {
             Stage::Connecting { initiator, .. } => self.connecting(slot, initiator, app),
             Stage::Pending { listener, .. } => self.identify(slot, listener, app),
             Stage::Session(key) => self.serve(slot, key, app),
-            Stage::Closing { session, .. } => self.write(session, app),
+            Stage::Closing { session, .. } => self.owe_write(session),
             Stage::Draining { until, bytes } => {
                 let received = if connection.readable { connection.receive() } else { Received::Nothing };
                 let came = connection.inbound.filled().len();
@@ -380,76 +343,6 @@ impl Worker {
         }
     }
 
-    /// Reads an accepted connection until its Logon shows whose it is. Who is not expected is told nothing.
-    fn identify(&mut self, slot: usize, listener: usize, app: &mut dyn Application) {
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        if !connection.readable {
-            return;
-        }
-        let ended = matches!(connection.receive(), Received::End);
-        let peer = connection.peer;
-        let refused = match identify(connection.inbound.filled()) {
-            _ if ended => "the counterparty closed it",
-            Identity::Incomplete => {
-                if connection.readable {
-                    self.queue(slot);
-                }
-                return;
-            }
-            Identity::Refused(why) => why,
-            Identity::Logon(id) => match self.find(listener, &id, app) {
-                None => "no such session here",
-                Some(key) => {
-                    let allowed = &self.seats[key.0 as usize].allowed;
-                    if !allowed.is_empty() && !allowed.contains(&peer.ip().to_canonical()) {
-                        "the session is not for this address"
-                    } else if !self.sessions.can_connect(key) {
-                        "the session is connected already, or halted"
-                    } else {
-                        self.pending -= 1;
-                        self.seat(slot, key, app);
-                        return;
-                    }
-                }
-            },
-        };
-        tracing::info!(%peer, reason = refused, "closed before logon");
-        self.kill(slot);
-    }
-
-    /// The session that a Logon asks for: configured, or made by a template.
-    fn find(&mut self, listener: usize, id: &SessionId, app: &mut dyn Application) -> Option<SessionKey> {
-        if let Some(key) = self.sessions.find(id) {
-            return (self.seats[key.0 as usize].listener == Some(listener)).then_some(key);
-        }
-        let templates = &mut self.listeners.get_mut(listener)?.templates;
-        let Acceptance { settings, allowed, nodelay } =
-            templates.iter_mut().find_map(|template| (template.0)(id))?;
-        let seat = Seat::accepting(&settings, listener, allowed, nodelay);
-        match self.open(settings, seat, app) {
-            Ok(key) => self.sessions.find(id).filter(|found| *found == key),
-            Err(error) => {
-                tracing::error!(session = %id, %error, "the session cannot be opened");
-                None
-            }
-        }
-    }
-
-    /// A connection becomes a session's.
-    fn seat(&mut self, slot: usize, key: SessionKey, app: &mut dyn Application) {
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        let seat = &mut self.seats[key.0 as usize];
-        tracing::info!(session = %seat.id, peer = %connection.peer, "connected");
-        seat.connection = Some(slot);
-        if let Err(error) = connection.stream.set_nodelay(seat.nodelay) {
-            tracing::warn!(session = %seat.id, %error, "TCP_NODELAY could not be set");
-        }
-        connection.stage = Stage::Session(key);
-        connection.inbound.grow(seat.max_message_size + READ_SIZE);
-        self.sessions.connected(self.now, key, app);
-        self.feed(slot, key, app);
-    }
-
     /// Reads once and shows the session what came.
     fn serve(&mut self, slot: usize, key: SessionKey, app: &mut dyn Application) {
         let blocked = self.sessions.is_blocked(key);
@@ -460,7 +353,7 @@ impl Worker {
             Received::Nothing => {}
             Received::End => return self.end(slot, key, app),
         }
-        self.write(key, app);
+        self.owe_write(key);
     }
 
     /// Shows the session the bytes that it has not consumed.
@@ -491,10 +384,31 @@ impl Worker {
             let until = self.now.mono + CLOSING_PATIENCE;
             connection.stage = Stage::Closing { session: key, until };
             self.wake(until);
-            self.queue(slot);
+            self.owe_write(key);
         } else if connection.readable && !self.sessions.is_blocked(key) {
             self.queue(slot);
         }
+    }
+
+    fn owe_write(&mut self, key: SessionKey) {
+        let seat = &mut self.seats[key.0 as usize];
+        if !seat.outgoing {
+            seat.outgoing = true;
+            self.outgoing.push(key);
+        }
+    }
+
+    /// One write for each session that has something to write, or that may be closed.
+    fn write_out(&mut self, app: &mut dyn Application) {
+        while let Some(key) = self.sessions.next_output() {
+            self.owe_write(key);
+        }
+        core::mem::swap(&mut self.outgoing, &mut self.writing);
+        while let Some(key) = self.writing.pop() {
+            self.seats[key.0 as usize].outgoing = false;
+            self.write(key, app);
+        }
+        self.hurry |= !self.outgoing.is_empty();
     }
 
     /// One write of what the store has released.
@@ -502,14 +416,13 @@ impl Worker {
         let Some(slot) = self.seats[key.0 as usize].connection else { return };
         let Some(connection) = self.connections[slot].as_mut() else { return };
         let bytes = self.sessions.writable(key);
-        if bytes.is_empty() {
-            self.store_owes |= self.sessions.has_queued(key);
-        } else if connection.writable {
+        if !bytes.is_empty() && connection.writable {
             kill_point!(Send);
             match connection.send(bytes) {
                 Ok(taken) => {
                     self.sessions.written(key, taken);
-                    // Room for what waited: the rest of a replay, or a message that found the outbox full.
+                    // Room for what waited: the rest of a replay, or a message that found the outbox full. It goes out in the
+                    // next turn, so that a long replay does not keep the other sessions waiting.
                     if taken > 0 && (self.sessions.is_blocked(key) || self.sessions.is_replaying(key)) {
                         self.tick(slot, key, app);
                         self.hurry = true;
@@ -521,110 +434,11 @@ impl Worker {
                 }
             }
         }
+        let queued = self.sessions.has_queued(key);
+        self.store_owes |= queued && self.sessions.writable(key).is_empty();
         let closing = matches!(self.connections[slot].as_ref().map(|c| c.stage), Some(Stage::Closing { .. }));
-        if closing && !self.sessions.has_queued(key) {
+        if closing && !queued {
             self.end(slot, key, app);
-        }
-    }
-
-    /// The session's connection is over, whoever ended it.
-    fn end(&mut self, slot: usize, key: SessionKey, app: &mut dyn Application) {
-        let seat = &mut self.seats[key.0 as usize];
-        seat.connection = None;
-        seat.deadline = None;
-        let initiator = seat.initiator;
-        tracing::info!(session = %seat.id, "disconnected");
-        self.sessions.disconnected(self.now, key, app);
-        if let Some(connection) = self.connections[slot].as_mut() {
-            if matches!(connection.stage, Stage::Closing { .. }) {
-                let until = self.now.mono + DRAINING_PATIENCE;
-                connection.drain(until);
-                self.wake(until);
-                self.queue(slot);
-            } else {
-                self.kill(slot);
-            }
-        }
-        if let Some(n) = initiator {
-            self.wait(n);
-        }
-    }
-
-    /// Closes a socket; its place is free at the end of the turn.
-    fn kill(&mut self, slot: usize) {
-        if let Some(connection) = self.connections[slot].as_mut()
-            && connection.stage != Stage::Dead
-        {
-            if matches!(connection.stage, Stage::Pending { .. }) {
-                self.pending -= 1;
-            }
-            connection.stage = Stage::Dead;
-            self.dead.push(slot);
-        }
-    }
-
-    fn bury(&mut self) {
-        for slot in self.dead.drain(..) {
-            if let Some(connection) = &mut self.connections[slot] {
-                // Closing it takes it off the event queue, whatever this says.
-                let _ = self.poll.registry().deregister(&mut connection.stream);
-            }
-            self.connections[slot] = None;
-            self.free.push(slot);
-        }
-        // A dead connection may still stand in the list of those to look after; the place may have a new owner next turn.
-        if !self.ready.is_empty() {
-            let connections = &self.connections;
-            self.ready.retain(|slot| connections[*slot].is_some());
-        }
-    }
-
-    /// Does everything that is due, and finds out when the next thing is.
-    fn timers(&mut self, app: &mut dyn Application) {
-        self.wake_at = None;
-        let now = self.now.mono;
-        for n in 0..self.seats.len() {
-            let Seat { connection: Some(slot), deadline: Some(at), .. } = self.seats[n] else { continue };
-            if at <= now {
-                self.tick(slot, key_of(n), app);
-            } else {
-                self.wake(at);
-            }
-        }
-        for slot in 0..self.connections.len() {
-            let Some(connection) = self.connections[slot].as_ref() else { continue };
-            let stage = connection.stage;
-            let (Stage::Connecting { until, .. }
-            | Stage::Pending { until, .. }
-            | Stage::Closing { until, .. }
-            | Stage::Draining { until, .. }) = stage
-            else {
-                continue;
-            };
-            if until > now {
-                self.wake(until);
-                continue;
-            }
-            match stage {
-                Stage::Connecting { initiator, .. } => {
-                    tracing::warn!(address = %connection.peer, "no connection: it takes too long");
-                    self.kill(slot);
-                    self.try_next(initiator);
-                }
-                Stage::Closing { session, .. } => {
-                    self.kill(slot);
-                    self.end(slot, session, app);
-                }
-                _ => {
-                    tracing::info!(peer = %connection.peer, "closed: it takes too long");
-                    self.kill(slot);
-                }
-            }
-        }
-        self.connect_due();
-        if let Some(at) = self.accept_again {
-            self.wake(at);
-            self.hurry |= at <= now;
         }
     }
 
@@ -636,66 +450,8 @@ impl Worker {
         for n in 0..self.seats.len() {
             let Some(slot) = self.seats[n].connection else { continue };
             self.settle(slot, key_of(n));
-            self.write(key_of(n), app);
+            self.owe_write(key_of(n));
         }
-    }
-
-    fn obey(&mut self, command: Command, app: &mut dyn Application) {
-        match command {
-            Command::Stop => self.stop(app),
-            Command::LogOut { session, text } => self.log_out(session, &text, app),
-            Command::Resolve { session, skip, answer } => {
-                let result = if skip {
-                    self.sessions.skip(self.now, session, app)
-                } else {
-                    self.sessions.retry(self.now, session, app)
-                };
-                // Whoever asked may have gone.
-                let _ = answer.try_send(result);
-            }
-            Command::Resolved { initiator, attempt, addresses } => {
-                self.resolved(initiator, attempt, addresses);
-            }
-        }
-    }
-
-    fn log_out(&mut self, key: SessionKey, text: &str, app: &mut dyn Application) {
-        let Some(slot) = self.seats[key.0 as usize].connection else { return };
-        match self.sessions.log_out(self.now, key, text, app) {
-            Ok(()) => self.settle(slot, key),
-            // There is nobody to say it to: not logged on, halted, or the outbox is full.
-            Err(SendError::NotLoggedOn | SendError::Unavailable | SendError::BackPressure) => {
-                self.end(slot, key, app);
-            }
-            Err(error) => {
-                tracing::error!(session = %self.seats[key.0 as usize].id, %error, "the Logout could not be sent");
-                self.end(slot, key, app);
-            }
-        }
-    }
-
-    /// Logs out everywhere, connects and accepts no more, and sets the time by which the loop ends.
-    fn stop(&mut self, app: &mut dyn Application) {
-        if self.stopping.is_some() {
-            return;
-        }
-        self.stop_connecting();
-        self.listeners.clear();
-        self.accepting.clear();
-        let mut longest = Duration::ZERO;
-        for n in 0..self.seats.len() {
-            longest = longest.max(self.seats[n].logout_timeout);
-            self.log_out(key_of(n), "", app);
-        }
-        for slot in 0..self.connections.len() {
-            let stage = self.connections[slot].as_ref().map(|connection| connection.stage);
-            if matches!(stage, Some(Stage::Connecting { .. } | Stage::Pending { .. })) {
-                self.kill(slot);
-            }
-        }
-        let until = self.now.mono + longest + CLOSING_PATIENCE + DRAINING_PATIENCE;
-        self.stopping = Some(until);
-        self.wake(until);
     }
 }
 

@@ -3,11 +3,14 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, Tag};
+use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Tag};
+use fixbolt::journal::MemoryStore;
+use fixbolt::session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt::session::{
     Application, Delivery, Event, Role, SendError, SessionId, SessionKey, SessionSettings, Turn,
 };
@@ -152,6 +155,71 @@ impl Log {
             Seen::Message(order) => order,
             _ => unreachable!(),
         }
+    }
+}
+
+/// A store that takes so many records and is full then.
+pub struct FullStore {
+    inner: MemoryStore,
+    left: usize,
+}
+
+impl FullStore {
+    pub fn new(records: usize) -> Self {
+        Self { inner: MemoryStore::new(), left: records }
+    }
+}
+
+impl Store for FullStore {
+    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+        self.inner.open(session)
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.inner.close(session)
+    }
+
+    fn begin(&mut self) {
+        self.inner.begin();
+    }
+
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        let full = StoreError::Full { place: "test disk".to_owned() };
+        self.left = self.left.checked_sub(1).ok_or(full)?;
+        self.inner.append(session, record)
+    }
+
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        self.inner.commit()
+    }
+
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+
+    fn durable(&self) -> Position {
+        self.inner.durable()
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.inner.read(session, generation, range)
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.replay(session, visit)
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        self.inner.take_failure()
     }
 }
 
