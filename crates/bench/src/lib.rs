@@ -1,2 +1,19 @@
-//! Workloads and measurements of Fixbolt.
+//! Workloads and measurements of Fixbolt: the messages and orders that are timed, and how time is taken.
+//!
+//! Everything here is repeatable: the same seed gives the same orders and reports. What is timed is checked first, and nothing
+//! here decides how figures are shown.
 #![forbid(unsafe_code)]
+
+pub mod clock;
+
+pub mod machine;
+pub mod own_messages;
+
+pub mod open_loop;
+pub mod orders;
+pub mod random;
+pub mod reports;
+pub mod row;
+pub mod wire;
+
+pub use row::Row;

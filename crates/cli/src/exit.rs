@@ -26,6 +26,16 @@ impl Failure {
         Self { status: 2, line: line.into() }
     }
 
+    /// A time-out, or no connection: exit status 3.
+    pub(crate) fn connection(line: impl Into<String>) -> Self {
+        Self { status: 3, line: line.into() }
+    }
+
+    /// A signal ended it: exit status 130.
+    pub(crate) fn interrupted(line: impl Into<String>) -> Self {
+        Self { status: 130, line: line.into() }
+    }
+
     /// The system refused a file: exit status 2.
     pub(crate) fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot {doing} {}: {}", path.display(), reason(error)))

@@ -5,9 +5,16 @@
 #![forbid(unsafe_code)]
 
 mod dictionary;
+mod ended;
 mod exit;
+mod interrupt;
+mod journal;
+mod log;
 mod output;
 mod print;
+mod send;
+mod serve;
+mod venue;
 
 use std::process::ExitCode;
 
@@ -35,14 +42,21 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::Arguments),
+    Send(send::Arguments),
     Print(print::Arguments),
+    #[command(subcommand)]
+    Journal(journal::Command),
     #[command(subcommand)]
     Dictionary(dictionary::Command),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Send(arguments) => send::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
+        Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
     };
     exit::code(result)

@@ -1,5 +1,6 @@
 //! `fixbolt print`: messages in words.
 
+mod journal;
 mod lexicon;
 mod reading;
 mod render;
@@ -14,13 +15,14 @@ use clap::Args;
 
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, shown};
-use lexicon::Lexicon;
-use reading::Reading;
+pub(crate) use lexicon::Lexicon;
+pub(crate) use reading::Reading;
+pub(crate) use render::{block, json};
 use source::{Piece, Pieces};
 
 /// Shows messages field by field, in words.
 ///
-/// Reads raw FIX and the message logs of QuickFIX, QuickFIX/J and quickfixgo; SOH may be written as itself, as `|`, `^A`, `^`,
+/// Reads Fixbolt's journals (name a directory), raw FIX, and the message logs of QuickFIX, QuickFIX/J and quickfixgo; SOH may be written as itself, as `|`, `^A`, `^`,
 /// `\x01`, `\u0001` or `<SOH>`. A message begins at `8=FIX`; what stands in front of it on its line is shown as it is.
 ///
 /// Each message is a block: header, body and trailer, repeating groups indented, tags and values by name. It is checked as an
@@ -32,10 +34,10 @@ use source::{Piece, Pieces};
 /// Exit status: 0 all messages are valid; 1 some are not, or something was no message; 2 a file cannot be read.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary FIX50SP2.xml --dictionary FIXT11.xml messages.log\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print -"
+    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary FIX50SP2.xml --dictionary FIXT11.xml messages.log\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print -"
 )]
 pub(crate) struct Arguments {
-    /// What to read; `-` is standard input
+    /// What to read: a file, a journal's directory, or `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// One line a message: time, parties, number, message, body
@@ -90,6 +92,9 @@ impl<W: Write> Printer<W> {
     fn file(&mut self, path: &Path) -> Result<(), Failure> {
         if path == Path::new("-") {
             return self.pieces(io::stdin().lock(), "standard input");
+        }
+        if path.is_dir() {
+            return self.journal(path);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::file("read", path, &error))?;

@@ -63,3 +63,47 @@ pub(crate) fn message(begin_string: &str, fields: &str) -> String {
     let sum = head.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
     format!("{head}10={sum:03}\u{1}")
 }
+
+/// A `fixbolt serve` that is ready; stopped when it goes out of scope.
+pub(crate) struct Server {
+    child: std::process::Child,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts it and waits for its line; `--listen` with a port of the system's choice if the arguments name no configuration.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let mut command = fixbolt();
+        command
+            .arg("serve")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        if !arguments.contains(&"--config") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut child = command.spawn().expect("the command starts");
+        let mut line = String::new();
+        let mut out = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
+        std::io::BufRead::read_line(&mut out, &mut line).expect("it prints a line");
+        let address = line.trim().strip_prefix("listening ").expect("the line says where").to_owned();
+        Self { child, address }
+    }
+
+    /// Sends a signal and gives the exit status.
+    pub(crate) fn stop(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        let killed = Command::new("kill").args([signal, &id]).status().expect("kill is there");
+        assert!(killed.success());
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

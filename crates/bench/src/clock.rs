@@ -1,0 +1,44 @@
+//! How time is taken: CPU time of the own thread, which other processes of a busy machine do not disturb.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU time that this thread has used.
+#[must_use]
+pub fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// CPU time that `work` takes on this thread, and what it gives.
+pub fn timed<R>(work: impl FnOnce() -> R) -> (Duration, R) {
+    let before = thread_time();
+    let result = work();
+    (thread_time().saturating_sub(before), result)
+}
+
+/// The middle one; of two in the middle the lower. `None` for no values.
+#[must_use]
+pub fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_a_value_that_was_measured() {
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&mut [4.0, 1.0, 3.0, 2.0]), Some(2.0));
+        assert_eq!(median(&mut []), None);
+    }
+
+    #[test]
+    fn time_goes_on_while_the_thread_works() {
+        let (time, sum) = timed(|| (0..1_000_000u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
+        assert!(time > Duration::ZERO && sum == (0..1_000_000u64).fold(0, |sum, n| sum ^ n));
+    }
+}

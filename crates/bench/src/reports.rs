@@ -1,0 +1,250 @@
+//! What a venue answers to an order: ExecutionReports of FIX.4.2 and FIX.4.4, and how many of which kind.
+
+use fixbolt_codec::{BodyWriter, Decimal, Key, Message, MsgType, UtcTimestamp, ValueError};
+
+use crate::orders::InOrder;
+use crate::random::Random;
+
+/// ExecutionReport.
+pub const EXECUTION_REPORT: MsgType = MsgType::new(b"8");
+
+/// What an ExecutionReport says, by OrdStatus (39).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// The order is refused (8).
+    Rejected,
+    /// The order is killed (4).
+    Canceled,
+    /// The order is taken (0).
+    Confirmed,
+    /// A part of it is filled (1).
+    PartialFill,
+    /// It is filled as a whole (2).
+    Fill,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 5] =
+        [Self::Rejected, Self::Canceled, Self::Confirmed, Self::PartialFill, Self::Fill];
+
+    /// The kind with this OrdStatus (39).
+    #[must_use]
+    pub const fn of(ord_status: &[u8]) -> Option<Self> {
+        match ord_status {
+            b"8" => Some(Self::Rejected),
+            b"4" => Some(Self::Canceled),
+            b"0" => Some(Self::Confirmed),
+            b"1" => Some(Self::PartialFill),
+            b"2" => Some(Self::Fill),
+            _ => None,
+        }
+    }
+
+    /// OrdStatus (39); in FIX.4.2 ExecType (150) too.
+    #[must_use]
+    pub const fn ord_status(self) -> &'static [u8] {
+        match self {
+            Self::Rejected => b"8",
+            Self::Canceled => b"4",
+            Self::Confirmed => b"0",
+            Self::PartialFill => b"1",
+            Self::Fill => b"2",
+        }
+    }
+
+    /// Whether nothing follows for the order.
+    #[must_use]
+    pub const fn is_last(self) -> bool {
+        matches!(self, Self::Rejected | Self::Canceled | Self::Fill)
+    }
+
+    /// Whether it is the first report for an order of the mix.
+    #[must_use]
+    pub const fn is_first(self) -> bool {
+        matches!(self, Self::Rejected | Self::Canceled | Self::Confirmed)
+    }
+}
+
+/// What becomes of an order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// One report: rejected.
+    Reject,
+    /// One report: canceled.
+    Cancel,
+    /// Confirmed, then filled in so many parts.
+    Fills(u64),
+}
+
+impl Fate {
+    /// What the mix decides about an order: 8 in 100 are rejected, 8 canceled, the others confirmed and filled in one to six
+    /// parts (never more than its quantity), which gives about 3.9 reports an order. The same seed and ClOrdID always give the
+    /// same, so that a message that is offered again is answered alike.
+    #[must_use]
+    pub fn of(seed: u64, cl_ord_id: &[u8], quantity: u64) -> Self {
+        let mut random = Random::of(seed, cl_ord_id);
+        match random.between(1, 100) {
+            1..=8 => Self::Reject,
+            9..=16 => Self::Cancel,
+            _ => Self::Fills(random.between(1, 6).min(quantity.max(1))),
+        }
+    }
+
+    /// How many reports it makes.
+    #[must_use]
+    pub const fn reports(self) -> u64 {
+        match self {
+            Self::Reject | Self::Cancel => 1,
+            Self::Fills(parts) => 1 + parts,
+        }
+    }
+}
+
+/// An ExecutionReport (8).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Report<'r> {
+    /// What it says.
+    pub kind: Kind,
+    /// OrderID (37).
+    pub order_id: &'r [u8],
+    /// ExecID (17).
+    pub exec_id: &'r [u8],
+    /// ClOrdID (11).
+    pub cl_ord_id: &'r [u8],
+    /// Symbol (55).
+    pub symbol: &'r [u8],
+    /// Side (54).
+    pub side: &'r [u8],
+    /// OrderQty (38).
+    pub quantity: Decimal,
+    /// Price (44), of a limit order.
+    pub price: Option<Decimal>,
+    /// LastShares, LastQty (32) and LastPx (31), of a fill.
+    pub last: Option<(Decimal, Decimal)>,
+    /// LeavesQty (151).
+    pub leaves: Decimal,
+    /// CumQty (14).
+    pub cumulated: Decimal,
+    /// AvgPx (6).
+    pub average: Decimal,
+    /// TransactTime (60).
+    pub transact_time: UtcTimestamp,
+    /// Text (58).
+    pub text: Option<&'r [u8]>,
+}
+
+impl<'r> Report<'r> {
+    /// Writes the report's body. FIX.4.2 has ExecTransType (20), and ExecType (150) follows OrdStatus (39); from FIX.4.3 on a
+    /// fill's ExecType is `F`.
+    pub fn write(&self, body: &mut BodyWriter<'_>, fix42: bool) {
+        const ORDER_ID: Key = Key::new(37);
+        const CL_ORD_ID: Key = Key::new(11);
+        const EXEC_ID: Key = Key::new(17);
+        const EXEC_TRANS_TYPE: Key = Key::new(20);
+        const EXEC_TYPE: Key = Key::new(150);
+        const ORD_STATUS: Key = Key::new(39);
+        const SYMBOL: Key = Key::new(55);
+        const SIDE: Key = Key::new(54);
+        const ORDER_QTY: Key = Key::new(38);
+        const PRICE: Key = Key::new(44);
+        const LAST_QTY: Key = Key::new(32);
+        const LAST_PX: Key = Key::new(31);
+        const LEAVES_QTY: Key = Key::new(151);
+        const CUM_QTY: Key = Key::new(14);
+        const AVG_PX: Key = Key::new(6);
+        const TRANSACT_TIME: Key = Key::new(60);
+        const TEXT: Key = Key::new(58);
+        body.bytes(ORDER_ID, self.order_id).bytes(CL_ORD_ID, self.cl_ord_id).bytes(EXEC_ID, self.exec_id);
+        if fix42 {
+            body.bytes(EXEC_TRANS_TYPE, b"0");
+        }
+        let filled = matches!(self.kind, Kind::PartialFill | Kind::Fill);
+        let exec_type = if filled && !fix42 { b"F" } else { self.kind.ord_status() };
+        body.bytes(EXEC_TYPE, exec_type)
+            .bytes(ORD_STATUS, self.kind.ord_status())
+            .bytes(SYMBOL, self.symbol)
+            .bytes(SIDE, self.side)
+            .field(ORDER_QTY, &self.quantity);
+        if let Some(price) = &self.price {
+            body.field(PRICE, price);
+        }
+        if let Some((quantity, price)) = &self.last {
+            body.field(LAST_QTY, quantity).field(LAST_PX, price);
+        }
+        body.field(LEAVES_QTY, &self.leaves)
+            .field(CUM_QTY, &self.cumulated)
+            .field(AVG_PX, &self.average)
+            .field(TRANSACT_TIME, &self.transact_time);
+        if let Some(text) = self.text {
+            body.bytes(TEXT, text);
+        }
+    }
+
+    /// Reads a report that [`Report::write`] wrote.
+    ///
+    /// # Errors
+    /// The first field that is not there ([`ValueError::Empty`]) or not of its type.
+    pub fn read(message: &Message<'r>) -> Result<Self, ValueError> {
+        let mut fields = InOrder { message, at: 8 };
+        let (order_id, cl_ord_id, exec_id) = (fields.bytes(37)?, fields.bytes(11)?, fields.bytes(17)?);
+        let kind = Kind::of(fields.bytes(39)?).ok_or(ValueError::OutOfRange)?;
+        let (symbol, side, quantity) = (fields.bytes(55)?, fields.bytes(54)?, fields.value(38)?);
+        let price = fields.optional(44).map(Decimal::parse).transpose()?;
+        let last = match kind {
+            Kind::PartialFill | Kind::Fill => Some((fields.value(32)?, fields.value(31)?)),
+            _ => None,
+        };
+        let (leaves, cumulated, average) = (fields.value(151)?, fields.value(14)?, fields.value(6)?);
+        let transact_time = fields.value(60)?;
+        let text = if kind == Kind::Rejected { fields.optional(58) } else { None };
+        Ok(Self {
+            kind,
+            order_id,
+            exec_id,
+            cl_ord_id,
+            symbol,
+            side,
+            quantity,
+            price,
+            last,
+            leaves,
+            cumulated,
+            average,
+            transact_time,
+            text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mix_is_about_three_point_nine_reports_an_order_and_repeats() {
+        let (mut reports, mut rejects, mut cancels) = (0, 0, 0);
+        for n in 0..10_000_u32 {
+            let id = format!("o-{n}");
+            let fate = Fate::of(1, id.as_bytes(), 100);
+            assert_eq!(fate, Fate::of(1, id.as_bytes(), 100));
+            reports += fate.reports();
+            rejects += u32::from(fate == Fate::Reject);
+            cancels += u32::from(fate == Fate::Cancel);
+        }
+        assert!((38_000..40_500).contains(&reports), "{reports}");
+        assert!((650..950).contains(&rejects) && (650..950).contains(&cancels), "{rejects} {cancels}");
+        assert!(
+            (0..1_000_u32).all(|n| Fate::of(1, &n.to_be_bytes(), 1).reports() <= 2),
+            "one share is one fill"
+        );
+    }
+
+    #[test]
+    fn every_kind_is_found_by_its_status() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::of(kind.ord_status()), Some(kind));
+        }
+        assert_eq!(Kind::of(b"Z"), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! Bytes to message and back, the shortest way that checks everything: what a codec figure is the time of.
+
+use std::ops::Range;
+
+use fixbolt_codec::{
+    BodyWriter, Envelope, Frame, Framer, Index, Message, MsgType, Precision, SecondCache, SeqNum, Stamp,
+};
+
+/// Room in front of a body for the longest header.
+const HEADROOM: usize = 192;
+/// Largest message.
+const LIMIT: usize = 64 * 1024;
+
+/// The message that `bytes` begin with: framed, BodyLength and CheckSum verified, every field found. `None` when they are no
+/// whole message.
+#[inline]
+pub fn read<'m>(index: &'m mut Index<'_>, bytes: &'m [u8]) -> Option<Message<'m>> {
+    match Framer::new(LIMIT).next(bytes) {
+        Frame::Message(framed) => index.build(framed).ok(),
+        _ => None,
+    }
+}
+
+/// Writes messages of one session.
+#[derive(Debug)]
+pub struct Encoder {
+    envelope: Envelope,
+    second: SecondCache,
+}
+
+impl Encoder {
+    /// An encoder; `None` when an identity is empty or too long.
+    #[must_use]
+    pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
+        let envelope = Envelope::new(begin_string, sender_comp_id, target_comp_id)?;
+        Some(Self { envelope, second: SecondCache::new() })
+    }
+
+    /// Writes a whole message into `slot`: what `write` writes, and around it BeginString, BodyLength, CompIDs, MsgSeqNum,
+    /// SendingTime (milliseconds) and CheckSum. Gives where it stands; `None` when the body was refused or the slot is too small.
+    #[inline]
+    pub fn encode(
+        &mut self,
+        slot: &mut [u8],
+        msg_type: MsgType,
+        seq: SeqNum,
+        sending_time: u64,
+        write: impl FnOnce(&mut BodyWriter<'_>),
+    ) -> Option<Range<usize>> {
+        let limit =
+            slot.len().checked_sub(fixbolt_codec::Body::TRAILER_LEN).filter(|limit| *limit > HEADROOM)?;
+        let mut body = BodyWriter::within(msg_type, slot, HEADROOM, limit);
+        write(&mut body);
+        let sum = body.finish().ok()?.sum;
+        let (memory, range) = body.into_memory();
+        let sending_time = self.second.render(sending_time, Precision::Millis);
+        let stamp = Stamp { seq, sending_time, original: None };
+        self.envelope.seal(memory, range, msg_type, sum, &stamp).ok()
+    }
+}

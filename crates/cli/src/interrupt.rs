@@ -1,0 +1,32 @@
+//! SIGINT and SIGTERM as something that a command can ask for.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+/// Which signal came.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupt {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// From now on SIGINT and SIGTERM are remembered instead of ending the process; a second one ends it.
+    pub(crate) fn watch() -> io::Result<Self> {
+        let signal = Arc::new(AtomicUsize::new(0));
+        for number in [SIGINT, SIGTERM] {
+            let again = Arc::new(std::sync::atomic::AtomicBool::new(false));
+            signal_hook::flag::register_conditional_shutdown(number, 130, Arc::clone(&again))?;
+            signal_hook::flag::register(number, again)?;
+            signal_hook::flag::register_usize(number, Arc::clone(&signal), number.unsigned_abs() as usize)?;
+        }
+        Ok(Self { signal })
+    }
+
+    /// Whether one came.
+    pub(crate) fn came(&self) -> bool {
+        self.signal.load(Ordering::Relaxed) != 0
+    }
+}

@@ -1,0 +1,256 @@
+//! `fixbolt journal`: is it whole, what does it hold, make it usable again.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
+use fixbolt_journal::inspect::{self, Repaired, SessionReport};
+use fixbolt_session::Utc;
+use fixbolt_session::store::StoreError;
+
+use crate::exit::{Answer, Failure};
+use crate::output::{self, Format, Object, quoted};
+
+/// Journals: a session's messages and numbers on disk.
+///
+/// DIR is one session's directory, or a directory with several. `fixbolt print DIR` shows the messages.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Verify(Verify),
+    Stat(Stat),
+    Repair(Repair),
+}
+
+/// Says whether a journal is whole.
+///
+/// Reads every record and its checksum, changes nothing, and may look at a running session. A torn tail is what a process that
+/// died inside a turn leaves behind; the next start cuts it. Damage stops the session until `fixbolt journal repair`.
+///
+/// Exit status: 0 whole; 1 damaged or torn; 2 there is no journal, or it cannot be read.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fixbolt journal verify /var/lib/fix/journal")]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    journal: Journal,
+}
+
+/// Shows what a journal holds: numbers, counts, bytes, when, who.
+///
+/// Exit status: 0 shown; 2 there is no journal, or it cannot be read.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fixbolt journal stat -o json /var/lib/fix/journal | jq .next_out")]
+pub(crate) struct Stat {
+    #[command(flatten)]
+    journal: Journal,
+}
+
+/// Makes a damaged journal usable again, or skips a message.
+///
+/// The session must be stopped. Bytes that are overwritten are kept in a file beside the journal; numbers whose messages are lost
+/// are gap-filled when the counterparty asks. With --skip the inbound message on which the application failed again and again is
+/// stepped over: it must be the next one expected.
+///
+/// Exit status: 0 usable; 2 it cannot be repaired, or is in use.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  fixbolt journal repair /var/lib/fix/journal\n  fixbolt journal repair --skip 4711 /var/lib/fix/journal/FIX.4.4-VENUE-TRADER"
+)]
+pub(crate) struct Repair {
+    #[command(flatten)]
+    journal: Journal,
+    /// MsgSeqNum of the inbound message to step over
+    #[arg(long, value_name = "N")]
+    skip: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct Journal {
+    /// A session's journal, or a directory with several
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Form of the answer
+    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
+    output: Format,
+}
+
+/// Runs the command.
+pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
+    match command {
+        Command::Verify(Verify { journal }) => report(journal, verdict, verdict_json),
+        Command::Stat(Stat { journal }) => {
+            report(journal, statistics, statistics_json)?;
+            Ok(Answer::Yes)
+        }
+        Command::Repair(arguments) => repair(arguments),
+    }
+}
+
+fn report(
+    journal: &Journal,
+    text: fn(&SessionReport) -> Vec<String>,
+    json: fn(&SessionReport) -> Object,
+) -> Result<Answer, Failure> {
+    let reports = inspect::verify(&journal.directory).map_err(|error| refused(&error))?;
+    let mut out = output::stdout();
+    for report in &reports {
+        match journal.output {
+            Format::Json => writeln!(out, "{}", json(report))?,
+            Format::Text => {
+                for line in text(report) {
+                    writeln!(out, "{line}")?;
+                }
+            }
+        }
+    }
+    out.flush()?;
+    Ok(if reports.iter().all(SessionReport::is_whole) { Answer::Yes } else { Answer::No })
+}
+
+/// A store's refusal as one line.
+pub(crate) fn refused(error: &StoreError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+fn name(report: &SessionReport) -> String {
+    report.session.as_ref().map_or_else(|| "session unknown".to_owned(), ToString::to_string)
+}
+
+fn verdict(report: &SessionReport) -> Vec<String> {
+    let records = report.records.total();
+    let whole = if report.is_whole() { "whole" } else { "NOT WHOLE" };
+    let mut lines = vec![format!(
+        "{}: {whole}, {records} records, next in {}, next out {} ({})",
+        name(report),
+        report.next_in,
+        report.next_out,
+        report.directory.display()
+    )];
+    lines.extend(
+        report.damage.iter().map(|damage| format!("  damaged: {damage}; run `fixbolt journal repair`")),
+    );
+    if let Some((file, offset)) = &report.torn_tail {
+        let file = file.display();
+        lines.push(format!(
+            "  torn tail: {file} from byte {offset} on holds a turn that is not whole; the next start cuts it"
+        ));
+    }
+    lines.extend(report.remarks.iter().map(|remark| format!("  note: {remark}")));
+    lines
+}
+
+fn verdict_json(report: &SessionReport) -> Object {
+    let torn = report
+        .torn_tail
+        .iter()
+        .map(|(file, offset)| Object::new().text("file", &file.display().to_string()).raw("offset", offset));
+    Object::new()
+        .text("directory", &report.directory.display().to_string())
+        .maybe_text("session", report.session.as_ref().map(ToString::to_string).as_deref())
+        .raw("whole", report.is_whole())
+        .raw("records", report.records.total())
+        .raw("next_in", report.next_in)
+        .raw("next_out", report.next_out)
+        .array("damage", report.damage.iter().map(|line| quoted(line)))
+        .array("torn_tail", torn)
+        .array("remarks", report.remarks.iter().map(|line| quoted(line)))
+}
+
+fn statistics(report: &SessionReport) -> Vec<String> {
+    let counts = &report.records;
+    let mut lines = verdict(report);
+    let mut row = |label: &str, value: String| lines.push(format!("  {label:<12} {value}"));
+    row(
+        "records",
+        format!(
+            "{} in, {} out, {} resets, {} failed attempts, {} adjustments, in {} turns",
+            counts.inbound, counts.outbound, counts.reset, counts.attempt, counts.adjust, report.turns
+        ),
+    );
+    if let Some((first, last)) = report.span {
+        row("time", format!("{} to {}", timestamp(first), timestamp(last)));
+    }
+    let since = report.since.map_or_else(String::new, |since| format!(", since {}", timestamp(since)));
+    row("generation", format!("{}{since}; connection {}", report.generation.0, report.connection.0));
+    if report.attempts > 0 {
+        row("attempts", format!("{} failed at inbound message {}", report.attempts, report.next_in));
+    }
+    row(
+        "bytes",
+        format!("{} used of {} in {} segments", report.bytes_used, report.bytes_allocated, report.segments),
+    );
+    if let Some(mark) = report.mark {
+        row("mark", format!("numbers go on at {mark} if the machine goes down now"));
+    }
+    let closed = if report.closed_cleanly { "closed cleanly" } else { "in use, or not closed cleanly" };
+    let holder =
+        report.holder.as_ref().map_or_else(String::new, |holder| format!("; last opened by {holder}"));
+    row("state", format!("{closed}{holder}"));
+    lines
+}
+
+fn statistics_json(report: &SessionReport) -> Object {
+    let counts = &report.records;
+    let moment = |utc: Option<Utc>| utc.map_or_else(|| "null".to_owned(), |utc| quoted(&timestamp(utc)));
+    verdict_json(report)
+        .raw("inbound", counts.inbound)
+        .raw("outbound", counts.outbound)
+        .raw("resets", counts.reset)
+        .raw("failed_attempts", counts.attempt)
+        .raw("adjustments", counts.adjust)
+        .raw("turns", report.turns)
+        .raw("generation", report.generation.0)
+        .raw("since", moment(report.since))
+        .raw("first", moment(report.span.map(|(first, _)| first)))
+        .raw("last", moment(report.span.map(|(_, last)| last)))
+        .raw("connection", report.connection.0)
+        .raw("attempts", report.attempts)
+        .raw("segments", report.segments)
+        .raw("bytes_used", report.bytes_used)
+        .raw("bytes_allocated", report.bytes_allocated)
+        .raw("mark", report.mark.map_or_else(|| "null".to_owned(), |mark| mark.to_string()))
+        .raw("closed_cleanly", report.closed_cleanly)
+        .maybe_text("holder", report.holder.as_deref())
+}
+
+fn repair(arguments: &Repair) -> Result<Answer, Failure> {
+    let Journal { directory, output } = &arguments.journal;
+    let repaired = inspect::repair(directory, arguments.skip.map(SeqNum)).map_err(|error| refused(&error))?;
+    let mut out = output::stdout();
+    for one in &repaired {
+        match output {
+            Format::Json => writeln!(out, "{}", repaired_json(one))?,
+            Format::Text => {
+                let Repaired { session, directory, next_in, next_out, .. } = one;
+                let place = directory.display();
+                writeln!(out, "{session}: usable, next in {next_in}, next out {next_out} ({place})")?;
+                if one.done.is_empty() {
+                    writeln!(out, "  nothing to do")?;
+                }
+                for line in &one.done {
+                    writeln!(out, "  {line}")?;
+                }
+                for file in &one.kept {
+                    writeln!(out, "  the bytes before are kept in {}", file.display())?;
+                }
+            }
+        }
+    }
+    out.flush()?;
+    Ok(Answer::Yes)
+}
+
+fn repaired_json(one: &Repaired) -> Object {
+    Object::new()
+        .text("directory", &one.directory.display().to_string())
+        .text("session", &one.session.to_string())
+        .array("done", one.done.iter().map(|line| quoted(line)))
+        .array("kept", one.kept.iter().map(|file| quoted(&file.display().to_string())))
+        .raw("next_in", one.next_in)
+        .raw("next_out", one.next_out)
+}
+
+/// A moment as FIX writes it.
+pub(crate) fn timestamp(utc: Utc) -> String {
+    UtcTimestamp::from_unix_nanos(utc.0, Precision::Nanos).to_string()
+}

@@ -1,0 +1,400 @@
+//! `fixbolt send`: one message, and what the counterparty says to it.
+
+mod compose;
+mod tap;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Channel, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use fixbolt::config::{Configuration, Connection, Identity, SessionConfiguration};
+use fixbolt::{Engine, EngineBuilder, Initiation, shipped_validator};
+use fixbolt_codec::{BodySink, Memory, Message, NewBody};
+use fixbolt_dictionary::{Dictionary, shipped};
+use fixbolt_journal::{DirectoryStore, MemoryStore};
+use fixbolt_session::store::{SessionKey, Store};
+use fixbolt_session::{
+    Application, Delivery, Event, Role, SendError, SessionEnd, SessionId, SessionSettings, Turn, Utc,
+};
+
+use crate::dictionary::read_text;
+use crate::ended::words;
+use crate::exit::{Answer, Failure};
+use crate::interrupt::Interrupt;
+use crate::log::Log;
+use crate::output::{self, Format, Object};
+use crate::print::{Lexicon, Reading, block, json};
+use crate::serve::cannot_start;
+use compose::{Composed, compose};
+use tap::{Kept, Tap};
+
+/// Logs on, sends one message, shows it and the answer, and logs out.
+///
+/// The message and its fields are given by name or by number, values by name or as they stand on the wire; `now` is the present
+/// in a time. Fields go out in the order given. ClOrdID, HandlInst and TransactTime are filled in where the message requires
+/// them and they were not given.
+///
+/// With --to (127.0.0.1:9880 if nothing is said) the session is FIX.4.4, CLIENT -> FIXBOLT, and its numbers begin at 1
+/// (ResetSeqNumFlag=Y). With --config the initiator session of the file is used with its journal and its numbers.
+///
+/// Exit status: 0 answered; 1 rejected (Reject, BusinessMessageReject, a rejecting report, or the logon refused); 2 wrong usage, or
+/// the journal cannot be used; 3 no connection, or no answer in time; 130 interrupted.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
+)]
+pub(crate) struct Arguments {
+    /// The message: NewOrderSingle, or D
+    #[arg(value_name = "MSGTYPE")]
+    msg_type: String,
+    /// Its fields: Side=BUY, or 54=1
+    #[arg(value_name = "FIELD=VALUE")]
+    fields: Vec<String>,
+    /// The counterparty
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9880", conflicts_with = "config")]
+    to: String,
+    /// A configuration with the initiator session to use
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The session's version: FIX.4.2 or FIX.4.4
+    #[arg(long, value_name = "VERSION", default_value = "FIX.4.4", conflicts_with = "config")]
+    version: String,
+    /// Our CompID [default: CLIENT]; with --config it chooses among the file's sessions
+    #[arg(long, value_name = "COMPID")]
+    sender: Option<String>,
+    /// The counterparty's CompID [default: FIXBOLT]; with --config it chooses among the file's sessions
+    #[arg(long, value_name = "COMPID")]
+    target: Option<String>,
+    /// Do not ask for numbers to begin at 1
+    #[arg(long, conflicts_with = "config")]
+    no_reset: bool,
+    /// How long to wait for the logon, and for the answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// Form of the answer
+    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
+    output: Format,
+}
+
+/// The session to send in, ready to start.
+struct Session {
+    id: SessionId,
+    builder: EngineBuilder,
+    store: Box<dyn Store>,
+    dictionary: Dictionary,
+    dictionary_file: Option<PathBuf>,
+    /// How the counterparty is called in messages.
+    peer: String,
+}
+
+/// What the engine's thread tells.
+enum Told {
+    LoggedOn,
+    Ended(SessionEnd),
+    NotSent(String),
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let session = match &arguments.config {
+        Some(file) => configured(arguments, file)?,
+        None => direct(arguments)?,
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let now = Utc(u64::try_from(now).unwrap_or(0));
+    let composed =
+        compose(&session.dictionary, &arguments.msg_type, &arguments.fields, now).map_err(Failure::usage)?;
+    let interrupt =
+        Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
+    let (warnings_to, warnings) = channel();
+    Log::Warnings(warnings_to).install();
+    let (kept_to, kept) = channel();
+    let (told_to, told) = channel();
+    let store = Box::new(Tap::new(session.store, kept_to));
+    let engine = session
+        .builder
+        .store(store)
+        .start(Courier { told: told_to })
+        .map_err(|error| cannot_start(&error))?;
+    let lexicon = Lexicon::new(session.dictionary_file.as_slice())?;
+    let mut exchange = Exchange {
+        engine,
+        composed,
+        id: session.id,
+        peer: session.peer,
+        timeout: Duration::from_secs(arguments.timeout),
+        format: arguments.output,
+        interrupt,
+        lexicon,
+        warnings,
+        kept,
+        told,
+    };
+    let result = exchange.run();
+    // The Logout belongs to the exchange, whatever came of it.
+    let stopped = exchange.engine.stop().map(drop).map_err(|error| cannot_start(&error));
+    result.and_then(|answer| stopped.map(|()| answer))
+}
+
+fn direct(arguments: &Arguments) -> Result<Session, Failure> {
+    let (host, port) = arguments
+        .to
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse::<u16>().ok()?)))
+        .filter(|(host, _)| !host.is_empty())
+        .ok_or_else(|| {
+            Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
+        })?;
+    let version = &arguments.version;
+    let dictionary = shipped(version.as_bytes())
+        .ok_or_else(|| Failure::usage(format!("--version {version}: FIX.4.2 or FIX.4.4")))?;
+    let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
+    let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
+    let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
+    let settings = SessionSettings {
+        validator: shipped_validator(version),
+        reset_on_logon: !arguments.no_reset,
+        logon_timeout: Duration::from_secs(arguments.timeout),
+        ..SessionSettings::new(id.clone(), Role::Initiator)
+    };
+    let mut initiation = Initiation::new(settings, host, port);
+    initiation.reconnect_interval = ONE_CONNECTION;
+    initiation.connect_timeout = Duration::from_secs(arguments.timeout);
+    Ok(Session {
+        id,
+        builder: Engine::builder().connect(initiation),
+        store: Box::new(MemoryStore::new()),
+        dictionary: dictionary.clone(),
+        dictionary_file: None,
+        peer: arguments.to.clone(),
+    })
+}
+
+/// Longer than any exchange: there is no second attempt.
+const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
+
+fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
+    let mut configuration =
+        Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
+    for warning in &configuration.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let fits = |session: &SessionConfiguration| {
+        let Identity::Fixed(id) = &session.identity else { return false };
+        let named = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
+        matches!(session.connection, Connection::Initiator { .. })
+            && named(&arguments.sender, id.sender_comp_id())
+            && named(&arguments.target, id.target_comp_id())
+    };
+    configuration.sessions.retain(fits);
+    let place = file.display();
+    let [session] = configuration.sessions.as_mut_slice() else {
+        let many = configuration.sessions.len();
+        return Err(Failure::usage(format!(
+            "{place}: {many} initiator sessions fit; choose one with --sender and --target"
+        )));
+    };
+    let Identity::Fixed(id) = session.identity.clone() else {
+        return Err(Failure::usage(format!("{place}: the session has no identity")));
+    };
+    let mut peer = String::new();
+    if let Connection::Initiator { reconnect_interval, hosts, .. } = &mut session.connection {
+        *reconnect_interval = ONE_CONNECTION;
+        let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+        peer = hosts.join(", ");
+    }
+    let store: Box<dyn Store> = match &session.journal {
+        Some(base) => Box::new(DirectoryStore::new(base)),
+        None => Box::new(MemoryStore::new()),
+    };
+    let dictionary_file = session.data_dictionary.clone();
+    let dictionary = match &dictionary_file {
+        Some(file) => {
+            let read = Dictionary::from_source(&read_text(file)?);
+            read.map_err(|errors| {
+                let first = errors.first().map_or_else(String::new, ToString::to_string);
+                Failure::usage(format!("{}: {first}", file.display()))
+            })?
+            .0
+        }
+        None => shipped(id.begin_string().as_bytes())
+            .ok_or_else(|| Failure::usage(format!("no dictionary for {}", id.begin_string())))?
+            .clone(),
+    };
+    let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
+    Ok(Session { id, builder, store, dictionary, dictionary_file, peer })
+}
+
+/// The application: tells the command's thread what happens. Messages are shown by the store's tap.
+struct Courier {
+    told: Channel<Told>,
+}
+
+impl Application for Courier {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        let told = match event {
+            Event::LoggedOn => Told::LoggedOn,
+            Event::Ended(end) => Told::Ended((*end).clone()),
+            Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
+            _ => return,
+        };
+        // Nobody listens any more: the command has its answer.
+        let _ = self.told.send(told);
+    }
+}
+
+/// From logon to answer.
+struct Exchange {
+    engine: Engine<Courier>,
+    composed: Composed,
+    id: SessionId,
+    peer: String,
+    timeout: Duration,
+    format: Format,
+    interrupt: Interrupt,
+    lexicon: Lexicon,
+    warnings: Receiver<String>,
+    kept: Receiver<Kept>,
+    told: Receiver<Told>,
+}
+
+impl Exchange {
+    fn run(&mut self) -> Result<Answer, Failure> {
+        if let Some(refused) = self.log_on()? {
+            self.show(&refused, "received")?;
+            return Ok(Answer::No);
+        }
+        self.post()?;
+        let deadline = Instant::now() + self.timeout;
+        let mut sent = false;
+        loop {
+            if let Some(kept) = self.next(deadline, "no answer")? {
+                let reading = Reading::new(&kept.bytes, &mut self.lexicon);
+                if kept.sent
+                    && !kept.poss_dup
+                    && reading.msg_type.as_bytes() == self.composed.msg_type.as_bytes()
+                {
+                    sent = true;
+                    self.show(&kept, "sent")?;
+                } else if sent && !kept.sent && is_answer(&reading.msg_type) {
+                    self.show(&kept, "received")?;
+                    return Ok(if is_rejection(&reading) { Answer::No } else { Answer::Yes });
+                }
+                continue;
+            }
+            match self.told.try_recv() {
+                Ok(Told::NotSent(why)) => return Err(Failure::usage(format!("not sent: {why}"))),
+                Ok(Told::Ended(end)) => {
+                    return Err(Failure::connection(format!(
+                        "{} ended the session without an answer: {}",
+                        self.peer,
+                        words(&end)
+                    )));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits for the logon; gives the counterparty's Logout if it refuses.
+    fn log_on(&mut self) -> Result<Option<Kept>, Failure> {
+        let deadline = Instant::now() + self.timeout;
+        let mut problem: Option<(Instant, String)> = None;
+        loop {
+            match self.told.try_recv() {
+                Ok(Told::LoggedOn) => return Ok(None),
+                Ok(Told::Ended(SessionEnd::LogonTimedOut)) => return Err(self.missing("no logon")),
+                Ok(Told::Ended(end)) => {
+                    // What it said before it closed is still to be shown.
+                    if let Some(logout) = self.kept.try_iter().find(is_logout) {
+                        return Ok(Some(logout));
+                    }
+                    return Err(Failure::connection(format!(
+                        "{} closed the connection during logon: {}",
+                        self.peer,
+                        words(&end)
+                    )));
+                }
+                _ => {}
+            }
+            if let Some(warning) = self.warnings.try_iter().last() {
+                problem = Some((Instant::now(), warning));
+            }
+            if let Some((since, warning)) = &problem
+                && since.elapsed() > SECOND_ADDRESS
+            {
+                return Err(Failure::connection(format!("cannot reach {}: {warning}", self.peer)));
+            }
+            if let Some(kept) = self.next(deadline, "no logon")?.filter(is_logout) {
+                return Ok(Some(kept));
+            }
+        }
+    }
+
+    fn post(&self) -> Result<(), Failure> {
+        let mut sender = self
+            .engine
+            .sender(&self.id)
+            .ok_or_else(|| Failure::usage(format!("there is no session {}", self.id)))?;
+        let mut memory = vec![0; 64 * 1024];
+        let mut draft = Memory(&mut memory).draft(self.composed.msg_type);
+        self.composed.write(draft.writer());
+        let body = draft.send().map_err(|error| Failure::usage(format!("not sent: {error}")))?;
+        sender.post(&body).map_err(|error| Failure::usage(format!("not sent: {error}")))?;
+        Ok(())
+    }
+
+    /// The next message kept; `None` after a short while without one.
+    fn next(&self, deadline: Instant, missing: &str) -> Result<Option<Kept>, Failure> {
+        if self.interrupt.came() {
+            return Err(Failure::interrupted("interrupted"));
+        }
+        if Instant::now() > deadline {
+            return Err(self.missing(missing));
+        }
+        match self.kept.recv_timeout(Duration::from_millis(5)) {
+            Ok(kept) => Ok(Some(kept)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Failure::connection("the engine has stopped")),
+        }
+    }
+
+    fn missing(&self, what: &str) -> Failure {
+        Failure::connection(format!("{what} from {} within {} s", self.peer, self.timeout.as_secs()))
+    }
+
+    fn show(&mut self, kept: &Kept, word: &str) -> Result<(), Failure> {
+        let reading = Reading::new(&kept.bytes, &mut self.lexicon);
+        let mut out = output::stdout();
+        match self.format {
+            Format::Text => block(&mut out, &reading, &format!("  {word}"))?,
+            Format::Json => writeln!(out, "{}", json(&reading, Object::new().text("kind", word)))?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// A name may have several addresses: how long the next one gets after one has failed.
+const SECOND_ADDRESS: Duration = Duration::from_millis(700);
+
+fn is_logout(kept: &Kept) -> bool {
+    !kept.sent && kept.bytes.windows(6).take(40).any(|bytes| bytes == b"\x0135=5\x01")
+}
+
+/// Whether a message may be what the counterparty says to ours: of the application, or a Reject.
+fn is_answer(msg_type: &str) -> bool {
+    !matches!(msg_type, "0" | "1" | "2" | "4" | "5" | "A")
+}
+
+/// Whether an answer says no: Reject, BusinessMessageReject, OrderCancelReject, a rejecting report, and their like.
+fn is_rejection(reading: &Reading) -> bool {
+    matches!(reading.msg_type.as_str(), "3" | "j" | "9" | "Y" | "AG")
+        || reading.msg_type == "8" && (reading.value("39") == Some("8") || reading.value("150") == Some("8"))
+}

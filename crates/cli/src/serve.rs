@@ -1,0 +1,175 @@
+//! `fixbolt serve`: a counterparty to try things out with.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use fixbolt::config::Configuration;
+use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, shipped_validator};
+use fixbolt_codec::Message;
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::conformance::Echo;
+use fixbolt_session::{
+    Application, Delivery, Event, LogonDecision, Resend, Resume, Role, SendError, SessionKey,
+    SessionSettings, Turn,
+};
+
+use crate::exit::{Answer, Failure};
+use crate::log::Log;
+use crate::output;
+use crate::venue::Venue;
+
+/// Accepts FIX sessions and answers: a venue to try a client with.
+///
+/// Without a configuration any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, and numbers begin at 1 with every Logon.
+/// With --config the file's acceptor sessions are served with their journals and numbers.
+///
+/// The venue fills every valid order in full: limit orders at their price, market orders at 100. What it does not fill it
+/// rejects, and says why in Text (58). With --random it answers as the demo's venue does: some orders are rejected, some
+/// canceled, the others confirmed and filled in parts.
+///
+/// The echo sends NewOrderSingle (D), SecurityDefinition (d) and Email (C) back unchanged in body and ignores a possible resend
+/// it has seen: the application of the conformance scripts. Its sessions begin at 1 when the process starts, whatever the
+/// configuration says about a journal.
+///
+/// When it is ready it prints `listening ADDRESS`, a line a port. What happens is told on standard error.
+///
+/// Exit status: 0 stopped by SIGTERM; 2 it cannot start (port in use, wrong configuration, journal in use); 130 stopped by SIGINT.
+/// Both log every session out first; a second one ends it at once.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  fixbolt serve\n  fixbolt serve --listen 127.0.0.1:0 --random 7\n  fixbolt serve --config venue.cfg"
+)]
+pub(crate) struct Arguments {
+    /// Sessions to accept, in the industry's form: [DEFAULT], [SESSION], Key=Value
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// What answers
+    #[arg(long, value_enum, default_value_t = App::Venue, value_name = "venue|echo", hide_possible_values = true)]
+    app: App,
+    /// Where to listen without a configuration; port 0 lets the system choose
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9880", conflicts_with = "config")]
+    listen: SocketAddr,
+    /// The venue answers at random, always the same for the same seed
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum App {
+    Venue,
+    Echo,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    if arguments.random.is_some() && arguments.app == App::Echo {
+        return Err(Failure::usage("--random is the venue's: an echo has nothing to decide"));
+    }
+    Log::Everything.install();
+    let mut builder = match &arguments.config {
+        Some(file) => configured(file)?,
+        None => any_counterparty(arguments.listen),
+    };
+    if arguments.app == App::Echo {
+        builder = builder.store(Box::new(MemoryStore::new()));
+        return serve(builder, Echo::new());
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    serve(builder, Venue::new(arguments.random, format!("V{since:X}")))
+}
+
+fn configured(file: &std::path::Path) -> Result<EngineBuilder, Failure> {
+    let configuration = Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
+    for warning in &configuration.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let is_initiator = |session: &&fixbolt::config::SessionConfiguration| {
+        matches!(session.connection, fixbolt::config::Connection::Initiator { .. })
+    };
+    if let Some(session) = configuration.sessions.iter().find(is_initiator) {
+        let place = &session.place;
+        return Err(Failure::usage(format!(
+            "{place}: an initiator; serve takes acceptors, `fixbolt send` connects"
+        )));
+    }
+    EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))
+}
+
+fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
+    Engine::builder().accept_any(listen, |id| {
+        let validator = shipped_validator(id.begin_string())?;
+        Some(Acceptance::from(SessionSettings {
+            validator: Some(validator),
+            reset_on_logon: true,
+            ..SessionSettings::new(id.clone(), Role::Acceptor)
+        }))
+    })
+}
+
+/// Why an engine did not start, as one line.
+pub(crate) fn cannot_start(error: &EngineError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Result<Answer, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
+        .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
+    let engine = builder.start(Told(app)).map_err(|error| cannot_start(&error))?;
+    engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
+    let mut out = output::stdout();
+    for address in engine.addresses() {
+        writeln!(out, "listening {address}")?;
+    }
+    out.flush()?;
+    drop(out);
+    engine.wait().map_err(|error| cannot_start(&error))?;
+    if interrupted.load(Ordering::Relaxed) { Err(Failure::interrupted("")) } else { Ok(Answer::Yes) }
+}
+
+/// An application whose sessions' events are told on standard error.
+struct Told<A>(A);
+
+impl<A: Application> Application for Told<A> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        self.0.on_message(message, turn)
+    }
+
+    fn on_logon(&mut self, session: SessionKey, logon: Message<'_>) -> LogonDecision {
+        self.0.on_logon(session, logon)
+    }
+
+    fn on_resend(&mut self, session: SessionKey, message: Message<'_>) -> Resend {
+        self.0.on_resend(session, message)
+    }
+
+    fn on_resume(&mut self, session: SessionKey, resume: &mut Resume<'_>) {
+        self.0.on_resume(session, resume);
+    }
+
+    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+        let session_number = session.0;
+        let tell = |what: String| eprintln!("session {session_number}: {what}");
+        match event {
+            Event::LoggedOn => tell("logged on".to_owned()),
+            Event::Ended(end) => tell(format!("ended: {}", crate::ended::words(end))),
+            Event::Garbled { bytes, error } => tell(format!("{} bytes dropped: {error}", bytes.len())),
+            Event::Rejected { seq, reason, text } => {
+                tell(format!("message {seq} rejected ({reason}): {text}"))
+            }
+            Event::GapDetected { expected, received } => {
+                tell(format!("gap: expected {expected}, got {received}"))
+            }
+            Event::ResendRequested { begin, end } => tell(format!("asked to send {begin} to {end} again")),
+            Event::NumbersGivenUp { begin, end } => tell(format!("numbers {begin} to {end} are given up")),
+            Event::Note(text) => tell((*text).to_owned()),
+            _ => {}
+        }
+        self.0.on_event(session, event);
+    }
+}

@@ -1,0 +1,166 @@
+//! A venue for trying things out: answers every NewOrderSingle with ExecutionReports, in FIX.4.2 and FIX.4.4.
+//!
+//! It keeps no book and remembers no order. An order it cannot fill is rejected with a Text that says why.
+
+use std::fmt::Write as _;
+
+use fixbolt_bench::reports::{EXECUTION_REPORT, Fate, Kind, Report};
+use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp};
+use fixbolt_session::{Application, Delivery, SendError, Turn};
+
+/// The application of `fixbolt serve` and of the demo's venue.
+#[derive(Debug)]
+pub(crate) struct Venue {
+    /// The mix's seed; without one every valid order is filled in full.
+    mix: Option<u64>,
+    /// Begins every OrderID, so that two runs never give the same.
+    run: String,
+    orders: u64,
+    order_id: String,
+    exec_id: String,
+}
+
+impl Venue {
+    /// A venue whose OrderIDs begin with `run`.
+    pub(crate) fn new(mix: Option<u64>, run: String) -> Self {
+        Self { mix, run, orders: 0, order_id: String::new(), exec_id: String::new() }
+    }
+}
+
+/// What fills a market order.
+const MARKET_PRICE: Decimal = Decimal::from_parts(100, 0);
+
+/// What the venue needs of an order.
+#[derive(Clone, Copy)]
+struct Order<'m> {
+    cl_ord_id: &'m [u8],
+    symbol: &'m [u8],
+    side: &'m [u8],
+    quantity: Decimal,
+    price: Option<Decimal>,
+}
+
+/// Reads an order; what makes it unfit to be filled comes as words.
+fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), &'static str>) {
+    let get = |tag| message.get(Tag::new(tag)).filter(|value| !value.is_empty());
+    let decimal = |tag| get(tag).and_then(|value| Decimal::parse(value).ok());
+    let order = Order {
+        cl_ord_id: get(11).unwrap_or(b"NONE"),
+        symbol: get(55).or_else(|| get(48)).unwrap_or(b"[N/A]"),
+        side: get(54).unwrap_or(b"1"),
+        quantity: decimal(38).unwrap_or(Decimal::from_parts(0, 0)),
+        price: decimal(44),
+    };
+    let limit = get(40) == Some(b"2");
+    let fit = if order.quantity.mantissa() <= 0 {
+        Err("OrderQty (38) must be there and above zero")
+    } else if limit && order.price.is_none() {
+        Err("a limit order needs Price (44)")
+    } else if !limit && get(40) != Some(b"1") {
+        Err("only market (40=1) and limit (40=2) orders are filled here")
+    } else {
+        Ok(())
+    };
+    (order, fit)
+}
+
+impl Application for Venue {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        if message.msg_type() != b"D" {
+            return Ok(Delivery::UNSUPPORTED);
+        }
+        let fix42 = message.begin_string() == b"FIX.4.2";
+        let (order, fit) = read(&message);
+        self.order_id.clear();
+        let _ = write!(self.order_id, "{}-{}", self.run, self.orders + 1);
+        let quantity = order.quantity.mantissa().unsigned_abs();
+        let mut answer = Answer {
+            order,
+            fix42,
+            transact_time: UtcTimestamp::from_unix_nanos(turn.now().utc.0, Precision::Millis),
+            order_id: &self.order_id,
+            exec_id: &mut self.exec_id,
+            reports: 0,
+        };
+        let zero = Decimal::from_parts(0, order.quantity.scale());
+        match (fit, self.mix) {
+            (Err(why), _) => answer.send(turn, Kind::Rejected, (zero, zero, None), Some(why))?,
+            (Ok(()), None) => answer.fill(turn, 1)?,
+            (Ok(()), Some(seed)) => match Fate::of(seed, order.cl_ord_id, quantity) {
+                Fate::Reject => {
+                    answer.send(turn, Kind::Rejected, (zero, zero, None), Some("the mix rejects it"))?
+                }
+                Fate::Cancel => answer.send(turn, Kind::Canceled, (zero, zero, None), None)?,
+                Fate::Fills(parts) => {
+                    answer.send(turn, Kind::Confirmed, (order.quantity, zero, None), None)?;
+                    answer.fill(turn, parts)?;
+                }
+            },
+        }
+        self.orders += 1;
+        Ok(Delivery::Done)
+    }
+}
+
+/// The reports for one order.
+struct Answer<'a> {
+    order: Order<'a>,
+    fix42: bool,
+    transact_time: UtcTimestamp,
+    order_id: &'a str,
+    exec_id: &'a mut String,
+    reports: u64,
+}
+
+impl Answer<'_> {
+    /// Fills the order in `parts` parts, the last of which has what is left.
+    fn fill(&mut self, turn: &mut Turn<'_>, parts: u64) -> Result<(), SendError> {
+        let (whole, scale) = (self.order.quantity.mantissa(), self.order.quantity.scale());
+        let part = whole / i64::try_from(parts).unwrap_or(i64::MAX).max(1);
+        let mut cumulated = 0;
+        for n in 1..=parts {
+            let last = if n == parts { whole - cumulated } else { part };
+            cumulated += last;
+            let quantity = |mantissa| Decimal::from_parts(mantissa, scale);
+            let kind = if n == parts { Kind::Fill } else { Kind::PartialFill };
+            let quantities = (quantity(whole - cumulated), quantity(cumulated), Some(quantity(last)));
+            self.send(turn, kind, quantities, None)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a report with (LeavesQty, CumQty, LastQty).
+    fn send(
+        &mut self,
+        turn: &mut Turn<'_>,
+        kind: Kind,
+        (leaves, cumulated, last): (Decimal, Decimal, Option<Decimal>),
+        text: Option<&str>,
+    ) -> Result<(), SendError> {
+        let Order { cl_ord_id, symbol, side, quantity, price } = self.order;
+        self.reports += 1;
+        self.exec_id.clear();
+        let _ = write!(self.exec_id, "{}-{}", self.order_id, self.reports);
+        let paid = price.unwrap_or(MARKET_PRICE);
+        let report = Report {
+            kind,
+            order_id: self.order_id.as_bytes(),
+            exec_id: self.exec_id.as_bytes(),
+            cl_ord_id,
+            symbol,
+            side,
+            quantity,
+            price,
+            last: last.map(|quantity| (quantity, paid)),
+            leaves,
+            cumulated,
+            average: if cumulated.is_zero() { Decimal::from_parts(0, 0) } else { paid },
+            transact_time: self.transact_time,
+            text: text.map(str::as_bytes),
+        };
+        let mut draft = turn.reply().draft(EXECUTION_REPORT);
+        report.write(draft.writer(), self.fix42);
+        draft.send()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! `fixbolt journal`: whole, torn, damaged, repaired, not there.
+
+mod command;
+
+use std::path::{Path, PathBuf};
+
+use command::{directory, message, run};
+use fixbolt_codec::SeqNum;
+use fixbolt_journal::DirectoryStore;
+use fixbolt_session::store::{Connection, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+/// A journal of `count` outbound orders.
+fn journal(name: &str, count: u64) -> PathBuf {
+    let base = directory(name);
+    let mut store = DirectoryStore::new(&base);
+    let (key, _) = store.open(&SessionId::new("FIX.4.2", "VENUE", "TRADER").unwrap()).unwrap();
+    for seq in 1..=count {
+        let body = message(
+            "FIX.4.2",
+            &format!(
+                "35=D|49=VENUE|56=TRADER|34={seq}|52=20261121-09:00:00|11=o{seq}|21=1|55=IBM|54=1|60=20261121-09:00:00|40=1|"
+            ),
+        );
+        store.begin();
+        let record = Record {
+            kind: RecordKind::Outbound,
+            flags: RecordFlags::default(),
+            seq: SeqNum(seq),
+            next_in: SeqNum::ONE,
+            connection: Connection(1),
+            cause: None,
+            utc: Utc(1_795_251_600_000_000_000 + seq),
+            mono: Mono(seq),
+            body: body.as_bytes(),
+        };
+        store.append(key, &record).unwrap();
+        store.commit().unwrap();
+    }
+    store.close(key).unwrap();
+    base
+}
+
+/// Flips a byte of the message with this ClOrdID.
+fn damage(base: &Path, cl_ord_id: &str) {
+    let needle = format!("\u{1}11={cl_ord_id}\u{1}").into_bytes();
+    for entry in std::fs::read_dir(base.join("FIX.4.2-VENUE-TRADER")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        if let Some(at) = bytes.windows(needle.len()).position(|window| window == needle) {
+            bytes[at + 1] ^= 0xff;
+            std::fs::write(&path, bytes).unwrap();
+            return;
+        }
+    }
+    panic!("no message {cl_ord_id}");
+}
+
+#[test]
+fn a_whole_journal_is_status_0_and_its_numbers_are_shown() {
+    let base = journal("journal-whole", 20);
+    let dir = base.to_str().unwrap();
+    let verified = run(&["journal", "verify", dir]);
+    assert_eq!((verified.status, verified.err.as_str()), (0, ""));
+    assert!(
+        verified.out.starts_with("FIX.4.2:VENUE->TRADER: whole, 20 records, next in 1, next out 21 ("),
+        "{}",
+        verified.out
+    );
+    let stat = run(&["journal", "stat", dir]);
+    assert_eq!(stat.status, 0);
+    for line in ["records      0 in, 20 out, 0 resets", "2026", "bytes ", "closed cleanly"] {
+        assert!(stat.out.contains(line), "{line}: {}", stat.out);
+    }
+    let json = run(&["journal", "stat", "-o", "json", dir]);
+    assert_eq!(json.out.lines().count(), 1);
+    assert!(json.out.contains(r#""whole":true,"records":20,"next_in":1,"next_out":21"#), "{}", json.out);
+    let repair = run(&["journal", "repair", dir]);
+    assert!(repair.status == 0 && repair.out.contains("nothing to do"), "{}{}", repair.out, repair.err);
+}
+
+#[test]
+fn damage_is_status_1_and_a_repair_makes_the_journal_usable() {
+    let base = journal("journal-damaged", 20);
+    damage(&base, "o7");
+    let dir = base.to_str().unwrap();
+    let verified = run(&["journal", "verify", dir]);
+    assert_eq!(verified.status, 1);
+    assert!(verified.out.contains("NOT WHOLE") && verified.out.contains("damaged: "), "{}", verified.out);
+    let printed = run(&["print", "--oneline", dir]);
+    assert_eq!(printed.status, 1);
+    assert_eq!(printed.out.lines().count(), 19, "what is whole is shown: {}", printed.out);
+    let repair = run(&["journal", "repair", dir]);
+    assert_eq!(repair.status, 0, "{}", repair.err);
+    assert!(
+        repair.out.contains("usable, next in 1, next out ") && !repair.out.contains("nothing to do"),
+        "{}",
+        repair.out
+    );
+    let verified = run(&["journal", "verify", dir]);
+    assert_eq!(verified.status, 0, "{}", verified.out);
+}
+
+#[test]
+fn no_journal_is_one_line_and_status_2() {
+    let empty = directory("journal-none");
+    for command in ["verify", "stat", "repair"] {
+        for dir in [empty.to_str().unwrap(), "nowhere"] {
+            let ended = run(&["journal", command, dir]);
+            assert_eq!(ended.status, 2, "{command} {dir}: {}", ended.out);
+            assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+            assert!(ended.err.contains(dir), "{}", ended.err);
+        }
+    }
+    let base = journal("journal-skip", 3);
+    let skip = run(&["journal", "repair", "--skip", "9", base.to_str().unwrap()]);
+    assert!(skip.status == 2 && skip.err.contains('9'), "{}{}", skip.out, skip.err);
+}

@@ -1,0 +1,227 @@
+//! `fixbolt serve` and `fixbolt send` against each other: answered, rejected, refused, not there.
+
+mod command;
+
+use std::net::TcpListener;
+
+use command::{Server, directory, run};
+
+const ORDER: [&str; 5] = ["Symbol=IBM", "Side=BUY", "OrderQty=100", "OrdType=LIMIT", "Price=298.075"];
+
+/// `send` with these words to this server.
+fn send(server: &Server, words: &[&str]) -> command::Ended {
+    let to = ["--to", server.address.as_str()];
+    run(&[&["send"], words, &to[..]].concat())
+}
+
+fn order(server: &Server, more: &[&str]) -> command::Ended {
+    send(server, &[&["NewOrderSingle"], &ORDER[..], more].concat())
+}
+
+#[test]
+fn an_order_is_sent_filled_and_both_messages_are_shown() {
+    let server = Server::start(&[]);
+    for version in ["FIX.4.4", "FIX.4.2"] {
+        let ended = order(&server, &["--version", version]);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+        for shown in
+            ["  sent\n", "Symbol (55): IBM", "  received\n", "OrdStatus (39): FILLED (2)", "CumQty (14): 100"]
+        {
+            assert!(ended.out.contains(shown), "{shown}: {}", ended.out);
+        }
+        assert!(!ended.out.contains("INVALID"), "{}", ended.out);
+        assert_eq!(ended.out.matches("MsgSeqNum (34): 2").count(), 2, "numbers begin at 1 each time");
+    }
+    let sender = order(&server, &["--sender", "ME", "--target", "YOU", "--no-reset"]);
+    assert_eq!(sender.status, 0, "{}", sender.err);
+    assert!(sender.out.contains("SenderCompID (49): ME") && sender.out.contains("SenderCompID (49): YOU"));
+}
+
+#[test]
+fn a_rejected_message_is_status_1_and_the_reason_is_shown() {
+    let server = Server::start(&[]);
+    let stop_order = send(&server, &["D", "55=IBM", "54=1", "38=100", "40=3", "99=1"]);
+    assert_eq!(stop_order.status, 1);
+    assert!(stop_order.out.contains("Text (58): only market (40=1) and limit (40=2) orders are filled here"));
+    let no_price = send(&server, &["D", "55=IBM", "54=1", "38=100", "40=2"]);
+    assert!(no_price.status == 1 && no_price.out.contains("Text (58): a limit order needs Price (44)"));
+    let no_side = send(&server, &["D", "55=IBM", "40=1", "38=1"]);
+    assert!(no_side.status == 1 && no_side.out.contains("Reject (3)"), "{}", no_side.out);
+    assert!(no_side.out.contains("RefTagID (371): 54"), "{}", no_side.out);
+    let unsupported = send(&server, &["OrderStatusRequest", "ClOrdID=1", "Symbol=IBM", "Side=BUY"]);
+    assert!(unsupported.status == 1 && unsupported.out.contains("BusinessMessageReject (j)"));
+}
+
+#[test]
+fn json_is_a_line_for_what_was_sent_and_one_for_the_answer() {
+    let server = Server::start(&[]);
+    let ended = order(&server, &["-o", "json"]);
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with(r#"{"kind":"sent","begin_string":"FIX.4.4","msg_type":"D""#));
+    assert!(lines[1].starts_with(r#"{"kind":"received","begin_string":"FIX.4.4","msg_type":"8""#));
+}
+
+#[test]
+fn the_random_venue_answers_the_same_for_the_same_seed() {
+    let answer = |seed: &str| {
+        let server = Server::start(&["--random", seed]);
+        ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].map(|id| {
+            let ended = order(&server, &[&format!("ClOrdID={id}")]);
+            let line = ended.out.lines().rfind(|line| line.contains("OrdStatus (39)"));
+            line.map(str::to_owned).expect("there is an answer")
+        })
+    };
+    let one = answer("1");
+    assert_eq!(one, answer("1"));
+    assert!(one.iter().any(|line| line.contains("NEW (0)")), "{one:?}");
+}
+
+#[test]
+fn the_echo_sends_an_order_back() {
+    let server = Server::start(&["--app", "echo"]);
+    let ended = order(&server, &[]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert_eq!(ended.out.matches("NewOrderSingle (D)").count(), 2, "{}", ended.out);
+}
+
+#[test]
+fn stopping_by_either_signal_has_its_exit_status() {
+    assert_eq!(Server::start(&[]).stop("-TERM"), Some(0));
+    assert_eq!(Server::start(&[]).stop("-INT"), Some(130));
+}
+
+#[test]
+fn numbers_and_journal_continue_with_a_configuration() {
+    let folder = directory("serve-config");
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let journal = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let session = "BeginString=FIX.4.2\nHeartBtInt=30\n[SESSION]\n";
+    let venue = write(
+        "venue.cfg",
+        format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nFileStorePath={}\n{session}SenderCompID=VENUE\nTargetCompID=TRADER\n",
+            journal("venue")
+        ),
+    );
+    let server = Server::start(&["--config", &venue]);
+    let port = server.address.rsplit(':').next().unwrap();
+    let trader = write(
+        "trader.cfg",
+        format!(
+            "[DEFAULT]\nConnectionType=initiator\nSocketConnectHost=127.0.0.1\nSocketConnectPort={port}\nFileStorePath={}\n{session}SenderCompID=TRADER\nTargetCompID=VENUE\n",
+            journal("trader")
+        ),
+    );
+    let send = || run(&[&["send", "D"], &ORDER[..], &["--config", &trader]].concat());
+    for seq in ["2", "5"] {
+        let ended = send();
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        assert!(ended.out.contains(&format!("MsgSeqNum (34): {seq}\n")), "{}", ended.out);
+    }
+    assert_eq!(server.stop("-TERM"), Some(0));
+    for side in ["venue", "trader"] {
+        let verified = run(&["journal", "verify", &journal(side)]);
+        assert_eq!(verified.status, 0, "{}{}", verified.out, verified.err);
+        assert!(
+            verified.out.contains("whole, ") && verified.out.contains("next in 7, next out 7"),
+            "{}",
+            verified.out
+        );
+    }
+    let printed = run(&["print", "--oneline", &journal("trader")]);
+    assert_eq!((printed.status, printed.err.as_str()), (0, ""));
+    let orders =
+        printed.out.lines().filter(|line| line.starts_with("sent ") && line.contains("OrderSingle (D)"));
+    assert_eq!(orders.count(), 2, "{}", printed.out);
+    assert!(printed.out.contains("Logon (A)") && printed.out.contains("Logout (5)"), "{}", printed.out);
+    let blocks = run(&["print", &journal("venue")]);
+    assert!(
+        blocks.out.contains("FIX.4.2:VENUE->TRADER (") && blocks.out.contains(" sent, "),
+        "{}",
+        blocks.out
+    );
+    // A stopped server is no connection.
+    let gone = send();
+    assert_eq!(gone.status, 3);
+    assert!(gone.err.contains("cannot reach 127.0.0.1:"), "{}", gone.err);
+}
+
+#[test]
+fn nobody_there_is_status_3_and_silence_too() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let ended = run(&["send", "D", "55=IBM", "--to", &address, "--timeout", "1"]);
+    assert_eq!(ended.status, 3);
+    assert_eq!(ended.err, format!("fixbolt: no logon from {address} within 1 s\n"));
+    drop(silent);
+    let ended = run(&["send", "D", "55=IBM", "--to", &address]);
+    assert_eq!(
+        (ended.status, ended.err),
+        (
+            3,
+            format!(
+                "fixbolt: cannot reach {address}: no connection, address {address}, error Connection refused\n"
+            )
+        )
+    );
+}
+
+#[test]
+fn wrong_usage_is_status_2_and_says_what_to_do() {
+    for (arguments, told) in [
+        (&["send", "NewOrdrSingle"][..], "did you mean NewOrderSingle?"),
+        (&["send", "D", "Symbl=IBM"], "did you mean Symbol?"),
+        (&["send", "D", "Side=BYU"], "Side (54) has no value BYU; it has BUY (1)"),
+        (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),
+        (&["send", "D", "--version", "FIX.9"], "FIX.4.2 or FIX.4.4"),
+        (&["send", "D", "--sender", ""], "SenderCompID is empty"),
+        (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),
+        (&["serve", "--config", "nowhere.cfg"], "nowhere.cfg"),
+        (&["serve", "--listen", "somewhere"], "invalid value 'somewhere'"),
+        (&["serve", "--app", "echo", "--random", "1"], "--random is the venue's"),
+    ] {
+        let ended = run(arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}");
+        assert!(ended.err.contains(told), "{arguments:?}: {}", ended.err);
+        assert_eq!(ended.out, "");
+    }
+}
+
+#[test]
+fn a_port_in_use_and_a_wrong_key_stop_the_start() {
+    let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = holder.local_addr().unwrap().to_string();
+    let ended = run(&["serve", "--listen", &address]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.starts_with(&format!("fixbolt: cannot listen on {address}: ")), "{}", ended.err);
+    let path = directory("serve-key").join("venue.cfg");
+    std::fs::write(&path, "[DEFAULT]\nHeartBeatInt=30\n").unwrap();
+    let ended = run(&["serve", "--config", path.to_str().unwrap()]);
+    assert_eq!(ended.status, 2);
+    assert!(
+        ended.err.ends_with("venue.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt?\n"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
+fn a_journal_in_use_is_refused_with_its_holders_name() {
+    let folder = directory("serve-lock");
+    let path = folder.join("venue.cfg");
+    let journal = folder.join("journal");
+    std::fs::write(&path, format!("[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nFileStorePath={}\n[SESSION]\nBeginString=FIX.4.4\nSenderCompID=V\nTargetCompID=T\n", journal.display())).unwrap();
+    let config = path.to_str().unwrap();
+    let server = Server::start(&["--config", config]);
+    let second = run(&["serve", "--config", config]);
+    assert_eq!(second.status, 2);
+    assert!(second.err.contains("in use by") && second.err.lines().count() == 1, "{}", second.err);
+    let repair = run(&["journal", "repair", journal.to_str().unwrap()]);
+    assert!(repair.status == 2 && repair.err.contains("in use by"), "{}", repair.err);
+    drop(server);
+}
