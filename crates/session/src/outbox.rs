@@ -80,6 +80,11 @@ impl Outbox {
         self.memory.len() - (self.ends.tail - self.ends.head)
     }
 
+    /// Where a message must end that leaves half of the memory free.
+    pub(crate) fn half(&self) -> usize {
+        self.ends.head + self.memory.len() / 2
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.memory.len()
     }

@@ -34,8 +34,9 @@ impl Scene<'_> {
         for _ in 0..AT_ONCE {
             let Some(replay) = self.core().state.replay else { break };
             let slot = self.slot();
+            // Half of the outbox is for answers: two sides that both send again must both go on reading.
             let most = slot.core.settings.max_message_size + 256;
-            if slot.outbox.room() < most.min(slot.outbox.size() / 2) {
+            if !slot.outbox.is_empty() && slot.outbox.room() < slot.outbox.size() / 2 + most {
                 break;
             }
             result = match replay.gap_from {

@@ -286,7 +286,12 @@ impl Sessions {
     /// When [`Sessions::tick`] is to be called; `None` when only bytes change anything.
     #[must_use]
     pub fn next_deadline(&self, key: SessionKey) -> Option<Mono> {
-        self.slot(key).core.next_deadline()
+        let Slot { core, outbox, .. } = self.slot(key);
+        // A replay goes on when the socket has taken some; without a byte on its way nobody would call.
+        if core.state.replay.is_some() && outbox.is_empty() && core.end.is_none() && core.blocked.is_none() {
+            return Some(Mono(0));
+        }
+        core.next_deadline()
     }
 
     /// Whether the session has more to write than fits now: call [`Sessions::tick`] again once the socket has taken some.

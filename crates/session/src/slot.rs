@@ -224,6 +224,12 @@ impl Core {
             Posting::Again { seq, original } => (seq, Some(original)),
             Posting::Fill { seq, again } => (seq, again.then_some(sending_time)),
         };
+        // A wall clock that was set back must not make SendingTime earlier than OrigSendingTime: the counterparty would reject
+        // the message (2f), and it would be lost. Both are of one form, so that bytes compare as times.
+        let sending_time = match original {
+            Some(original) if original > sending_time => original,
+            _ => sending_time,
+        };
         let stamp = Stamp { seq, sending_time, original };
         let (message, length_digits) =
             seal(&self.envelope, memory, body, msg_type, sum, &stamp, ends.tail())?;

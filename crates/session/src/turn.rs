@@ -153,15 +153,16 @@ impl<'a> Handle<'a> {
         } else if session_layer {
             None
         } else {
-            // Half of the outbox is for answers: a session that sends as fast as it can must go on reading, or two of them
-            // wait for each other.
-            let full = cause.is_none() && !outbox.is_empty() && outbox.room() < outbox.size() / 2;
-            core.may_send(cause.is_some()).err().or(full.then_some(SendError::BackPressure))
+            core.may_send(cause.is_some()).err()
         };
+        // Half of the outbox is for answers: a session that sends as fast as it can must go on reading, or two of them wait
+        // for each other.
+        let unasked = cause.is_none() && !session_layer && !outbox.is_empty();
+        let most = if unasked { outbox.half() } else { usize::MAX };
         let Outbox { memory, ends, .. } = outbox;
         let body_start = ends.tail() + core.headroom(msg_type, posting, ends);
         // Room for CheckSum, and for a body that moves because BodyLength has more digits than guessed.
-        let limit = memory.len().saturating_sub(SPARE);
+        let limit = memory.len().saturating_sub(SPARE).min(most);
         let (start, limit, refused) = if body_start < limit {
             (body_start, limit, refused)
         } else {
