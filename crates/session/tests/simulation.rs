@@ -1,0 +1,63 @@
+//! Trader, venue and drop copy in virtual time, over a network that loses, delays, cuts and garbles, with applications that
+//! fail, processes that die and stores that acknowledge late. Everything follows from one seed.
+//!
+//! `FIXBOLT_SIM_SEEDS=N` runs N seeds, `FIXBOLT_SIM_SEED=S` one of them; a failure names its seed.
+
+#[path = "simulation/disk.rs"]
+mod disk;
+#[path = "simulation/network.rs"]
+mod network;
+#[path = "simulation/process.rs"]
+mod process;
+#[path = "simulation/random.rs"]
+mod random;
+#[path = "simulation/world.rs"]
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use world::{Counts, World};
+
+/// Seeds in an ordinary test run.
+const SEEDS: u64 = 300;
+
+#[test]
+fn every_order_arrives_once_and_in_order_whatever_happens() {
+    process::silence_simulated_panics();
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seeds = match (number("FIXBOLT_SIM_SEED"), number("FIXBOLT_SIM_SEEDS")) {
+        (Some(seed), _) => seed..seed + 1,
+        (None, Some(seeds)) => 0..seeds,
+        (None, None) => 0..SEEDS,
+    };
+    let several = seeds.end - seeds.start >= SEEDS;
+    let mut all = Counts::default();
+    for seed in seeds {
+        all.add(&run(seed));
+    }
+    println!("{all:?}");
+    if several {
+        all.assert_everything_happened();
+    }
+}
+
+/// Seeds that once found something.
+#[test]
+fn seeds_that_found_something_stay_right() {
+    process::silence_simulated_panics();
+    for seed in FOUND {
+        run(*seed);
+    }
+}
+
+const FOUND: &[u64] = &[];
+
+fn run(seed: u64) -> Counts {
+    match catch_unwind(AssertUnwindSafe(|| World::new(seed).run())) {
+        Ok(counts) => counts,
+        Err(cause) => {
+            eprintln!("seed {seed} failed: FIXBOLT_SIM_SEED={seed} repeats it");
+            std::panic::resume_unwind(cause)
+        }
+    }
+}

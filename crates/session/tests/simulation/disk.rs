@@ -1,0 +1,279 @@
+//! A message store that outlives its process: what was committed survives a death, what was durable survives a power loss.
+//!
+//! It is also a judge: it refuses with a panic what a store must never see.
+
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{
+    Connection, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+    StoreError,
+};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+/// A record that owns its body.
+#[derive(Clone)]
+pub(crate) struct Kept {
+    pub(crate) session: u32,
+    pub(crate) kind: RecordKind,
+    pub(crate) flags: RecordFlags,
+    pub(crate) seq: SeqNum,
+    pub(crate) next_in: SeqNum,
+    connection: Connection,
+    cause: Option<SeqNum>,
+    utc: Utc,
+    mono: Mono,
+    pub(crate) body: Vec<u8>,
+    generation: Generation,
+    position: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Platter {
+    ids: Vec<SessionId>,
+    numbers: Vec<Recovered>,
+    pub(crate) log: Vec<Kept>,
+    /// Where the first sending of a number stands in the log.
+    sent: BTreeMap<(u32, u32, u64), usize>,
+    /// Records of the open turn.
+    turn: Option<usize>,
+    before: Vec<Recovered>,
+    position: u64,
+    durable: u64,
+    /// Whether commits are durable only when somebody says so.
+    late: bool,
+}
+
+/// The store of one process.
+#[derive(Clone)]
+pub(crate) struct Disk {
+    platter: Arc<Mutex<Platter>>,
+    /// The body of the record read last.
+    lent: Vec<u8>,
+}
+
+impl Disk {
+    pub(crate) fn new(late: bool) -> Self {
+        let platter = Platter { late, ..Platter::default() };
+        Self { platter: Arc::new(Mutex::new(platter)), lent: Vec::new() }
+    }
+
+    pub(crate) fn platter(&self) -> MutexGuard<'_, Platter> {
+        self.platter.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Platter {
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Commits up to here are durable.
+    pub(crate) fn sync(&mut self, position: u64) {
+        self.durable = self.durable.max(position.min(self.position));
+    }
+
+    /// From now on every commit is durable at once.
+    pub(crate) fn stop_being_late(&mut self) {
+        self.late = false;
+        self.durable = self.position;
+    }
+
+    /// The process is gone: an open turn is forgotten; with the power also what was not durable.
+    pub(crate) fn die(&mut self, power: bool) {
+        if self.turn.is_some() {
+            self.forget_turn();
+        }
+        if power {
+            let durable = self.durable;
+            self.log.retain(|kept| kept.position <= durable);
+            self.position = durable;
+            for numbers in &mut self.numbers {
+                *numbers = Recovered::default();
+            }
+            self.sent.clear();
+            for n in 0..self.log.len() {
+                self.count(n);
+            }
+        }
+    }
+
+    /// The record of a number's first sending, when it is durable.
+    pub(crate) fn durably_sent(&self, session: u32, seq: u64) -> Option<&Kept> {
+        let generation = self.numbers[session as usize].generation.0;
+        let kept = &self.log[*self.sent.get(&(session, generation, seq))?];
+        (kept.position <= self.durable || !self.late).then_some(kept)
+    }
+
+    pub(crate) fn numbers(&self, session: u32) -> (SeqNum, SeqNum) {
+        let numbers = &self.numbers[session as usize];
+        (numbers.next_in, numbers.next_out)
+    }
+
+    /// Bodies of the application's messages of one direction, in order.
+    pub(crate) fn bodies(&self, session: u32, kind: RecordKind) -> Vec<&[u8]> {
+        let wanted = |kept: &&Kept| {
+            kept.session == session
+                && kept.kind == kind
+                && !kept.flags.contains(RecordFlags::ADMIN)
+                && (kind == RecordKind::Outbound || kept.flags.contains(RecordFlags::DELIVERED))
+        };
+        self.log.iter().filter(wanted).map(|kept| kept.body.as_slice()).collect()
+    }
+
+    fn forget_turn(&mut self) {
+        let Some(from) = self.turn.take() else { return };
+        self.log.truncate(from);
+        self.sent.retain(|_, at| *at < from);
+        self.numbers.clone_from(&self.before);
+    }
+
+    /// Adds up what the log's record number `n` says.
+    fn count(&mut self, n: usize) {
+        let kept = &self.log[n];
+        let numbers = &mut self.numbers[kept.session as usize];
+        match kept.kind {
+            RecordKind::Outbound => {
+                assert_eq!(kept.seq, numbers.next_out, "numbers are used one after the other");
+                numbers.next_out = kept.seq.next();
+                self.sent.insert((kept.session, kept.generation.0, kept.seq.0), n);
+            }
+            RecordKind::Reset => {
+                numbers.generation = kept.generation;
+                numbers.next_out = kept.seq;
+                numbers.attempts = 0;
+            }
+            RecordKind::Adjust => {
+                assert!(kept.seq >= numbers.next_out, "NextNumOut never goes down");
+                numbers.next_out = kept.seq;
+                numbers.attempts = 0;
+            }
+            RecordKind::Attempt => numbers.attempts += 1,
+            RecordKind::Inbound => {}
+        }
+        if numbers.next_in != kept.next_in {
+            assert!(
+                kept.next_in > numbers.next_in || kept.kind == RecordKind::Reset,
+                "NextNumIn never goes down"
+            );
+            numbers.next_in = kept.next_in;
+            numbers.attempts = 0;
+        }
+        numbers.connection = kept.connection;
+    }
+}
+
+impl Store for Disk {
+    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+        let mut platter = self.platter();
+        let n = platter.ids.iter().position(|id| id == session).unwrap_or_else(|| {
+            platter.ids.push(session.clone());
+            platter.numbers.push(Recovered::default());
+            platter.ids.len() - 1
+        });
+        Ok((SessionKey(u32::try_from(n).unwrap()), platter.numbers[n].clone()))
+    }
+
+    fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        let mut platter = self.platter();
+        assert!(platter.turn.is_none(), "a turn inside a turn");
+        platter.turn = Some(platter.log.len());
+        let numbers = platter.numbers.clone();
+        platter.before = numbers;
+    }
+
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        let mut platter = self.platter();
+        assert!(platter.turn.is_some(), "a record outside a turn");
+        let mut generation = platter.numbers[session.0 as usize].generation;
+        if record.kind == RecordKind::Reset {
+            generation.0 += 1;
+        }
+        let position = platter.position + 1;
+        platter.log.push(Kept {
+            session: session.0,
+            kind: record.kind,
+            flags: record.flags,
+            seq: record.seq,
+            next_in: record.next_in,
+            connection: record.connection,
+            cause: record.cause,
+            utc: record.utc,
+            mono: record.mono,
+            body: record.body.to_vec(),
+            generation,
+            position,
+        });
+        let n = platter.log.len() - 1;
+        platter.count(n);
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        let mut platter = self.platter();
+        let from = platter.turn.take().expect("a commit ends a turn");
+        if platter.log.len() > from {
+            platter.position += 1;
+        }
+        if !platter.late {
+            platter.durable = platter.position;
+        }
+        Ok(Position(platter.position))
+    }
+
+    fn rollback(&mut self) {
+        self.platter().forget_turn();
+    }
+
+    fn durable(&self) -> Position {
+        Position(self.platter().durable)
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        let platter = self.platter();
+        let (from, to) = (range.start().0, range.end().0);
+        let keys = (session.0, generation.0, from)..=(session.0, generation.0, to);
+        let Some((_, n)) = platter.sent.range(keys).next() else { return Ok(None) };
+        let kept = platter.log[*n].clone();
+        drop(platter);
+        self.lent = kept.body;
+        Ok(Some(Record {
+            kind: kept.kind,
+            flags: kept.flags,
+            seq: kept.seq,
+            next_in: kept.next_in,
+            connection: kept.connection,
+            cause: kept.cause,
+            utc: kept.utc,
+            mono: kept.mono,
+            body: &self.lent,
+        }))
+    }
+
+    fn replay(
+        &mut self,
+        _: SessionKey,
+        _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        None
+    }
+}

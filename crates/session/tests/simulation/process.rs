@@ -1,0 +1,181 @@
+//! A process: its sessions while it lives, its disk always, and an application with bad days.
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_session::{
+    Application, Delivery, Event, Halt, Handle, LogonDecision, Now, Resend, SendError, SessionKey,
+    SessionSettings, Sessions, Turn,
+};
+
+use crate::disk::Disk;
+use crate::random::Random;
+
+pub(crate) struct Process {
+    pub(crate) disk: Disk,
+    pub(crate) settings: Vec<SessionSettings>,
+    pub(crate) sessions: Option<Sessions>,
+    pub(crate) app: App,
+    /// How far its wall clock is ahead of the world's, in nanoseconds.
+    pub(crate) skew: i64,
+    /// NextNumOut of each session when last looked at.
+    pub(crate) next_out: Vec<SeqNum>,
+}
+
+/// What an application saw and how it fails.
+pub(crate) struct App {
+    random: Random,
+    /// Whether it may fail now.
+    pub(crate) fails: bool,
+    /// Where a venue copies its reports to.
+    copies_to: Option<SessionKey>,
+    pub(crate) failures: u64,
+    pub(crate) not_now: u64,
+    pub(crate) resends: u64,
+    pub(crate) gaps: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The panic of an application that the simulation means.
+const SIMULATED: &str = "simulated";
+
+/// Panics that the simulation means are not printed.
+pub(crate) fn silence_simulated_panics() {
+    use std::sync::Once;
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if info.payload().downcast_ref::<&str>() != Some(&SIMULATED) {
+                print(info);
+            }
+        }));
+    });
+}
+
+impl Process {
+    pub(crate) fn new(
+        settings: Vec<SessionSettings>,
+        copies_to: Option<SessionKey>,
+        seed: u64,
+        late: bool,
+    ) -> Self {
+        let next_out = vec![SeqNum::ONE; settings.len()];
+        let app = App {
+            random: Random::new(seed),
+            fails: true,
+            copies_to,
+            failures: 0,
+            not_now: 0,
+            resends: 0,
+            gaps: 0,
+            duplicates: 0,
+            notes: Vec::new(),
+        };
+        Self { disk: Disk::new(late), settings, sessions: None, app, skew: 0, next_out }
+    }
+
+    pub(crate) fn start(&mut self, now: Now) {
+        let mut sessions = Sessions::new(Box::new(self.disk.clone()), 64 * 1024);
+        for settings in &self.settings {
+            sessions.open(now, settings.clone(), &mut self.app).unwrap();
+        }
+        self.sessions = Some(sessions);
+    }
+
+    /// A session that halted because its application failed too often is told to try again.
+    pub(crate) fn retry(&mut self, now: Now) {
+        let Some(sessions) = &mut self.sessions else { return };
+        for n in 0..self.settings.len() {
+            let key = SessionKey(u32::try_from(n).unwrap());
+            match sessions.halted(key) {
+                Some(Halt::PoisonMessage { .. }) => sessions.retry(now, key, &mut self.app).unwrap(),
+                None => {}
+                Some(halt) => panic!("halted: {halt}"),
+            }
+        }
+    }
+}
+
+impl App {
+    /// A bad day of the application, once in `n` times.
+    fn fail(&mut self, n: u64) -> Result<Option<Delivery>, SendError> {
+        if !self.fails || !self.random.once_in(n) {
+            return Ok(None);
+        }
+        match self.random.within(0, 8) {
+            0 => {
+                self.failures += 1;
+                std::panic::panic_any(SIMULATED)
+            }
+            1 => {
+                self.failures += 1;
+                Err(SendError::Application("a bad day"))
+            }
+            2 => Err(SendError::BackPressure),
+            _ => {
+                self.not_now += 1;
+                Ok(Some(Delivery::NotNow))
+            }
+        }
+    }
+}
+
+impl Application for App {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        if let Some(delivery) = self.fail(60)? {
+            return Ok(delivery);
+        }
+        let id = message.get(Tag::new(11)).unwrap_or(b"?");
+        if message.msg_type() == b"D" {
+            report(turn.reply(), id)?;
+            // Failing in the middle must leave nothing.
+            if let Some(delivery) = self.fail(60)? {
+                return Ok(delivery);
+            }
+            if let Some(copy) = self.copies_to.and_then(|key| turn.to(key)) {
+                report(copy, id)?;
+            }
+        }
+        if let Some(delivery) = self.fail(60)? {
+            return Ok(delivery);
+        }
+        Ok(Delivery::Done)
+    }
+
+    fn on_logon(&mut self, _: SessionKey, _: Message<'_>) -> LogonDecision {
+        if self.fails && self.random.once_in(40) {
+            self.failures += 1;
+            std::panic::panic_any(SIMULATED)
+        }
+        LogonDecision::Accept
+    }
+
+    fn on_resend(&mut self, _: SessionKey, _: Message<'_>) -> Resend {
+        self.resends += 1;
+        if self.fails && self.random.once_in(400) {
+            self.failures += 1;
+            std::panic::panic_any(SIMULATED)
+        }
+        Resend::Send
+    }
+
+    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+        match event {
+            Event::GapDetected { .. } => self.gaps += 1,
+            Event::DuplicateIgnored { .. } => self.duplicates += 1,
+            Event::Ended(end) => self.notes.push(format!("{session:?} {end:?}")),
+            Event::Note(text) => self.notes.push(format!("{session:?} {text}")),
+            _ => {}
+        }
+        if self.fails && self.random.once_in(300) {
+            self.failures += 1;
+            std::panic::panic_any(SIMULATED)
+        }
+    }
+}
+
+fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+    let mut draft = to.draft(MsgType::new(b"8"));
+    draft.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
+    draft.send()
+}

@@ -1,0 +1,635 @@
+//! The world: one clock, three processes, two links, and what happens to them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, SeqNum, Span, Tag};
+use fixbolt_session::store::RecordKind;
+use fixbolt_session::{
+    Mono, Now, Phase, Role, SendError, SessionId, SessionKey, SessionSettings, Utc, WhileLoggedOff,
+};
+
+use crate::network::{End, Link};
+use crate::process::Process;
+use crate::random::Random;
+
+const TRADER: usize = 0;
+const VENUE: usize = 1;
+const COPY: usize = 2;
+/// 2026-11-18T00:00:00Z or so.
+const EPOCH: u64 = 1_795_000_000_000_000_000;
+/// Steps at one point in time after which somebody turns in circles.
+const STEPS_AT_ONCE: u32 = 20_000;
+/// When all faults are over, everything must be healed by then.
+const HEALED_WITHIN: Duration = Duration::from_secs(600);
+/// How long a session that closes may wait for its last bytes to be taken.
+const CLOSING_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What happened in a run.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    orders: u64,
+    refused: u64,
+    cuts: u64,
+    deaths: u64,
+    power_losses: u64,
+    garbled: u64,
+    logouts: u64,
+    failures: u64,
+    not_now: u64,
+    resends: u64,
+    gaps: u64,
+    duplicates: u64,
+    steps: u64,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { orders, refused, cuts, deaths, power_losses, garbled, logouts, .. } = other;
+        self.orders += orders;
+        self.refused += refused;
+        self.cuts += cuts;
+        self.deaths += deaths;
+        self.power_losses += power_losses;
+        self.garbled += garbled;
+        self.logouts += logouts;
+        self.failures += other.failures;
+        self.not_now += other.not_now;
+        self.resends += other.resends;
+        self.gaps += other.gaps;
+        self.duplicates += other.duplicates;
+        self.steps += other.steps;
+    }
+
+    /// A simulation in which nothing goes wrong proves nothing.
+    pub(crate) fn assert_everything_happened(&self) {
+        let Self { orders, refused, cuts, deaths, power_losses, garbled, logouts, .. } = *self;
+        let others = [self.failures, self.not_now, self.resends, self.gaps, self.duplicates];
+        let all = [orders, refused, cuts, deaths, power_losses, garbled, logouts];
+        assert!(all.iter().chain(&others).all(|count| *count > 0), "{self:?}");
+    }
+}
+
+pub(crate) struct World {
+    random: Random,
+    now: Mono,
+    at_once: u32,
+    processes: Vec<Process>,
+    links: Vec<Link>,
+    /// When a dead process starts again.
+    restart_at: Vec<Option<Mono>>,
+    next_action: Mono,
+    /// Whether things go wrong.
+    wild: bool,
+    /// Every new message that was on the wire.
+    wire: HashMap<(usize, u32, u64), Vec<u8>>,
+    counts: Counts,
+}
+
+fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> SessionSettings {
+    let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
+    settings.heart_bt_int = random.within(1, 8) as u32;
+    settings.outbox_size = random.within(16, 128) as usize * 1024;
+    settings.stash_size = random.within(200, 60_000) as usize;
+    settings.max_message_size = 8 * 1024;
+    settings
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let r = &mut random;
+        let mut trader = settings(r, "TRADER", "VENUE", Role::Initiator);
+        if r.once_in(2) {
+            trader.while_logged_off = WhileLoggedOff::Keep;
+        }
+        let to_trader = settings(r, "VENUE", "TRADER", Role::Acceptor);
+        // A report is never refused because nobody looks at the copies.
+        let mut to_copy = settings(r, "VENUE", "COPY", Role::Acceptor);
+        to_copy.while_logged_off = WhileLoggedOff::Keep;
+        let copy = settings(r, "COPY", "VENUE", Role::Initiator);
+        let mut process = |settings, copies_to| {
+            let late = r.once_in(3);
+            Process::new(settings, copies_to, r.next(), late)
+        };
+        let processes = vec![
+            process(vec![trader], None),
+            process(vec![to_trader, to_copy], Some(SessionKey(1))),
+            process(vec![copy], None),
+        ];
+        let links = vec![Link::new((TRADER, 0), (VENUE, 0)), Link::new((COPY, 0), (VENUE, 1))];
+        Self {
+            random,
+            now: Mono(1_000_000_000),
+            at_once: 0,
+            processes,
+            links,
+            restart_at: vec![None; 3],
+            next_action: Mono(1_000_000_000),
+            wild: true,
+            wire: HashMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    pub(crate) fn run(mut self) -> Counts {
+        for n in 0..self.processes.len() {
+            let now = self.now_of(n);
+            self.processes[n].start(now);
+        }
+        let calm_at = self.now + Duration::from_millis(self.random.within(2_000, 15_000));
+        while self.now < calm_at {
+            self.step();
+        }
+        self.wild = false;
+        for process in &mut self.processes {
+            process.app.fails = false;
+            process.disk.platter().stop_being_late();
+        }
+        let healed_by = self.now + HEALED_WITHIN;
+        while !self.is_healed() {
+            assert!(self.now < healed_by, "not healed: {}", self.describe());
+            self.step();
+        }
+        self.check_deliveries();
+        for process in &self.processes {
+            self.counts.failures += process.app.failures;
+            self.counts.not_now += process.app.not_now;
+            self.counts.resends += process.app.resends;
+            self.counts.gaps += process.app.gaps;
+            self.counts.duplicates += process.app.duplicates;
+        }
+        self.counts
+    }
+
+    fn now_of(&self, process: usize) -> Now {
+        let utc = EPOCH.saturating_add(self.now.0).saturating_add_signed(self.processes[process].skew);
+        Now { mono: self.now, utc: Utc(utc) }
+    }
+
+    /// Goes on to the next thing that happens.
+    fn step(&mut self) {
+        self.counts.steps += 1;
+        let next = self.next_event();
+        if next > self.now {
+            self.now = next;
+            self.at_once = 0;
+        } else {
+            self.at_once += 1;
+            assert!(self.at_once < STEPS_AT_ONCE, "somebody turns in circles: {}", self.describe());
+        }
+        if self.next_action <= self.now {
+            self.next_action = self.now + Duration::from_millis(self.random.within(1, 80));
+            self.act();
+        }
+        self.restart();
+        for n in 0..self.links.len() {
+            self.connect(n);
+            for side in 0..2 {
+                self.lose(n, side);
+                self.deliver(n, side);
+                self.tick(n, side);
+            }
+        }
+        self.sync();
+        while (0..self.links.len()).any(|n| self.write(n, 0) | self.write(n, 1)) {}
+        self.check_numbers();
+    }
+
+    fn next_event(&self) -> Mono {
+        let mut next = self.next_action;
+        let mut sooner = |at: Option<Mono>| next = at.map_or(next, |at| next.min(at));
+        for at in &self.restart_at {
+            sooner(*at);
+        }
+        for link in &self.links {
+            sooner(link.connect_at);
+            for side in 0..2 {
+                let (from, to) = (&link.ends[1 - side], &link.ends[side]);
+                sooner(to.lost_at);
+                let Some(sessions) = &self.processes[to.process].sessions else { continue };
+                let key = SessionKey(to.session);
+                if !to.attached {
+                    continue;
+                }
+                sooner(sessions.next_deadline(key));
+                if !sessions.is_blocked(key) {
+                    sooner(from.out.next_arrival(self.now));
+                }
+                sooner(to.closing_since.map(|since| since + CLOSING_PATIENCE));
+                if sessions.has_queued(key) && self.processes[to.process].disk.platter().is_late() {
+                    sooner(Some(self.now + Duration::from_micros(500)));
+                }
+            }
+        }
+        next
+    }
+
+    /// Something that nobody asked for.
+    fn act(&mut self) {
+        for n in 0..self.processes.len() {
+            let now = self.now_of(n);
+            self.processes[n].retry(now);
+        }
+        if !self.wild {
+            return;
+        }
+        match self.random.within(0, 200) {
+            0..3 => {
+                let n = self.random.within(0, 2) as usize;
+                self.links[n].cut(self.now, &mut self.random);
+                self.counts.cuts += 1;
+            }
+            3 => {
+                let n = self.random.within(0, 3) as usize;
+                self.kill(n);
+            }
+            4..6 => {
+                let n = self.random.within(0, 3) as usize;
+                let key = SessionKey(self.random.within(0, self.processes[n].settings.len() as u64) as u32);
+                let now = self.now_of(n);
+                let Process { sessions, app, .. } = &mut self.processes[n];
+                if let Some(sessions) = sessions
+                    && sessions.log_out(now, key, "good night", app).is_ok()
+                {
+                    self.counts.logouts += 1;
+                }
+            }
+            6..10 => {
+                let n = self.random.within(0, 3) as usize;
+                self.processes[n].skew = self.random.within(0, 80_000_000_000) as i64 - 40_000_000_000;
+            }
+            10..14 => {
+                for _ in 0..self.random.within(20, 200) {
+                    self.order();
+                }
+            }
+            _ => {
+                for _ in 0..self.random.within(1, 6) {
+                    self.order();
+                }
+            }
+        }
+    }
+
+    fn order(&mut self) {
+        let id = format!("ord{}", self.counts.orders + self.counts.refused);
+        let filler =
+            vec![b'x'; if self.random.once_in(20) { 3000 } else { self.random.within(1, 60) as usize }];
+        let fails = self.random.once_in(50);
+        let now = self.now_of(TRADER);
+        let Process { sessions: Some(sessions), app, .. } = &mut self.processes[TRADER] else { return };
+        let result = sessions.act(now, SessionKey(0), app, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &filler);
+            let seq = draft.send()?;
+            if fails { Err(SendError::Application("changed its mind")) } else { Ok(seq) }
+        });
+        match result {
+            Ok(_) => self.counts.orders += 1,
+            Err(
+                SendError::BackPressure
+                | SendError::NotLoggedOn
+                | SendError::Unavailable
+                | SendError::Application(_),
+            ) => self.counts.refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// A process dies in whatever it does.
+    fn kill(&mut self, n: usize) {
+        if self.processes[n].sessions.take().is_none() {
+            return;
+        }
+        let power = self.random.once_in(2);
+        self.counts.deaths += 1;
+        self.counts.power_losses += u64::from(power);
+        self.processes[n].disk.platter().die(power);
+        self.restart_at[n] = Some(self.now + Duration::from_millis(self.random.within(1, 2000)));
+        for link in &mut self.links {
+            if let Some(end) = link.ends.iter_mut().find(|end| end.process == n && end.attached) {
+                end.detach();
+                if self.random.once_in(2) {
+                    link.cut(self.now, &mut self.random);
+                }
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        for n in 0..self.processes.len() {
+            if self.restart_at[n].is_none_or(|at| at > self.now) {
+                continue;
+            }
+            self.restart_at[n] = None;
+            let now = self.now_of(n);
+            let process = &mut self.processes[n];
+            process.start(now);
+            for session in 0..process.settings.len() {
+                let (_, next_out) = process.disk.platter().numbers(session as u32);
+                let on_wire = self.wire.keys().filter(|key| key.0 == n && key.1 == session as u32);
+                let used = on_wire.map(|key| key.2).max().unwrap_or(0);
+                assert!(next_out.0 > used, "number {used} was on the wire, {next_out} would be next");
+                process.next_out[session] = next_out;
+            }
+        }
+    }
+
+    /// A new connection, when both sides are there and free.
+    fn connect(&mut self, n: usize) {
+        if !self.links[n].is_down() {
+            return;
+        }
+        match self.links[n].connect_at {
+            None => {
+                let wait = Duration::from_millis(self.random.within(1, 1500));
+                self.links[n].connect_at = Some(self.now + wait);
+                return;
+            }
+            Some(at) if at > self.now => return,
+            Some(_) => self.links[n].connect_at = None,
+        }
+        let free = |end: &End| {
+            let sessions = &self.processes[end.process].sessions;
+            sessions.as_ref().is_some_and(|sessions| sessions.can_connect(SessionKey(end.session)))
+        };
+        if !self.links[n].ends.iter().all(free) {
+            return;
+        }
+        for side in [1, 0] {
+            let end = &mut self.links[n].ends[side];
+            end.attach();
+            let (process, key) = (end.process, SessionKey(end.session));
+            let now = self.now_of(process);
+            let Process { sessions, app, .. } = &mut self.processes[process];
+            sessions.as_mut().unwrap().connected(now, key, app);
+        }
+    }
+
+    fn disconnect(&mut self, n: usize, side: usize) {
+        let end = &mut self.links[n].ends[side];
+        end.detach();
+        let (process, key) = (end.process, SessionKey(end.session));
+        let now = self.now_of(process);
+        let Process { sessions, app, .. } = &mut self.processes[process];
+        if let Some(sessions) = sessions {
+            sessions.disconnected(now, key, app);
+        }
+    }
+
+    /// A side notices that its connection is lost.
+    fn lose(&mut self, n: usize, side: usize) {
+        let end = &self.links[n].ends[side];
+        if end.attached && end.lost_at.is_some_and(|at| at <= self.now) {
+            self.disconnect(n, side);
+        }
+    }
+
+    /// What arrives at a side.
+    fn deliver(&mut self, n: usize, side: usize) {
+        loop {
+            let [a, b] = &mut self.links[n].ends;
+            let (from, to) = if side == 0 { (b, a) } else { (a, b) };
+            let (process, key) = (to.process, SessionKey(to.session));
+            if !to.attached {
+                while from.out.take(self.now).is_some() {}
+                return;
+            }
+            let utc = self.processes[process].skew;
+            let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(utc)) };
+            let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
+            if sessions.is_blocked(key) {
+                return;
+            }
+            match from.out.take(self.now) {
+                Some(piece) => to.inbox.extend_from_slice(&piece),
+                None if from.out.has_ended() => return self.disconnect(n, side),
+                None => return,
+            }
+            let used = sessions.receive(now, key, &to.inbox, app);
+            to.inbox.drain(..used);
+            assert!(to.inbox.len() < 64 * 1024, "bytes pile up");
+        }
+    }
+
+    fn tick(&mut self, n: usize, side: usize) {
+        let end = &mut self.links[n].ends[side];
+        let (process, key) = (end.process, SessionKey(end.session));
+        let skew = self.processes[process].skew;
+        let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(skew)) };
+        let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
+        if end.attached && sessions.next_deadline(key).is_some_and(|at| at <= self.now) {
+            let used = sessions.tick(now, key, &end.inbox, app);
+            end.inbox.drain(..used);
+        }
+    }
+
+    /// Late stores come further.
+    fn sync(&mut self) {
+        for process in &mut self.processes {
+            let mut platter = process.disk.platter();
+            let position = platter.position();
+            if platter.is_late() && self.random.once_in(3) {
+                platter.sync(self.random.within(0, position + 1));
+            } else if platter.is_late() && self.random.once_in(3) {
+                platter.sync(position);
+            }
+            drop(platter);
+            if let Some(sessions) = &mut process.sessions {
+                sessions.store_advanced(&mut process.app);
+            }
+        }
+    }
+
+    /// A side writes what it may. Gives whether anything moved.
+    fn write(&mut self, n: usize, side: usize) -> bool {
+        let now = self.now;
+        let end = &mut self.links[n].ends[side];
+        let (process, key) = (end.process, SessionKey(end.session));
+        let utc = Utc((EPOCH + now.0).saturating_add_signed(self.processes[process].skew));
+        let Process { sessions: Some(sessions), app, disk, .. } = &mut self.processes[process] else {
+            return false;
+        };
+        if !end.attached {
+            return false;
+        }
+        let bytes = sessions.writable(key);
+        let mut taken = bytes.len().min(end.out.room());
+        if taken > 0 && self.random.once_in(3) {
+            taken = self.random.within(1, taken as u64 + 1) as usize;
+        }
+        if taken > 0 {
+            let bytes = bytes[..taken].to_vec();
+            read_wire(end, &bytes, &disk.platter(), &mut self.wire);
+            if end.lost_at.is_none() {
+                self.counts.garbled += u64::from(end.out.push(now, &bytes, self.wild, &mut self.random));
+            }
+            sessions.written(key, taken);
+            if sessions.is_blocked(key) || sessions.is_replaying(key) {
+                let used = sessions.tick(Now { mono: now, utc }, key, &end.inbox, app);
+                end.inbox.drain(..used);
+            }
+        }
+        if sessions.wants_close(key) {
+            let since = *end.closing_since.get_or_insert(now);
+            if !sessions.has_queued(key) || now - since >= CLOSING_PATIENCE {
+                self.disconnect(n, side);
+                return true;
+            }
+        }
+        taken > 0
+    }
+
+    /// NextNumOut never goes down.
+    fn check_numbers(&mut self) {
+        for process in &mut self.processes {
+            let Some(sessions) = &process.sessions else { continue };
+            for (n, before) in process.next_out.iter_mut().enumerate() {
+                let key = SessionKey(n as u32);
+                let (next_in, next_out) = sessions.numbers(key);
+                assert!(next_out >= *before, "NextNumOut went down from {before} to {next_out}");
+                assert_eq!(
+                    (next_in, next_out),
+                    process.disk.platter().numbers(n as u32),
+                    "session and store differ"
+                );
+                *before = next_out;
+            }
+        }
+    }
+
+    /// Everybody is logged on, nothing is under way, and both sides of each link count alike.
+    fn is_healed(&self) -> bool {
+        self.links.iter().all(|link| {
+            let [a, b] = [0, 1].map(|side| {
+                let end = &link.ends[side];
+                let sessions = self.processes[end.process].sessions.as_ref()?;
+                let key = SessionKey(end.session);
+                let at_rest = end.attached
+                    && end.lost_at.is_none()
+                    && sessions.phase(key) == Phase::LoggedOn
+                    && !sessions.wants_close(key);
+                at_rest.then(|| sessions.numbers(key))
+            });
+            a.zip(b).is_some_and(|(a, b)| a == (b.1, b.0))
+        })
+    }
+
+    /// Every order and every report that is in a sender's store was processed by its receiver, once and in order; and a turn
+    /// over two sessions is whole.
+    fn check_deliveries(&self) {
+        let ids = |process: usize, session: u32, kind: RecordKind| -> Vec<String> {
+            let platter = self.processes[process].disk.platter();
+            platter.bodies(session, kind).into_iter().map(client_order_id).collect()
+        };
+        use RecordKind::{Inbound, Outbound};
+        let orders = ids(TRADER, 0, Outbound);
+        same("orders", &orders, &ids(VENUE, 0, Inbound));
+        let reports = ids(VENUE, 0, Outbound);
+        same("an answer for each order", &orders, &reports);
+        same("reports", &reports, &ids(TRADER, 0, Inbound));
+        let copies = ids(VENUE, 1, Outbound);
+        same("a copy of each report", &reports, &copies);
+        same("copies", &copies, &ids(COPY, 0, Inbound));
+    }
+
+    fn describe(&self) -> String {
+        let mut text = format!("at {}\n", self.now);
+        for link in &self.links {
+            for end in &link.ends {
+                let process = &self.processes[end.process];
+                let key = SessionKey(end.session);
+                text += &format!("process {} session {}: ", end.process, end.session);
+                text += &match &process.sessions {
+                    Some(s) => format!(
+                        "attached {} {:?} numbers {:?} blocked {} replaying {} queued {} deadline {:?} halted {:?} inbox {} notes {:?}\n",
+                        end.attached,
+                        s.phase(key),
+                        s.numbers(key),
+                        s.is_blocked(key),
+                        s.is_replaying(key),
+                        s.has_queued(key),
+                        s.next_deadline(key),
+                        s.halted(key),
+                        end.inbox.len(),
+                        process.app.notes.iter().rev().take(5).collect::<Vec<_>>(),
+                    ),
+                    None => "dead\n".to_owned(),
+                };
+            }
+        }
+        text
+    }
+}
+
+fn same(what: &str, sent: &[String], came: &[String]) {
+    let differ = sent.iter().zip(came).position(|(a, b)| a != b).unwrap_or(sent.len().min(came.len()));
+    assert!(
+        sent == came,
+        "{what}: {} sent, {} came, first difference at {differ}: {:?} and {:?}",
+        sent.len(),
+        came.len(),
+        sent.get(differ),
+        came.get(differ),
+    );
+}
+
+fn client_order_id(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    text.split('\x01').find_map(|field| field.strip_prefix("11=")).unwrap_or("?").to_owned()
+}
+
+/// Looks at what a side writes: whole right messages, new ones in ascending order, byte for byte as they stand in the store,
+/// and durable there; no number ever with two bodies.
+fn read_wire(
+    end: &mut End,
+    bytes: &[u8],
+    platter: &crate::disk::Platter,
+    wire: &mut HashMap<(usize, u32, u64), Vec<u8>>,
+) {
+    end.unread.extend_from_slice(bytes);
+    let mut at = 0;
+    loop {
+        let rest = &end.unread[at..];
+        let framed = match Framer::new(1 << 20).next(rest) {
+            Frame::Message(framed) => framed,
+            Frame::Incomplete { .. } => {
+                // The number of a message that is not out yet.
+                let tag = rest.windows(4).position(|window| window == b"\x0134=");
+                let digits = tag.map(|tag| &rest[tag + 4..]);
+                let digits = digits.and_then(|rest| Some(&rest[..rest.iter().position(|b| *b == 1)?]));
+                if let Some(digits) = digits {
+                    let seq = std::str::from_utf8(digits).unwrap().parse().unwrap();
+                    assert!(platter.durably_sent(end.session, seq).is_some(), "{seq} is not durable");
+                }
+                break;
+            }
+            Frame::Garbled { error, .. } => panic!("garbled on the wire: {error:?}"),
+        };
+        let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
+        let mut index = Index::new(&mut tags, &mut spans);
+        let message = index.build(framed).expect("a right sum");
+        let text = |tag| String::from_utf8(message.get(Tag::new(tag)).unwrap_or(b"").to_vec()).unwrap();
+        let seq: u64 = text(34).parse().unwrap();
+        let kept = platter.durably_sent(end.session, seq);
+        let kept = kept.unwrap_or_else(|| panic!("{seq} is on the wire, but not durable"));
+        if text(43) == "Y" {
+            if message.msg_type() == b"4" {
+                let new: u64 = text(36).parse().unwrap();
+                let (_, next_out) = platter.numbers(end.session);
+                assert!(SeqNum(new) <= next_out, "a gap fill over numbers that were not used");
+            } else {
+                assert_eq!(text(11), client_order_id(&kept.body), "sent again with another body");
+            }
+        } else {
+            assert!(seq > end.last_new, "{seq} after {}", end.last_new);
+            end.last_new = seq;
+            assert!(kept.body == framed.bytes(), "{seq} differs from the store");
+            let before = wire.entry((end.process, end.session, seq)).or_insert_with(|| kept.body.clone());
+            assert!(*before == kept.body, "{seq} was used for two messages");
+        }
+        at += framed.bytes().len();
+    }
+    end.unread.drain(..at);
+}
