@@ -139,6 +139,16 @@ fn a_component_inside_an_entry_keeps_the_groups_order() {
 }
 
 #[test]
+fn an_entrys_first_field_cannot_be_written_again_through_its_component() {
+    let mut memory = [0; 512];
+    let mut request = QuoteStatusRequest::write(Memory(&mut memory));
+    request.legs([()], |new, ()| {
+        new.entry(instrmt_leg_grp::Required { leg_symbol: b"A" }).leg_symbol(b"B").done()
+    });
+    assert_eq!(request.send().map_err(kind_of).unwrap_err(), (600, EncodeErrorKind::Duplicate));
+}
+
+#[test]
 fn fields_unknown_to_the_dictionary_stand_behind_the_entrys_first_field() {
     let body = |to| {
         let mut request = QuoteStatusRequest::write(to);
