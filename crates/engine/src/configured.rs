@@ -137,6 +137,7 @@ fn settings(
         reset_on_logout: session.reset_on_logout,
         reset_on_disconnect: session.reset_on_disconnect,
         check_comp_id: session.check_comp_id,
+        requires_orig_sending_time: session.requires_orig_sending_time,
         timestamp_digits: session.timestamp_precision.digits(),
         outbox_size: SessionSettings::new(id.clone(), role).outbox_size.max(4 * session.max_message_size),
         ..SessionSettings::new(id, role)

@@ -104,10 +104,10 @@ pub(super) static KEYS: &[(&str, Treatment)] = &[
     ("ResetOnError", only(&["N"], "sequence numbers are never reset because of an error")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged numbers are gap-filled; `fixbolt journal repair` tells them")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
-    ("LogonTag*", only(&[], "fields of the Logon are written by the application")),
+    ("LogonTag*", only(&[], "a Logon has the session's own fields only")),
     ("RejectGarbledMessage", only(&["N"], GARBLED)),
     ("RejectMessageOnUnhandledException", Replaced("a failing callback undoes its turn and ends the connection; the message comes again")),
-    ("RequiresOrigSendingTime", only(&["Y"], "OrigSendingTime is required with PossDupFlag=Y")),
+    ("RequiresOrigSendingTime", Used),
     ("ContinueInitializationOnError", only(&["N"], "a faulty session stops the start")),
     // Schedule
     ("NonStopSession", Used),

@@ -35,6 +35,8 @@ pub struct SessionConfiguration {
     pub reset_on_disconnect: bool,
     /// CheckCompID: SenderCompID and TargetCompID of every message must be the session's.
     pub check_comp_id: bool,
+    /// RequiresOrigSendingTime: a message with PossDupFlag=Y needs OrigSendingTime.
+    pub requires_orig_sending_time: bool,
     /// MaxLatency: how far SendingTime may be from our clock; `None` with CheckLatency=N.
     pub max_latency: Option<Duration>,
     /// TimestampPrecision of the times we write.
@@ -137,7 +139,7 @@ impl SessionConfiguration {
         let journal = settings.text("FileStorePath")?.map(PathBuf::from);
         let persist_messages = settings.flag("PersistMessages", true)?;
         if let (true, false, Some(setting)) =
-            (journal.is_some(), persist_messages, settings.find_own("PersistMessages"))
+            (journal.is_some(), persist_messages, settings.find("PersistMessages"))
         {
             return Err(contradicts(
                 setting,
@@ -157,6 +159,7 @@ impl SessionConfiguration {
             reset_on_logout: settings.flag("ResetOnLogout", false)?,
             reset_on_disconnect: settings.flag("ResetOnDisconnect", false)?,
             check_comp_id: settings.flag("CheckCompID", true)?,
+            requires_orig_sending_time: settings.flag("RequiresOrigSendingTime", true)?,
             max_latency: settings.flag("CheckLatency", true)?.then_some(max_latency),
             timestamp_precision: precision(settings)?,
             max_message_size: settings

@@ -249,6 +249,8 @@ fn settings_that_cannot_both_hold_are_refused() {
         acceptor_refused("FileStorePath=store\nPersistMessages=N"),
         "a.cfg:8: PersistMessages=N keeps no journal, but FileStorePath names one"
     );
+    let both = format!("[DEFAULT]\nPersistMessages=N\nFileStorePath=store\n{ACCEPTOR}");
+    assert_eq!(refused(&both), "a.cfg:2: PersistMessages=N keeps no journal, but FileStorePath names one");
     assert_eq!(
         acceptor_refused("SocketNodelay=N\nSocketTcpNoDelay=Y"),
         "a.cfg:8: SocketNodelay and SocketTcpNoDelay differ"
@@ -293,4 +295,21 @@ fn every_used_key_of_the_vocabulary_is_read_and_every_read_key_is_in_it() {
 fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
     let error = read("[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
     assert_eq!(error.to_string(), r"a.cfg:2: the control character '\r' stands in the line");
+}
+
+#[test]
+fn the_page_about_configuration_names_every_key_with_what_becomes_of_it() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let (used, rest) = page.split_once("## Keys without effect").unwrap();
+    let (replaced, unavailable) = rest.split_once("## Keys that stop the start").unwrap();
+    for (key, treatment) in KEYS {
+        let (part, reason) = match treatment {
+            Treatment::Used => (used, ""),
+            Treatment::Replaced(instead) => (replaced, *instead),
+            Treatment::Unavailable { reason, .. } => (unavailable, *reason),
+        };
+        let line = part.lines().find(|line| line.contains(&format!("`{key}`")));
+        let line = line.unwrap_or_else(|| panic!("{key} is missing in its part of docs/configuration.md"));
+        assert!(line.contains(reason), "{key}: {reason}");
+    }
 }
