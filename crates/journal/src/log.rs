@@ -310,7 +310,10 @@ impl Log {
             turn: self.turn.number,
             next_out: self.pending.next_out,
         };
-        self.put(&seal, b"");
+        // A segment that was cut short and repaired may have no room for it, and needs none then.
+        if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
+            self.put(&seal, b"");
+        }
         self.end = Place { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
         Ok(())
@@ -371,9 +374,10 @@ impl Log {
     ) -> Result<Option<Record<'_>>, StoreError> {
         let wanted = (generation, *range.start());
         // Segments behind the committed end are leftovers of a turn that was rolled back.
-        let Some(used) = self.segments.get(..=self.committed_end.segment) else { return Ok(None) };
+        let used = &self.segments[..self.segments.len().min(self.committed_end.segment + 1)];
         let segment = used.partition_point(|s| s.start <= wanted).saturating_sub(1);
-        let mut at = Place { segment, offset: self.segments[segment].begin_at(wanted) };
+        let offset = used.get(segment).map_or(SEGMENT_HEADER, |s| s.begin_at(wanted));
+        let mut at = Place { segment, offset };
         if let Some(cursor) = self.cursor
             && cursor.number < wanted
             && cursor.after > at
@@ -381,8 +385,7 @@ impl Log {
             at = cursor.after;
         }
         while at < self.committed_end {
-            let header = self.peek(at)?;
-            let next = self.after(at, &header);
+            let (header, next) = self.peek(at)?;
             if let Kind::Of(kind) = header.kind
                 && is_original(kind, header.flags)
                 && (header.generation, header.seq) >= wanted
@@ -405,38 +408,43 @@ impl Log {
     ) -> Result<(), StoreError> {
         let mut at = self.generation_start;
         while at < self.committed_end {
-            let header = self.peek(at)?;
+            let (header, next) = self.peek(at)?;
             if matches!(header.kind, Kind::Of(_)) && visit(self.checked(at)?).is_break() {
                 break;
             }
-            at = self.after(at, &header);
+            at = next;
         }
         Ok(())
     }
 
-    fn after(&self, at: Place, header: &Header) -> Place {
+    /// The header at `at` and where the next one is.
+    fn peek(&self, at: Place) -> Result<(Header, Place), StoreError> {
+        let bytes = self.bytes(at)?;
+        let header = Header::peek(bytes, at.offset).ok_or_else(|| self.damaged(at))?;
         let offset = at.offset + header.size();
-        // Behind a seal, or behind a repaired stretch that went up to the segment's end.
-        if header.kind == Kind::Seal || offset + RECORD_HEADER > self.segments[at.segment].mapping.len() {
+        // Behind a seal, or where there is no room for another record.
+        let next = if header.kind == Kind::Seal || offset + RECORD_HEADER > bytes.len() {
             Place { segment: at.segment + 1, offset: SEGMENT_HEADER }
         } else {
             Place { segment: at.segment, offset }
-        }
-    }
-
-    fn peek(&self, at: Place) -> Result<Header, StoreError> {
-        Header::peek(self.segments[at.segment].mapping.bytes(), at.offset).ok_or_else(|| self.damaged(at))
+        };
+        Ok((header, next))
     }
 
     fn checked(&self, at: Place) -> Result<Record<'_>, StoreError> {
-        let bytes = self.segments[at.segment].mapping.bytes();
+        let bytes = self.bytes(at)?;
         let header = Header::decode(bytes, at.offset, self.salt).ok_or_else(|| self.damaged(at))?;
         header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
     }
 
+    /// The segment's bytes; of a damaged journal, segments behind a lost one are not mapped.
+    fn bytes(&self, at: Place) -> Result<&[u8], StoreError> {
+        Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
+    }
+
     #[cold]
     fn damaged(&self, at: Place) -> StoreError {
-        let file = self.shared.directory.join(file_name(self.segments[at.segment].number));
+        let file = self.shared.directory.join(file_name(at.segment as u32 + 1));
         StoreError::Damaged {
             place: format!("{} at byte {}", file.display(), at.offset),
             reason: "no whole record where one was written".to_owned(),

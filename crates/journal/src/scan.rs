@@ -183,7 +183,8 @@ impl Scanner<'_> {
         let anchor = loop {
             let bytes = *self.segments.get(place.segment)?;
             let Some(offset) = next_nonzero(bytes, place.offset) else {
-                if from.offset < bytes.len() {
+                // Less room than a record needs is no hole.
+                if from.offset + RECORD_HEADER <= bytes.len() {
                     stretches.push(Stretch { from, to: bytes.len() });
                 }
                 place = Place { segment: place.segment + 1, offset: SEGMENT_HEADER };

@@ -1,6 +1,7 @@
 //! The directory store against crashes, damage, full disks and a model. By topic; each file says what it proves.
 
 mod basics;
+mod corruption;
 mod crash;
 mod flips;
 mod full_disk;
