@@ -4,6 +4,7 @@
 //! output, everything else to standard error; a reader that goes away (`| head`) ends a command quietly.
 #![forbid(unsafe_code)]
 
+mod demo;
 mod dictionary;
 mod ended;
 mod exit;
@@ -33,7 +34,7 @@ use clap::{Parser, Subcommand};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "Try first:\n  fixbolt print messages.log\n\n`fixbolt COMMAND --help` is each command's manual page."
+    after_help = "Try first:\n  fixbolt demo\n\n`fixbolt COMMAND --help` is each command's manual page."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -42,6 +43,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Arguments),
     Serve(serve::Arguments),
     Send(send::Arguments),
     Print(print::Arguments),
@@ -53,6 +55,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Send(arguments) => send::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),

@@ -1,0 +1,239 @@
+//! The run itself: two engines, the orders, what was measured on the way.
+
+use std::io::{IsTerminal, Write as _};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fixbolt::{Engine, Initiation, PostError, Sender, shipped_validator};
+use fixbolt_bench::open_loop::{Latencies, Schedule};
+use fixbolt_bench::orders::{NEW_ORDER_SINGLE, Orders};
+use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp};
+use fixbolt_session::{Role, SessionId, SessionSettings};
+
+use super::trader::{Paced, Progress, Trader};
+use crate::exit::Failure;
+use crate::interrupt::Interrupt;
+use crate::serve::cannot_start;
+use crate::venue::Venue;
+
+/// How long the paced part takes.
+pub(super) const PACED: Duration = Duration::from_secs(10);
+/// How long nothing may come before the sides count as stuck.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is asked for.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) orders: u64,
+    /// Orders a second of the paced part; 0: none.
+    pub(super) rate: u32,
+    pub(super) seed: u64,
+    pub(super) directory: PathBuf,
+}
+
+/// What was measured while it ran.
+#[derive(Debug)]
+pub(super) struct Measured {
+    /// From the first order posted to the last report of the last one, paced ones not counted.
+    pub(super) elapsed: Duration,
+    /// Reports to those orders.
+    pub(super) reports: u64,
+    /// From due to first report, of the paced orders.
+    pub(super) latencies: Latencies,
+}
+
+impl Run {
+    /// Orders of the paced part.
+    pub(super) fn paced_orders(&self) -> u64 {
+        u64::from(self.rate) * PACED.as_secs()
+    }
+
+    /// Orders of both parts.
+    pub(super) fn all_orders(&self) -> u64 {
+        self.orders + self.paced_orders()
+    }
+
+    /// Runs it; ClOrdIDs begin with `name`.
+    pub(super) fn execute(&self, name: &str) -> Result<Measured, Failure> {
+        let interrupt =
+            Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
+        let venue = self.venue(name)?;
+        let address = venue.addresses()[0];
+        let progress = Arc::new(Progress::default());
+        let trader = self.trader(address, &progress)?;
+        let mut floor = Floor {
+            run: self,
+            interrupt,
+            progress: Arc::clone(&progress),
+            sender: trader
+                .sender(&id(Role::Initiator)?)
+                .ok_or_else(|| Failure::usage("the trader has no session"))?,
+            orders: Orders::new(self.seed, name),
+            told: Instant::now(),
+        };
+        let result = floor.trade();
+        // Both log out and close their journals, whatever came of it; the trader first, as it is the venue that answers.
+        let trader = trader.stop().map_err(|error| cannot_start(&error))?;
+        venue.stop().map_err(|error| cannot_start(&error))?;
+        let (elapsed, reports) = result?;
+        Ok(Measured { elapsed, reports, latencies: trader.latencies })
+    }
+
+    fn venue(&self, name: &str) -> Result<Engine<Venue>, Failure> {
+        Engine::builder()
+            .accept(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), settings(Role::Acceptor)?)
+            .journal(self.directory.join("venue"))
+            .start(Venue::new(Some(self.seed), format!("V{name}")))
+            .map_err(|error| cannot_start(&error))
+    }
+
+    fn trader(&self, address: SocketAddr, progress: &Arc<Progress>) -> Result<Engine<Trader>, Failure> {
+        let host = address.ip().to_string();
+        Engine::builder()
+            .connect(Initiation::new(settings(Role::Initiator)?, &host, address.port()))
+            .journal(self.directory.join("trader"))
+            .start(Trader::new(Arc::clone(progress)))
+            .map_err(|error| cannot_start(&error))
+    }
+}
+
+/// The session, seen from either side.
+pub(super) fn id(role: Role) -> Result<SessionId, Failure> {
+    let (sender, target) = match role {
+        Role::Acceptor => ("VENUE", "TRADER"),
+        Role::Initiator => ("TRADER", "VENUE"),
+    };
+    SessionId::new("FIX.4.2", sender, target).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn settings(role: Role) -> Result<SessionSettings, Failure> {
+    Ok(SessionSettings { validator: shipped_validator("FIX.4.2"), ..SessionSettings::new(id(role)?, role) })
+}
+
+/// Where orders are sent from.
+struct Floor<'r> {
+    run: &'r Run,
+    interrupt: Interrupt,
+    progress: Arc<Progress>,
+    sender: Sender,
+    orders: Orders,
+    told: Instant,
+}
+
+impl Floor<'_> {
+    /// Both parts; gives how long the first took, and its reports.
+    fn trade(&mut self) -> Result<(Duration, u64), Failure> {
+        let logged_on = |progress: &Progress| u64::from(progress.logged_on.load(Ordering::Relaxed));
+        self.wait_for(1, logged_on, "no logon")?;
+        let begin = Instant::now();
+        for _ in 0..self.run.orders {
+            self.post()?;
+            self.tell();
+        }
+        let completed = |progress: &Progress| progress.completed.load(Ordering::Relaxed);
+        self.wait_for(self.run.orders, completed, "orders without their reports")?;
+        let (elapsed, reports) = (begin.elapsed(), self.progress.reports.load(Ordering::Relaxed));
+        if self.run.rate > 0 {
+            self.pace()?;
+            self.wait_for(self.run.all_orders(), completed, "orders without their reports")?;
+        }
+        self.clear_line();
+        Ok((elapsed, reports))
+    }
+
+    fn pace(&mut self) -> Result<(), Failure> {
+        let rate = self.run.rate;
+        let schedule = Schedule::new(Instant::now() + Duration::from_millis(10), rate);
+        // Set once, in this place only.
+        let _ = self.progress.paced.set(Paced { first: self.run.orders, schedule });
+        for n in 0..self.run.paced_orders() {
+            schedule.wait(n);
+            self.post()?;
+            self.tell();
+        }
+        Ok(())
+    }
+
+    /// Posts the next order, waiting while the session's lane is full.
+    fn post(&mut self) -> Result<(), Failure> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now =
+            UtcTimestamp::from_unix_nanos(u64::try_from(now.as_nanos()).unwrap_or(0), Precision::Millis);
+        let order = self.orders.next(now);
+        let mut full_since = None;
+        loop {
+            let mut draft = (&mut self.sender).draft(NEW_ORDER_SINGLE);
+            order.write(draft.writer());
+            match draft.send() {
+                Ok(_) => return Ok(()),
+                Err(PostError::Full) => {}
+                Err(error) => return Err(Failure::connection(format!("an order was not posted: {error}"))),
+            }
+            if self.interrupt.came() {
+                return Err(Failure::interrupted("interrupted"));
+            }
+            if let Some(trouble) = self.progress.trouble() {
+                return Err(Failure::connection(trouble));
+            }
+            let since = *full_since.get_or_insert_with(Instant::now);
+            if since.elapsed() > PATIENCE {
+                return Err(Failure::connection("the venue has read nothing for 30 s"));
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+
+    /// Waits until a count has come; gives up when nothing comes for too long.
+    fn wait_for(&mut self, count: u64, of: fn(&Progress) -> u64, missing: &str) -> Result<(), Failure> {
+        let mut last = (of(&self.progress), Instant::now());
+        loop {
+            let now = of(&self.progress);
+            if now >= count {
+                return Ok(());
+            }
+            if self.interrupt.came() {
+                return Err(Failure::interrupted("interrupted"));
+            }
+            if let Some(trouble) = self.progress.trouble() {
+                return Err(Failure::connection(trouble));
+            }
+            if now != last.0 {
+                last = (now, Instant::now());
+            } else if last.1.elapsed() > PATIENCE {
+                return Err(Failure::connection(format!("{missing} for 30 s: {now} of {count} came")));
+            }
+            self.tell();
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+
+    /// Progress on standard error: in place on a terminal, else a line every other second.
+    fn tell(&mut self) {
+        let terminal = std::io::stderr().is_terminal();
+        let pause = Duration::from_millis(if terminal { 100 } else { 2_000 });
+        if self.told.elapsed() < pause {
+            return;
+        }
+        self.told = Instant::now();
+        let (orders, reports) = (&self.progress.completed, &self.progress.reports);
+        let (orders, reports) = (orders.load(Ordering::Relaxed), reports.load(Ordering::Relaxed));
+        let all = self.run.all_orders();
+        let part = if self.progress.paced.get().is_some() { "paced" } else { "as fast as it goes" };
+        if terminal {
+            eprint!("\r{orders} of {all} orders done, {reports} reports ({part})\x1b[K");
+            // Nothing depends on it.
+            let _ = std::io::stderr().flush();
+        } else {
+            eprintln!("{orders} of {all} orders done, {reports} reports ({part})");
+        }
+    }
+
+    fn clear_line(&self) {
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The trader's application: counts what comes back, and times the paced orders.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use fixbolt_bench::open_loop::{Latencies, Schedule};
+use fixbolt_bench::orders::order_number;
+use fixbolt_bench::reports::Kind;
+use fixbolt_codec::{Message, Tag};
+use fixbolt_session::store::SessionKey;
+use fixbolt_session::{Application, Delivery, Event, SendError, Turn};
+
+use crate::ended::words;
+
+/// What the trader's thread and the demo's share.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Reports received.
+    pub(super) reports: AtomicU64,
+    /// Orders whose last report came.
+    pub(super) completed: AtomicU64,
+    /// Whether orders can go.
+    pub(super) logged_on: AtomicBool,
+    /// When the paced orders are due, once they are.
+    pub(super) paced: OnceLock<Paced>,
+    /// Why it cannot go on.
+    trouble: Mutex<Option<String>>,
+}
+
+impl Progress {
+    /// Why it cannot go on, if it cannot.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, why: String) {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+}
+
+/// The paced orders.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paced {
+    /// Number of the first.
+    pub(super) first: u64,
+    /// When which is due.
+    pub(super) schedule: Schedule,
+}
+
+/// The application of the trader's engine.
+#[derive(Debug, Default)]
+pub(super) struct Trader {
+    progress: Arc<Progress>,
+    /// From due to first report, of the paced orders.
+    pub(super) latencies: Latencies,
+}
+
+impl Trader {
+    pub(super) fn new(progress: Arc<Progress>) -> Self {
+        Self { progress, latencies: Latencies::default() }
+    }
+}
+
+impl Application for Trader {
+    fn on_message(&mut self, message: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        let kind = message.get(Tag::new(39)).and_then(Kind::of);
+        let (b"8", Some(kind)) = (message.msg_type(), kind) else { return Ok(Delivery::UNSUPPORTED) };
+        if kind.is_first()
+            && let Some(paced) = self.progress.paced.get()
+            && let Some(number) = message.get(Tag::new(11)).and_then(order_number)
+            && let Some(place) = number.checked_sub(paced.first)
+        {
+            self.latencies.add(Instant::now().saturating_duration_since(paced.schedule.due(place)));
+        }
+        self.progress.reports.fetch_add(1, Ordering::Relaxed);
+        if kind.is_last() {
+            self.progress.completed.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        match event {
+            Event::LoggedOn => self.progress.logged_on.store(true, Ordering::Relaxed),
+            Event::Ended(end) => self.progress.fail(format!("the session ended: {}", words(end))),
+            Event::NotSent { why, .. } => self.progress.fail(format!("an order was not sent: {why}")),
+            Event::RejectReceived { message } => {
+                let text = message.get(Tag::new(58)).unwrap_or(b"no text");
+                self.progress.fail(format!("the venue rejected an order: {}", text.escape_ascii()));
+            }
+            _ => {}
+        }
+    }
+}
