@@ -51,7 +51,7 @@ impl Run<'_> {
     pub(crate) fn at_phase(&self, phase: &'static str, nth: u32) -> Outcome {
         const ORDERS: usize = 2_000;
         let mut pair = self.start(ORDERS, Some((phase, nth)))?;
-        pair.side(self.role).wait_gone()?;
+        pair.side(self.role).gone()?;
         let journal = self.journal()?;
         self.restart(&mut pair, ORDERS)?;
         let counts = self.judge(pair, ORDERS)?;

@@ -101,7 +101,7 @@ impl Pairing {
     }
 
     /// Stops both, the initiator first.
-    pub(crate) fn stop(self) -> Result<(), String> {
+    pub(crate) fn stop(mut self) -> Result<(), String> {
         self.initiator.stop()?;
         self.acceptor.stop()
     }
@@ -256,9 +256,7 @@ fn restart_continued(pair: &mut Pairing) -> Outcome {
     let (before, _) = pair.agreed_numbers()?;
     for side in [&mut pair.acceptor, &mut pair.initiator] {
         let plan = side.plan.clone();
-        side.tell("stop")?;
-        side.wait(0, "stopped", |e| e.is("stopped"))?;
-        side.kill();
+        side.stop()?;
         *side = Side::start(plan)?;
     }
     pair.logged_on((0, 0), before, false)?;

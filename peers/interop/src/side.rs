@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -109,8 +109,15 @@ impl Side {
         Ok(side)
     }
 
-    /// Sends one command line.
+    /// Has one command obeyed; what it brings about may take longer.
     pub(crate) fn tell(&mut self, command: &str) -> Result<(), String> {
+        let mark = self.mark();
+        self.write(command)?;
+        let answer = self.wait(mark, command, |e| e.is("refused") || e.is("done"))?;
+        if answer.is("done") { Ok(()) } else { Err(format!("{} refuses {command:?}", self.name())) }
+    }
+
+    fn write(&mut self, command: &str) -> Result<(), String> {
         let pipe = self.commands.as_mut().ok_or("its standard input is closed")?;
         pipe.write_all(format!("{command}\n").as_bytes())
             .and_then(|()| pipe.flush())
@@ -183,18 +190,24 @@ impl Side {
     }
 
     /// Ends it by `stop`, which logs out first, and waits until it is gone.
-    pub(crate) fn stop(mut self) -> Result<(), String> {
-        self.tell("stop")?;
+    pub(crate) fn stop(&mut self) -> Result<(), String> {
+        self.write("stop")?;
+        match self.gone()? {
+            status if status.success() => Ok(()),
+            status => Err(format!("{} ended with {status}", self.name())),
+        }
+    }
+
+    /// Waits until the process is gone.
+    pub(crate) fn gone(&mut self) -> Result<ExitStatus, String> {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
-            match self.child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => return Err(format!("{} ended with {status}", self.name())),
-                Ok(None) => std::thread::sleep(Duration::from_millis(20)),
-                Err(e) => return Err(e.to_string()),
+            if let Some(status) = self.child.try_wait().map_err(|e| e.to_string())? {
+                return Ok(status);
             }
+            std::thread::sleep(Duration::from_millis(20));
         }
-        Err(format!("{} did not stop", self.name()))
+        Err(format!("{} goes on living", self.name()))
     }
 
     /// SIGKILL, and gone when this returns.
@@ -202,18 +215,6 @@ impl Side {
         // Both fail only when the process is gone already, which is what is wanted.
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-
-    /// Waits until the process is gone by itself.
-    pub(crate) fn wait_gone(&mut self) -> Result<(), String> {
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until {
-            if self.child.try_wait().map_err(|e| e.to_string())?.is_some() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Err(format!("{} goes on living", self.name()))
     }
 
     /// Stops the process in its tracks (SIGSTOP), or lets it go on (SIGCONT): a counterparty that fell silent.

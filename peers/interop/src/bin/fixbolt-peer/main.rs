@@ -174,8 +174,12 @@ impl Side {
             ["logout"] if self.role == Role::Initiator => self.stop()?,
             ["logon"] if self.role == Role::Initiator => self.start(false)?,
             ["reset-logon"] if self.role == Role::Initiator => self.start(true)?,
-            _ => say("refused", &[("command", words.join(" ").into())]),
+            _ => {
+                say("refused", &[("command", words.join(" ").into())]);
+                return Ok(());
+            }
         }
+        say("done", &[("command", words.join(" ").into())]);
         Ok(())
     }
 
