@@ -51,6 +51,9 @@ finish() {
 # Where the reference folder would be, as the tests look for it.
 shared_folder() { printf '%s\n' "${FIXBOLT_SHARED:-$root/../shared}"; }
 
+# The fuzzer has no dependencies but ours, so it builds with the workspace's versions: its lock file is made from ours.
+lock_fuzz() { cp Cargo.lock fuzz/Cargo.lock && cargo metadata --offline --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null; }
+
 # Debian packages that the peers need; the first step of both scripts.
 install_tools() {
     if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make >/dev/null; then

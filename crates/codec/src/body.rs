@@ -293,9 +293,12 @@ impl<'b> BodyWriter<'b> {
     /// Writes a field from its bytes.
     #[inline]
     pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
+        let before = self.at;
         if value.is_empty() {
             self.refuse(key.tag, EncodeErrorKind::Empty);
         } else if self.admit(key) && !self.place(key, value) {
+            // What was written can be read as other fields than it is: it goes, for writing may go on behind a mistake.
+            self.at = before;
             self.refuse(key.tag, EncodeErrorKind::Soh);
         }
         self
@@ -634,6 +637,13 @@ mod tests {
         };
         assert_eq!(error_of(|w| entries(w, false)), None);
         assert_eq!(error_of(|w| entries(w, true)), Some((448, EncodeErrorKind::Duplicate)));
+    }
+
+    #[test]
+    fn behind_a_refused_value_writing_goes_on_and_the_first_mistake_stays() {
+        // 570 shares 58's bit, so that what was written is read back.
+        let error = error_of(|w| _ = w.bytes(Key::new(58), b"a\x01b").bytes(Key::new(570), b"x"));
+        assert_eq!(error, Some((58, EncodeErrorKind::Soh)));
     }
 
     #[test]

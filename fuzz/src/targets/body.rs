@@ -6,6 +6,8 @@ use fixbolt_codec::{
     MsgType, SeqNum, Span, Stamp, Tag,
 };
 
+use super::choices::Choices;
+
 const HEADROOM: usize = 256;
 const ROOM: usize = 700;
 
@@ -90,55 +92,49 @@ impl Model {
         }
     }
 
-    fn bytes(&mut self, tag: u32, value: &[u8], may_hold_soh: bool) {
-        if !may_hold_soh && value.contains(&1) {
-            self.refuse(tag, EncodeErrorKind::Soh);
-        } else if value.is_empty() {
+    fn bytes(&mut self, tag: u32, value: &[u8]) {
+        if value.is_empty() {
             self.refuse(tag, EncodeErrorKind::Empty);
         } else {
             self.field(tag, value);
+            if value.contains(&1) {
+                self.refuse(tag, EncodeErrorKind::Soh);
+            }
+        }
+    }
+
+    fn data(&mut self, length_tag: u32, data_tag: u32, value: &[u8]) {
+        if value.is_empty() {
+            self.refuse(data_tag, EncodeErrorKind::Empty);
+        } else {
+            self.field(length_tag, value.len().to_string().as_bytes());
+            self.field(data_tag, value);
         }
     }
 }
 
-/// Reads choices from the input; zeros when it ends.
-struct Choices<'d>(&'d [u8]);
-
-impl<'d> Choices<'d> {
-    fn byte(&mut self) -> u8 {
-        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
-        self.0 = rest;
-        *first
-    }
-
-    fn take(&mut self, length: usize) -> &'d [u8] {
-        let (taken, rest) = self.0.split_at(length.min(self.0.len()));
-        self.0 = rest;
-        taken
-    }
-
-    /// A tag that is not a length field: those are written together with their data.
-    fn tag(&mut self) -> u32 {
-        let byte = u32::from(self.byte());
-        let tag = match byte {
-            0 => 2_147_483_647,
-            // Tags that share a bit of the writer's memory.
-            200..=229 => byte % 4 + 512 * (byte % 7 + 1),
-            230..=255 => byte * 37,
-            _ => byte,
-        };
-        if DataFields::STANDARD.data_tag(tag).is_some() { 58 } else { tag }
-    }
+/// A tag that is not a length field: those are written together with their data.
+fn tag(choices: &mut Choices<'_>) -> u32 {
+    let byte = u32::from(choices.byte());
+    let tag = match byte {
+        0 => 2_147_483_647,
+        // Tags that share a bit of the writer's memory.
+        200..=229 => byte % 4 + 512 * (byte % 7 + 1),
+        230..=255 => byte * 37,
+        _ => byte,
+    };
+    if DataFields::STANDARD.data_tag(tag).is_some() { 58 } else { tag }
 }
 
 pub(super) fn run(data: &[u8]) {
     let mut memory = vec![0; HEADROOM + ROOM + 7];
-    let mut choices = Choices(data);
+    let mut choices = Choices::new(data);
     let mut model = Model::new();
     let msg_type = MsgType::new(b"D");
     let (end, sum) = {
         let mut writer = BodyWriter::new(msg_type, &mut memory[HEADROOM..HEADROOM + ROOM]);
-        while !choices.0.is_empty() && model.error.is_none() && !model.undecided {
+        // Behind a mistake writing goes on, as an application's does: the first mistake stays.
+        while !choices.is_empty() && !model.undecided {
             write_one(&mut writer, &mut model, &mut choices, 0);
         }
         if model.undecided {
@@ -158,20 +154,20 @@ pub(super) fn run(data: &[u8]) {
 fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choices<'_>, depth: usize) {
     match choices.byte() % 6 {
         0 | 5 => {
-            let tag = choices.tag();
+            let tag = tag(choices);
             let length = usize::from(choices.byte()) % 40;
             let value = choices.take(length);
             writer.bytes(Key::new(tag), value);
-            model.bytes(tag, value, false);
+            model.bytes(tag, value);
         }
         1 => {
-            let tag = choices.tag();
+            let tag = tag(choices);
             let value = u64::from(choices.byte()) << (choices.byte() % 57);
             writer.field(Key::new(tag), &value);
             model.field(tag, value.to_string().as_bytes());
         }
         2 => {
-            let tag = choices.tag();
+            let tag = tag(choices);
             let text = format!("{}.{:02}", choices.byte(), choices.byte() % 100);
             let value: Decimal = text.parse().expect("a decimal");
             writer.field(Key::new(tag), &value);
@@ -183,8 +179,7 @@ fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choic
             let length = usize::from(choices.byte()) % 60;
             let value = choices.take(length);
             writer.data(Key::new(length_tag), Key::new(data_tag), value);
-            model.field(length_tag, value.len().to_string().as_bytes());
-            model.bytes(data_tag, value, true);
+            model.data(length_tag, data_tag, value);
         }
         _ if depth < 3 => write_group(writer, model, choices, depth),
         _ => {}
@@ -192,7 +187,7 @@ fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choic
 }
 
 fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choices<'_>, depth: usize) {
-    let tag = choices.tag();
+    let tag = tag(choices);
     let announced = usize::from(choices.byte() % 4);
     let written = if choices.byte() == 0xEE { announced + 1 } else { announced };
     let mut group = writer.group(Key::new(tag), announced);

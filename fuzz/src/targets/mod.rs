@@ -1,10 +1,12 @@
 //! The targets, one a module, and the seeds that several share.
 
 mod body;
+mod choices;
 mod config;
 mod dictionary;
 mod framer;
 mod index;
+mod journal;
 mod session;
 mod values;
 mod watched;
@@ -28,6 +30,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "dictionary", run: dictionary::run, seeds: dictionary::seeds },
     Target { name: "config", run: config::run, seeds: config::seeds },
     Target { name: "session", run: session::run, seeds: session::seeds },
+    Target { name: "journal", run: journal::run, seeds: journal::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },
 ];
 

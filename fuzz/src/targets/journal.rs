@@ -1,0 +1,305 @@
+//! The journal on disk: turns are written, the process dies or closes, bytes of the files change, the journal is opened,
+//! verified, repaired and written again.
+//!
+//! Undamaged it holds what was written. Whatever was changed, nothing panics and a body that is read back is one that was
+//! written under that number. With single bytes changed NextNumOut never goes down, unless the session is halted; and what
+//! opens goes on.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_journal::{DirectoryStore, inspect};
+use fixbolt_session::store::{
+    Connection, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
+};
+use fixbolt_session::{Mono, SessionId, Utc};
+
+use super::choices::Choices;
+use crate::random::Random;
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> = (0..24)
+        .map(|seed| {
+            let mut random = Random::new(seed);
+            (0..40 + random.below(300)).map(|_| random.byte()).collect()
+        })
+        .collect();
+    seeds.push(Vec::new());
+    seeds
+}
+
+/// What the journal must hold.
+#[derive(Default)]
+struct Model {
+    generation: u32,
+    next_in: u64,
+    next_out: u64,
+    bodies: HashMap<(u32, u64), Vec<u8>>,
+}
+
+pub(super) fn run(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let written = Folder::new();
+    let mut model = Model { next_in: 1, next_out: 1, ..Model::default() };
+    let died = choices.byte().is_multiple_of(2);
+    let damage = choices.byte() % 8;
+    let image = Folder::new();
+    {
+        let mut store = open(&written);
+        let key = store.open(&session()).expect("a new journal opens").0;
+        for _ in 0..1 + choices.byte() % 24 {
+            write_turn(&mut store, key, &mut model, &mut choices);
+        }
+        if !died {
+            store.close(key).expect("it closes");
+        }
+        // What another process would find now.
+        copy(&written.0, &image.0);
+    }
+    let directory = image.0.join(session().file_name());
+    let files = files_of(&directory);
+    match damage {
+        0 => {}
+        1..=5 => {
+            for _ in 0..1 + choices.byte() % 3 {
+                change_byte(&files, &mut choices);
+            }
+        }
+        _ => wreck(&files, &mut choices),
+    }
+    let _ = inspect::verify(&image.0);
+    let recovered = look(&image, &model, &mut choices);
+    match &recovered {
+        Ok(recovered) if damage == 0 => {
+            let found = (recovered.generation.0, recovered.next_in.0, recovered.next_out.0);
+            assert_eq!(found, (model.generation, model.next_in, model.next_out), "undamaged: {recovered:?}");
+            assert_eq!((&recovered.damage, &recovered.given_up), (&None, &None));
+        }
+        Err(error) if damage == 0 => panic!("undamaged: {error}"),
+        Ok(recovered) if damage <= 5 => never_down(recovered, &model),
+        _ => {}
+    }
+    if !matches!(&recovered, Ok(recovered) if recovered.damage.is_none())
+        && inspect::repair(&image.0, None).is_ok()
+    {
+        match look(&image, &model, &mut choices) {
+            Ok(repaired) => {
+                assert_eq!(repaired.damage, None, "repaired, and still damaged");
+                if damage <= 5 {
+                    never_down(&repaired, &model);
+                }
+            }
+            Err(error) => panic!("repaired, and does not open: {error}"),
+        }
+    }
+}
+
+fn never_down(recovered: &Recovered, model: &Model) {
+    assert!(
+        recovered.next_out.0 >= model.next_out || recovered.generation.0 > model.generation,
+        "NextNumOut was {} in generation {}: {recovered:?}",
+        model.next_out,
+        model.generation
+    );
+}
+
+/// Opens the journal, reads everything that it gives, and goes on if it may.
+fn look(folder: &Folder, model: &Model, choices: &mut Choices<'_>) -> Result<Recovered, StoreError> {
+    let mut store = open(folder);
+    let (key, recovered) = store.open(&session())?;
+    true_bodies(&mut store, key, recovered.generation, model);
+    if recovered.damage.is_some() {
+        return Ok(recovered);
+    }
+    let seq = recovered.next_out;
+    let body = vec![b'n'; 1 + usize::from(choices.byte())];
+    store.begin();
+    store
+        .append(key, &record(RecordKind::Outbound, seq.0, recovered.next_in.0, &body))
+        .expect("it takes the next message");
+    store.commit().expect("it commits");
+    let read = store.read(key, recovered.generation, seq..=seq).expect("it reads what it wrote");
+    assert_eq!(read.map(|r| r.body), Some(&body[..]));
+    store.close(key).expect("it closes");
+    drop(store);
+    let again = open(folder).open(&session())?.1;
+    assert_eq!(
+        (again.next_out, &again.damage),
+        (seq.next(), &None),
+        "opened, written, closed, and then {again:?}"
+    );
+    Ok(recovered)
+}
+
+fn true_bodies(store: &mut DirectoryStore, key: SessionKey, generation: Generation, model: &Model) {
+    let mut from = SeqNum::ONE;
+    while let Ok(Some(record)) = store.read(key, generation, from..=SeqNum::MAX) {
+        assert!(record.seq >= from, "asked from {from}, got {}", record.seq);
+        // What was written while looking before is 'n' throughout.
+        let known = model.bodies.get(&(generation.0, record.seq.0)).is_some_and(|body| body == record.body);
+        assert!(
+            known || record.body.iter().all(|b| *b == b'n'),
+            "number {} has a body that nobody wrote",
+            record.seq
+        );
+        from = record.seq.next();
+    }
+    let mut records = 0;
+    let _ = store.replay(key, &mut |record| {
+        records += 1;
+        assert!(records < 10_000, "more records than were written");
+        let _ = record.body;
+        ControlFlow::Continue(())
+    });
+}
+
+fn write_turn(store: &mut DirectoryStore, key: SessionKey, model: &mut Model, choices: &mut Choices<'_>) {
+    let rolled_back = choices.byte().is_multiple_of(8);
+    let (generation, next_in, next_out) = (model.generation, model.next_in, model.next_out);
+    let mut bodies = Vec::new();
+    store.begin();
+    for _ in 0..1 + choices.byte() % 4 {
+        let kind = choices.byte() % 16;
+        let length = match choices.byte() {
+            long @ 250.. => usize::from(long - 249) * 500,
+            short => usize::from(short) + 1,
+        };
+        let mut body = choices.take(length).to_vec();
+        body.resize(length, b'.');
+        let record = match kind {
+            0..=6 => {
+                bodies.push(((model.generation, model.next_out), body.clone()));
+                model.next_out += 1;
+                record(RecordKind::Outbound, model.next_out - 1, model.next_in, &body)
+            }
+            7..=11 => {
+                model.next_in += 1;
+                record(RecordKind::Inbound, model.next_in - 1, model.next_in, &body)
+            }
+            12 | 13 => record(RecordKind::Attempt, model.next_in, model.next_in, &body),
+            14 => {
+                model.next_out += u64::from(choices.byte());
+                record(RecordKind::Adjust, model.next_out, model.next_in, &body)
+            }
+            _ => {
+                (model.generation, model.next_in, model.next_out) = (model.generation + 1, 1, 1);
+                record(RecordKind::Reset, 1, 1, &body)
+            }
+        };
+        store.append(key, &record).expect("the journal takes it");
+    }
+    if rolled_back {
+        store.rollback();
+        (model.generation, model.next_in, model.next_out) = (generation, next_in, next_out);
+    } else {
+        store.commit().expect("the journal commits");
+        model.bodies.extend(bodies);
+    }
+}
+
+fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
+    Record {
+        kind,
+        flags: RecordFlags::default(),
+        seq: SeqNum(seq),
+        next_in: SeqNum(next_in),
+        connection: Connection(1),
+        cause: None,
+        utc: Utc(1_000_000 + seq),
+        mono: Mono(seq),
+        body,
+    }
+}
+
+fn change_byte(files: &[PathBuf], choices: &mut Choices<'_>) {
+    let path = &files[choices.below(files.len())];
+    let mut bytes = fs::read(path).expect("a file of the journal");
+    // Mostly where something stands.
+    let used = bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+    let reach = if choices.byte().is_multiple_of(8) { bytes.len() } else { (used + 64).min(bytes.len()) };
+    if reach > 0 {
+        let at = choices.below(reach);
+        bytes[at] ^= choices.byte().max(1);
+        fs::write(path, bytes).expect("it is written");
+    }
+}
+
+/// Damage of other kinds: nobody promises the numbers, only that nothing is made up.
+fn wreck(files: &[PathBuf], choices: &mut Choices<'_>) {
+    let path = &files[choices.below(files.len())];
+    let mut bytes = fs::read(path).expect("a file of the journal");
+    let (from, to) = (choices.below(bytes.len() + 1), choices.below(bytes.len() + 1));
+    let (from, to) = (from.min(to), from.max(to));
+    match choices.byte() % 5 {
+        0 => bytes[from..to].fill(0),
+        1 => bytes.truncate(from),
+        2 => bytes.copy_within(from..to, 0),
+        3 => {
+            let all = bytes.len();
+            bytes.copy_within(from..to, all - (to - from));
+        }
+        _ => {
+            fs::remove_file(path).expect("it goes");
+            return;
+        }
+    }
+    fs::write(path, bytes).expect("it is written");
+}
+
+fn session() -> SessionId {
+    SessionId::new("FIX.4.4", "VENUE", "TRADER").expect("a good identity")
+}
+
+fn open(folder: &Folder) -> DirectoryStore {
+    DirectoryStore::new(&folder.0).with_segments(4096, 16384)
+}
+
+fn files_of(directory: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(directory)
+        .expect("the session's directory")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    for session in files_of(from) {
+        let target = to.join(session.file_name().expect("a name"));
+        fs::create_dir_all(&target).expect("a directory");
+        for file in files_of(&session) {
+            match fs::copy(&file, target.join(file.file_name().expect("a name"))) {
+                Ok(_) => {}
+                // The store thread renames a segment when it is ready.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => panic!("a copy: {error}"),
+            }
+        }
+    }
+}
+
+/// A directory that goes with the value; in memory where the machine has such a place.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let memory = Path::new("/dev/shm");
+        let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = base.join(format!("fixbolt-fuzz-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
