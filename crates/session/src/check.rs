@@ -3,7 +3,7 @@
 use core::ops::ControlFlow;
 
 use fixbolt_codec::{Fault, FaultKind, Message, SeqNum, ToField};
-use fixbolt_dictionary::{Action, RefTag, SessionRejectReason};
+use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason};
 
 use crate::application::Event;
 use crate::inbound::Reject;
@@ -31,7 +31,9 @@ impl Scene<'_> {
                 told &= say(app, key, &Event::Warned { seq, violation });
                 return ControlFlow::Continue(());
             }
-            found = Some(Found { reason: violation.reason, tag: violation.tag });
+            let cut = violation.position.filter(|_| violation.check == Check::TagSyntax);
+            let cut = cut.and_then(|position| cut_value(message, position));
+            found = Some(cut.unwrap_or(Found { reason: violation.reason, tag: violation.tag }));
             ControlFlow::Break(())
         });
         if !told {
@@ -45,9 +47,24 @@ impl Scene<'_> {
 fn broken_field<'m>(message: &Message<'m>, fault: Fault) -> Found<'m> {
     let reason = match fault.kind {
         FaultKind::EmptyValue => SessionRejectReason::TagSpecifiedWithoutAValue,
+        FaultKind::NoEquals => {
+            if let Some(found) = cut_value(message, fault.field) {
+                return found;
+            }
+            SessionRejectReason::InvalidTagNumber
+        }
         _ => SessionRejectReason::InvalidTagNumber,
     };
     Found { reason, tag: RefTag::AsSent(&message.bytes()[fault.tag.start()..fault.tag.end()]) }
+}
+
+/// Test case 14k: a field without `=` is what stands behind a delimiter inside the value of the field before it.
+fn cut_value<'m>(message: &Message<'m>, position: usize) -> Option<Found<'m>> {
+    if message.field_bytes(position).contains(&b'=') {
+        return None;
+    }
+    let tag = message.tags()[..position].iter().rev().copied().find(|tag| *tag != 0)?;
+    Some(Found { reason: SessionRejectReason::NonDataValueIncludesFieldDelimiter, tag: RefTag::Number(tag) })
 }
 
 impl<'m> Found<'m> {

@@ -4,7 +4,7 @@
 
 use core::time::Duration;
 
-use fixbolt_codec::{FromField, Key, Message, SeqNum, Tag, UtcTimestamp, is_admin};
+use fixbolt_codec::{FaultKind, FromField, Key, Message, SeqNum, Tag, UtcTimestamp, is_admin};
 
 use crate::application::{Delivery, Event, Halt, Misbehaviour, SendError, SessionEnd};
 use crate::scene::{Outcome, Scene, Stop};
@@ -78,6 +78,12 @@ impl Scene<'_> {
     /// One message of the counterparty, complete and with the right sum; `kept` when it came before its turn.
     pub(crate) fn inbound(&mut self, message: Message<'_>, kept: bool) -> Result<(), Stop> {
         let header = Header::read(&message);
+        // 14k: to QuickFIX a field without `=` makes the message garbled.
+        if self.core().is_quickfix() && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
+        {
+            self.tell(&Event::Note("a message with a field without = is ignored"));
+            return Ok(());
+        }
         // Any message that is not garbled proves life (session standard, heartbeats).
         let now = self.now;
         {
