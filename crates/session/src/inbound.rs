@@ -87,9 +87,10 @@ impl Scene<'_> {
         // Any message that is not garbled proves life (session standard, heartbeats).
         let now = self.now;
         {
-            let state = &mut self.core().state;
-            state.last_received = now.mono;
-            state.test_request = None;
+            let core = self.core();
+            core.heard = (core.state.last_received, core.state.test_request);
+            core.state.last_received = now.mono;
+            core.state.test_request = None;
         }
         let reset_on_logout = self.core().settings.reset_on_logout;
         match self.core().state.phase {
@@ -578,6 +579,7 @@ impl Scene<'_> {
         self.rollback();
         self.begin();
         let core = self.core();
+        (core.state.last_received, core.state.test_request) = core.heard;
         core.state.attempts += 1;
         let (attempts, most) = (core.state.attempts, core.settings.poison_attempts);
         if let Err(error) = self.record_change(RecordKind::Attempt, why) {

@@ -185,6 +185,14 @@ impl Sessions {
         (state.next_in, state.next_out)
     }
 
+    /// What a rolled back turn must leave as it was, as text: for tests.
+    #[cfg(feature = "conformance")]
+    #[must_use]
+    pub fn snapshot(&self, key: SessionKey) -> String {
+        let Slot { core, outbox, .. } = self.slot(key);
+        format!("{:?}\n{:?}\n{:?}\n{:?}", core.state, outbox.ends, core.stash, core.leaving)
+    }
+
     /// Whether a transport connection may be given to the session now.
     #[must_use]
     pub fn can_connect(&self, key: SessionKey) -> bool {
@@ -297,7 +305,8 @@ impl Sessions {
     /// Whether the session has more to write than fits now: call [`Sessions::tick`] again once the socket has taken some.
     #[must_use]
     pub fn is_replaying(&self, key: SessionKey) -> bool {
-        self.slot(key).core.state.replay.is_some()
+        let core = &self.slot(key).core;
+        core.state.replay.is_some() && core.end.is_none()
     }
 
     /// Whether the session reads nothing for now: the application said "not now", or the outbox is full. Call

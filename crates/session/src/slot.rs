@@ -11,7 +11,7 @@ use crate::mask;
 use crate::outbox::{Ends, Outbox, OutboxMark};
 use crate::settings::{Compatibility, Role, SessionSettings, WhileLoggedOff};
 use crate::stash::Stash;
-use crate::state::{Phase, State};
+use crate::state::{Phase, State, TestRequest};
 use crate::store::{Record, RecordFlags, RecordKind, SessionKey, Store, StoreError};
 use crate::time::{Mono, Now};
 
@@ -96,6 +96,8 @@ pub(crate) struct Core {
     pub(crate) incomplete: Option<Incomplete>,
     /// The application says "not now", or there is no room for an answer: nothing is read meanwhile.
     pub(crate) blocked: Option<Blocked>,
+    /// When a message was last heard, and the TestRequest that waited, before the message at work came.
+    pub(crate) heard: (Mono, Option<TestRequest>),
     /// What the store said to a record of the open turn, which cannot be committed any more.
     pub(crate) refused: Option<StoreError>,
     envelope: Envelope,
@@ -144,6 +146,7 @@ impl Core {
             incomplete: None,
             blocked: None,
             refused: None,
+            heard: (state.last_received, None),
             envelope,
             clock: SecondCache::new(),
             scratch: settings.validator.as_ref().map(|validator| validator.scratch()),

@@ -1,0 +1,193 @@
+//! Property 1 of the design, for the core alone: after warm-up neither side allocates for a message, with validation, a store,
+//! resends and changes of the second.
+
+#![allow(unsafe_code)] // the counting allocator
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_dictionary::{Validator, fix44};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Application, Delivery, Event, Handle, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings,
+    Sessions, Turn, Utc,
+};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that ends has no counter any more, and is of no interest.
+    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs no allocation.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Messages a round and side.
+const ROUND: u64 = 50;
+/// Rounds before counting begins: the store's ring has gone round, buffers have their size.
+const WARM_UP: u64 = 500;
+const COUNTED: u64 = 2_000;
+/// Every so many rounds the network loses one.
+const LOST_EVERY: u64 = 40;
+
+#[derive(Default)]
+struct Desk {
+    messages: u64,
+    rejects: u64,
+    gaps: u64,
+}
+
+impl Application for Desk {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        self.messages += 1;
+        if message.msg_type() == b"D" {
+            let id = message.get(Tag::new(11)).unwrap_or(b"?");
+            report(turn.reply(), id)?;
+        }
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        match event {
+            Event::Rejected { .. } | Event::RejectReceived { .. } => self.rejects += 1,
+            Event::GapDetected { .. } => self.gaps += 1,
+            _ => {}
+        }
+    }
+}
+
+fn order(to: Handle<'_>, n: u64) -> Result<SeqNum, SendError> {
+    let mut draft = to.draft(MsgType::new(b"D"));
+    draft
+        .writer()
+        .field(Key::new(11), &n)
+        .bytes(Key::new(55), b"IBM")
+        .bytes(Key::new(54), b"1")
+        .bytes(Key::new(60), b"20260105-09:00:00.000")
+        .field(Key::new(38), &(n % 1000 + 1))
+        .bytes(Key::new(40), b"2")
+        .bytes(Key::new(44), b"57.00");
+    draft.send()
+}
+
+fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+    let mut draft = to.draft(MsgType::new(b"8"));
+    draft
+        .writer()
+        .bytes(Key::new(37), id)
+        .bytes(Key::new(11), id)
+        .bytes(Key::new(17), id)
+        .bytes(Key::new(150), b"0")
+        .bytes(Key::new(39), b"0")
+        .bytes(Key::new(55), b"IBM")
+        .bytes(Key::new(54), b"1")
+        .bytes(Key::new(151), b"100")
+        .bytes(Key::new(14), b"0")
+        .bytes(Key::new(6), b"0");
+    draft.send()
+}
+
+struct Side {
+    sessions: Sessions,
+    key: SessionKey,
+    desk: Desk,
+    inbox: Vec<u8>,
+}
+
+impl Side {
+    fn new(now: Now, role: Role, validator: &Arc<Validator>) -> Self {
+        let (ours, theirs) = if role == Role::Initiator { ("TRADER", "VENUE") } else { ("VENUE", "TRADER") };
+        let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
+        settings.validator = Some(Arc::clone(validator));
+        let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);
+        let mut desk = Desk::default();
+        let key = sessions.open(now, settings, &mut desk).unwrap();
+        Self { sessions, key, desk, inbox: Vec::with_capacity(1 << 20) }
+    }
+
+    /// Reads what came.
+    fn read(&mut self, now: Now) {
+        let used = self.sessions.receive(now, self.key, &self.inbox, &mut self.desk);
+        self.inbox.drain(..used);
+    }
+}
+
+/// Takes what `from` may write to `to`, unless it gets lost.
+fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
+    let bytes = from.sessions.writable(from.key);
+    let length = bytes.len();
+    if !lost {
+        to.inbox.extend_from_slice(bytes);
+    }
+    from.sessions.written(from.key, length);
+    if from.sessions.is_replaying(from.key) {
+        from.sessions.tick(now, from.key, &[], &mut from.desk);
+    }
+    to.read(now);
+    length > 0
+}
+
+#[test]
+fn no_message_costs_an_allocation() {
+    let mut now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+    let validator = Arc::new(Validator::new(fix44()));
+    let mut trader = Side::new(now, Role::Initiator, &validator);
+    let mut venue = Side::new(now, Role::Acceptor, &validator);
+    for side in [&mut venue, &mut trader] {
+        side.sessions.connected(now, side.key, &mut side.desk);
+    }
+    let mut sent = 0;
+    let mut before = 0;
+    for round in 0..WARM_UP + COUNTED {
+        if round == WARM_UP {
+            before = ALLOCATIONS.get();
+        }
+        while carry(now, &mut trader, &mut venue, false) | carry(now, &mut venue, &mut trader, false) {}
+        for _ in 0..ROUND {
+            sent += 1;
+            let Side { sessions, key, desk, .. } = &mut trader;
+            sessions.act(now, *key, desk, |turn| order(turn.reply(), sent)).unwrap();
+        }
+        if round % LOST_EVERY == 0 {
+            carry(now, &mut trader, &mut venue, true);
+        }
+        let step = Duration::from_millis(30);
+        now = Now { mono: now.mono + step, utc: now.utc + step };
+    }
+    while carry(now, &mut trader, &mut venue, false) | carry(now, &mut venue, &mut trader, false) {}
+    let allocations = ALLOCATIONS.get() - before;
+    // The last lost round is asked for with the next message, which came.
+    assert_eq!((venue.desk.messages, trader.desk.messages), (sent, sent));
+    assert_eq!((venue.desk.rejects, trader.desk.rejects), (0, 0));
+    assert!(venue.desk.gaps > 0, "something was sent again");
+    println!("{sent} orders and reports, {} gaps: {allocations} allocations", venue.desk.gaps);
+    assert_eq!(allocations, 0);
+}

@@ -1,0 +1,239 @@
+//! A turn is one commit (property 4): what fails leaves every session it touched as it was, and only the session at fault pays.
+
+mod wire;
+
+use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
+use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionId, SessionKey};
+use wire::{Mood, Side, kinds, report, settings};
+
+const A: SessionKey = SessionKey(0);
+const B: SessionKey = SessionKey(1);
+
+/// Memory that counts its records, and refuses those of one session when told to.
+struct Refusing {
+    inner: MemoryStore,
+    refuses: Arc<Mutex<Option<SessionKey>>>,
+    committed: Arc<Mutex<Vec<(SessionKey, RecordKind)>>>,
+    turn: Vec<(SessionKey, RecordKind)>,
+}
+
+fn full() -> StoreError {
+    StoreError::Full { place: "test".into() }
+}
+
+impl Store for Refusing {
+    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+        self.inner.open(session)
+    }
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.inner.close(session)
+    }
+    fn begin(&mut self) {
+        self.turn.clear();
+        self.inner.begin();
+    }
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        if *self.refuses.lock().unwrap() == Some(session) {
+            return Err(full());
+        }
+        self.turn.push((session, record.kind));
+        self.inner.append(session, record)
+    }
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        self.committed.lock().unwrap().append(&mut self.turn);
+        self.inner.commit()
+    }
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+    fn durable(&self) -> Position {
+        self.inner.durable()
+    }
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.inner.read(session, generation, range)
+    }
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.replay(session, visit)
+    }
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        None
+    }
+}
+
+struct Bench {
+    side: Side,
+    refuses: Arc<Mutex<Option<SessionKey>>>,
+    committed: Arc<Mutex<Vec<(SessionKey, RecordKind)>>>,
+}
+
+impl Bench {
+    /// Two sessions that are logged on, with a TestRequest outstanding and bytes queued in the first.
+    fn new() -> Self {
+        let (refuses, committed) = (Arc::default(), Arc::default());
+        let store = Refusing {
+            inner: MemoryStore::new(),
+            refuses: Arc::clone(&refuses),
+            committed: Arc::clone(&committed),
+            turn: Vec::new(),
+        };
+        let all = ["A", "B"].map(|name| settings(name, Role::Acceptor)).to_vec();
+        let mut side = Side::new(Box::new(store), all);
+        side.desk.copies_to = Some(B);
+        side.log_on(0, 1, "");
+        side.log_on(1, 1, "");
+        side.pass(Duration::from_secs(37));
+        side.tick(0, &[]);
+        side.tick(1, &[]);
+        assert!(!side.sessions.writable(A).is_empty(), "a TestRequest waits for the socket");
+        Self { side, refuses, committed }
+    }
+
+    fn snapshot(&self) -> (String, String, usize) {
+        let [a, b] = [A, B].map(|key| self.side.sessions.snapshot(key));
+        (a, b, self.committed.lock().unwrap().len())
+    }
+
+    fn order(&mut self) {
+        let bytes = self.side.wire(0, "35=D|34=2|11=a|");
+        self.side.hear(0, &bytes);
+    }
+}
+
+#[test]
+fn a_failed_message_leaves_both_sessions_as_they_were_but_for_the_attempt() {
+    for mood in [Mood::Fails, Mood::Panics] {
+        let mut bench = Bench::new();
+        let (a, b, records) = bench.snapshot();
+        bench.side.desk.mood = mood;
+        bench.order();
+        let (a_after, b_after, records_after) = bench.snapshot();
+        assert_eq!(a_after, a.replace("attempts: 0", "attempts: 1"), "{mood:?}");
+        assert_eq!(b_after, b, "{mood:?}");
+        assert_eq!(records_after, records + 1);
+        assert_eq!(bench.committed.lock().unwrap().last(), Some(&(A, RecordKind::Attempt)));
+        assert!(bench.side.sessions.wants_close(A) && !bench.side.sessions.wants_close(B));
+        assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationFailed { seq: SeqNum(2) }));
+        assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
+    }
+}
+
+#[test]
+fn a_message_that_waits_leaves_nothing_but_the_sign_of_life() {
+    for mood in [Mood::NotNow, Mood::Full] {
+        let mut bench = Bench::new();
+        // Any message answers a TestRequest; then only the turn could change anything.
+        bench.side.say(0, "35=0|34=2|");
+        let before = bench.snapshot();
+        bench.side.desk.mood = mood;
+        let bytes = bench.side.wire(0, "35=D|34=3|11=a|");
+        assert_eq!(bench.side.hear(0, &bytes), 0, "the message is shown again");
+        assert_eq!(bench.snapshot(), before, "{mood:?}");
+        bench.side.desk.mood = Mood::Done;
+        assert_eq!(bench.side.hear(0, &bytes), bytes.len());
+        assert_eq!(bench.side.desk.got, ["a"]);
+    }
+}
+
+#[test]
+fn a_failed_or_panicking_act_leaves_both_sessions_as_they_were() {
+    let mut bench = Bench::new();
+    let before = bench.snapshot();
+    let Side { now, sessions, desk, .. } = &mut bench.side;
+    let failed = sessions.act(*now, A, desk, |turn| {
+        report(turn.reply(), b"x")?;
+        report(turn.to(B).unwrap(), b"x")?;
+        Err::<(), _>(SendError::Application("changed its mind"))
+    });
+    assert_eq!(failed, Err(SendError::Application("changed its mind")));
+    assert_eq!(bench.snapshot(), before);
+    let Side { now, sessions, desk, .. } = &mut bench.side;
+    let panicked: Result<(), _> = sessions.act(*now, A, desk, |turn| {
+        report(turn.to(B).unwrap(), b"x")?;
+        panic!("application bug")
+    });
+    assert!(panicked.is_err());
+    assert_eq!(bench.snapshot(), before);
+    assert!(bench.side.sessions.wants_close(A) && !bench.side.sessions.wants_close(B));
+}
+
+#[test]
+fn a_store_that_refuses_leaves_the_session_as_it_was_and_halts_it() {
+    let mut bench = Bench::new();
+    bench.side.say(0, "35=0|34=2|");
+    bench.side.pass(Duration::from_secs(37));
+    let before = bench.snapshot();
+    *bench.refuses.lock().unwrap() = Some(A);
+    // The clock's turn: a TestRequest that cannot be stored is not outstanding.
+    bench.side.tick(0, &[]);
+    assert_eq!(bench.snapshot(), before);
+    assert_eq!(bench.side.sessions.halted(A), Some(&Halt::StoreFailed(full())));
+    assert!(!bench.side.sessions.wants_close(B));
+}
+
+#[test]
+fn another_sessions_store_halts_only_that_one_and_the_message_goes_on_without_it() {
+    for mood in [Mood::Done, Mood::Careless] {
+        let mut bench = Bench::new();
+        bench.side.say(0, "35=0|34=2|");
+        bench.side.desk.mood = mood;
+        *bench.refuses.lock().unwrap() = Some(B);
+        let before = bench.snapshot();
+        let bytes = bench.side.wire(0, "35=D|34=3|11=a|");
+        assert_eq!(bench.side.hear(0, &bytes), 0, "the turn could not be committed");
+        assert_eq!(bench.snapshot(), before, "{mood:?}");
+        assert_eq!(bench.side.sessions.halted(A), None);
+        assert_eq!(bench.side.sessions.halted(B), Some(&Halt::StoreFailed(full())));
+        bench.side.desk.mood = Mood::Careless;
+        assert_eq!(bench.side.hear(0, &bytes), bytes.len());
+        assert_eq!(kinds(&bench.side.take(0)), "8");
+    }
+}
+
+#[test]
+fn a_reset_that_fails_leaves_numbers_and_what_waited_behind_the_gap() {
+    let mut bench = Bench::new();
+    bench.side.say(0, "35=D|34=4|11=early|");
+    let (a, _, records) = bench.snapshot();
+    *bench.refuses.lock().unwrap() = Some(A);
+    bench.side.hear(0, &bench.side.wire(0, "35=A|34=1|98=0|108=30|141=Y|"));
+    let (a_after, _, records_after) = bench.snapshot();
+    assert_eq!(a_after, a);
+    assert_eq!(records_after, records);
+}
+
+#[test]
+fn a_panic_in_any_callback_costs_the_connection_and_not_the_worker() {
+    for callback in ["on_logon", "on_event", "on_resend"] {
+        let mut bench = Bench::new();
+        bench.side.send(0, "x", 1).unwrap();
+        bench.side.desk.panic_in = callback;
+        match callback {
+            "on_logon" => {
+                bench.side.disconnect(0);
+                bench.side.log_on(0, 2, "");
+            }
+            "on_resend" => drop(bench.side.say(0, "35=2|34=2|7=1|16=0|")),
+            _ => drop(bench.side.say(0, "35=3|34=2|45=1|")),
+        }
+        assert!(bench.side.sessions.wants_close(A), "{callback}");
+        assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationPanicked { callback }));
+        bench.side.desk.panic_in = "";
+        assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
+        assert_eq!(bench.side.sessions.phase(B), Phase::LoggedOn);
+    }
+}
