@@ -51,8 +51,30 @@ finish() {
 # Where the reference folder would be, as the tests look for it.
 shared_folder() { printf '%s\n' "${FIXBOLT_SHARED:-$root/../shared}"; }
 
-# The fuzzer has no dependencies but ours, so it builds with the workspace's versions: its lock file is made from ours.
-lock_fuzz() { cp Cargo.lock fuzz/Cargo.lock && cargo metadata --offline --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null; }
+# The packages outside the workspace compile its crates, so they are locked to its versions: the fuzzer, which has no
+# dependencies of its own, by a copy of its lock file; the peers' own file follows a change of the workspace by itself.
+lock_outside() {
+    cp Cargo.lock fuzz/Cargo.lock
+    local package
+    for package in fuzz peers/interop; do
+        cargo metadata --format-version 1 --manifest-path $package/Cargo.toml >/dev/null
+    done
+    git diff --stat -- peers/interop/Cargo.lock
+}
+
+# fuzzing SECONDS: every target for so long.
+fuzzing() {
+    lock_outside
+    cargo run --locked --release --manifest-path fuzz/Cargo.toml -- --seconds "$1" --seed "${FUZZ_SEED:-1}" | tee "$work/fuzz"
+    note "$(tail -n 1 "$work/fuzz")"
+}
+
+# peers short|all: Fixbolt and QuickFIX C++ against each other.
+peers() {
+    lock_outside
+    peers/interop/run "$1" | tee "$work/peers"
+    note "$(tail -n 1 "$work/peers")"
+}
 
 # Debian packages that the peers need; the first step of both scripts.
 install_tools() {
