@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod codec;
 
 pub mod machine;
+pub mod messages;
 pub mod own_messages;
 
 pub mod open_loop;

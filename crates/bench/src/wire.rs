@@ -26,6 +26,7 @@ pub fn read<'m>(index: &'m mut Index<'_>, bytes: &'m [u8]) -> Option<Message<'m>
 pub struct Encoder {
     envelope: Envelope,
     second: SecondCache,
+    precision: Precision,
 }
 
 impl Encoder {
@@ -33,11 +34,17 @@ impl Encoder {
     #[must_use]
     pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
         let envelope = Envelope::new(begin_string, sender_comp_id, target_comp_id)?;
-        Some(Self { envelope, second: SecondCache::new() })
+        Some(Self { envelope, second: SecondCache::new(), precision: Precision::Millis })
+    }
+
+    /// The same with another precision of SendingTime than milliseconds.
+    #[must_use]
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// Writes a whole message into `slot`: what `write` writes, and around it BeginString, BodyLength, CompIDs, MsgSeqNum,
-    /// SendingTime (milliseconds) and CheckSum. Gives where it stands; `None` when the body was refused or the slot is too small.
+    /// SendingTime and CheckSum. Gives where it stands; `None` when the body was refused or the slot is too small.
     #[inline]
     pub fn encode(
         &mut self,
@@ -53,7 +60,7 @@ impl Encoder {
         write(&mut body);
         let sum = body.finish().ok()?.sum;
         let (memory, range) = body.into_memory();
-        let sending_time = self.second.render(sending_time, Precision::Millis);
+        let sending_time = self.second.render(sending_time, self.precision);
         let stamp = Stamp { seq, sending_time, original: None };
         self.envelope.seal(memory, range, msg_type, sum, &stamp).ok()
     }

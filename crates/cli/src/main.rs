@@ -4,6 +4,7 @@
 //! output, everything else to standard error; a reader that goes away (`| head`) ends a command quietly.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod demo;
 mod dictionary;
 mod ended;
@@ -51,6 +52,8 @@ enum Command {
     Journal(journal::Command),
     #[command(subcommand)]
     Dictionary(dictionary::Command),
+    #[command(subcommand)]
+    Bench(bench::Command),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Print(arguments) => print::run(&arguments),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
+        Command::Bench(command) => bench::run(&command),
     };
     exit::code(result)
 }
