@@ -109,9 +109,9 @@ pub enum SendError {
     Unavailable,
     /// The MsgType belongs to the session layer (0 1 2 3 4 5 A): the session writes it itself.
     SessionMessage,
-    /// The message is larger than the counterparty or the settings allow.
+    /// The message is larger than the counterparty or the settings allow, or its turn writes more than the outbox holds.
     TooLarge {
-        /// Bytes that a message may have.
+        /// Bytes that there may be.
         limit: usize,
     },
     /// The store refused it; the session stops.
@@ -223,6 +223,11 @@ pub enum Halt {
     },
     /// The store could not take a record.
     StoreFailed(StoreError),
+    /// The application panicked when it was shown what the store holds.
+    ApplicationPanicked {
+        /// The callback.
+        callback: &'static str,
+    },
 }
 
 impl fmt::Display for Halt {
@@ -233,6 +238,7 @@ impl fmt::Display for Halt {
             }
             Self::StoreDamaged { reason } => write!(f, "the store is damaged: {reason}"),
             Self::StoreFailed(error) => write!(f, "the store failed: {error}"),
+            Self::ApplicationPanicked { callback } => write!(f, "the application panicked in {callback}"),
         }
     }
 }

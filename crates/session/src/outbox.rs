@@ -104,6 +104,11 @@ impl Outbox {
         OutboxMark { tail: self.ends.tail, length_digits: self.ends.length_digits }
     }
 
+    /// Whether something was queued when the mark was made.
+    pub(crate) fn was_queued(&self, mark: OutboxMark) -> bool {
+        mark.tail > self.ends.head
+    }
+
     pub(crate) fn rollback(&mut self, mark: OutboxMark) {
         self.ends.tail = mark.tail;
         self.ends.length_digits = mark.length_digits;

@@ -234,6 +234,13 @@ impl FieldStorage {
     pub(crate) fn new(fields: usize) -> Self {
         Self { tags: vec![0; fields], spans: vec![fixbolt_codec::Span::default(); fields] }
     }
+
+    /// Room for at least so many fields.
+    pub(crate) fn grow(&mut self, fields: usize) {
+        if fields > self.tags.len() {
+            *self = Self::new(fields);
+        }
+    }
 }
 
 /// Reads a whole message; `None` when the bytes are none.

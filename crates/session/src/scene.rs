@@ -172,6 +172,7 @@ impl Scene<'_> {
             route: route.copied(),
             header: &[],
             session_layer: true,
+            alone: false,
         };
         let mut draft = handle.open(MsgType::new(msg_type), posting);
         fields(draft.writer());

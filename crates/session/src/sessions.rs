@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixbolt_codec::{Frame, Framed, Index, SeqNum};
+use fixbolt_codec::{Envelope, Frame, Framed, Index, SeqNum};
 
 use crate::application::{Application, Event, GarbledError, Halt, Resume, SendError, SessionEnd};
 use crate::id::SessionId;
@@ -64,7 +64,7 @@ impl core::error::Error for OpenError {}
 const OUTBOX_MIN: usize = 16 * 1024;
 
 impl Sessions {
-    /// No sessions yet. Messages of up to `max_message_size` bytes can be indexed, whatever a session's own limit is.
+    /// No sessions yet. Messages of up to `max_message_size` bytes can be indexed, more once a session takes larger ones.
     #[must_use]
     pub fn new(store: Box<dyn Store>, max_message_size: usize) -> Self {
         let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
@@ -101,7 +101,14 @@ impl Sessions {
         if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
             return Err(OpenError::Setting("MaxMessageSize is at least 8192"));
         }
-        let (key, recovered) = self.store.open(&settings.id).map_err(OpenError::Store)?;
+        // Before the store has numbered it: a session that the store knows must be one here, too.
+        let id = &settings.id;
+        let parts = [id.begin_string(), id.sender_comp_id(), id.target_comp_id()].map(str::as_bytes);
+        let envelope = Envelope::new(parts[0], parts[1], parts[2])
+            .ok_or(OpenError::Setting("BeginString has more than 12 bytes, or a CompID more than 64"))?;
+        self.inbound.grow(settings.max_message_size / 4);
+        self.stored.grow(settings.max_message_size / 4);
+        let (key, recovered) = self.store.open(id).map_err(OpenError::Store)?;
         debug_assert_eq!(key.0 as usize, self.slots.len(), "a store numbers its sessions from 0 on");
         let state = State {
             phase: Phase::Disconnected,
@@ -125,8 +132,7 @@ impl Sessions {
             peer_max_message_size: usize::MAX,
         };
         let (poison_attempts, outbox_size) = (settings.poison_attempts, settings.outbox_size);
-        let mut core = Core::new(settings, key, state)
-            .ok_or(OpenError::Setting("BeginString or a CompID is too long"))?;
+        let mut core = Core::new(settings, key, state, envelope);
         if let Some(reason) = recovered.damage {
             core.halted = Some(Halt::StoreDamaged { reason });
         } else if recovered.attempts >= poison_attempts {
@@ -143,10 +149,20 @@ impl Sessions {
         Ok(key)
     }
 
-    /// Shows an application what the session's store holds; [`Sessions::open`] does so by itself.
+    /// Shows an application what the session's store holds; [`Sessions::open`] does so by itself. One that panics at it does
+    /// not know where it stands: the session is halted.
     pub fn resume(&mut self, key: SessionKey, app: &mut dyn Application) {
         let (next_in, next_out) = self.numbers(key);
-        app.on_resume(key, &mut Resume { store: &mut *self.store, key, next_in, next_out });
+        let mut resume = Resume { store: &mut *self.store, key, next_in, next_out };
+        if catch_unwind(AssertUnwindSafe(|| app.on_resume(key, &mut resume))).is_err() {
+            let halt = Halt::ApplicationPanicked { callback: "on_resume" };
+            self.slot_mut(key).core.halted.get_or_insert(halt);
+        }
+    }
+
+    /// Tells the application of something that happened to the session outside it. A panic costs the connection.
+    pub fn tell(&mut self, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
+        tell(app, &mut self.slot_mut(key).core, event);
     }
 
     /// The open session with this identity.
@@ -236,8 +252,11 @@ impl Sessions {
             match slot.core.framer.next(&bytes[at..]) {
                 Frame::Message(framed) => {
                     slot.core.incomplete = None;
+                    let next_in = slot.core.state.next_in;
                     let _ = self.message(now, key, framed, false, app);
-                    if self.slot(key).core.blocked.is_none() {
+                    // One that was taken is not shown again, also when what follows from it has to wait.
+                    let core = &self.slot(key).core;
+                    if core.blocked.is_none() || core.state.next_in > next_in {
                         at += framed.bytes().len();
                     }
                 }

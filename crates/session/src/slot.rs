@@ -129,14 +129,8 @@ pub(crate) enum Posting<'p> {
 }
 
 impl Core {
-    pub(crate) fn new(settings: SessionSettings, key: SessionKey, state: State) -> Option<Self> {
-        let id = &settings.id;
-        let envelope = Envelope::new(
-            id.begin_string().as_bytes(),
-            id.sender_comp_id().as_bytes(),
-            id.target_comp_id().as_bytes(),
-        )?;
-        Some(Self {
+    pub(crate) fn new(settings: SessionSettings, key: SessionKey, state: State, envelope: Envelope) -> Self {
+        Self {
             stash: Stash::new(settings.stash_size),
             framer: Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON.min(settings.max_message_size)),
             halted: None,
@@ -155,7 +149,7 @@ impl Core {
             key,
             state,
             settings,
-        })
+        }
     }
 
     /// Either QuickFIX: one began as a port of the other.

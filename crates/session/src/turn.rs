@@ -72,6 +72,7 @@ impl Turn<'_> {
 
     /// Where to write an answer. Routing fields of the inbound message (115, 116, 144 and 128, 129, 145) are reversed on it.
     pub fn reply(&mut self) -> Handle<'_> {
+        let alone = !self.own.outbox.was_queued(self.own.undo.outbox);
         Handle {
             now: self.now,
             core: &mut self.own.core,
@@ -81,6 +82,7 @@ impl Turn<'_> {
             route: self.inbound,
             header: &[],
             session_layer: false,
+            alone,
         }
     }
 
@@ -97,6 +99,7 @@ impl Turn<'_> {
         };
         touch(slot, self.number, self.touched);
         let cause = if wanted == own { self.cause } else { None };
+        let alone = !slot.outbox.was_queued(slot.undo.outbox);
         Some(Handle {
             now: self.now,
             core: &mut slot.core,
@@ -106,6 +109,7 @@ impl Turn<'_> {
             route: None,
             header: &[],
             session_layer: false,
+            alone,
         })
     }
 }
@@ -135,6 +139,8 @@ pub struct Handle<'a> {
     pub(crate) route: Option<Message<'a>>,
     pub(crate) header: &'a [(Key, &'a [u8])],
     pub(crate) session_layer: bool,
+    /// Nothing was queued before this turn: what does not fit now never will.
+    pub(crate) alone: bool,
 }
 
 impl<'a> Handle<'a> {
@@ -147,7 +153,7 @@ impl<'a> Handle<'a> {
     }
 
     pub(crate) fn open(self, msg_type: MsgType, posting: Posting<'a>) -> Draft<'a> {
-        let Self { now, core, outbox, store, cause, route, header, session_layer } = self;
+        let Self { now, core, outbox, store, cause, route, header, session_layer, alone } = self;
         let refused = if !session_layer && msg_type.is_admin() {
             Some(SendError::SessionMessage)
         } else if session_layer {
@@ -163,10 +169,11 @@ impl<'a> Handle<'a> {
         let body_start = ends.tail() + core.headroom(msg_type, posting, ends);
         // Room for CheckSum, and for a body that moves because BodyLength has more digits than guessed.
         let limit = memory.len().saturating_sub(SPARE).min(most);
+        let alone = alone || ends.tail() == 0;
         let (start, limit, refused) = if body_start < limit {
             (body_start, limit, refused)
         } else {
-            (0, 0, refused.or(Some(SendError::BackPressure)))
+            (0, 0, refused.or(Some(no_room(core, alone, ends.tail()))))
         };
         let mut writer = BodyWriter::within(msg_type, memory, start, limit);
         for (key, value) in header {
@@ -175,8 +182,18 @@ impl<'a> Handle<'a> {
         if let Some(inbound) = route {
             reverse_route(&mut writer, &inbound, if session_layer { ROUTE_MAX } else { usize::MAX });
         }
-        Draft { now, writer, ends, core, store, posting, refused }
+        Draft { now, writer, ends, core, store, posting, refused, alone }
     }
+}
+
+/// The same turn fits once the socket has taken what was queued before it; when nothing was, it never will.
+fn no_room(core: &Core, alone: bool, tail: usize) -> SendError {
+    if !alone && core.state.phase != Phase::Disconnected {
+        return SendError::BackPressure;
+    }
+    let memory = core.settings.outbox_size.saturating_sub(SPARE);
+    let message = core.state.peer_max_message_size.min(core.settings.max_message_size);
+    SendError::TooLarge { limit: if tail == 0 { message.min(memory) } else { memory } }
 }
 
 /// Longest routing field on a message of the session layer: no counterparty makes its Rejects too large for the outbox.
@@ -218,6 +235,7 @@ pub struct Draft<'d> {
     store: &'d mut (dyn Store + 'd),
     posting: Posting<'d>,
     refused: Option<SendError>,
+    alone: bool,
 }
 
 impl<'d> BodySink<'d> for Draft<'d> {
@@ -233,16 +251,12 @@ impl<'d> BodySink<'d> for Draft<'d> {
     /// # Errors
     /// [`SendError`]; no number was used.
     fn send(self) -> Result<SeqNum, SendError> {
-        let Self { now, writer, ends, core, store, posting, refused } = self;
+        let Self { now, writer, ends, core, store, posting, refused, alone } = self;
         if let Some(error) = refused {
             return Err(error);
         }
         if let Some(EncodeError { kind: fixbolt_codec::EncodeErrorKind::NoRoom, .. }) = writer.error() {
-            // The same message fits once the socket has taken what is queued; else it never will.
-            let memory = core.settings.outbox_size.saturating_sub(SPARE);
-            let limit = core.state.peer_max_message_size.min(core.settings.max_message_size).min(memory);
-            let alone = ends.tail() == 0 || core.state.phase == Phase::Disconnected;
-            return Err(if alone { SendError::TooLarge { limit } } else { SendError::BackPressure });
+            return Err(no_room(core, alone, ends.tail()));
         }
         core.post(now, writer, ends, store, posting)
     }

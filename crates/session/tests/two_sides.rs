@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, SeqNum, Span, Tag};
+use fixbolt_codec::{
+    BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Span, Tag,
+};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
@@ -21,6 +23,11 @@ struct Probe {
     panic_on: Option<&'static [u8]>,
     not_now: u32,
     drop_copy: Option<SessionKey>,
+    /// How many short reports answer each order, at most as many as there is room for.
+    flood: usize,
+    /// Whether what does not fit is the application's failure.
+    minds: bool,
+    panic_at_resume: bool,
 }
 
 impl Application for Probe {
@@ -34,7 +41,16 @@ impl Application for Probe {
         if turn.redelivered() {
             self.redelivered.push(String::from_utf8_lossy(id).into_owned());
         }
-        if message.msg_type() == b"D" {
+        for _ in 0..self.flood {
+            let mut draft = turn.reply().draft(MsgType::new(b"8"));
+            draft.writer().bytes(Key::new(58), b"x");
+            match draft.send() {
+                Err(error) if self.minds => return Err(error),
+                Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        if message.msg_type() == b"D" && self.flood == 0 {
             report(turn.reply(), id)?;
             if let Some(other) = self.drop_copy.and_then(|key| turn.to(key)) {
                 report(other, id)?;
@@ -46,6 +62,10 @@ impl Application for Probe {
         }
         self.orders.push(String::from_utf8_lossy(id).into_owned());
         Ok(Delivery::Done)
+    }
+
+    fn on_resume(&mut self, _session: SessionKey, _: &mut fixbolt_session::Resume<'_>) {
+        assert!(!self.panic_at_resume, "application bug");
     }
 
     fn on_event(&mut self, _session: SessionKey, event: &Event<'_>) {
@@ -448,4 +468,96 @@ fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_number() {
     let (sent, numbers) = answers(settings, &stream);
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert_eq!(numbers, (SeqNum::ONE, SeqNum::ONE));
+}
+
+/// The initiator's message with this number, written by hand.
+fn by_hand(now: Now, msg_type: &str, seq: u64, fields: &str) -> Vec<u8> {
+    let mut cache = SecondCache::new();
+    let time = String::from_utf8(cache.render(now.utc.0, Precision::Millis).to_vec()).unwrap();
+    let body = format!("35={msg_type}|49=TRADER|56=VENUE|34={seq}|52={time}|{fields}").replace('|', "\x01");
+    let mut bytes = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+    let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    bytes
+}
+
+/// A pair whose acceptor has the smallest outbox.
+fn pair_with_a_small_outbox() -> Pair {
+    let mut pair = Pair::new();
+    let Side { sessions, key, app, .. } = &mut pair.acceptor;
+    *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
+    let settings = SessionSettings { outbox_size: 16 * 1024, ..settings(Role::Acceptor) };
+    *key = sessions.open(pair.now, settings, app).unwrap();
+    pair
+}
+
+#[test]
+fn a_turn_that_fits_into_no_outbox_is_a_failure_and_not_tried_for_ever() {
+    let mut pair = pair_with_a_small_outbox();
+    pair.connect();
+    (pair.acceptor.app.flood, pair.acceptor.app.minds) = (1000, true);
+    pair.order("a").unwrap();
+    pair.settle();
+    assert_eq!(pair.acceptor.app.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
+}
+
+#[test]
+fn a_message_that_was_taken_is_not_shown_again_when_the_next_step_has_to_wait() {
+    let mut pair = pair_with_a_small_outbox();
+    pair.connect();
+    let now = pair.now;
+    let Side { sessions, key, app, .. } = &mut pair.acceptor;
+    let receive = |sessions: &mut Sessions, app: &mut Probe, bytes: &[u8]| {
+        assert_eq!(sessions.receive(now, *key, bytes, app), bytes.len());
+    };
+    // 2 and 3 are missing in front of a gap fill; 5 is missing, too.
+    receive(sessions, app, &by_hand(now, "4", 4, "123=Y|36=5|"));
+    receive(sessions, app, &by_hand(now, "D", 6, "11=six|"));
+    receive(sessions, app, &by_hand(now, "D", 2, "11=two|"));
+    // The answers to 3 leave no room to ask for 4 and 5.
+    app.flood = 1000;
+    receive(sessions, app, &by_hand(now, "D", 3, "11=three|"));
+    assert!(sessions.is_blocked(*key));
+    app.flood = 0;
+    let waiting = sessions.writable(*key).len();
+    sessions.written(*key, waiting);
+    receive(sessions, app, &by_hand(now, "4", 4, "123=Y|36=5|"));
+    receive(sessions, app, &by_hand(now, "D", 5, "11=five|"));
+    assert_eq!(app.orders, ["two", "three", "five", "six"]);
+    assert_eq!(sessions.phase(*key), Phase::LoggedOn);
+}
+
+#[test]
+fn a_name_that_no_header_has_room_for_is_refused_and_costs_no_place() {
+    let mut pair = Pair::new();
+    let Side { sessions, app, .. } = &mut pair.acceptor;
+    let long = SessionId::new("FIX.12345678.1", "VENUE", "TRADER").unwrap();
+    assert!(sessions.open(pair.now, SessionSettings::new(long, Role::Acceptor), app).is_err());
+    let other = SessionId::new("FIX.4.4", "VENUE", "OTHER").unwrap();
+    let key = sessions.open(pair.now, SessionSettings::new(other.clone(), Role::Acceptor), app).unwrap();
+    assert_eq!(sessions.settings(key).id, other);
+}
+
+#[test]
+fn an_application_that_panics_at_its_journal_has_a_halted_session() {
+    let mut pair = Pair::new();
+    let Side { sessions, app, .. } = &mut pair.acceptor;
+    app.panic_at_resume = true;
+    let other = SessionId::new("FIX.4.4", "VENUE", "OTHER").unwrap();
+    let key = sessions.open(pair.now, SessionSettings::new(other, Role::Acceptor), app).unwrap();
+    assert_eq!(sessions.halted(key), Some(&Halt::ApplicationPanicked { callback: "on_resume" }));
+}
+
+#[test]
+fn a_session_that_takes_larger_messages_than_the_others_has_room_for_their_fields() {
+    let mut pair = Pair::new();
+    let Side { sessions, key, app, .. } = &mut pair.acceptor;
+    *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
+    let larger = SessionSettings { max_message_size: 256 * 1024, ..settings(Role::Acceptor) };
+    *key = sessions.open(pair.now, larger, app).unwrap();
+    pair.connect();
+    let order = by_hand(pair.now, "D", 2, &format!("11=large|{}", "58=x|".repeat(20_000)));
+    let Side { sessions, key, app, .. } = &mut pair.acceptor;
+    sessions.receive(pair.now, *key, &order, app);
+    assert_eq!(sessions.numbers(*key).0, SeqNum(3));
 }
