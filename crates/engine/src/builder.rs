@@ -32,6 +32,7 @@ impl fmt::Debug for EngineBuilder {
         f.debug_struct("EngineBuilder")
             .field("acceptances", &self.acceptances)
             .field("initiators", &self.initiators)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
@@ -103,6 +104,9 @@ impl EngineBuilder {
 
     /// Listens on `address` for any counterparty: `settings` is asked about the identity that a Logon names (seen from our
     /// side) and refuses it with `None`. Sessions accepted by name are looked for first.
+    ///
+    /// A session opened so stays open, with its journal, until the engine ends, and counts towards
+    /// [`EngineBuilder::session_limit`]: where strangers can connect, let in only names that you know.
     #[must_use]
     pub fn accept_any(
         mut self,
@@ -176,7 +180,7 @@ impl EngineBuilder {
         let system = |doing| move |e: io::Error| EngineError::System { doing, reason: e.to_string() };
         let poll = Poll::new().map_err(system("creating the event queue"))?;
         let waker = Waker::new(poll.registry(), WAKER).map_err(system("creating the waker"))?;
-        let doorbell = Arc::new(Doorbell::new(waker, limits.sessions));
+        let doorbell = Arc::new(Doorbell::new(waker, limits.sessions.max(1)));
         let directory = Arc::new(Directory::default());
         let listeners = listen(acceptances, templates, &poll)?;
         let addresses = listeners.bound.iter().map(|listener| listener.address).collect();

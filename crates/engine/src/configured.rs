@@ -36,6 +36,14 @@ impl EngineBuilder {
     /// engine.
     pub fn from_config(configuration: &Configuration) -> Result<Self, EngineError> {
         let mut builder = store_of(Self::new(), &configuration.sessions)?;
+        let acceptors = configuration
+            .sessions
+            .iter()
+            .filter(|session| matches!(session.connection, Connection::Acceptor { .. }));
+        // Whose a connection is shows with its Logon: until then the most patient session decides.
+        if let Some(longest) = acceptors.map(|session| session.logon_timeout).max() {
+            builder = builder.pending_time(longest);
+        }
         let mut dictionaries = Dictionaries::default();
         for session in &configuration.sessions {
             builder = add(builder, session, &mut dictionaries)?;
@@ -307,6 +315,16 @@ mod tests {
         let error = Dictionaries::default().validator(&first(&line), "FIX.4.4").unwrap_err();
         assert!(matches!(error, EngineError::Dictionary { .. }), "{error}");
         std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn the_longest_logon_timeout_is_how_long_a_connection_may_take_to_log_on() {
+        let text = format!(
+            "{BASE}LogonTimeout=3\n[SESSION]\nTargetCompID=B\nLogonTimeout=45\n[SESSION]\nTargetCompID=C\n"
+        );
+        let configuration = Configuration::from_text("a.cfg", &text).unwrap();
+        let builder = format!("{:?}", EngineBuilder::from_config(&configuration).unwrap());
+        assert!(builder.contains("pending_time: 45s"), "{builder}");
     }
 
     #[test]

@@ -76,6 +76,11 @@ impl Lane {
         self.posts.pop()
     }
 
+    /// How many posts may wait.
+    pub(crate) fn capacity(&self) -> usize {
+        self.posts.capacity()
+    }
+
     /// Gives a post's buffer back to the senders.
     pub(crate) fn done(&self, post: Post) {
         let returned = self.free.push(post.memory);
@@ -123,9 +128,14 @@ impl Doorbell {
         self.ring();
     }
 
-    /// Leaves a command for the worker.
+    /// Leaves a command for the worker. One that has ended gets none: whoever waits for the answer sees the command dropped.
     pub(crate) fn command(&self, command: Command) {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped() {
+            return;
+        }
+        commands.push(command);
+        drop(commands);
         self.commanded.store(true, Ordering::SeqCst);
         self.ring();
     }
@@ -175,10 +185,12 @@ impl Doorbell {
         core::mem::take(&mut *self.commands.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The worker has ended: what is posted from now on goes nowhere.
+    /// The worker has ended: what is posted from now on goes nowhere, and nobody waits for an answer any more.
     pub(crate) fn stop(&self) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         self.stopped.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
+        commands.clear();
     }
 
     /// Whether the worker has ended.

@@ -5,6 +5,7 @@ mod support;
 use std::io::Write;
 use std::time::Duration;
 
+use fixbolt::session::{Role, SessionSettings};
 use fixbolt::{Acceptance, Engine};
 use support::*;
 
@@ -151,5 +152,40 @@ fn a_counterparty_that_vanishes_may_come_back_at_once() {
         drop(peer);
         assert_eq!(log.ended(), "ConnectionLost");
     }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn whoever_may_not_have_a_session_of_a_template_costs_none() {
+    let (app, _log) = Recorder::venue();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let venue = Engine::builder()
+        .accept_any(anywhere(), |id| {
+            assert_ne!(id.target_comp_id(), "PANIC", "a template's mistake");
+            let settings = SessionSettings::new(id.clone(), Role::Acceptor);
+            let elsewhere = "192.0.2.1".parse().unwrap();
+            let allowed = if id.target_comp_id() == "FRIEND" { Vec::new() } else { vec![elsewhere] };
+            Some(Acceptance { settings, allowed, nodelay: true })
+        })
+        .start(app)
+        .unwrap();
+    for name in ["STRANGER", "PANIC"] {
+        let mut stranger = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
+        stranger.send("A", "98=0|108=30");
+        stranger.closed_silently();
+        assert!(venue.sender(&id(&format!("FIX.4.4:VENUE->{name}"))).is_none());
+    }
+    // A name of a version that no header has room for.
+    let mut odd = Peer::connect(venue.addresses()[0]).named("FRIEND", "VENUE");
+    let logon = odd.message("A", "98=0|108=30");
+    let logon = String::from_utf8(logon).unwrap().replace("8=FIX.4.4", "8=FIX.1234567.1");
+    let end = logon.rfind("10=").unwrap();
+    let sum = logon.as_bytes()[..end].iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    odd.stream.write_all(format!("{}10={sum:03}\u{1}", &logon[..end]).as_bytes()).unwrap();
+    odd.closed_silently();
+    std::panic::set_hook(hook);
+    let mut friend = Peer::connect(venue.addresses()[0]).named("FRIEND", "VENUE");
+    friend.log_on();
     venue.stop().unwrap();
 }

@@ -5,9 +5,9 @@ mod support;
 use std::io::Write;
 use std::time::Duration;
 
-use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt::journal::{LateStore, MemoryStore};
-use fixbolt::session::{SendError, SessionSettings};
+use fixbolt::session::{Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn};
 use fixbolt::{Acceptance, Engine, EngineError, Initiation, PostError};
 use support::*;
 
@@ -259,7 +259,7 @@ fn a_template_opens_a_session_for_whoever_logs_on() {
     let venue = Engine::builder()
         .accept_any(anywhere(), |id| {
             (id.sender_comp_id() == "VENUE")
-                .then(|| Acceptance::from(SessionSettings::new(id.clone(), fixbolt::session::Role::Acceptor)))
+                .then(|| Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor)))
         })
         .start(app)
         .unwrap();
@@ -397,7 +397,7 @@ fn a_counterparty_that_does_not_read_is_not_read_from_and_loses_nothing() {
 fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on() {
     let (mut app, log) = Recorder::venue();
     app.poison = Some(b"bad");
-    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), fixbolt::session::Role::Acceptor);
+    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
     let builder = Engine::builder().accept(anywhere(), acceptor());
     let venue = builder.accept(anywhere(), other).start(app).unwrap();
     let address = venue.addresses()[0];
@@ -450,4 +450,88 @@ fn the_loop_shows_that_it_lives() {
     let before = venue.turns();
     eventually(|| venue.turns() > before);
     venue.stop().unwrap();
+}
+
+#[test]
+fn what_was_posted_before_a_stop_is_sent_before_the_logout() {
+    let (venue, venue_log) = venue(acceptor());
+    let (trader, trader_log) = trader(venue.addresses()[0].port(), initiator());
+    trader_log.logged_on();
+    let mut sender = trader.sender(&initiator().id).unwrap();
+    for n in 0..1000 {
+        order(&mut sender, &n.to_string()).unwrap();
+    }
+    trader.stop().unwrap();
+    for n in 0..1000 {
+        assert_eq!(venue_log.message(), n.to_string());
+    }
+    assert_eq!(trader_log.ended(), "LoggedOutByUs");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_counterparty_that_never_reads_is_given_up() {
+    let mut settings = acceptor();
+    settings.outbox_size = 32 * 1024;
+    let (venue, log) = venue(settings);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("A", "98=0|108=1");
+    log.logged_on();
+    let bytes: Vec<u8> = (0..60_000).flat_map(|n| peer.message("D", &format!("11=ord{n}"))).collect();
+    // It ends when the venue has closed the connection.
+    let _ = peer.stream.write_all(&bytes);
+    assert_eq!(log.ended(), "HeartbeatTimedOut");
+    venue.stop().unwrap();
+}
+
+/// Panics when it is told that a message was sent.
+struct Clumsy(Recorder);
+
+impl Application for Clumsy {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        self.0.on_message(message, turn)
+    }
+
+    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+        assert!(!matches!(event, Event::Sent { .. }), "an application's mistake");
+        self.0.on_event(session, event);
+    }
+}
+
+#[test]
+fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine() {
+    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder()
+        .accept(anywhere(), acceptor())
+        .accept(anywhere(), other)
+        .start(Clumsy(app))
+        .unwrap();
+    let address = venue.addresses()[0];
+    let mut bystander = Peer::connect(address).named("OTHER", "VENUE");
+    bystander.log_on();
+    let mut peer = Peer::connect(address);
+    peer.log_on();
+    order(&mut venue.sender(&acceptor().id).unwrap(), "report").unwrap();
+    assert!(log.ended().contains("ApplicationPanicked"));
+    bystander.send("D", "11=fine");
+    assert!(bystander.receive().contains("|11=fine|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_question_to_an_engine_that_has_stopped_is_answered() {
+    let (venue, _log) = venue(acceptor());
+    venue.stopper().stop();
+    let mut sender = venue.sender(&acceptor().id).unwrap();
+    eventually(|| order(&mut sender, "late") == Err(PostError::Stopped));
+    assert_eq!(venue.skip_poison_message(&acceptor().id), Err(SendError::Unavailable));
+    venue.wait().unwrap();
+}
+
+#[test]
+fn a_limit_of_no_sessions_is_an_error_of_one_line() {
+    let (app, _) = Recorder::venue();
+    let error = Engine::builder().accept(anywhere(), acceptor()).session_limit(0).start(app).unwrap_err();
+    assert!(error.to_string().ends_with("the engine has as many sessions as its limit allows"), "{error}");
 }

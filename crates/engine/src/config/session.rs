@@ -279,7 +279,7 @@ fn time_of_day(settings: &Settings<'_>, key: &str) -> Result<Option<u32>, Config
 }
 
 fn accept(settings: &Settings<'_>) -> Result<Connection, ConfigError> {
-    for key in ["SocketConnectHost", "SocketConnectPort"] {
+    for key in ["SocketConnectHost", "SocketConnectPort", "SocketConnectTimeout", "ReconnectInterval"] {
         if let Some(setting) = settings.find_own(key) {
             return Err(contradicts(
                 setting,

@@ -1,8 +1,11 @@
 //! Connections that come in: taken, read until a complete Logon says whose they are, and given to that session. Who is not
 //! expected is told nothing, and costs a bounded number of bytes and time.
 
+use core::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use fixbolt_session::store::SessionKey;
-use fixbolt_session::{Application, Identity, SessionId, identify};
+use fixbolt_session::{Application, Identity, Role, SessionId, identify};
 
 use super::connection::{Connection, Received, Stage};
 use super::listener::Accepted;
@@ -69,19 +72,13 @@ impl Worker {
                 return;
             }
             Identity::Refused(why) => why,
-            Identity::Logon(id) => match self.find(listener, &id, app) {
-                None => "no such session here",
-                Some(key) => {
-                    let allowed = &self.seats[key.0 as usize].allowed;
-                    if !allowed.is_empty() && !allowed.contains(&peer.ip().to_canonical()) {
-                        "the session is not for this address"
-                    } else if !self.sessions.can_connect(key) {
-                        "the session is connected already, or halted"
-                    } else {
-                        self.pending -= 1;
-                        self.seat(slot, key, app);
-                        return;
-                    }
+            Identity::Logon(id) => match self.find(listener, &id, peer.ip().to_canonical(), app) {
+                Err(why) => why,
+                Ok(key) if !self.sessions.can_connect(key) => "the session is connected already, or halted",
+                Ok(key) => {
+                    self.pending -= 1;
+                    self.seat(slot, key, app);
+                    return;
                 }
             },
         };
@@ -89,22 +86,40 @@ impl Worker {
         self.kill(slot);
     }
 
-    /// The session that a Logon asks for: configured, or made by a template.
-    fn find(&mut self, listener: usize, id: &SessionId, app: &mut dyn Application) -> Option<SessionKey> {
+    /// The session that a Logon from this address asks for: configured, or made by a template. Whoever may not have it costs
+    /// no session and no journal.
+    fn find(
+        &mut self,
+        listener: usize,
+        id: &SessionId,
+        from: IpAddr,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, &'static str> {
+        let allows = |allowed: &[IpAddr]| allowed.is_empty() || allowed.contains(&from);
         if let Some(key) = self.sessions.find(id) {
-            return (self.seats[key.0 as usize].listener == Some(listener)).then_some(key);
+            let seat = &self.seats[key.0 as usize];
+            return match seat.listener {
+                Some(at) if at == listener && allows(&seat.allowed) => Ok(key),
+                Some(at) if at == listener => Err(NOT_FROM_HERE),
+                _ => Err(NO_SUCH_SESSION),
+            };
         }
-        let templates = &mut self.listeners.get_mut(listener)?.templates;
+        let templates = &mut self.listeners.get_mut(listener).ok_or(NO_SUCH_SESSION)?.templates;
+        let asked = AssertUnwindSafe(|| templates.iter_mut().find_map(|template| (template.0)(id)));
         let Acceptance { settings, allowed, nodelay } =
-            templates.iter_mut().find_map(|template| (template.0)(id))?;
-        let seat = Seat::accepting(&settings, listener, allowed, nodelay);
-        match self.open(settings, seat, app) {
-            Ok(key) => self.sessions.find(id).filter(|found| *found == key),
-            Err(error) => {
-                tracing::error!(session = %id, %error, "the session cannot be opened");
-                None
-            }
+            catch_unwind(asked).map_err(|_| "the template panicked")?.ok_or(NO_SUCH_SESSION)?;
+        if !allows(&allowed) {
+            return Err(NOT_FROM_HERE);
         }
+        if settings.id != *id || settings.role != Role::Acceptor {
+            tracing::error!(session = %id, "the template gives settings of another session, or of an initiator");
+            return Err(NO_SUCH_SESSION);
+        }
+        let seat = Seat::accepting(&settings, listener, allowed, nodelay);
+        self.open(settings, seat, app).map_err(|error| {
+            tracing::error!(session = %id, %error, "the session cannot be opened");
+            NO_SUCH_SESSION
+        })
     }
 
     /// A connection becomes a session's.
@@ -122,3 +137,6 @@ impl Worker {
         self.feed(slot, key, app);
     }
 }
+
+const NO_SUCH_SESSION: &str = "no such session here";
+const NOT_FROM_HERE: &str = "the session is not for this address";

@@ -26,13 +26,15 @@ enum Served {
 }
 
 impl Worker {
-    pub(super) fn serve_lanes(&mut self, app: &mut dyn Application) {
+    /// Sends some of what was posted; `all` of what was posted before this call.
+    pub(super) fn serve_lanes(&mut self, all: bool, app: &mut dyn Application) {
         while let Some(lane) = self.doorbell.next_lane() {
             self.lanes.push(ActiveLane { lane, stalled: None });
         }
         let mut n = 0;
         while n < self.lanes.len() {
-            match self.serve_lane(n, app) {
+            let most = if all { self.lanes[n].lane.capacity() + 1 } else { LANE_BATCH };
+            match self.serve_lane(n, most, app) {
                 Served::Empty => {
                     self.lanes.swap_remove(n);
                 }
@@ -45,8 +47,8 @@ impl Worker {
         }
     }
 
-    fn serve_lane(&mut self, n: usize, app: &mut dyn Application) -> Served {
-        for _ in 0..LANE_BATCH {
+    fn serve_lane(&mut self, n: usize, most: usize, app: &mut dyn Application) -> Served {
+        for _ in 0..most {
             let ActiveLane { lane, stalled } = &mut self.lanes[n];
             let Some(post) = stalled.take().or_else(|| lane.next()) else {
                 if lane.leave() {
@@ -63,12 +65,12 @@ impl Worker {
             });
             let ticket = post.ticket;
             match sent {
-                Ok(seq) => app.on_event(key, &Event::Sent { ticket, seq }),
+                Ok(seq) => self.sessions.tell(key, &Event::Sent { ticket, seq }, app),
                 Err(SendError::BackPressure) => {
                     *stalled = Some(post);
                     return Served::Stalled;
                 }
-                Err(why) => app.on_event(key, &Event::NotSent { ticket, why: &why }),
+                Err(why) => self.sessions.tell(key, &Event::NotSent { ticket, why: &why }, app),
             }
             lane.done(post);
         }
@@ -84,7 +86,8 @@ impl Worker {
             let mut next = stalled;
             while let Some(post) = next.take().or_else(|| lane.next()) {
                 let why = SendError::Unavailable;
-                app.on_event(lane.session, &Event::NotSent { ticket: post.ticket, why: &why });
+                let told = Event::NotSent { ticket: post.ticket, why: &why };
+                self.sessions.tell(lane.session, &told, app);
                 lane.done(post);
             }
         }

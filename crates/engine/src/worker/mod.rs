@@ -251,7 +251,12 @@ impl Worker {
                 self.accepting.push(token - FIRST_LISTENER);
             }
         }
-        for command in self.doorbell.take_commands() {
+        let commands = self.doorbell.take_commands();
+        if !commands.is_empty() {
+            // Whoever sends and then says stop means it in this order.
+            self.serve_lanes(true, app);
+        }
+        for command in commands {
             self.obey(command, app);
         }
         if !self.accepting.is_empty() {
@@ -261,7 +266,7 @@ impl Worker {
         while let Some(slot) = self.busy.pop() {
             self.look_after(slot, app);
         }
-        self.serve_lanes(app);
+        self.serve_lanes(false, app);
         if self.wake_at.is_some_and(|at| at <= self.now.mono) {
             self.timers(app);
         }
@@ -381,9 +386,12 @@ impl Worker {
         }
         let Some(connection) = self.connections[slot].as_mut() else { return };
         if self.sessions.wants_close(key) {
-            let until = self.now.mono + CLOSING_PATIENCE;
-            connection.stage = Stage::Closing { session: key, until };
-            self.wake(until);
+            // Once: looking again does not make the patience longer.
+            if !matches!(connection.stage, Stage::Closing { .. }) {
+                let until = self.now.mono + CLOSING_PATIENCE;
+                connection.stage = Stage::Closing { session: key, until };
+                self.wake(until);
+            }
             self.owe_write(key);
         } else if connection.readable && !self.sessions.is_blocked(key) {
             self.queue(slot);
@@ -421,6 +429,8 @@ impl Worker {
             match connection.send(bytes) {
                 Ok(taken) => {
                     self.sessions.written(key, taken);
+                    // Posts that found no room are in these lanes.
+                    self.hurry |= taken > 0 && !self.lanes.is_empty();
                     // Room for what waited: the rest of a replay, or a message that found the outbox full. It goes out in the
                     // next turn, so that a long replay does not keep the other sessions waiting.
                     if taken > 0 && (self.sessions.is_blocked(key) || self.sessions.is_replaying(key)) {
