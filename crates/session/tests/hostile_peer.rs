@@ -1,0 +1,335 @@
+//! What a counterparty may do, out of malice or bad luck, and what must not follow from it.
+
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_dictionary::{Validator, fix44};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Misbehaviour, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Utc, WhileLoggedOff,
+};
+use wire::{Mood, Side, kinds, settings};
+
+const KEY: SessionKey = SessionKey(0);
+
+fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let mut settings = settings("PEER", Role::Acceptor);
+    change(&mut settings);
+    Side::new(Box::new(MemoryStore::new()), vec![settings])
+}
+
+fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let mut side = acceptor(change);
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    side
+}
+
+fn order(side: &mut Side, seq: u64, again: bool) -> String {
+    let dup = if again { format!("43=Y|122={}|", side.time()) } else { String::new() };
+    kinds(&side.say(0, &format!("35=D|34={seq}|{dup}11=ord{seq}|")))
+}
+
+#[test]
+fn a_message_garbled_in_a_replay_is_asked_for_once_more_and_not_for_each_message_behind_it() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(order(&mut side, 9, false), "2");
+    assert_eq!(order(&mut side, 2, true), "8");
+    // 3 is garbled; 4 to 8 were on their way when we asked again.
+    let asked = side.say(0, &format!("35=D|34=4|43=Y|122={}|11=ord4|", side.time()));
+    assert!(asked[0].contains("|7=3|"), "{asked:?}");
+    for seq in 5..=8 {
+        assert_eq!(order(&mut side, seq, true), "");
+    }
+    assert_eq!(order(&mut side, 3, true), "8888888");
+    let all: Vec<String> = (2..=9).map(|n| format!("ord{n}")).collect();
+    assert_eq!(side.desk.got, all);
+}
+
+#[test]
+fn a_gap_that_no_replay_fills_ends_the_session() {
+    let mut side = logged_on(|_| {});
+    order(&mut side, 9, false);
+    let mut out = String::new();
+    for _ in 0..4 {
+        out += &order(&mut side, 4, true);
+    }
+    assert_eq!(out, "225");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::GapNeverFilled)));
+}
+
+#[test]
+fn an_answer_larger_than_the_counterparty_takes_ends_the_connection() {
+    let mut side = acceptor(|_| {});
+    side.log_on(0, 1, "383=512|");
+    assert_eq!(kinds(&side.say(0, &format!("35=1|34=2|112={}|", "x".repeat(600)))), "");
+    assert!(side.sessions.wants_close(KEY));
+    let end = side.disconnect(0);
+    let limit = Box::new(SendError::TooLarge { limit: 512 });
+    assert_eq!(end, Some(SessionEnd::Unanswerable(limit)));
+    assert_eq!(kinds(&side.log_on(0, 2, "383=100|")), "5", "nothing fits into that");
+}
+
+#[test]
+fn what_a_reject_quotes_is_bounded() {
+    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    let long = "9".repeat(15_000);
+    for (seq, field) in [(2, format!("{long}=1|")), (3, format!("115={long}|1000=|"))] {
+        let out = side.say(0, &format!("35=D|34={seq}|{field}"));
+        assert_eq!(kinds(&out), "3");
+        assert!(out[0].len() < 400);
+    }
+    let out = side.say(0, &format!("35={long}|34=4|1000=|"));
+    assert_eq!(kinds(&out), "3");
+    assert!(out[0].len() < 400);
+}
+
+#[test]
+fn a_message_that_became_too_large_by_being_sent_again_is_gap_filled() {
+    let mut side = acceptor(|_| {});
+    side.log_on(0, 1, "383=512|");
+    let size = (300..500).rev().find(|size| side.send(0, "big", *size).is_ok()).unwrap();
+    assert!(size < 499, "the counterparty's limit is kept");
+    side.send(0, "small", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "DD");
+    let again = side.say(0, "35=2|34=2|7=1|16=0|");
+    assert_eq!(kinds(&again), "4D");
+    assert!(again[0].contains("|36=3|"));
+}
+
+#[test]
+fn our_own_limit_holds_for_what_we_send() {
+    let mut side = logged_on(|settings| settings.max_message_size = 8192);
+    assert_eq!(side.send(0, "a", 8192), Err(SendError::TooLarge { limit: 8192 }));
+    assert_eq!(side.send(0, "a", 8000), Ok(SeqNum(2)));
+}
+
+#[test]
+fn a_counterparty_that_reads_nothing_is_given_up_without_turning_in_circles() {
+    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    for seq in 2.. {
+        let bytes = side.wire(0, &format!("35=D|34={seq}|11={}|", "x".repeat(1000)));
+        if side.hear(0, &bytes) == 0 {
+            break;
+        }
+    }
+    assert!(side.sessions.is_blocked(KEY));
+    while side.send(0, "fill", 1).is_ok() {}
+    let mut ticks = 0;
+    while !side.sessions.wants_close(KEY) {
+        let due = side.sessions.next_deadline(KEY).unwrap();
+        assert!(due > side.now.mono, "due again and again");
+        side.pass(due - side.now.mono);
+        side.tick(0, &[]);
+        ticks += 1;
+        assert!(ticks < 10);
+    }
+    assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
+}
+
+#[test]
+fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message() {
+    let mut side = logged_on(|_| {});
+    side.desk.mood = Mood::NotNow;
+    let bytes = side.wire(0, "35=D|34=2|11=late|");
+    assert_eq!(side.hear(0, &bytes), 0);
+    for _ in 0..300 {
+        side.pass(Duration::from_secs(1));
+        assert_eq!(side.tick(0, &bytes), 0);
+        let out = side.take(0);
+        assert!(kinds(&out).chars().all(|kind| kind == '0'), "{out:?}");
+        side.now.utc = Utc(side.now.utc.0 - 1_000_000_000);
+    }
+    side.desk.mood = Mood::Done;
+    assert_eq!(side.tick(0, &bytes), bytes.len());
+    assert_eq!(side.desk.got, ["late"]);
+}
+
+#[test]
+fn a_slow_message_is_not_given_up_while_bytes_come_and_is_when_they_stop() {
+    let mut side = logged_on(|_| {});
+    let bytes = side.wire(0, "35=D|34=2|11=slow|");
+    for n in 1..=5 {
+        side.pass(Duration::from_secs(10));
+        assert_eq!(side.tick(0, &bytes[..n * 10 - 1]), 0);
+        assert_eq!(side.hear(0, &bytes[..n * 10]), 0);
+    }
+    assert_eq!(side.hear(0, &bytes), bytes.len());
+    assert_eq!(side.desk.got, ["slow"]);
+    let broken = &side.wire(0, "35=D|34=3|11=never|")[..50];
+    assert_eq!(side.hear(0, broken), 0);
+    side.pass(Duration::from_secs(19));
+    assert_eq!(side.tick(0, broken), broken.len());
+}
+
+#[test]
+fn what_waited_behind_a_gap_frees_its_room() {
+    let mut side = logged_on(|settings| settings.stash_size = 300);
+    for n in 1..200 {
+        assert_eq!(order(&mut side, 2 * n + 1, false), "2");
+        assert_eq!(order(&mut side, 2 * n, true), "88");
+    }
+    assert!(side.desk.notes.is_empty(), "{:?}", side.desk.notes);
+}
+
+#[test]
+fn what_waited_long_behind_a_gap_is_not_late() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(order(&mut side, 3, false), "2");
+    side.pass(Duration::from_secs(300));
+    assert_eq!(order(&mut side, 2, true), "88");
+}
+
+#[test]
+fn a_second_range_asked_for_does_not_forget_the_first() {
+    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    for n in 0..6 {
+        side.send(0, &format!("m{n}"), 3000).unwrap();
+        side.take(0);
+    }
+    for fields in ["35=2|34=2|7=2|16=4|", "35=2|34=3|7=6|16=7|"] {
+        let bytes = side.wire(0, fields);
+        side.hear(0, &bytes);
+    }
+    let out = side.take(0);
+    for seq in [2, 3, 4, 6, 7] {
+        assert!(out.iter().any(|m| m.contains(&format!("|34={seq}|"))), "{seq}");
+    }
+}
+
+#[test]
+fn a_logout_that_ends_the_session_is_not_held_behind_a_replay() {
+    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    for n in 0..6 {
+        side.send(0, &format!("m{n}"), 3000).unwrap();
+        side.take(0);
+    }
+    let bytes = side.wire(0, "35=2|34=2|7=2|16=0|");
+    side.hear(0, &bytes);
+    assert!(side.sessions.is_replaying(KEY));
+    let out = side.say(0, "35=D|34=1|11=low|");
+    assert!(out.last().unwrap().contains("|35=5|"), "{:?}", kinds(&out));
+}
+
+#[test]
+fn nothing_new_follows_our_logout_and_answers_come_with_the_next_connection() {
+    let mut side = logged_on(|_| {});
+    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    assert_eq!(order(&mut side, 2, false), "");
+    assert_eq!(side.desk.got, ["ord2"]);
+    assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
+    side.say(0, "35=5|34=3|");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+    assert_eq!(kinds(&side.log_on(0, 4, "")), "A");
+    let again = side.say(0, "35=2|34=5|7=3|16=0|");
+    assert_eq!(kinds(&again), "84");
+    assert!(again[0].contains("|34=3|43=Y|"));
+}
+
+#[test]
+fn after_an_answered_logout_only_resend_requests_are_served() {
+    let mut side = logged_on(|_| {});
+    side.send(0, "x", 1).unwrap();
+    side.take(0);
+    assert_eq!(kinds(&side.say(0, "35=5|34=2|")), "5");
+    let numbers = side.sessions.numbers(KEY);
+    assert_eq!(order(&mut side, 3, false), "");
+    assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "");
+    assert_eq!(side.sessions.numbers(KEY), numbers);
+    assert_eq!(kinds(&side.say(0, "35=2|34=3|7=2|16=0|")), "D4");
+    side.pass(Duration::from_secs(11));
+    side.tick(0, &[]);
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerDidNotClose));
+}
+
+#[test]
+fn a_logout_before_its_turn_waits_for_everything_in_front_of_it() {
+    let mut side = logged_on(|settings| settings.stash_size = 250);
+    assert_eq!(order(&mut side, 3, false), "2");
+    // 4 and the Logout do not fit any more.
+    let big = "x".repeat(200);
+    assert_eq!(kinds(&side.say(0, &format!("35=D|34=4|11={big}|"))), "");
+    assert_eq!(kinds(&side.say(0, &format!("35=5|34=5|58={big}|"))), "");
+    assert_eq!(order(&mut side, 2, true), "88", "the Logout is not answered yet");
+    assert_eq!(order(&mut side, 4, true), "85");
+}
+
+#[test]
+fn the_largest_numbers_are_refused() {
+    let mut side = logged_on(|_| {});
+    let max = u64::MAX;
+    assert_eq!(kinds(&side.say(0, &format!("35=4|34=2|123=Y|36={max}|"))), "3");
+    assert_eq!(kinds(&side.say(0, &format!("35=4|34=3|36={max}|"))), "3");
+    assert_eq!(kinds(&side.say(0, &format!("35=2|34=4|7=1|16={max}|"))), "4");
+    assert_eq!(kinds(&side.say(0, &format!("35=2|34=5|7={max}|16=0|"))), "3");
+    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(kinds(&side.say(0, &format!("35=0|34={max}|"))), "5");
+}
+
+#[test]
+fn a_wall_clock_set_back_does_not_make_what_is_sent_again_invalid() {
+    let mut side = logged_on(|_| {});
+    side.send(0, "x", 1).unwrap();
+    side.take(0);
+    side.now.utc = Utc(side.now.utc.0 - 60_000_000_000);
+    let again = side.say(0, "35=2|34=2|7=2|16=2|");
+    let field = |tag: &str| again[0].split('|').find_map(|f| f.strip_prefix(tag)).unwrap().to_owned();
+    assert!(field("122=") <= field("52="), "{again:?}");
+}
+
+#[test]
+fn what_was_written_before_the_logon_was_answered_follows_it() {
+    let mut settings = settings("PEER", Role::Initiator);
+    settings.while_logged_off = WhileLoggedOff::Keep;
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.send(0, "early", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "A");
+    let out = side.say(0, "35=A|34=1|98=0|108=30|");
+    assert_eq!(kinds(&out), "D");
+    assert!(out[0].contains("|34=2|") && !out[0].contains("|43=Y|"));
+}
+
+#[test]
+fn sends_at_full_speed_leave_room_for_answers() {
+    let mut side = logged_on(|settings| settings.outbox_size = 64 * 1024);
+    while side.send(0, "x", 1000).is_ok() {}
+    let queued = side.sessions.writable(KEY).len();
+    assert!((30_000..=33_000).contains(&queued), "{queued}");
+    let bytes = side.wire(0, "35=D|34=2|11=a|");
+    assert_eq!(side.hear(0, &bytes), bytes.len());
+    assert_eq!(side.desk.got, ["a"]);
+}
+
+#[test]
+fn a_reject_is_never_rejected() {
+    let mut side = logged_on(|settings| settings.validator = Some(Arc::new(Validator::new(fix44()))));
+    assert_eq!(kinds(&side.say(0, "35=3|34=2|58=RefSeqNum is missing|")), "");
+    assert_eq!(side.sessions.numbers(KEY).0, SeqNum(3));
+}
+
+#[test]
+fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
+    let mut side = acceptor(|_| {});
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
+    assert_eq!(side.sessions.next_deadline(KEY), None);
+    side.pass(Duration::from_secs(10_000));
+    assert_eq!(side.tick(0, &[]), 0);
+    assert_eq!(side.take(0).len(), 0);
+    assert_eq!(kinds(&side.say(0, "35=1|34=2|112=t|")), "0");
+}
+
+#[test]
+fn a_session_without_connection_or_without_logon_does_not_send() {
+    let mut side = acceptor(|_| {});
+    assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
+    assert_eq!(kinds(&side.say(0, "35=4|34=1|36=10|")), "", "a Reset before the logon is no Logon");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::FirstMessageNotLogon)));
+    assert_eq!(side.sessions.numbers(KEY), (SeqNum(1), SeqNum(1)));
+}
