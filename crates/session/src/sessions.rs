@@ -73,7 +73,7 @@ impl Sessions {
             store,
             inbound: FieldStorage::new(fields),
             stored: FieldStorage::new(fields),
-            kept: Vec::new(),
+            kept: Vec::with_capacity(max_message_size),
             turns: 0,
             touched: Vec::with_capacity(16),
             outputs: Vec::with_capacity(16),

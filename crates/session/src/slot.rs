@@ -145,7 +145,7 @@ impl Core {
             clock: SecondCache::new(),
             scratch: settings.validator.as_ref().map(|validator| validator.scratch()),
             masked: Vec::new(),
-            replay_buffer: Vec::new(),
+            replay_buffer: Vec::with_capacity(settings.max_message_size),
             key,
             state,
             settings,

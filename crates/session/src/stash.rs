@@ -1,13 +1,17 @@
 //! Messages that came before their turn, kept until the gap in front of them is filled.
 //!
-//! Bounded: what does not fit is dropped and will be asked for again.
+//! Bounded: what does not fit is dropped and will be asked for again. All room is taken at the start, so that a gap allocates
+//! nothing; pages that were never written cost no memory.
 
 use core::ops::Range;
 
 use fixbolt_codec::SeqNum;
 
+/// A message with no more than the seven fields that every one must have, and 49 and 56 of a few letters.
+const SMALLEST_MESSAGE: usize = 64;
+
 /// Messages by number, behind one another in one buffer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Stash {
     bytes: Vec<u8>,
     /// Ascending by number.
@@ -17,7 +21,8 @@ pub(crate) struct Stash {
 
 impl Stash {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, ..Self::default() }
+        let (bytes, entries) = (Vec::with_capacity(limit), Vec::with_capacity(limit / SMALLEST_MESSAGE));
+        Self { bytes, entries, limit }
     }
 
     /// Keeps a message; `false` when there is no room. One that is kept already is not kept twice.
