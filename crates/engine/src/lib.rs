@@ -116,3 +116,8 @@ pub use fixbolt_dictionary as dictionary;
 pub use fixbolt_journal as journal;
 pub use fixbolt_messages as messages;
 pub use fixbolt_session as session;
+
+/// The README's programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
