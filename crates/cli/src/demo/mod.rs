@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use fixbolt_journal::DirectoryStore;
 
 use crate::exit::{Answer, Failure};
 use crate::output::Format;
@@ -65,11 +66,41 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             )));
         }
     }
-    let run = Run { orders: arguments.orders, rate: arguments.rate, seed: arguments.seed, directory };
+    let run = Run {
+        orders: arguments.orders,
+        rate: arguments.rate,
+        seed: arguments.seed,
+        directory,
+        store: |directory| Box::new(DirectoryStore::new(directory)),
+    };
     eprintln!("journals in {}", run.directory.display());
     let measured = run.execute(&format!("S{}", run.seed))?;
     eprintln!("reading both journals back");
     let audit = Audit::of(&run, &measured)?;
     page::show(&run, &measured, &audit, arguments.output)?;
     Ok(if audit.complaints.is_empty() { Answer::Yes } else { Answer::No })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixbolt_journal::LateStore;
+
+    #[test]
+    fn the_demo_runs_over_a_store_that_acknowledges_three_turns_late() {
+        let directory = std::env::temp_dir().join(format!("fixbolt-demo-late-{}", std::process::id()));
+        let run = Run {
+            orders: 2_000,
+            rate: 20,
+            seed: 7,
+            directory,
+            store: |directory| Box::new(LateStore::new(DirectoryStore::new(directory))),
+        };
+        let measured = run.execute("late").unwrap();
+        let audit = Audit::of(&run, &measured).unwrap();
+        std::fs::remove_dir_all(&run.directory).unwrap();
+        assert!(audit.complaints.is_empty(), "{:?}", audit.complaints);
+        assert_eq!((audit.orders, measured.latencies.count()), (2_200, 200));
+        assert!(audit.numbers_agree() && audit.reports() > audit.orders);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,6 +11,7 @@ use fixbolt::{Engine, Initiation, PostError, Sender, shipped_validator};
 use fixbolt_bench::open_loop::{Latencies, Schedule};
 use fixbolt_bench::orders::{NEW_ORDER_SINGLE, Orders};
 use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp};
+use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use super::trader::{Paced, Progress, Trader};
@@ -32,6 +33,8 @@ pub(super) struct Run {
     pub(super) rate: u32,
     pub(super) seed: u64,
     pub(super) directory: PathBuf,
+    /// Makes a side's store.
+    pub(super) store: fn(&Path) -> Box<dyn Store>,
 }
 
 /// What was measured while it ran.
@@ -85,7 +88,7 @@ impl Run {
     fn venue(&self, name: &str) -> Result<Engine<Venue>, Failure> {
         Engine::builder()
             .accept(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), settings(Role::Acceptor)?)
-            .journal(self.directory.join("venue"))
+            .store((self.store)(&self.directory.join("venue")))
             .start(Venue::new(Some(self.seed), format!("V{name}")))
             .map_err(|error| cannot_start(&error))
     }
@@ -94,7 +97,7 @@ impl Run {
         let host = address.ip().to_string();
         Engine::builder()
             .connect(Initiation::new(settings(Role::Initiator)?, &host, address.port()))
-            .journal(self.directory.join("trader"))
+            .store((self.store)(&self.directory.join("trader")))
             .start(Trader::new(Arc::clone(progress)))
             .map_err(|error| cannot_start(&error))
     }
