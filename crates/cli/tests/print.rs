@@ -181,6 +181,23 @@ fn another_version_is_shown_by_tag_until_its_dictionary_is_loaded() {
 }
 
 #[test]
+fn an_application_version_over_fixt_is_read_without_a_header_of_its_own() {
+    let dictionary = directory("print-fixt").join("FIX50.xml");
+    std::fs::write(
+        &dictionary,
+        "<fix type='FIX' major='5' minor='0'><header/><trailer/>
+        <messages><message name='News' msgtype='B' msgcat='app'><group name='NoLinesOfText' required='Y'><field name='Text' required='Y'/></group></message></messages>
+        <fields><field number='33' name='NoLinesOfText' type='NUMINGROUP'/><field number='58' name='Text' type='STRING'/></fields></fix>",
+    )
+    .unwrap();
+    let news = message("FIXT.1.1", "35=B|34=2|49=A|56=B|52=20261121-09:00:00|33=2|58=one|58=two|");
+    let ended =
+        run_with_input(&["print", "--dictionary", dictionary.to_str().unwrap(), "-"], news.as_bytes());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.contains("      - Text (58): two\n  trailer\n    (10): "), "{}", ended.out);
+}
+
+#[test]
 fn what_cannot_be_read_is_one_line_and_status_2() {
     let ended = run(&["print", "nowhere/messages.log"]);
     assert_eq!(ended.status, 2);

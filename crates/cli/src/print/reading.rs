@@ -131,14 +131,26 @@ impl Reading {
             }
             ControlFlow::Continue(())
         });
+        // An application version over FIXT.1.1 leaves header and trailer to the session's dictionary.
+        let over_fixt = known.dictionary.header().is_empty();
         for violation in found {
             let tag = violation.tag.to_string();
+            if over_fixt && tag.parse().is_ok_and(|tag| HEADER.contains(&tag) || TRAILER.contains(&tag)) {
+                continue;
+            }
             let name = tag.parse().ok().and_then(|tag| known.dictionary.field(tag));
             let field =
                 name.map_or_else(|| format!("field {tag}"), |field| format!("{} ({tag})", field.name));
-            self.problems.push(format!("{field}: {}", lower_first(violation.text())));
+            let problem = format!("{field}: {}", lower_first(violation.text()));
+            // A group may break the same rule in every entry.
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
         }
-        for place in places {
+        for mut place in places {
+            if over_fixt && TRAILER.contains(&message.tags()[place.position]) {
+                (place.section, place.depth) = (Section::Trailer, 0);
+            }
             self.push(message.field_bytes(place.position), place.section, Some(known));
             let begins_entry = place.depth > 0 && self.entry_before(place.depth) != Some(place.entry);
             if let Some(field) = self.fields.last_mut() {
@@ -225,17 +237,20 @@ fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault) -> String {
     }
 }
 
+/// The standard header.
+const HEADER: [u32; 27] = [
+    8, 9, 35, 1128, 1156, 1129, 49, 56, 115, 128, 90, 91, 34, 50, 142, 57, 143, 116, 144, 129, 145, 43, 97,
+    52, 122, 212, 213,
+];
+/// The standard trailer.
+const TRAILER: [u32; 3] = [93, 89, 10];
+
 /// Without a dictionary: the standard header up to the first field of the body, and the three fields of the trailer.
 fn section_without_dictionary(tag: u32, last: Option<&Shown>) -> Section {
-    const HEADER: [u32; 27] = [
-        8, 9, 35, 1128, 1156, 1129, 49, 56, 115, 128, 90, 91, 34, 50, 142, 57, 143, 116, 144, 129, 145, 43,
-        97, 52, 122, 212, 213,
-    ];
+    let in_header = last.is_none_or(|last| last.section == Section::Header);
     match tag {
-        10 | 89 | 93 => Section::Trailer,
-        tag if HEADER.contains(&tag) && last.is_none_or(|last| last.section == Section::Header) => {
-            Section::Header
-        }
+        tag if TRAILER.contains(&tag) => Section::Trailer,
+        tag if in_header && HEADER.contains(&tag) => Section::Header,
         _ => Section::Body,
     }
 }

@@ -218,13 +218,14 @@ fn to_check_sum(line: &[u8], delimiter: &[u8], whole_line: bool) -> Option<usize
     (whole_line && is_tail(&line[end..], true)).then_some(end)
 }
 
-/// The message with SOH for `delimiter`, where that stands in front of a tag or at the end.
+/// The message with SOH for `delimiter`. A `|` or `^` may also be part of a value: it counts in front of a tag and at the end.
 fn with_soh(bytes: &[u8], delimiter: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(bytes.len() + 1);
     let mut rest = bytes;
+    let certain = delimiter.len() > 1;
     while let Some(&first) = rest.first() {
         if let Some(behind) = rest.strip_prefix(delimiter)
-            && (behind.is_empty() || is_field(behind))
+            && (certain || behind.is_empty() || is_field(behind))
         {
             message.push(1);
             rest = behind;
@@ -308,6 +309,7 @@ mod tests {
     fn a_value_may_hold_a_lines_end_or_a_bar() {
         let raw = b"8=FIX.4.2\x019=18\x0135=0\x0158=two\nlines\x0110=019\x01";
         assert_eq!(pieces(raw), [("m:".to_owned(), "8=FIX.4.2|9=18|35=0|58=two\nlines|10=019|".to_owned())]);
+        assert_eq!(pieces(b"8=FIX.4.2^A9=5^A35=0^A96=a^Ab^A10=1^A")[0].1, "8=FIX.4.2|9=5|35=0|96=a|b|10=1|");
         assert_eq!(pieces(b"8=FIX.4.2^9=5^35=0^58=a^b^10=1^")[0].1, "8=FIX.4.2|9=5|35=0|58=a^b|10=1|");
     }
 
