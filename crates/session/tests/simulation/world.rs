@@ -81,6 +81,8 @@ pub(crate) struct World {
     next_action: Mono,
     /// Whether things go wrong.
     wild: bool,
+    /// Whether the trader sends more than anybody can read.
+    busy: bool,
     /// Every new message that was on the wire.
     wire: HashMap<(usize, u32, u64), Vec<u8>>,
     counts: Counts,
@@ -108,6 +110,7 @@ impl World {
         let mut to_copy = settings(r, "VENUE", "COPY", Role::Acceptor);
         to_copy.while_logged_off = WhileLoggedOff::Keep;
         let copy = settings(r, "COPY", "VENUE", Role::Initiator);
+        let busy = r.once_in(6);
         let mut process = |settings, copies_to| {
             let late = r.once_in(3);
             Process::new(settings, copies_to, r.next(), late)
@@ -127,6 +130,7 @@ impl World {
             restart_at: vec![None; 3],
             next_action: Mono(1_000_000_000),
             wild: true,
+            busy,
             wire: HashMap::new(),
             counts: Counts::default(),
         }
@@ -234,7 +238,8 @@ impl World {
         if !self.wild {
             return;
         }
-        match self.random.within(0, 200) {
+        let draw = self.random.within(0, 200);
+        match draw {
             0..3 => {
                 let n = self.random.within(0, 2) as usize;
                 self.links[n].cut(self.now, &mut self.random);
@@ -259,7 +264,7 @@ impl World {
                 let n = self.random.within(0, 3) as usize;
                 self.processes[n].skew = self.random.within(0, 80_000_000_000) as i64 - 40_000_000_000;
             }
-            10..14 => {
+            10..30 if self.busy || draw < 14 => {
                 for _ in 0..self.random.within(20, 200) {
                     self.order();
                 }

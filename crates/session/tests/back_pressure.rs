@@ -1,0 +1,135 @@
+//! Two sides with small outboxes over a socket that takes little: nobody waits for ever, nothing is lost.
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Application, Delivery, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings, Sessions,
+    Turn, Utc,
+};
+
+const KEY: SessionKey = SessionKey(0);
+const NOW: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+/// Bytes that a socket takes before its reader has read them.
+const SOCKET: usize = 500;
+
+#[derive(Default)]
+struct Count(u64);
+
+impl Application for Count {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        self.0 += 1;
+        Ok(Delivery::Done)
+    }
+}
+
+struct Side {
+    sessions: Sessions,
+    got: Count,
+    /// What lies in the socket, and what the session was shown and has not consumed.
+    socket: Vec<u8>,
+    inbox: Vec<u8>,
+}
+
+impl Side {
+    fn new(ours: &str, theirs: &str, role: Role) -> Self {
+        let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
+        settings.outbox_size = 16 * 1024;
+        settings.max_message_size = 8 * 1024;
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
+        let mut got = Count::default();
+        sessions.open(NOW, settings, &mut got).unwrap();
+        sessions.connected(NOW, KEY, &mut got);
+        Self { sessions, got, socket: Vec::new(), inbox: Vec::new() }
+    }
+
+    fn send(&mut self, size: usize) -> bool {
+        let sent = self.sessions.act(NOW, KEY, &mut self.got, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"B"));
+            draft.writer().bytes(Key::new(148), &vec![b'x'; size]);
+            draft.send()
+        });
+        assert!(matches!(sent, Ok(_) | Err(SendError::BackPressure)));
+        sent.is_ok()
+    }
+
+    /// Reads as an engine does: nothing while the session is blocked.
+    fn read(&mut self) -> bool {
+        if self.sessions.is_blocked(KEY) {
+            return false;
+        }
+        let moved = !self.socket.is_empty();
+        self.inbox.append(&mut self.socket);
+        let used = self.sessions.receive(NOW, KEY, &self.inbox, &mut self.got);
+        self.inbox.drain(..used);
+        moved
+    }
+
+    fn write(&mut self, to: &mut Self) -> bool {
+        let bytes = self.sessions.writable(KEY);
+        let taken = bytes.len().min(SOCKET - to.socket.len());
+        to.socket.extend_from_slice(&bytes[..taken]);
+        self.sessions.written(KEY, taken);
+        if taken > 0 && (self.sessions.is_blocked(KEY) || self.sessions.is_replaying(KEY)) {
+            let used = self.sessions.tick(NOW, KEY, &self.inbox, &mut self.got);
+            self.inbox.drain(..used);
+        }
+        taken > 0
+    }
+
+    /// The network loses what is queued.
+    fn lose(&mut self) {
+        let queued = self.sessions.writable(KEY).len();
+        self.sessions.written(KEY, queued);
+    }
+}
+
+/// Everything that can move moves once.
+fn round(a: &mut Side, b: &mut Side) -> bool {
+    a.write(b) | b.write(a) | a.read() | b.read()
+}
+
+/// Until nothing moves any more.
+fn settle(a: &mut Side, b: &mut Side) {
+    for _ in 0..100_000 {
+        if !round(a, b) {
+            return;
+        }
+    }
+    panic!("they turn in circles");
+}
+
+fn pair() -> (Side, Side) {
+    let (mut a, mut b) = (Side::new("A", "B", Role::Initiator), Side::new("B", "A", Role::Acceptor));
+    settle(&mut a, &mut b);
+    (a, b)
+}
+
+#[test]
+fn two_sides_that_send_everything_again_at_once_go_on_reading() {
+    let (mut a, mut b) = pair();
+    for side in [&mut a, &mut b] {
+        for _ in 0..100 {
+            assert!(side.send(6500));
+            side.lose();
+        }
+        assert!(side.send(6500));
+    }
+    settle(&mut a, &mut b);
+    assert_eq!((a.got.0, b.got.0), (101, 101));
+}
+
+#[test]
+fn two_sides_that_send_as_fast_as_they_can_go_on_reading() {
+    let (mut a, mut b) = pair();
+    let mut sent = [0, 0];
+    for _ in 0..1000 {
+        for (n, side) in [&mut a, &mut b].into_iter().enumerate() {
+            while side.send(900) {
+                sent[n] += 1;
+            }
+        }
+        assert!(round(&mut a, &mut b), "both wait: {sent:?} sent, {} and {} came", b.got.0, a.got.0);
+    }
+    settle(&mut a, &mut b);
+    assert_eq!([b.got.0, a.got.0], sent);
+}
