@@ -14,12 +14,20 @@ trap 'rm -rf "$work"' EXIT
 # What a step wants to say in the table goes here, one line.
 note_file=$work/note
 
-names=() results=() seconds=() notes=()
+names=() results=() seconds=() cpu=() notes=()
+
+# Seconds of CPU that finished steps have used, into $spent: on a machine that does other work too they say more than the clock.
+read_cpu() {
+    times >"$work/times"
+    spent=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$work/times")
+}
 
 # step NAME COMMAND...: runs the command in a subshell that ends at its first failure.
 step() {
-    local name=$1 began=$SECONDS status
+    local name=$1 began=$SECONDS status spent before
     shift
+    read_cpu
+    before=$spent
     printf '\n=== %s\n' "$name"
     : >"$note_file"
     (set -e; "$@") 2>&1
@@ -30,18 +38,20 @@ step() {
         printf '!!! FAILED: %s (exit status %s)\n' "$name" "$status"
     fi
     printf -- '--- %s: %s, %s s\n' "$name" "$result" "$took"
-    names+=("$name") results+=("$result") seconds+=("$took") notes+=("$(head -n 1 "$note_file")")
+    read_cpu
+    names+=("$name") results+=("$result") seconds+=("$took") cpu+=("$((spent - before))") notes+=("$(head -n 1 "$note_file")")
 }
 
 note() { printf '%s\n' "$*" >"$note_file"; printf '%s\n' "$*"; }
 
 # The table, then `N passed, N failed`; the exit status says whether anything failed.
 finish() {
-    local at passed=0 failed=0
-    printf '\n=== summary, %s s on %s cores, commit %s\n' "$SECONDS" "$(nproc)" \
+    local at passed=0 failed=0 spent
+    read_cpu
+    printf '\n=== summary, %s s and %s s of CPU on %s cores, commit %s\n' "$SECONDS" "$spent" "$(nproc)" \
         "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
     for at in "${!names[@]}"; do
-        printf '%-7s %5s s  %s%s\n' "${results[at]}" "${seconds[at]}" "${names[at]}" "${notes[at]:+: ${notes[at]}}"
+        printf '%-7s %5s s %5s s CPU  %s%s\n' "${results[at]}" "${seconds[at]}" "${cpu[at]}" "${names[at]}" "${notes[at]:+: ${notes[at]}}"
         if [ "${results[at]}" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     done
     printf '%s passed, %s failed\n' "$passed" "$failed"
