@@ -20,6 +20,7 @@
 //! - A journal's `failure`: once something failed, which an atomic flag tells.
 //!
 //! `FIXBOLT_PROOF_ORDERS` says how many orders the stretch has at least: 120,000 unless told otherwise, a million in `.ci/long`.
+//! It goes on until each journal has changed segments twice.
 
 #![allow(unsafe_code)] // the counting allocator
 
@@ -34,7 +35,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::codec::{Decimal, Message, UtcTimestamp};
-use fixbolt::journal::DirectoryStore;
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus, OrdType, Side};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
@@ -86,16 +86,15 @@ static ALLOCATOR: Counting = Counting;
 
 /// Orders on their way at any time.
 const WINDOW: u64 = 64;
-/// Orders before the stretch begins: buffers have grown to their size by then.
-const WARM_UP: u64 = 20_000;
+/// Orders before the stretch begins: the journals' segments have grown to their size by then. One change a second is what the
+/// store thread has time for; the first segments are full sooner.
+const WARM_UP: u64 = 40_000;
 /// Messages that the counterparty written by hand asks for again, and those that it withholds at first.
 const RESENT: u64 = 12_000;
 /// Its orders while the venue sends again, and from behind its gap.
 const LIVE: u64 = 50;
 /// Orders that it has on their way.
 const BATCH: u64 = 100;
-/// The largest segment of the journals: small enough for several changes, not so small that the store thread has no time.
-const SEGMENT: u64 = 16 << 20;
 
 /// One worker's stretch, between its own thread and the test's.
 struct Stretch {
@@ -347,23 +346,20 @@ fn no_message_costs_an_allocation_in_either_role() {
         .map_or(120_000, |orders| orders.parse().expect("FIXBOLT_PROOF_ORDERS is a number"));
     let scratch = Scratch::new("no-allocation");
     let (venue_base, trader_base) = (scratch.0.join("venue"), scratch.0.join("trader"));
-    let store = |base: &Path| {
-        Box::new(DirectoryStore::new(base).with_segments(DirectoryStore::SMALLEST_SEGMENT, SEGMENT))
-    };
     let selling = Stretch::new(["/fixbolt-proof/begin/venue", "/fixbolt-proof/end/venue"]);
     let buying = Stretch::new(["/fixbolt-proof/begin/trader", "/fixbolt-proof/end/trader"]);
     let forgetful = SessionSettings::new(id("FIX.4.4:VENUE->FORGETFUL"), Role::Acceptor);
     let venue = Engine::builder()
         .accept(anywhere(), validated(acceptor()))
         .accept(anywhere(), validated(forgetful))
-        .store(store(&venue_base))
+        .journal(&venue_base)
         .start(Venue(Arc::clone(&selling)))
         .unwrap();
     let address = venue.addresses()[0];
     let (logged_on, told) = channel();
     let trader = Engine::builder()
         .connect(Initiation::new(validated(initiator()), "127.0.0.1", address.port()))
-        .store(store(&trader_base))
+        .journal(&trader_base)
         .start(Trader { stretch: Arc::clone(&buying), sent: WINDOW, logged_on })
         .unwrap();
     told.recv_timeout(Duration::from_secs(20)).unwrap();
