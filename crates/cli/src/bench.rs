@@ -51,7 +51,7 @@ fn codec(arguments: &Codec) -> Result<Answer, Failure> {
     let rows = match fixbolt_bench::codec::run(arguments.rounds.into()) {
         Ok(rows) => rows,
         Err(wrong) => {
-            eprintln!("fixbolt: {wrong}; nothing was timed");
+            note!("fixbolt: {wrong}; nothing was timed");
             return Ok(Answer::No);
         }
     };

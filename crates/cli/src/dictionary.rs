@@ -48,13 +48,13 @@ fn compile(arguments: &Compile) -> Result<Answer, Failure> {
         Ok(done) => done,
         Err(errors) => {
             for error in errors {
-                eprintln!("fixbolt: {place}: {error}");
+                note!("fixbolt: {place}: {error}");
             }
             return Ok(Answer::No);
         }
     };
     for warning in warnings {
-        eprintln!("warning: {place}: {warning}");
+        note!("warning: {place}: {warning}");
     }
     match &arguments.output {
         Some(path) => fs::write(path, table).map_err(|error| Failure::file("write", path, &error))?,

@@ -74,7 +74,7 @@ pub(crate) fn code(result: Result<Answer, Failure>) -> ExitCode {
         Ok(Answer::No) => ExitCode::from(1),
         Err(failure) => {
             if !failure.line.is_empty() {
-                eprintln!("fixbolt: {failure}");
+                note!("fixbolt: {failure}");
             }
             ExitCode::from(failure.status)
         }

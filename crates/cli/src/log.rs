@@ -38,7 +38,7 @@ impl Subscriber for Log {
             Self::Everything => {
                 let level = event.metadata().level();
                 let mark = if *level <= Level::WARN { "warning: " } else { "" };
-                eprintln!("{mark}{line}");
+                note!("{mark}{line}");
             }
             // Nobody listens any more: the command has its answer.
             Self::Warnings(to) => _ = to.send(line),

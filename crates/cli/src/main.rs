@@ -4,6 +4,14 @@
 //! output, everything else to standard error; a reader that goes away (`| head`) ends a command quietly.
 #![forbid(unsafe_code)]
 
+/// A line on standard error. Whoever reads it may have gone (`2>&1 | head`): no reason for a server to end.
+macro_rules! note {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 mod bench;
 mod demo;
 mod dictionary;

@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 fn configured(file: &std::path::Path) -> Result<EngineBuilder, Failure> {
     let configuration = Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
     for warning in &configuration.warnings {
-        eprintln!("warning: {warning}");
+        note!("warning: {warning}");
     }
     let is_initiator = |session: &&fixbolt::config::SessionConfiguration| {
         matches!(session.connection, fixbolt::config::Connection::Initiator { .. })
@@ -154,7 +154,7 @@ impl<A: Application> Application for Told<A> {
 
     fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
         let session_number = session.0;
-        let tell = |what: String| eprintln!("session {session_number}: {what}");
+        let tell = |what: String| note!("session {session_number}: {what}");
         match event {
             Event::LoggedOn => tell("logged on".to_owned()),
             Event::Ended(end) => tell(format!("ended: {}", crate::ended::words(end))),

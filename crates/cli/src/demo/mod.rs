@@ -73,9 +73,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         directory,
         store: |directory| Box::new(DirectoryStore::new(directory)),
     };
-    eprintln!("journals in {}", run.directory.display());
+    note!("journals in {}", run.directory.display());
     let measured = run.execute(&format!("S{}", run.seed))?;
-    eprintln!("reading both journals back");
+    note!("reading both journals back");
     let audit = Audit::of(&run, &measured)?;
     page::show(&run, &measured, &audit, arguments.output)?;
     Ok(if audit.complaints.is_empty() { Answer::Yes } else { Answer::No })

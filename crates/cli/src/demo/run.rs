@@ -226,17 +226,20 @@ impl Floor<'_> {
         let all = self.run.all_orders();
         let part = if self.progress.paced.get().is_some() { "paced" } else { "as fast as it goes" };
         if terminal {
-            eprint!("\r{orders} of {all} orders done, {reports} reports ({part})\x1b[K");
+            _ = write!(
+                std::io::stderr(),
+                "\r{orders} of {all} orders done, {reports} reports ({part})\x1b[K"
+            );
             // Nothing depends on it.
             let _ = std::io::stderr().flush();
         } else {
-            eprintln!("{orders} of {all} orders done, {reports} reports ({part})");
+            note!("{orders} of {all} orders done, {reports} reports ({part})");
         }
     }
 
     fn clear_line(&self) {
         if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
+            _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
 }

@@ -28,7 +28,7 @@ impl<W: Write> Printer<W> {
         for report in whole.iter().filter(|report| !report.damage.is_empty()) {
             self.out.flush()?;
             let place = report.directory.display();
-            eprintln!("{place}: damaged: `fixbolt journal verify {place}` tells where");
+            note!("{place}: damaged: `fixbolt journal verify {place}` tells where");
             self.answer = Answer::No;
         }
         Ok(())

@@ -130,13 +130,13 @@ impl<W: Write> Printer<W> {
                     self.answer = Answer::No;
                     self.out.flush()?;
                     let text = shortened(&shown(bytes.trim_ascii()), 60);
-                    eprintln!("{name}:{}: no message ({} bytes): {text}", place.line, bytes.len());
+                    note!("{name}:{}: no message ({} bytes): {text}", place.line, bytes.len());
                 }
             }
         }
         if self.messages == before {
             self.out.flush()?;
-            eprintln!("{name}: no message in it");
+            note!("{name}: no message in it");
             self.answer = Answer::No;
         }
         Ok(())
@@ -152,9 +152,7 @@ impl<W: Write> Printer<W> {
         if reading.unknown_version && self.unknown.insert(reading.begin_string.clone()) {
             self.out.flush()?;
             let version = &reading.begin_string;
-            eprintln!(
-                "no dictionary for {version}: fields are shown by tag; load one with --dictionary FILE"
-            );
+            note!("no dictionary for {version}: fields are shown by tag; load one with --dictionary FILE");
         }
         match self.style {
             Style::Block => render::block(&mut self.out, &reading, title)?,

@@ -179,7 +179,7 @@ fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
     let mut configuration =
         Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
     for warning in &configuration.warnings {
-        eprintln!("warning: {warning}");
+        note!("warning: {warning}");
     }
     let fits = |session: &SessionConfiguration| {
         let Identity::Fixed(id) = &session.identity else { return false };

@@ -79,11 +79,13 @@ impl Server {
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(Stdio::piped());
         if !arguments.contains(&"--config") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
         let mut child = command.spawn().expect("the command starts");
+        // Nobody reads what it tells, as in `2>&1 | head -1`.
+        drop(child.stderr.take());
         let mut line = String::new();
         let mut out = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
         std::io::BufRead::read_line(&mut out, &mut line).expect("it prints a line");
