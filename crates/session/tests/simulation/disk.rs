@@ -26,7 +26,7 @@ pub(crate) struct Kept {
     utc: Utc,
     mono: Mono,
     pub(crate) body: Vec<u8>,
-    generation: Generation,
+    pub(crate) generation: Generation,
     position: u64,
 }
 
@@ -104,11 +104,20 @@ impl Platter {
         }
     }
 
-    /// The record of a number's first sending, when it is durable.
-    pub(crate) fn durably_sent(&self, session: u32, seq: u64) -> Option<&Kept> {
-        let generation = self.numbers[session as usize].generation.0;
-        let kept = &self.log[*self.sent.get(&(session, generation, seq))?];
-        (kept.position <= self.durable || !self.late).then_some(kept)
+    /// The latest record of a number's first sending that is as `wanted`, when it is durable.
+    pub(crate) fn durably_sent(
+        &self,
+        session: u32,
+        seq: u64,
+        wanted: impl Fn(&Kept) -> bool,
+    ) -> Option<&Kept> {
+        let generations = (0..=self.numbers[session as usize].generation.0).rev();
+        let mut sent = generations.filter_map(|n| Some(&self.log[*self.sent.get(&(session, n, seq))?]));
+        sent.find(|kept| (kept.position <= self.durable || !self.late) && wanted(kept))
+    }
+
+    pub(crate) fn generation(&self, session: u32) -> u32 {
+        self.numbers[session as usize].generation.0
     }
 
     pub(crate) fn numbers(&self, session: u32) -> (SeqNum, SeqNum) {

@@ -98,8 +98,8 @@ pub(crate) struct End {
     pub(crate) out: Pipe,
     /// What it wrote in this connection and no whole message came of yet.
     pub(crate) unread: Vec<u8>,
-    /// The last new number it wrote in this connection.
-    pub(crate) last_new: u64,
+    /// Generation and number of the last new message it wrote in this connection.
+    pub(crate) last_new: (u32, u64),
 }
 
 impl End {
@@ -113,7 +113,7 @@ impl End {
             inbox: Vec::new(),
             out: Pipe::default(),
             unread: Vec::new(),
-            last_new: 0,
+            last_new: (0, 0),
         }
     }
 
@@ -123,7 +123,7 @@ impl End {
         self.closing_since = None;
         self.inbox.clear();
         self.unread.clear();
-        self.last_new = 0;
+        self.last_new = (0, 0);
         self.out.cut();
     }
 

@@ -16,8 +16,8 @@ pub(crate) struct Process {
     pub(crate) app: App,
     /// How far its wall clock is ahead of the world's, in nanoseconds.
     pub(crate) skew: i64,
-    /// NextNumOut of each session when last looked at.
-    pub(crate) next_out: Vec<SeqNum>,
+    /// Generation and NextNumOut of each session when last looked at.
+    pub(crate) next_out: Vec<(u32, SeqNum)>,
 }
 
 /// What an application saw and how it fails.
@@ -59,7 +59,7 @@ impl Process {
         seed: u64,
         late: bool,
     ) -> Self {
-        let next_out = vec![SeqNum::ONE; settings.len()];
+        let next_out = vec![(0, SeqNum::ONE); settings.len()];
         let app = App {
             random: Random::new(seed),
             fails: true,

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, SeqNum, Span, Tag};
+use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
     Mono, Now, Phase, Role, SendError, SessionId, SessionKey, SessionSettings, Utc, WhileLoggedOff,
 };
 
+use crate::disk::Kept;
 use crate::network::{End, Link};
 use crate::process::Process;
 use crate::random::Random;
@@ -70,6 +71,9 @@ impl Counts {
     }
 }
 
+/// Messages by process, session, generation and number.
+type Wire = HashMap<(usize, u32, u32, u64), Vec<u8>>;
+
 pub(crate) struct World {
     random: Random,
     now: Mono,
@@ -83,8 +87,10 @@ pub(crate) struct World {
     wild: bool,
     /// Whether the trader sends more than anybody can read.
     busy: bool,
+    /// Whether numbers start again with every logon of the trader: what was lost stays lost, but nothing comes twice.
+    resets: bool,
     /// Every new message that was on the wire.
-    wire: HashMap<(usize, u32, u64), Vec<u8>>,
+    wire: Wire,
     counts: Counts,
 }
 
@@ -105,6 +111,8 @@ impl World {
         if r.once_in(2) {
             trader.while_logged_off = WhileLoggedOff::Keep;
         }
+        let resets = r.once_in(6);
+        trader.reset_on_logon = resets;
         let to_trader = settings(r, "VENUE", "TRADER", Role::Acceptor);
         // A report is never refused because nobody looks at the copies.
         let mut to_copy = settings(r, "VENUE", "COPY", Role::Acceptor);
@@ -131,6 +139,7 @@ impl World {
             next_action: Mono(1_000_000_000),
             wild: true,
             busy,
+            resets,
             wire: HashMap::new(),
             counts: Counts::default(),
         }
@@ -333,10 +342,12 @@ impl World {
             process.start(now);
             for session in 0..process.settings.len() {
                 let (_, next_out) = process.disk.platter().numbers(session as u32);
-                let on_wire = self.wire.keys().filter(|key| key.0 == n && key.1 == session as u32);
-                let used = on_wire.map(|key| key.2).max().unwrap_or(0);
+                let generation = process.disk.platter().generation(session as u32);
+                let ours = (n, session as u32, generation);
+                let on_wire = self.wire.keys().filter(|key| (key.0, key.1, key.2) == ours);
+                let used = on_wire.map(|key| key.3).max().unwrap_or(0);
                 assert!(next_out.0 > used, "number {used} was on the wire, {next_out} would be next");
-                process.next_out[session] = next_out;
+                process.next_out[session] = (generation, next_out);
             }
         }
     }
@@ -493,13 +504,14 @@ impl World {
             for (n, before) in process.next_out.iter_mut().enumerate() {
                 let key = SessionKey(n as u32);
                 let (next_in, next_out) = sessions.numbers(key);
-                assert!(next_out >= *before, "NextNumOut went down from {before} to {next_out}");
+                let after = (process.disk.platter().generation(n as u32), next_out);
+                assert!(after >= *before, "NextNumOut went down from {before:?} to {after:?}");
                 assert_eq!(
                     (next_in, next_out),
                     process.disk.platter().numbers(n as u32),
                     "session and store differ"
                 );
-                *before = next_out;
+                *before = after;
             }
         }
     }
@@ -530,10 +542,17 @@ impl World {
         };
         use RecordKind::{Inbound, Outbound};
         let orders = ids(TRADER, 0, Outbound);
-        same("orders", &orders, &ids(VENUE, 0, Inbound));
+        let processed = ids(VENUE, 0, Inbound);
         let reports = ids(VENUE, 0, Outbound);
-        same("an answer for each order", &orders, &reports);
-        same("reports", &reports, &ids(TRADER, 0, Inbound));
+        let came = ids(TRADER, 0, Inbound);
+        if self.resets {
+            some("orders", &orders, &processed);
+            some("reports", &reports, &came);
+        } else {
+            same("orders", &orders, &processed);
+            same("reports", &reports, &came);
+        }
+        same("an answer for each order", &processed, &reports);
         let copies = ids(VENUE, 1, Outbound);
         same("a copy of each report", &reports, &copies);
         same("copies", &copies, &ids(COPY, 0, Inbound));
@@ -580,6 +599,14 @@ fn same(what: &str, sent: &[String], came: &[String]) {
     );
 }
 
+/// Each at most once and in order.
+fn some(what: &str, sent: &[String], came: &[String]) {
+    let mut rest = sent.iter();
+    for id in came {
+        assert!(rest.any(|sent| sent == id), "{what}: {id} came twice or too late");
+    }
+}
+
 fn client_order_id(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     text.split('\x01').find_map(|field| field.strip_prefix("11=")).unwrap_or("?").to_owned()
@@ -587,12 +614,7 @@ fn client_order_id(body: &[u8]) -> String {
 
 /// Looks at what a side writes: whole right messages, new ones in ascending order, byte for byte as they stand in the store,
 /// and durable there; no number ever with two bodies.
-fn read_wire(
-    end: &mut End,
-    bytes: &[u8],
-    platter: &crate::disk::Platter,
-    wire: &mut HashMap<(usize, u32, u64), Vec<u8>>,
-) {
+fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: &mut Wire) {
     end.unread.extend_from_slice(bytes);
     let mut at = 0;
     loop {
@@ -606,7 +628,10 @@ fn read_wire(
                 let digits = digits.and_then(|rest| Some(&rest[..rest.iter().position(|b| *b == 1)?]));
                 if let Some(digits) = digits {
                     let seq = std::str::from_utf8(digits).unwrap().parse().unwrap();
-                    assert!(platter.durably_sent(end.session, seq).is_some(), "{seq} is not durable");
+                    assert!(
+                        platter.durably_sent(end.session, seq, |_| true).is_some(),
+                        "{seq} is not durable"
+                    );
                 }
                 break;
             }
@@ -617,21 +642,26 @@ fn read_wire(
         let message = index.build(framed).expect("a right sum");
         let text = |tag| String::from_utf8(message.get(Tag::new(tag)).unwrap_or(b"").to_vec()).unwrap();
         let seq: u64 = text(34).parse().unwrap();
-        let kept = platter.durably_sent(end.session, seq);
-        let kept = kept.unwrap_or_else(|| panic!("{seq} is on the wire, but not durable"));
+        let sent = |wanted: &dyn Fn(&Kept) -> bool| {
+            let kept = platter.durably_sent(end.session, seq, wanted);
+            kept.unwrap_or_else(|| panic!("{seq} is on the wire, but not so in the store, or not durable"))
+        };
         if text(43) == "Y" {
             if message.msg_type() == b"4" {
                 let new: u64 = text(36).parse().unwrap();
-                let (_, next_out) = platter.numbers(end.session);
-                assert!(SeqNum(new) <= next_out, "a gap fill over numbers that were not used");
+                platter
+                    .durably_sent(end.session, new - 1, |_| true)
+                    .expect("a gap fill stands for numbers that were used");
             } else {
-                assert_eq!(text(11), client_order_id(&kept.body), "sent again with another body");
+                sent(&|kept| text(11) == client_order_id(&kept.body));
             }
         } else {
-            assert!(seq > end.last_new, "{seq} after {}", end.last_new);
-            end.last_new = seq;
-            assert!(kept.body == framed.bytes(), "{seq} differs from the store");
-            let before = wire.entry((end.process, end.session, seq)).or_insert_with(|| kept.body.clone());
+            let kept = sent(&|kept| kept.body == framed.bytes());
+            let number = (kept.generation.0, seq);
+            assert!(number > end.last_new, "{number:?} after {:?}", end.last_new);
+            end.last_new = number;
+            let key = (end.process, end.session, number.0, seq);
+            let before = wire.entry(key).or_insert_with(|| kept.body.clone());
             assert!(*before == kept.body, "{seq} was used for two messages");
         }
         at += framed.bytes().len();
