@@ -172,6 +172,22 @@ fn nobody_there_is_status_3_and_silence_too() {
 }
 
 #[test]
+fn an_interrupt_while_waiting_is_status_130() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let mut child = command::fixbolt()
+        .args(["send", "D", "55=IBM", "--to", &address, "--timeout", "60"])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let (connection, _) = silent.accept().unwrap();
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(connection);
+}
+
+#[test]
 fn wrong_usage_is_status_2_and_says_what_to_do() {
     for (arguments, told) in [
         (&["send", "NewOrdrSingle"][..], "did you mean NewOrderSingle?"),

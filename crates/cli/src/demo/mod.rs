@@ -98,9 +98,24 @@ mod tests {
         };
         let measured = run.execute("late").unwrap();
         let audit = Audit::of(&run, &measured).unwrap();
-        std::fs::remove_dir_all(&run.directory).unwrap();
         assert!(audit.complaints.is_empty(), "{:?}", audit.complaints);
         assert_eq!((audit.orders, measured.latencies.count()), (2_200, 200));
         assert!(audit.numbers_agree() && audit.reports() > audit.orders);
+
+        // A byte of a report in the venue's journal: it is counted no more, and the journal says that it is damaged.
+        let segment = std::fs::read_dir(&audit.venue.directory).unwrap().find_map(|entry| {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            let at = bytes.windows(10).position(|bytes| bytes == b"11=late-9\x01");
+            at.map(|at| (path, bytes, at))
+        });
+        let (path, mut bytes, at) = segment.expect("order 9 stands in a segment");
+        bytes[at + 3] ^= 1;
+        std::fs::write(path, bytes).unwrap();
+        let audit = Audit::of(&run, &measured).unwrap();
+        std::fs::remove_dir_all(&run.directory).unwrap();
+        let told = audit.complaints.join("\n");
+        assert!(told.contains("the venue's journal holds 2199 orders, the trader's 2200"), "{told}");
+        assert!(told.contains("the venue's journal is not whole"), "{told}");
     }
 }

@@ -1,25 +1,20 @@
 //! `fixbolt send`: one message, and what the counterparty says to it.
 
 mod compose;
+mod session;
 mod tap;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Channel, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use fixbolt::config::{Configuration, Connection, Identity, SessionConfiguration};
-use fixbolt::{Engine, EngineBuilder, Initiation, shipped_validator};
+use fixbolt::Engine;
 use fixbolt_codec::{BodySink, Memory, Message, NewBody};
-use fixbolt_dictionary::{Dictionary, shipped};
-use fixbolt_journal::{DirectoryStore, MemoryStore};
-use fixbolt_session::store::{SessionKey, Store};
-use fixbolt_session::{
-    Application, Delivery, Event, Role, SendError, SessionEnd, SessionId, SessionSettings, Turn, Utc,
-};
+use fixbolt_session::store::SessionKey;
+use fixbolt_session::{Application, Delivery, Event, SendError, SessionEnd, SessionId, Turn, Utc};
 
-use crate::dictionary::read_text;
 use crate::ended::words;
 use crate::exit::{Answer, Failure};
 use crate::interrupt::Interrupt;
@@ -78,17 +73,6 @@ pub(crate) struct Arguments {
     output: Format,
 }
 
-/// The session to send in, ready to start.
-struct Session {
-    id: SessionId,
-    builder: EngineBuilder,
-    store: Box<dyn Store>,
-    dictionary: Dictionary,
-    dictionary_file: Option<PathBuf>,
-    /// How the counterparty is called in messages.
-    peer: String,
-}
-
 /// What the engine's thread tells.
 enum Told {
     LoggedOn,
@@ -99,8 +83,8 @@ enum Told {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let session = match &arguments.config {
-        Some(file) => configured(arguments, file)?,
-        None => direct(arguments)?,
+        Some(file) => session::configured(arguments, file)?,
+        None => session::direct(arguments)?,
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let now = Utc(u64::try_from(now).unwrap_or(0));
@@ -136,95 +120,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     // The Logout belongs to the exchange, whatever came of it.
     let stopped = exchange.engine.stop().map(drop).map_err(|error| cannot_start(&error));
     result.and_then(|answer| stopped.map(|()| answer))
-}
-
-fn direct(arguments: &Arguments) -> Result<Session, Failure> {
-    let (host, port) = arguments
-        .to
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse::<u16>().ok()?)))
-        .filter(|(host, _)| !host.is_empty())
-        .ok_or_else(|| {
-            Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
-        })?;
-    let version = &arguments.version;
-    let dictionary = shipped(version.as_bytes())
-        .ok_or_else(|| Failure::usage(format!("--version {version}: FIX.4.2 or FIX.4.4")))?;
-    let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
-    let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
-    let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
-    let settings = SessionSettings {
-        validator: shipped_validator(version),
-        reset_on_logon: !arguments.no_reset,
-        logon_timeout: Duration::from_secs(arguments.timeout),
-        ..SessionSettings::new(id.clone(), Role::Initiator)
-    };
-    let mut initiation = Initiation::new(settings, host, port);
-    initiation.reconnect_interval = ONE_CONNECTION;
-    initiation.connect_timeout = Duration::from_secs(arguments.timeout);
-    Ok(Session {
-        id,
-        builder: Engine::builder().connect(initiation),
-        store: Box::new(MemoryStore::new()),
-        dictionary: dictionary.clone(),
-        dictionary_file: None,
-        peer: arguments.to.clone(),
-    })
-}
-
-/// Longer than any exchange: there is no second attempt.
-const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
-
-fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
-    let mut configuration =
-        Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
-    for warning in &configuration.warnings {
-        note!("warning: {warning}");
-    }
-    let fits = |session: &SessionConfiguration| {
-        let Identity::Fixed(id) = &session.identity else { return false };
-        let named = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
-        matches!(session.connection, Connection::Initiator { .. })
-            && named(&arguments.sender, id.sender_comp_id())
-            && named(&arguments.target, id.target_comp_id())
-    };
-    configuration.sessions.retain(fits);
-    let place = file.display();
-    let [session] = configuration.sessions.as_mut_slice() else {
-        let many = configuration.sessions.len();
-        return Err(Failure::usage(format!(
-            "{place}: {many} initiator sessions fit; choose one with --sender and --target"
-        )));
-    };
-    let Identity::Fixed(id) = session.identity.clone() else {
-        return Err(Failure::usage(format!("{place}: the session has no identity")));
-    };
-    let mut peer = String::new();
-    if let Connection::Initiator { reconnect_interval, hosts, .. } = &mut session.connection {
-        *reconnect_interval = ONE_CONNECTION;
-        let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
-        peer = hosts.join(", ");
-    }
-    let store: Box<dyn Store> = match &session.journal {
-        Some(base) => Box::new(DirectoryStore::new(base)),
-        None => Box::new(MemoryStore::new()),
-    };
-    let dictionary_file = session.data_dictionary.clone();
-    let dictionary = match &dictionary_file {
-        Some(file) => {
-            let read = Dictionary::from_source(&read_text(file)?);
-            read.map_err(|errors| {
-                let first = errors.first().map_or_else(String::new, ToString::to_string);
-                Failure::usage(format!("{}: {first}", file.display()))
-            })?
-            .0
-        }
-        None => shipped(id.begin_string().as_bytes())
-            .ok_or_else(|| Failure::usage(format!("no dictionary for {}", id.begin_string())))?
-            .clone(),
-    };
-    let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok(Session { id, builder, store, dictionary, dictionary_file, peer })
 }
 
 /// The application: tells the command's thread what happens. Messages are shown by the store's tap.

@@ -1,0 +1,118 @@
+//! Which session a message is sent in: one for the occasion, or one of a configuration.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fixbolt::config::{Configuration, Connection, Identity, SessionConfiguration};
+use fixbolt::{Engine, EngineBuilder, Initiation, shipped_validator};
+use fixbolt_dictionary::{Dictionary, shipped};
+use fixbolt_journal::{DirectoryStore, MemoryStore};
+use fixbolt_session::store::Store;
+use fixbolt_session::{Role, SessionId, SessionSettings};
+
+use super::Arguments;
+use crate::dictionary::read_text;
+use crate::exit::Failure;
+use crate::serve::cannot_start;
+
+/// The session to send in, ready to start.
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) builder: EngineBuilder,
+    pub(super) store: Box<dyn Store>,
+    pub(super) dictionary: Dictionary,
+    pub(super) dictionary_file: Option<PathBuf>,
+    /// How the counterparty is called in messages.
+    pub(super) peer: String,
+}
+
+/// The session of `--to`: in memory, its numbers begin at 1.
+pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
+    let (host, port) = arguments
+        .to
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse::<u16>().ok()?)))
+        .filter(|(host, _)| !host.is_empty())
+        .ok_or_else(|| {
+            Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
+        })?;
+    let version = &arguments.version;
+    let dictionary = shipped(version.as_bytes())
+        .ok_or_else(|| Failure::usage(format!("--version {version}: FIX.4.2 or FIX.4.4")))?;
+    let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
+    let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
+    let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
+    let settings = SessionSettings {
+        validator: shipped_validator(version),
+        reset_on_logon: !arguments.no_reset,
+        logon_timeout: Duration::from_secs(arguments.timeout),
+        ..SessionSettings::new(id.clone(), Role::Initiator)
+    };
+    let mut initiation = Initiation::new(settings, host, port);
+    initiation.reconnect_interval = ONE_CONNECTION;
+    initiation.connect_timeout = Duration::from_secs(arguments.timeout);
+    Ok(Session {
+        id,
+        builder: Engine::builder().connect(initiation),
+        store: Box::new(MemoryStore::new()),
+        dictionary: dictionary.clone(),
+        dictionary_file: None,
+        peer: arguments.to.clone(),
+    })
+}
+
+/// Longer than any exchange: there is no second attempt.
+const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
+
+/// The initiator session of a configuration, with its journal and its numbers.
+pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
+    let mut configuration =
+        Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
+    for warning in &configuration.warnings {
+        note!("warning: {warning}");
+    }
+    let fits = |session: &SessionConfiguration| {
+        let Identity::Fixed(id) = &session.identity else { return false };
+        let named = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
+        matches!(session.connection, Connection::Initiator { .. })
+            && named(&arguments.sender, id.sender_comp_id())
+            && named(&arguments.target, id.target_comp_id())
+    };
+    configuration.sessions.retain(fits);
+    let place = file.display();
+    let [session] = configuration.sessions.as_mut_slice() else {
+        let many = configuration.sessions.len();
+        return Err(Failure::usage(format!(
+            "{place}: {many} initiator sessions fit; choose one with --sender and --target"
+        )));
+    };
+    let Identity::Fixed(id) = session.identity.clone() else {
+        return Err(Failure::usage(format!("{place}: the session has no identity")));
+    };
+    let mut peer = String::new();
+    if let Connection::Initiator { reconnect_interval, hosts, .. } = &mut session.connection {
+        *reconnect_interval = ONE_CONNECTION;
+        let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+        peer = hosts.join(", ");
+    }
+    let store: Box<dyn Store> = match &session.journal {
+        Some(base) => Box::new(DirectoryStore::new(base)),
+        None => Box::new(MemoryStore::new()),
+    };
+    let dictionary_file = session.data_dictionary.clone();
+    let dictionary = match &dictionary_file {
+        Some(file) => {
+            let read = Dictionary::from_source(&read_text(file)?);
+            read.map_err(|errors| {
+                let first = errors.first().map_or_else(String::new, ToString::to_string);
+                Failure::usage(format!("{}: {first}", file.display()))
+            })?
+            .0
+        }
+        None => shipped(id.begin_string().as_bytes())
+            .ok_or_else(|| Failure::usage(format!("no dictionary for {}", id.begin_string())))?
+            .clone(),
+    };
+    let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
+    Ok(Session { id, builder, store, dictionary, dictionary_file, peer })
+}
