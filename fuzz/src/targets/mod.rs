@@ -7,6 +7,7 @@ mod dictionary;
 mod framer;
 mod index;
 mod journal;
+mod meaning;
 mod session;
 mod values;
 mod watched;
@@ -29,6 +30,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "body", run: body::run, seeds: body::seeds },
     Target { name: "dictionary", run: dictionary::run, seeds: dictionary::seeds },
     Target { name: "config", run: config::run, seeds: config::seeds },
+    Target { name: "meaning", run: meaning::run, seeds: messages },
     Target { name: "session", run: session::run, seeds: session::seeds },
     Target { name: "journal", run: journal::run, seeds: journal::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },
@@ -72,6 +74,13 @@ fn messages() -> Vec<Vec<u8>> {
         let begin_string = if n % 2 == 0 { "FIX.4.2" } else { "FIX.4.4" };
         all.push(message(begin_string, &format!("35={msg_type}|{header}{body}")));
     }
+    // Valid ones, with everything that a typed view reads.
+    let order = "11=ord4|453=2|448=DEUTDEFF|447=D|452=1|802=2|523=desk|803=4|523=floor|803=25|448=TRADER7|447=D|452=11|55=IBM|54=1|";
+    let order = format!("{order}60=20260105-10:00:00|38=100|40=2|44=57.00|15=USD|59=0|18=1 G|354=3|355=a=b|");
+    all.push(message("FIX.4.4", &format!("35=D|{header}{order}")));
+    let report = "37=o1|17=e1|150=F|39=2|55=IBM|54=1|38=100|32=100|31=57.00|151=0|14=100|6=57.00|60=20260105-10:00:00|";
+    all.push(message("FIX.4.4", &format!("35=8|{header}{report}")));
+    all.push(message("FIX.4.4", &format!("35=B|{header}148=head|33=1|58=one|95=5|96=a|=b9|")));
     // A data field whose length reaches into the trailer.
     all.push(message("FIX.4.2", &format!("35=B|{header}148=head|95=10|96=xy|")));
     all.push(message("FIXT.1.1", &format!("35=A|{header}98=0|108=30|1137=9|")));

@@ -154,6 +154,7 @@ impl World {
         settings.reset_on_logout = random.one_in(8);
         settings.reset_on_disconnect = random.one_in(8);
         settings.poison_attempts = 3;
+        settings.validator = random.one_in(2).then(|| fixbolt::shipped_validator(version)).flatten();
         let utc = UtcTimestamp::from_field(b"20260105-10:00:00.000")
             .expect("a time")
             .to_unix_nanos()
@@ -313,7 +314,7 @@ impl World {
         let delivered = self.app.delivered;
         self.arrive(&message(
             self.version,
-            &format!("{}11=last|55=IBM|54=1|38=1|40=1|", header("D", number + 1)),
+            &format!("{}11=last|21=1|55=IBM|54=1|60=20260105-10:00:00|38=1|40=1|", header("D", number + 1)),
         ));
         assert_eq!(self.app.delivered, delivered + 1, "a proper order gets {}", self.wire.said);
     }
