@@ -188,12 +188,7 @@ impl Scene<'_> {
         seq: SeqNum,
         message: &Message<'_>,
     ) -> Result<(), Stop> {
-        self.begin();
-        self.core().advance();
-        match self.record(seq, message, header.flags) {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
-        }
+        self.take(header, seq, message, |_| Ok(()))
     }
 
     /// Runs `act` in a turn that takes the message: its number is used up and it is recorded.
@@ -448,7 +443,9 @@ impl Scene<'_> {
             if !again && now.mono - gap.asked_at < patience {
                 return Ok(());
             }
-            asked = if stuck { gap.asked + 1 } else { 1 };
+            // A counterparty that asks us and so makes us ask again has not failed to fill the gap.
+            let failed = u32::from(replayed || !again);
+            asked = if stuck { gap.asked + failed } else { 1 };
             end = end.max(gap.end);
         }
         if asked > ASK_AT_MOST {

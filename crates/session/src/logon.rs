@@ -35,7 +35,7 @@ impl Scene<'_> {
         let now = self.now;
         let core = self.core();
         let (timeout, acceptor) = (core.settings.logon_timeout, core.is_acceptor());
-        core.end = None;
+        (core.end, core.blocked, core.incomplete) = (None, None, None);
         let state = &mut core.state;
         state.connection.0 = state.connection.0.wrapping_add(1);
         state.last_sent = now.mono;

@@ -116,6 +116,9 @@ impl Outbox {
 
     /// Everything up to here waits for `position`, which is durable up to `durable`.
     pub(crate) fn committed(&mut self, position: Position, durable: Position) {
+        if self.ends.released == self.ends.tail {
+            return;
+        }
         let end = self.ends.origin + self.ends.tail as u64;
         if position <= durable && self.ends.waiting.is_empty() {
             self.ends.released = self.ends.tail;

@@ -183,13 +183,18 @@ impl Scene<'_> {
                 return Err(Stop);
             }
         };
+        // A store that keeps nothing leaves only the numbers; so does a message that was written before the counterparty
+        // said how much it takes.
+        let fits = scratch.len() <= self.core().state.peer_max_message_size;
+        let (filled_to, next) = match found {
+            Some(seq) if fits => (seq, seq.next()),
+            Some(seq) => (seq.next(), seq.next()),
+            None => (last.next(), last.next()),
+        };
         self.begin();
-        let next = found.unwrap_or_else(|| last.next());
-        // A store that keeps nothing leaves only the numbers.
-        let filled = if next > replay.live { self.fill(replay.live, next, false) } else { Ok(()) };
-        self.core().state.replay =
-            Some(Replay { live: if found.is_some() { next.next() } else { next }, ..replay });
-        let queued = filled.and_then(|()| if found.is_some() { self.queue(scratch) } else { Ok(()) });
+        let filled = if filled_to > replay.live { self.fill(replay.live, filled_to, false) } else { Ok(()) };
+        self.core().state.replay = Some(Replay { live: next, ..replay });
+        let queued = filled.and_then(|()| if next > filled_to { self.queue(scratch) } else { Ok(()) });
         match queued {
             Ok(()) => self.commit(),
             Err(error) => Err(self.abandon(error)),

@@ -108,6 +108,14 @@ impl Sessions {
             .ok_or(OpenError::Setting("BeginString has more than 12 bytes, or a CompID more than 64"))?;
         self.inbound.grow(settings.max_message_size / 4);
         self.stored.grow(settings.max_message_size / 4);
+        if settings.test_request_percent < 100 {
+            return Err(OpenError::Setting(
+                "a TestRequest before HeartBtInt has passed is none: 100 percent at least",
+            ));
+        }
+        if settings.poison_attempts == 0 {
+            return Err(OpenError::Setting("every message is offered to the application once at least"));
+        }
         let (key, recovered) = self.store.open(id).map_err(OpenError::Store)?;
         debug_assert_eq!(key.0 as usize, self.slots.len(), "a store numbers its sessions from 0 on");
         let state = State {

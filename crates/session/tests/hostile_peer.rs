@@ -9,9 +9,10 @@ use fixbolt_codec::SeqNum;
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Misbehaviour, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Utc, WhileLoggedOff,
+    Misbehaviour, Now, OpenError, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Sessions,
+    Utc, WhileLoggedOff,
 };
-use wire::{Mood, Side, kinds, settings};
+use wire::{Desk, Mood, Side, kinds, settings};
 
 const KEY: SessionKey = SessionKey(0);
 
@@ -332,4 +333,46 @@ fn a_session_without_connection_or_without_logon_does_not_send() {
     assert_eq!(kinds(&side.say(0, "35=4|34=1|36=10|")), "", "a Reset before the logon is no Logon");
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::FirstMessageNotLogon)));
     assert_eq!(side.sessions.numbers(KEY), (SeqNum(1), SeqNum(1)));
+}
+
+#[test]
+fn a_resend_request_before_its_turn_moves_no_number_also_when_it_comes_again() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(order(&mut side, 4, false), "2");
+    let time = side.time();
+    side.say(0, &format!("35=2|34=5|43=Y|122={time}|7=1|16=0|"));
+    assert_eq!(side.sessions.numbers(KEY).0, SeqNum(2));
+    side.say(0, "35=2|34=6|7=1|16=0|");
+    side.say(0, "35=2|34=6|7=1|16=0|");
+    assert_eq!(side.sessions.numbers(KEY).0, SeqNum(2));
+    order(&mut side, 2, true);
+    order(&mut side, 3, true);
+    assert_eq!(side.desk.got, ["ord2", "ord3", "ord4"]);
+}
+
+#[test]
+fn what_was_kept_and_is_larger_than_the_counterparty_takes_is_gap_filled() {
+    let mut settings = settings("PEER", Role::Initiator);
+    settings.while_logged_off = WhileLoggedOff::Keep;
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.send(0, "large", 3000).unwrap();
+    side.send(0, "small", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "A");
+    let out = side.say(0, "35=A|34=1|98=0|108=30|383=1000|");
+    assert_eq!(kinds(&out), "4D");
+    assert!(out[0].contains("|34=2|") && out[0].contains("|36=3|"), "{out:?}");
+}
+
+#[test]
+fn settings_that_no_session_can_work_with_are_refused() {
+    let changes: [fn(&mut SessionSettings); 3] =
+        [|s| s.test_request_percent = 0, |s| s.poison_attempts = 0, |s| s.outbox_size = 1000];
+    for change in changes {
+        let mut settings = settings("PEER", Role::Acceptor);
+        change(&mut settings);
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        let opened = sessions.open(Now::default(), settings, &mut Desk::default());
+        assert!(matches!(opened, Err(OpenError::Setting(_))));
+    }
 }
