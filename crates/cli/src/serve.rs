@@ -1,5 +1,6 @@
 //! `fixbolt serve`: a counterparty to try things out with.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, ValueEnum};
 use fixbolt::config::Configuration;
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, shipped_validator};
-use fixbolt_codec::Message;
+use fixbolt_codec::{Message, Tag};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::conformance::Echo;
 use fixbolt_session::{
@@ -120,7 +121,7 @@ fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Res
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-    let engine = builder.start(Told(app)).map_err(|error| cannot_start(&error))?;
+    let engine = builder.start(Told { app, names: HashMap::new() }).map_err(|error| cannot_start(&error))?;
     engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
     let mut out = output::stdout();
     for address in engine.addresses() {
@@ -133,28 +134,37 @@ fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Res
 }
 
 /// An application whose sessions' events are told on standard error.
-struct Told<A>(A);
+struct Told<A> {
+    app: A,
+    /// How each session is called, once its counterparty has named it.
+    names: HashMap<SessionKey, String>,
+}
 
 impl<A: Application> Application for Told<A> {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
-        self.0.on_message(message, turn)
+        self.app.on_message(message, turn)
     }
 
     fn on_logon(&mut self, session: SessionKey, logon: Message<'_>) -> LogonDecision {
-        self.0.on_logon(session, logon)
+        let part = |tag| logon.get(Tag::new(tag)).unwrap_or_default().escape_ascii();
+        let name = format!("{}:{}->{}", logon.begin_string().escape_ascii(), part(56), part(49));
+        self.names.insert(session, name);
+        self.app.on_logon(session, logon)
     }
 
     fn on_resend(&mut self, session: SessionKey, message: Message<'_>) -> Resend {
-        self.0.on_resend(session, message)
+        self.app.on_resend(session, message)
     }
 
     fn on_resume(&mut self, session: SessionKey, resume: &mut Resume<'_>) {
-        self.0.on_resume(session, resume);
+        self.app.on_resume(session, resume);
     }
 
     fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
-        let session_number = session.0;
-        let tell = |what: String| note!("session {session_number}: {what}");
+        let tell = |what: String| match self.names.get(&session) {
+            Some(name) => note!("{name}: {what}"),
+            None => note!("session {}: {what}", session.0),
+        };
         match event {
             Event::LoggedOn => tell("logged on".to_owned()),
             Event::Ended(end) => tell(format!("ended: {}", crate::ended::words(end))),
@@ -170,6 +180,6 @@ impl<A: Application> Application for Told<A> {
             Event::Note(text) => tell((*text).to_owned()),
             _ => {}
         }
-        self.0.on_event(session, event);
+        self.app.on_event(session, event);
     }
 }
