@@ -118,7 +118,7 @@ impl Worker {
         let seat = Seat::accepting(&settings, listener, allowed, nodelay);
         self.open(settings, seat, app).map_err(|error| {
             tracing::error!(session = %id, %error, "the session cannot be opened");
-            NO_SUCH_SESSION
+            "the session cannot be opened"
         })
     }
 
