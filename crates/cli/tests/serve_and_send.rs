@@ -149,6 +149,19 @@ fn numbers_and_journal_continue_with_a_configuration() {
     let gone = send();
     assert_eq!(gone.status, 3);
     assert!(gone.err.contains("cannot reach 127.0.0.1:"), "{}", gone.err);
+    // With a damaged journal nothing is even tried.
+    let segment = folder.join("trader/FIX.4.2-TRADER-VENUE/segment-000001");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let at = bytes.windows(7).position(|bytes| bytes == b"55=IBM\x01").expect("the order stands there");
+    bytes[at] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let damaged = send();
+    assert_eq!(damaged.status, 2, "{}", damaged.err);
+    assert!(
+        damaged.err.contains("the session is halted") && damaged.err.lines().count() == 1,
+        "{}",
+        damaged.err
+    );
 }
 
 #[test]

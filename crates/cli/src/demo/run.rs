@@ -14,7 +14,7 @@ use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
-use super::trader::{Paced, Progress, Trader};
+use super::trader::{Paced, Progress, Trader, WatchedVenue};
 use crate::exit::Failure;
 use crate::interrupt::Interrupt;
 use crate::serve::cannot_start;
@@ -63,9 +63,9 @@ impl Run {
     pub(super) fn execute(&self, name: &str) -> Result<Measured, Failure> {
         let interrupt =
             Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-        let venue = self.venue(name)?;
-        let address = venue.addresses()[0];
         let progress = Arc::new(Progress::default());
+        let venue = self.venue(name, &progress)?;
+        let address = venue.addresses()[0];
         let trader = self.trader(address, &progress)?;
         let mut floor = Floor {
             run: self,
@@ -79,17 +79,22 @@ impl Run {
         };
         let result = floor.trade();
         // Both log out and close their journals, whatever came of it; the trader first, as it is the venue that answers.
-        let trader = trader.stop().map_err(|error| cannot_start(&error))?;
-        venue.stop().map_err(|error| cannot_start(&error))?;
+        let (trader, venue) = (trader.stop(), venue.stop());
+        if let Some(line) = progress.broken_journal() {
+            return Err(Failure::usage(line));
+        }
         let (elapsed, reports) = result?;
+        let trader = trader.map_err(|error| cannot_start(&error))?;
+        venue.map_err(|error| cannot_start(&error))?;
         Ok(Measured { elapsed, reports, latencies: trader.latencies })
     }
 
-    fn venue(&self, name: &str) -> Result<Engine<Venue>, Failure> {
+    fn venue(&self, name: &str, progress: &Arc<Progress>) -> Result<Engine<WatchedVenue>, Failure> {
+        let venue = Venue::new(Some(self.seed), format!("V{name}"));
         Engine::builder()
             .accept(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), settings(Role::Acceptor)?)
             .store((self.store)(&self.directory.join("venue")))
-            .start(Venue::new(Some(self.seed), format!("V{name}")))
+            .start(WatchedVenue::new(venue, Arc::clone(progress)))
             .map_err(|error| cannot_start(&error))
     }
 

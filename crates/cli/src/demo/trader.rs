@@ -1,4 +1,4 @@
-//! The trader's application: counts what comes back, and times the paced orders.
+//! The two applications: the trader's counts what comes back and times the paced orders; both tell when a session ends.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,9 +9,10 @@ use fixbolt_bench::orders::order_number;
 use fixbolt_bench::reports::Kind;
 use fixbolt_codec::{Message, Tag};
 use fixbolt_session::store::SessionKey;
-use fixbolt_session::{Application, Delivery, Event, SendError, Turn};
+use fixbolt_session::{Application, Delivery, Event, Halt, SendError, SessionEnd, Turn};
 
 use crate::ended::words;
+use crate::venue::Venue;
 
 /// What the trader's thread and the demo's share.
 #[derive(Debug, Default)]
@@ -26,6 +27,8 @@ pub(super) struct Progress {
     pub(super) paced: OnceLock<Paced>,
     /// Why it cannot go on.
     trouble: Mutex<Option<String>>,
+    /// Which journal failed, and why.
+    broken: Mutex<Option<String>>,
 }
 
 impl Progress {
@@ -36,6 +39,20 @@ impl Progress {
 
     fn fail(&self, why: String) {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// Which journal failed, and why: the cause of whatever trouble came first.
+    pub(super) fn broken_journal(&self) -> Option<String> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A connection of `side` has ended.
+    fn ended(&self, side: &str, end: &SessionEnd) {
+        if let SessionEnd::Halted(Halt::StoreFailed(error)) = end {
+            let line = format!("the {side}'s journal failed: {error}");
+            self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(line);
+        }
+        self.fail(format!("the {side}'s session ended: {}", words(end)));
     }
 }
 
@@ -83,13 +100,38 @@ impl Application for Trader {
     fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
         match event {
             Event::LoggedOn => self.progress.logged_on.store(true, Ordering::Relaxed),
-            Event::Ended(end) => self.progress.fail(format!("the session ended: {}", words(end))),
+            Event::Ended(end) => self.progress.ended("trader", end),
             Event::NotSent { why, .. } => self.progress.fail(format!("an order was not sent: {why}")),
             Event::RejectReceived { message } => {
                 let text = message.get(Tag::new(58)).unwrap_or(b"no text");
                 self.progress.fail(format!("the venue rejected an order: {}", text.escape_ascii()));
             }
             _ => {}
+        }
+    }
+}
+
+/// The application of the venue's engine: the venue, and who is told when its session ends.
+#[derive(Debug)]
+pub(super) struct WatchedVenue {
+    venue: Venue,
+    progress: Arc<Progress>,
+}
+
+impl WatchedVenue {
+    pub(super) fn new(venue: Venue, progress: Arc<Progress>) -> Self {
+        Self { venue, progress }
+    }
+}
+
+impl Application for WatchedVenue {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        self.venue.on_message(message, turn)
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        if let Event::Ended(end) = event {
+            self.progress.ended("venue", end);
         }
     }
 }

@@ -185,6 +185,7 @@ impl Exchange {
             }
             match self.told.try_recv() {
                 Ok(Told::NotSent(why)) => return Err(Failure::usage(format!("not sent: {why}"))),
+                Ok(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
                 Ok(Told::Ended(end)) => {
                     return Err(Failure::connection(format!(
                         "{} ended the session without an answer: {}",
@@ -204,6 +205,7 @@ impl Exchange {
         loop {
             match self.told.try_recv() {
                 Ok(Told::LoggedOn) => return Ok(None),
+                Ok(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
                 Ok(Told::Ended(SessionEnd::LogonTimedOut)) => return Err(self.missing("no logon")),
                 Ok(Told::Ended(end)) => {
                     // What it said before it closed is still to be shown.
@@ -219,6 +221,10 @@ impl Exchange {
                 _ => {}
             }
             if let Some(warning) = self.warnings.try_iter().last() {
+                // A session that does not even connect: its journal is damaged, or a message of it is poison.
+                if warning.contains(" halted") {
+                    return Err(Failure::usage(format!("{warning}; `fixbolt journal verify` tells more")));
+                }
                 problem = Some((Instant::now(), warning));
             }
             if let Some((since, warning)) = &problem
