@@ -79,7 +79,7 @@ pub struct SessionSettings {
     pub while_logged_off: WhileLoggedOff,
     /// How often a message is offered to an application that fails on it before the session halts.
     pub poison_attempts: u32,
-    /// Bytes kept for the socket, at most. A full outbox is back-pressure.
+    /// Bytes kept for the socket, at most. A full outbox is back-pressure; what answers no inbound message fills half of it.
     pub outbox_size: usize,
     /// Bytes kept of messages that came before their turn, at most; more are dropped and asked for again.
     pub stash_size: usize,

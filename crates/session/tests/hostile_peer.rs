@@ -376,3 +376,31 @@ fn settings_that_no_session_can_work_with_are_refused() {
         assert!(matches!(opened, Err(OpenError::Setting(_))));
     }
 }
+
+#[test]
+fn a_reset_in_the_session_forgets_the_gap_and_what_waited_behind_it() {
+    let mut side = logged_on(|_| {});
+    side.send(0, "x", 1).unwrap();
+    side.take(0);
+    assert_eq!(order(&mut side, 5, false), "2");
+    let out = side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
+    assert_eq!(kinds(&out), "A");
+    assert!(out[0].contains("|34=1|") && out[0].contains("|141=Y|"), "{out:?}");
+    assert_eq!(side.sessions.numbers(KEY), (SeqNum(2), SeqNum(2)));
+    for seq in 2..=4 {
+        assert_eq!(order(&mut side, seq, false), "8");
+    }
+    assert_eq!(side.desk.got, ["ord2", "ord3", "ord4"], "the old number 5 is gone");
+    assert_eq!(
+        kinds(&side.say(0, "35=2|34=5|7=1|16=0|")),
+        "4888",
+        "nothing of before the reset is sent again"
+    );
+}
+
+#[test]
+fn a_logon_in_the_session_without_reset_ends_it() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=A|34=2|98=0|108=30|")), "5");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::DuplicateLogon)));
+}

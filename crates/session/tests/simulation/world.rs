@@ -6,7 +6,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    Mono, Now, Phase, Role, SendError, SessionId, SessionKey, SessionSettings, Utc, WhileLoggedOff,
+    Compatibility, Mono, Now, Phase, Role, SendError, SessionId, SessionKey, SessionSettings, Utc,
+    WhileLoggedOff,
 };
 
 use crate::disk::Kept;
@@ -100,6 +101,9 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     settings.outbox_size = random.within(16, 128) as usize * 1024;
     settings.stash_size = random.within(200, 60_000) as usize;
     settings.max_message_size = 8 * 1024;
+    if random.once_in(4) {
+        settings.compatibility = Compatibility::QuickFix;
+    }
     settings
 }
 
