@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{Message, SeqNum};
 
-use crate::application::{Event, SendError};
+use crate::application::Event;
 use crate::inbound::{Header, Reject, number, tag};
 use crate::scene::{Scene, Stop};
 use crate::state::{Phase, Replay};
@@ -129,24 +129,17 @@ impl Scene<'_> {
             let text = "Value is incorrect (out of range) for this tag";
             let named: Option<&[u8]> = if quickfix { None } else { Some(b"36") };
             let reject = Reject { reason: 5, tag: named, text };
-            self.begin();
-            let result = self
-                .record(seq, message, header.flags)
-                .and_then(|()| self.write_reject(seq, message, reject));
-            return match result {
-                Ok(()) => self.commit(),
-                Err(error) => Err(self.abandon(error)),
-            };
+            return self.turn(|scene| {
+                scene.record(seq, message, header.flags)?;
+                scene.write_reject(seq, message, reject)
+            });
         }
-        self.begin();
-        let state = &mut self.core().state;
-        state.next_in = new;
-        state.attempts = 0;
-        let result: Result<(), SendError> = self.record(seq, message, header.flags);
-        match result {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+        self.turn(|scene| {
+            let state = &mut scene.core().state;
+            state.next_in = new;
+            state.attempts = 0;
+            scene.record(seq, message, header.flags)
+        })?;
         if !gap_fill {
             let next_out = self.core().state.next_out;
             let reason = if new == next_in { "SequenceReset to the same number" } else { "SequenceReset" };

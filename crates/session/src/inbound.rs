@@ -199,15 +199,13 @@ impl Scene<'_> {
         message: &Message<'_>,
         act: impl FnOnce(&mut Self) -> Result<(), SendError>,
     ) -> Result<(), Stop> {
-        self.begin();
-        if seq == self.core().state.next_in {
-            self.core().advance();
-        }
-        let result = self.record(seq, message, header.flags).and_then(|()| act(self));
-        match result {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
-        }
+        self.turn(|scene| {
+            if seq == scene.core().state.next_in {
+                scene.core().advance();
+            }
+            scene.record(seq, message, header.flags)?;
+            act(scene)
+        })
     }
 
     /// Answers with a Reject; the message's number is used up when it was due.
@@ -267,16 +265,12 @@ impl Scene<'_> {
         message: &Message<'_>,
         what: Misbehaviour,
     ) -> Result<(), Stop> {
-        self.begin();
         let header = Header::read(message);
         let seq = header.seq.unwrap_or(SeqNum::ZERO);
-        let result = self
-            .record(seq, message, header.flags)
-            .and_then(|()| self.logout_and_close(text, cause, SessionEnd::PeerMisbehaved(what)));
-        match result {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+        self.turn(|scene| {
+            scene.record(seq, message, header.flags)?;
+            scene.logout_and_close(text, cause, SessionEnd::PeerMisbehaved(what))
+        })?;
         Err(Stop)
     }
 
@@ -288,14 +282,10 @@ impl Scene<'_> {
         message: &Message<'_>,
     ) -> Result<(), Stop> {
         let end = SessionEnd::PeerMisbehaved(Misbehaviour::BeginString);
-        self.begin();
-        let result = self
-            .record(seq, message, header.flags)
-            .and_then(|()| self.logout_and_wait("Incorrect BeginString", None, end));
-        match result {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
-        }
+        self.turn(|scene| {
+            scene.record(seq, message, header.flags)?;
+            scene.logout_and_wait("Incorrect BeginString", None, end)
+        })
     }
 
     /// 6, test case 2k. `None` goes on.
@@ -450,29 +440,16 @@ impl Scene<'_> {
         }
         if asked > ASK_AT_MOST {
             let text = format!("MsgSeqNum {next_in} was asked for {ASK_AT_MOST} times and never came");
-            self.begin();
             let end = SessionEnd::PeerMisbehaved(Misbehaviour::GapNeverFilled);
-            let result = self.logout_and_close(&text, None, end);
-            return match result {
-                Ok(()) => {
-                    self.commit()?;
-                    Err(Stop)
-                }
-                Err(error) => Err(self.abandon(error)),
-            };
+            self.turn(|scene| scene.logout_and_close(&text, None, end))?;
+            return Err(Stop);
         }
-        self.begin();
-        self.core().state.gap = Some(Gap {
-            begin: next_in,
-            end,
-            asked,
-            asked_at: now.mono,
-            replayed: replayed.then_some(received),
-        });
-        match self.resend_request(next_in, Some(received)) {
-            Ok(_) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+        let replayed = replayed.then_some(received);
+        self.turn(|scene| {
+            scene.core().state.gap = Some(Gap { begin: next_in, end, asked, asked_at: now.mono, replayed });
+            scene.resend_request(next_in, Some(received))?;
+            Ok(())
+        })?;
         self.tell(&Event::GapDetected { expected: next_in, received });
         Ok(())
     }

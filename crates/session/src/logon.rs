@@ -53,17 +53,8 @@ impl Scene<'_> {
         if acceptor {
             return;
         }
-        self.begin();
-        let result = self.write_first_logon();
-        match result {
-            Ok(()) => {
-                // A failure halts the session, which the caller sees.
-                let _ = self.commit();
-            }
-            Err(error) => {
-                self.abandon(error);
-            }
-        }
+        // A failure halts the session, which the caller sees.
+        let _ = self.turn(Self::write_first_logon);
     }
 
     fn write_first_logon(&mut self) -> Result<(), SendError> {
@@ -251,12 +242,7 @@ impl Scene<'_> {
         if let Some(result) = self.logon_too_low(header, seq, &message, expected) {
             return result;
         }
-        self.begin();
-        let result = self.establish(header, seq, &message, reset_first, reset);
-        match result {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+        self.turn(|scene| scene.establish(header, seq, &message, reset_first, reset))?;
         self.logged_on(seq, reset_first)
     }
 
@@ -383,19 +369,15 @@ impl Scene<'_> {
         if let Err(refusal) = self.check_logon(seq, message) {
             return self.refuse_logon(header, seq, message, refusal);
         }
-        self.begin();
-        let asked = self.core().state.reset_asked;
-        let result = if asked {
-            self.core().advance();
-            self.core().state.reset_asked = false;
-            self.record(seq, message, header.flags)
-        } else {
-            self.establish(header, seq, message, true, true)
-        };
-        match result {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+        self.turn(|scene| {
+            if scene.core().state.reset_asked {
+                scene.core().advance();
+                scene.core().state.reset_asked = false;
+                scene.record(seq, message, header.flags)
+            } else {
+                scene.establish(header, seq, message, true, true)
+            }
+        })?;
         let (next_in, next_out) = (self.core().state.next_in, self.core().state.next_out);
         self.tell(&Event::SequenceChanged { next_in, next_out, reason: "reset in the session" });
         Ok(())
@@ -425,21 +407,17 @@ impl Scene<'_> {
     /// Answers a Logout. The side that began closes the connection; we do after a while (13b), QuickFIX at once.
     pub(crate) fn answer_logout(&mut self, cause: Option<SeqNum>) -> Result<(), Stop> {
         let (now, quickfix) = (self.now, self.core().is_quickfix());
-        self.begin();
-        if self.core().settings.reset_on_logout {
-            // Numbers of before mean nothing behind the reset.
-            self.core().state.replay = None;
-        }
-        let result = self.logout("", cause).and_then(|_| {
-            let state = &mut self.core().state;
+        self.turn(|scene| {
+            if scene.core().settings.reset_on_logout {
+                // Numbers of before mean nothing behind the reset.
+                scene.core().state.replay = None;
+            }
+            scene.logout("", cause)?;
+            let state = &mut scene.core().state;
             state.phase = Phase::LogoutAnswered;
             state.phase_deadline = Some(now.mono + PEER_CLOSES_WITHIN);
-            self.reset_after_logout()
-        });
-        match result {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
+            scene.reset_after_logout()
+        })?;
         if quickfix {
             self.close(SessionEnd::LoggedOutByPeer);
         }

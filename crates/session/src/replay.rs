@@ -191,14 +191,13 @@ impl Scene<'_> {
             Some(seq) => (seq.next(), seq.next()),
             None => (last.next(), last.next()),
         };
-        self.begin();
-        let filled = if filled_to > replay.live { self.fill(replay.live, filled_to, false) } else { Ok(()) };
-        self.core().state.replay = Some(Replay { live: next, ..replay });
-        let queued = filled.and_then(|()| if next > filled_to { self.queue(scratch) } else { Ok(()) });
-        match queued {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
-        }
+        self.turn(|scene| {
+            if filled_to > replay.live {
+                scene.fill(replay.live, filled_to, false)?;
+            }
+            scene.core().state.replay = Some(Replay { live: next, ..replay });
+            if next > filled_to { scene.queue(scratch) } else { Ok(()) }
+        })
     }
 
     /// Queues bytes that are a numbered message already.

@@ -107,6 +107,15 @@ impl Scene<'_> {
         Stop
     }
 
+    /// Runs `act` as one turn: committed when it succeeds, else nothing of it happened.
+    pub(crate) fn turn(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<(), Stop> {
+        self.begin();
+        match act(self) {
+            Ok(()) => self.commit(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
     /// Rolls back because of `error` and says what follows from it.
     pub(crate) fn abandon(&mut self, error: SendError) -> Stop {
         self.rollback();

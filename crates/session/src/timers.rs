@@ -106,15 +106,6 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// A turn that no message caused.
-    pub(crate) fn turn(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<(), Stop> {
-        self.begin();
-        match act(self) {
-            Ok(()) => self.commit(),
-            Err(error) => Err(self.abandon(error)),
-        }
-    }
-
     /// A turn that no message caused and that may be left out; gives whether there was room for it.
     fn turn_with_room(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<bool, Stop> {
         self.begin();
