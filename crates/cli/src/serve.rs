@@ -169,8 +169,11 @@ impl<A: Application> Application for Told<A> {
             Event::LoggedOn => tell("logged on".to_owned()),
             Event::Ended(end) => tell(format!("ended: {}", crate::ended::words(end))),
             Event::Garbled { bytes, error } => tell(format!("{} bytes dropped: {error}", bytes.len())),
-            Event::Rejected { seq, reason, text } => {
+            Event::Rejected { seq, reason, tag: b"", text } => {
                 tell(format!("message {seq} rejected ({reason}): {text}"))
+            }
+            Event::Rejected { seq, reason, tag, text } => {
+                tell(format!("message {seq} rejected ({reason}): field {}: {text}", tag.escape_ascii()))
             }
             Event::GapDetected { expected, received } => {
                 tell(format!("gap: expected {expected}, got {received}"))

@@ -268,6 +268,8 @@ pub enum Event<'e> {
         seq: SeqNum,
         /// SessionRejectReason (373) or BusinessRejectReason (380).
         reason: u16,
+        /// RefTagID (371): the field at fault as it was sent; empty when the answer names none.
+        tag: &'e [u8],
         /// What the answer says.
         text: &'e str,
     },

@@ -4,7 +4,7 @@
 
 use core::time::Duration;
 
-use fixbolt_codec::{FaultKind, FromField, Key, Message, SeqNum, Tag, UtcTimestamp, is_admin};
+use fixbolt_codec::{FaultKind, FromField, Key, Message, SeqNum, Tag, ToField, UtcTimestamp, is_admin};
 
 use crate::application::{Delivery, Event, Halt, Misbehaviour, SendError, SessionEnd};
 use crate::scene::{Outcome, Scene, Stop};
@@ -72,6 +72,13 @@ pub(crate) struct Reject<'r> {
     /// RefTagID (371) as written; `None` leaves it out.
     pub(crate) tag: Option<&'r [u8]>,
     pub(crate) text: &'r str,
+}
+
+impl<'r> Reject<'r> {
+    /// What the application hears of it.
+    fn event(&self, seq: SeqNum) -> Event<'r> {
+        Event::Rejected { seq, reason: self.reason, tag: self.tag.unwrap_or_default(), text: self.text }
+    }
 }
 
 impl Scene<'_> {
@@ -224,7 +231,7 @@ impl Scene<'_> {
             return self.gap_may_be_closed();
         }
         self.take(&header, seq, message, |scene| scene.write_reject(seq, message, reject))?;
-        self.tell(&Event::Rejected { seq, reason: reject.reason, text: reject.text });
+        self.tell(&reject.event(seq));
         self.gap_may_be_closed()
     }
 
@@ -360,7 +367,7 @@ impl Scene<'_> {
             scene.write_reject(seq, message, reject)?;
             scene.logout_and_wait(text, Some(seq), SessionEnd::PeerMisbehaved(what))
         })?;
-        self.tell(&Event::Rejected { seq, reason: reject.reason, text: reject.text });
+        self.tell(&reject.event(seq));
         Ok(())
     }
 
@@ -497,19 +504,21 @@ impl Scene<'_> {
             return Err(self.abandon(error));
         }
         let outcome = self.deliver(message, seq, redelivered);
-        let (written, reason, text) = match outcome {
+        let mut digits = [0; 20];
+        let (written, rejected) = match outcome {
             Outcome::Delivered(Delivery::Done) => return self.commit(),
             Outcome::Delivered(Delivery::NotNow) | Outcome::Failed(SendError::BackPressure) => {
                 self.rollback();
                 return Err(self.wait());
             }
             Outcome::Delivered(Delivery::Reject { reason, tag, text }) => {
-                let digits = tag.to_string();
-                let tag = (tag != 0).then_some(digits.as_bytes());
-                (self.write_reject(seq, &message, Reject { reason, tag, text }), reason, text)
+                let len = u64::from(tag).write_to(&mut digits);
+                let tag = (tag != 0).then_some(&digits[..len]);
+                let reject = Reject { reason, tag, text };
+                (self.write_reject(seq, &message, reject), reject)
             }
             Outcome::Delivered(Delivery::BusinessReject { reason, text }) => {
-                (self.write_business_reject(seq, &message, reason, text), reason, text)
+                (self.write_business_reject(seq, &message, reason, text), Reject { reason, tag: None, text })
             }
             Outcome::Failed(SendError::Store(error)) => {
                 return Err(self.abandon(SendError::Store(error)));
@@ -521,7 +530,7 @@ impl Scene<'_> {
             Ok(()) => self.commit()?,
             Err(error) => return Err(self.abandon(error)),
         }
-        self.tell(&Event::Rejected { seq, reason, text });
+        self.tell(&rejected.event(seq));
         Ok(())
     }
 

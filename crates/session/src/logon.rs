@@ -333,11 +333,18 @@ impl Scene<'_> {
                 return result;
             }
         }
+        let proposed = self.core().settings.heart_bt_int;
         self.take(header, seq, message, |scene| {
             scene.adopt(message);
             scene.core().state.reset_asked = false;
             Ok(())
         })?;
+        let agreed = self.core().state.heart_bt_int;
+        if agreed != proposed {
+            let note =
+                format!("HeartBtInt is {agreed} s, as the counterparty wants it; we proposed {proposed} s");
+            self.tell(&Event::Note(&note));
+        }
         self.logged_on(seq, asked)
     }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use fixbolt_codec::{
-    BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Span, Tag,
+    BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Span,
+    Tag, byte_sum,
 };
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::RecordKind;
@@ -33,6 +34,9 @@ struct Probe {
 impl Application for Probe {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
+        if id == b"refuse" {
+            return Ok(Delivery::Reject { reason: 5, tag: 11, text: "no" });
+        }
         if self.not_now > 0 {
             self.not_now -= 1;
             report(turn.reply(), id)?;
@@ -560,4 +564,39 @@ fn a_session_that_takes_larger_messages_than_the_others_has_room_for_their_field
     let Side { sessions, key, app, .. } = &mut pair.acceptor;
     sessions.receive(pair.now, *key, &order, app);
     assert_eq!(sessions.numbers(*key).0, SeqNum(3));
+}
+
+#[test]
+fn the_application_hears_which_field_of_which_message_was_rejected() {
+    let mut pair = Pair::new();
+    pair.connect();
+    let Side { sessions, key, app, .. } = &mut pair.initiator;
+    sessions
+        .act(pair.now, *key, app, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            draft.writer().bytes(Key::new(11), b"refuse");
+            draft.send()
+        })
+        .unwrap();
+    pair.settle();
+    let wanted = format!("Rejected {{ seq: SeqNum(2), reason: 5, tag: {:?}, text: \"no\" }}", b"11");
+    assert!(pair.acceptor.app.events.contains(&wanted), "{:?}", pair.acceptor.app.events);
+}
+
+#[test]
+fn an_initiator_is_told_of_another_heart_bt_int_than_it_proposed() {
+    let mut pair = Pair::new();
+    let Side { sessions, key, app, .. } = &mut pair.initiator;
+    sessions.connected(pair.now, *key, app);
+    let mut answer = b"8=FIX.4.4\x019=70\x0135=A\x0149=VENUE\x0156=TRADER\x0134=1\x0152=".to_vec();
+    let mut clock = SecondCache::new();
+    answer.extend_from_slice(clock.render(pair.now.utc.0, Precision::Seconds));
+    answer.extend_from_slice(b"\x0198=0\x01108=60\x01");
+    let body = answer.len() - b"8=FIX.4.4\x019=70\x01".len();
+    answer[12..14].copy_from_slice(body.to_string().as_bytes());
+    let sum = byte_sum(&answer);
+    answer.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    assert_eq!(sessions.receive(pair.now, *key, &answer, app), answer.len());
+    assert_eq!(sessions.phase(*key), Phase::LoggedOn);
+    assert!(app.events.iter().any(|e| e.contains("HeartBtInt is 60 s")), "{:?}", app.events);
 }
