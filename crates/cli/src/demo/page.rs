@@ -115,17 +115,19 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
         row("", complaint.clone())?;
     }
     let directory = run.directory.display();
+    // As it was called, so that the lines can be pasted: `cargo run` puts nothing on the PATH.
+    let program = std::env::args().next().unwrap_or_else(|| "fixbolt".to_owned());
     writeln!(
         out,
         "
 The counts are read back from the journals in {directory}
 
 What to try next:
-  fixbolt print --oneline {} | head
-  fixbolt journal stat {directory}/trader
-  fixbolt serve                 and in another terminal
-  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075
-  fixbolt bench codec",
+  {program} print --oneline {} | head
+  {program} journal stat {directory}/trader
+  {program} serve                 and in another terminal
+  {program} send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075
+  {program} bench codec",
         trader.directory.display()
     )
 }
