@@ -385,8 +385,7 @@ impl Scene<'_> {
                 scene.establish(header, seq, message, true, true)
             }
         })?;
-        let (next_in, next_out) = (self.core().state.next_in, self.core().state.next_out);
-        self.tell(&Event::SequenceChanged { next_in, next_out, reason: "reset in the session" });
+        self.tell_numbers("reset in the session");
         Ok(())
     }
 
@@ -402,6 +401,7 @@ impl Scene<'_> {
         }
         if self.core().state.phase == Phase::LogoutSent {
             self.take(header, seq, message, |scene| scene.reset_after_logout())?;
+            self.tell_reset_after_logout();
             let end = self.core().leaving.take().unwrap_or(SessionEnd::LoggedOutByUs);
             self.close(end);
             return Err(Stop);
@@ -425,6 +425,7 @@ impl Scene<'_> {
             state.phase_deadline = Some(now.mono + PEER_CLOSES_WITHIN);
             scene.reset_after_logout()
         })?;
+        self.tell_reset_after_logout();
         if quickfix {
             self.close(SessionEnd::LoggedOutByPeer);
         }
@@ -433,6 +434,12 @@ impl Scene<'_> {
 
     fn reset_after_logout(&mut self) -> Result<(), SendError> {
         if self.core().settings.reset_on_logout { self.reset("ResetOnLogout") } else { Ok(()) }
+    }
+
+    fn tell_reset_after_logout(&mut self) {
+        if self.core().settings.reset_on_logout {
+            self.tell_numbers("ResetOnLogout");
+        }
     }
 
     /// We log out: Logout, then wait for the answer.

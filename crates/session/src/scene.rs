@@ -50,6 +50,12 @@ impl Scene<'_> {
         tell(self.app, core, event);
     }
 
+    /// Tells that the numbers were set anew, and why.
+    pub(crate) fn tell_numbers(&mut self, reason: &str) {
+        let (next_in, next_out) = (self.core().state.next_in, self.core().state.next_out);
+        self.tell(&Event::SequenceChanged { next_in, next_out, reason });
+    }
+
     pub(crate) fn begin(&mut self) {
         *self.turns += 1;
         self.touched.clear();

@@ -418,7 +418,9 @@ impl Sessions {
         let mut scene = self.scene(now, key, app);
         if reset {
             // What fails here halts the session.
-            let _ = scene.turn(|scene| scene.reset("ResetOnDisconnect"));
+            if scene.turn(|scene| scene.reset("ResetOnDisconnect")).is_ok() {
+                scene.tell_numbers("ResetOnDisconnect");
+            }
         }
         scene.tell(&Event::Ended(&end));
     }

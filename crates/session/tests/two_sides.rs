@@ -600,3 +600,27 @@ fn an_initiator_is_told_of_another_heart_bt_int_than_it_proposed() {
     assert_eq!(sessions.phase(*key), Phase::LoggedOn);
     assert!(app.events.iter().any(|e| e.contains("HeartBtInt is 60 s")), "{:?}", app.events);
 }
+
+#[test]
+fn a_reset_at_the_end_of_a_connection_is_told() {
+    for (on_logout, reason) in [(true, "ResetOnLogout"), (false, "ResetOnDisconnect")] {
+        let mut pair = Pair::new();
+        for (side, role) in [(&mut pair.initiator, Role::Initiator), (&mut pair.acceptor, Role::Acceptor)] {
+            let mut settings = settings(role);
+            settings.reset_on_logout = on_logout;
+            settings.reset_on_disconnect = !on_logout;
+            side.sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+            side.key = side.sessions.open(pair.now, settings, &mut side.app).unwrap();
+        }
+        pair.connect();
+        let Side { sessions, key, app, .. } = &mut pair.initiator;
+        sessions.log_out(pair.now, *key, "", app).unwrap();
+        pair.settle();
+        let told =
+            format!("SequenceChanged {{ next_in: SeqNum(1), next_out: SeqNum(1), reason: \"{reason}\" }}");
+        for side in [&pair.initiator, &pair.acceptor] {
+            assert!(side.app.events.contains(&told), "{reason}: {:?}", side.app.events);
+            assert_eq!(side.sessions.numbers(side.key), (SeqNum(1), SeqNum(1)));
+        }
+    }
+}
