@@ -475,29 +475,30 @@ impl<'b> BodyWriter<'b> {
         let mut at = 0;
         let mut announced: Option<(u32, usize)> = None;
         while at < bytes.len() {
-            let mut here: u32 = 0;
-            while bytes[at] != b'=' {
-                here = here.wrapping_mul(10).wrapping_add(u32::from(bytes[at] - b'0'));
-                at += 1;
-            }
-            if here == tag {
+            let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') else { return false };
+            let here = number(&bytes[at..at + digits]);
+            if here == tag as usize {
                 return true;
             }
-            at += 1;
-            let value = at;
-            at = match announced.take() {
-                Some((data_tag, length)) if data_tag == here => value + length,
+            let value = at + digits + 1;
+            let end = match announced.take() {
+                Some((data_tag, length)) if data_tag as usize == here => value.saturating_add(length),
                 _ => value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value),
             };
-            if let Some(data_tag) = DataFields::STANDARD.data_tag(here) {
-                let length =
-                    bytes[value..at].iter().fold(0, |n, d| n * 10 + usize::from(d.wrapping_sub(b'0')));
-                announced = Some((data_tag, length));
-            }
-            at += 1;
+            let end = end.min(bytes.len());
+            announced = u32::try_from(here)
+                .ok()
+                .and_then(|here| DataFields::STANDARD.data_tag(here))
+                .map(|data_tag| (data_tag, number(&bytes[value..end])));
+            at = end + 1;
         }
         false
     }
+}
+
+/// The number that digits give; whatever stands there, it is some number and no panic.
+fn number(digits: &[u8]) -> usize {
+    digits.iter().fold(0, |n: usize, d| n.wrapping_mul(10).wrapping_add(usize::from(d.wrapping_sub(b'0'))))
 }
 
 /// Copies a value and gives whether it is free of SOH, in words whose sizes are known: a call for a handful of bytes costs
@@ -660,5 +661,20 @@ mod tests {
             }),
             None
         );
+    }
+
+    #[test]
+    fn a_length_without_its_data_does_not_mislead_what_is_read_back() {
+        // Found by the fuzzer: the refused data field leaves its length behind, the next entry's field is not that long.
+        let error = error_of(|w| {
+            let mut group = w.group(Key::new(453), 2);
+            w.entry(&mut group);
+            w.bytes(Key::new(96), b"x").data(Key::new(95), Key::new(96), b"12345");
+            w.entry(&mut group);
+            w.bytes(Key::new(96), b"y").bytes(Key::new(448), b"z");
+            w.end_group(group);
+            w.bytes(Key::new(965), b"a");
+        });
+        assert_eq!(error, Some((96, EncodeErrorKind::Duplicate)));
     }
 }
