@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::Node;
 
-use crate::assemble::{Draft, Fault, Place};
+use crate::assemble::{Draft, Place};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
@@ -27,7 +27,7 @@ impl Dictionary {
         let document = xml::parse(text).map_err(|error| vec![error])?;
         let mut reader = Reader::default();
         let draft = reader.read(document.root_element());
-        let mut found = reader.found;
+        let found = reader.found;
         let Some(mut draft) = draft else { return Err(found.errors) };
         draft.source.sha256 = sha256_hex(text.as_bytes());
         let node_of = |place: Place| match place {
@@ -38,18 +38,7 @@ impl Dictionary {
             Place::Message(at) => reader.message_nodes[at],
             Place::Header | Place::Trailer => document.root_element(),
         };
-        for Fault { place, reason } in draft.complete() {
-            found.warn(xml::line(node_of(place)), xml::place(node_of(place)), reason);
-        }
-        // Checked together with what the reader found, so that one run tells everything.
-        let assembled = draft.assemble();
-        for Fault { place, reason } in assembled.as_ref().err().into_iter().flatten() {
-            found.error(xml::line(node_of(*place)), xml::place(node_of(*place)), reason.clone());
-        }
-        match assembled {
-            Ok(dictionary) if found.errors.is_empty() => Ok((dictionary, found.warnings)),
-            _ => Err(found.errors),
-        }
+        xml::conclude(draft, found, node_of)
     }
 }
 

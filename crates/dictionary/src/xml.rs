@@ -4,7 +4,9 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::read::{Findings, ReadError};
+use crate::assemble::{Draft, Fault, Place};
+use crate::model::Dictionary;
+use crate::read::{Findings, ReadError, Warning};
 
 /// Parses `text`.
 ///
@@ -16,6 +18,28 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, ReadError> {
         let line = error.pos().row;
         ReadError { line, element: "document".to_string(), reason: error.to_string() }
     })
+}
+
+/// Completes and assembles what a reader made of a document; `node_of` gives the element that a fault is about.
+///
+/// # Errors
+/// What the reader found and what assembling finds, together, so that one run tells everything.
+pub(crate) fn conclude<'a, 'd: 'a>(
+    mut draft: Draft,
+    mut found: Findings,
+    node_of: impl Fn(Place) -> Node<'a, 'd>,
+) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+    for Fault { place: at, reason } in draft.complete() {
+        found.warn(line(node_of(at)), place(node_of(at)), reason);
+    }
+    let assembled = draft.assemble();
+    for Fault { place: at, reason } in assembled.as_ref().err().into_iter().flatten() {
+        found.error(line(node_of(*at)), place(node_of(*at)), reason.clone());
+    }
+    match assembled {
+        Ok(dictionary) if found.errors.is_empty() => Ok((dictionary, found.warnings)),
+        _ => Err(found.errors),
+    }
 }
 
 /// Line of a node, from 1.
