@@ -39,6 +39,6 @@ pub use names::upper_snake;
 pub use read::{ReadError, Warning};
 pub use shipped::{fix42, fix44, shipped};
 pub use validate::{
-    Action, Check, FieldPlace, GroupRequirements, Policy, RefTag, Scratch, Section, SessionRejectReason,
+    Action, Check, FieldPlace, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason,
     TypeRules, Validator, Violation,
 };

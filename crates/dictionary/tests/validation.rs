@@ -3,13 +3,12 @@
 mod support;
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use fixbolt_codec::{Frame, Framer, Index, Message, Span, byte_sum};
 use fixbolt_dictionary::{
-    Action, Check, Dictionary, GroupRequirements, Policy, RefTag, Section, SessionRejectReason as Reason,
-    Validator, fix42, fix44,
+    Action, Check, Dictionary, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason,
+    Validator, Violation, fix42, fix44,
 };
 
 /// A whole message around `fields` (written with `|`), the first of them MsgType.
@@ -37,13 +36,11 @@ fn with<R>(bytes: &[u8], look: impl FnOnce(&Message<'_>) -> R) -> Option<R> {
 fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(Check, Action, u16, String)> {
     let mut scratch = validator.scratch();
     let look = |message: &Message<'_>| {
-        let mut found = Vec::new();
-        validator.for_each(message, policy, &mut scratch, |violation| {
-            let number = violation.reason.number();
-            found.push((violation.check, violation.action, number, violation.tag.to_string()));
-            ControlFlow::Continue(())
-        });
-        found
+        let found = validator.all(message, policy, &mut scratch);
+        let told = |violation: &Violation<'_>| {
+            (violation.check, violation.action, violation.reason.number(), violation.tag.to_string())
+        };
+        found.iter().map(told).collect()
     };
     with(bytes, look).expect("the message is not garbled")
 }
@@ -249,6 +246,42 @@ fn required_members_of_groups_are_rejected_warned_about_or_ignored() {
 }
 
 #[test]
+fn quickfix_takes_only_the_innermost_component_s_word_for_required() {
+    const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
+        field 50 NoIDs NumInGroup\nfield 51 ID String\nfield 52 Note String\nfield 53 Deep String\nfield 54 In String\n\
+        component Inner 53!\ncomponent Outer @Inner! 54!\ngroup IDs 50 51! @Inner!\nheader 8 9 35\ntrailer 10\n\
+        message U1 Optional @Outer 52\nmessage U2 Required *IDs!\n";
+    let validator =
+        Validator::new(&Dictionary::from_table(TABLE).unwrap_or_else(|errors| panic!("{errors:?}")));
+    let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
+    let (standard, quickfix, quickfixj) = (Policy::standard(), Policy::quickfix(), Policy::quickfixj());
+    // 53 is required in a component that is required in an optional one; 54 only in the optional one.
+    assert_eq!(check(&standard, "35=U1|52=x|"), []);
+    assert_eq!(check(&quickfix, "35=U1|52=x|"), [(1, "53".into())]);
+    assert_eq!(check(&quickfixj, "35=U1|52=x|"), [(1, "53".into())]);
+    // In an entry QuickFIX forgets what comes through a component, QuickFIX/J does not.
+    assert_eq!(check(&standard, "35=U2|50=1|51=x|"), [(1, "53".into())]);
+    assert_eq!(check(&quickfix, "35=U2|50=1|51=x|"), []);
+    assert_eq!(check(&quickfixj, "35=U2|50=1|51=x|"), [(1, "53".into())]);
+    // A required group of no entries: a count is there.
+    assert_eq!(check(&standard, "35=U2|50=0|"), [(16, "50".into())]);
+    assert_eq!(check(&quickfix, "35=U2|50=0|"), []);
+}
+
+#[test]
+fn fields_of_the_user_range_that_other_messages_have_are_not_looked_at_where_agreements_are_not() {
+    const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
+        field 6000 Ours String\nfield 40001 Later String\nheader 8 9 35\ntrailer 10\nmessage U1 One 6000 40001\nmessage U2 Two\n";
+    let validator =
+        Validator::new(&Dictionary::from_table(TABLE).unwrap_or_else(|errors| panic!("{errors:?}")));
+    let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
+    let both = "35=U2|6000=x|40001=x|";
+    assert_eq!(check(&Policy::standard(), both), [(2, "6000".into()), (2, "40001".into())]);
+    let without = Policy::standard().with(Check::UserDefinedTag, Action::Ignore);
+    assert_eq!(check(&without, both), [(2, "40001".into())]);
+}
+
+#[test]
 fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_components() {
     let quickfix = Policy::quickfix();
     // 103 comes through a component, 114 stands in an optional group.
@@ -261,7 +294,7 @@ fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_c
         reasons(&NEST, &quickfix, &message("FIX.4.4", "35=U1|100=1|101=a|110=1|111=1|112=x|")),
         [(1, "114".into())]
     );
-    let every = quickfix.with_group_requirements(GroupRequirements::EveryEntry);
+    let every = quickfix.with_requirements(Requirements::Standard);
     assert_eq!(reasons(&NEST, &every, &message("FIX.4.4", "35=U2|100=1|101=a|")), [(1, "103".into())]);
     // The order inside an entry is free after its first field.
     assert_eq!(reasons(&V44, &quickfix, &order("453=1|448=ME|452=1|447=D|")), []);

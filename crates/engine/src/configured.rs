@@ -156,7 +156,8 @@ fn settings(
 fn policy(compatibility: Compatibility, validation: &Validation) -> Policy {
     let mut policy = match compatibility {
         Compatibility::Standard => Policy::standard(),
-        Compatibility::QuickFix | Compatibility::QuickFixJ => Policy::quickfix(),
+        Compatibility::QuickFix => Policy::quickfix(),
+        Compatibility::QuickFixJ => Policy::quickfixj(),
     };
     let switches: [(bool, &[Check]); 6] = [
         (validation.fields_out_of_order, &[Check::SectionOrder]),
@@ -264,6 +265,7 @@ mod tests {
     fn each_switch_of_validation_is_an_action_of_its_check() {
         assert_eq!(policy_of(""), Policy::standard());
         assert_eq!(policy_of("Compatibility=quickfix"), Policy::quickfix());
+        assert_eq!(policy_of("Compatibility=quickfixj"), Policy::quickfixj());
         for (line, check) in [
             ("ValidateFieldsOutOfOrder=N", Check::SectionOrder),
             ("ValidateFieldsHaveValues=N", Check::EmptyValue),

@@ -19,7 +19,7 @@ use fixbolt_codec::Message;
 
 use crate::model::Dictionary;
 use plan::Plan;
-pub use policy::{Action, Check, GroupRequirements, Policy, TypeRules};
+pub use policy::{Action, Check, Policy, Requirements, TypeRules};
 pub use reason::SessionRejectReason;
 pub use walk::Scratch;
 use walk::{Visitor, Walk};
@@ -153,6 +153,22 @@ impl Validator {
         report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
     ) {
         let _ = Walk::new(&self.plan, message, policy, scratch, Report(report)).run();
+    }
+
+    /// Everything that the policy does not ignore, in the order of the message, missing fields last. For tools: it allocates the
+    /// answer; [`Validator::for_each`] does not. `scratch` is this validator's.
+    pub fn all<'m>(
+        &self,
+        message: &Message<'m>,
+        policy: &Policy,
+        scratch: &mut Scratch,
+    ) -> Vec<Violation<'m>> {
+        let mut all = Vec::new();
+        self.for_each(message, policy, scratch, |violation| {
+            all.push(violation);
+            ControlFlow::Continue(())
+        });
+        all
     }
 
     /// Where each field stands: header, body or trailer, and in which entry of which depth of groups. Wrong messages get the

@@ -3,6 +3,9 @@
 //! A scope is where a tag may come once: the header, the trailer, a message's body, an entry of a group. Groups keep their own
 //! scope wherever they are used, so that (message, path, count tag) leads to the right one by walking the scopes.
 
+use std::collections::HashMap;
+
+use super::policy::Requirements;
 use super::values::CodeTable;
 use crate::data_type::{DataType, UnionType};
 use crate::model::{Dictionary, FlatMember, GroupId, Member};
@@ -24,7 +27,7 @@ pub(crate) struct Plan {
     /// Rows of all scopes: slot (from the scope's first one) to member + 1, or 0.
     cells: Vec<u16>,
     members: Vec<MemberRule>,
-    /// For each scope two bit sets over its members: the required ones, then those required and not through a component.
+    /// For each scope three bit sets over its members: those required by the standard, by QuickFIX, by QuickFIX/J.
     masks: Vec<u64>,
     /// Scope of each message type of one byte.
     short_types: Box<[u32; 256]>,
@@ -62,6 +65,8 @@ pub(crate) struct Scope {
 pub(crate) struct MemberRule {
     pub(crate) tag: u32,
     pub(crate) required: bool,
+    /// Whether it is required by its own mark, whatever the components around it say.
+    pub(crate) marked: bool,
     group: u32,
 }
 
@@ -156,22 +161,21 @@ impl Plan {
         };
         let mut row = vec![0; usize::from(row_len)];
         let words = flat.len().div_ceil(64);
-        let mut masks = vec![0u64; words * 2];
+        let mut masks = vec![0u64; words * SETS];
+        let mut readings = HashMap::with_capacity(flat.len());
+        read_requirements(dictionary, members, None, &mut readings);
         for (at, (member, slot)) in flat.iter().zip(&slots).enumerate() {
             row[usize::from(slot - first)] = at as u16 + 1;
-            if member.required {
-                masks[at / 64] |= 1 << (at % 64);
-                let direct = members.iter().any(|direct| match *direct {
-                    Member::Field { tag, .. } => tag == member.tag,
-                    Member::Group { group, .. } => Some(group) == member.group,
-                    Member::Component { .. } => false,
-                });
-                if direct {
-                    masks[words + at / 64] |= 1 << (at % 64);
-                }
+            let reading = readings[&member.tag];
+            let in_component = reading.component.is_some();
+            let innermost = reading.marked && reading.component.unwrap_or(true);
+            let quickfix = innermost && !(in_component && group.is_some());
+            for (set, required) in [member.required, quickfix, innermost].into_iter().enumerate() {
+                masks[set * words + at / 64] |= u64::from(required) << (at % 64);
             }
             let group = member.group.map_or(NO_SCOPE, |id| FIRST_GROUP + id.index() as u32);
-            self.members.push(MemberRule { tag: member.tag, required: member.required, group });
+            let MemberReading { marked, .. } = reading;
+            self.members.push(MemberRule { tag: member.tag, required: member.required, marked, group });
         }
         self.cells.extend(row);
         self.masks.extend(masks);
@@ -260,11 +264,48 @@ impl Plan {
         usize::from(self.scope(scope).members_len).div_ceil(64)
     }
 
-    /// The required members of a scope; with `direct` only those that do not come through a component.
+    /// The members of a scope that are required by this reading.
     #[inline]
-    pub(crate) fn required(&self, scope: u32, direct: bool) -> &[u64] {
+    pub(crate) fn required(&self, scope: u32, requirements: Requirements) -> &[u64] {
         let words = self.words(scope);
-        let start = self.scope(scope).masks_start as usize + if direct { words } else { 0 };
+        let set = match requirements {
+            Requirements::Standard => 0,
+            Requirements::QuickFix => 1,
+            Requirements::QuickFixJ => 2,
+        };
+        let start = self.scope(scope).masks_start as usize + set * words;
         &self.masks[start..start + words]
+    }
+}
+
+/// Bit sets of required members that a scope has.
+const SETS: usize = 3;
+
+/// What a member's place says of it.
+#[derive(Debug, Clone, Copy)]
+struct MemberReading {
+    marked: bool,
+    /// The mark of the innermost component around it, if there is one.
+    component: Option<bool>,
+}
+
+/// The marks of all members, components resolved; a tag that comes up twice keeps its first place.
+fn read_requirements(
+    dictionary: &Dictionary,
+    members: &[Member],
+    component: Option<bool>,
+    readings: &mut HashMap<u32, MemberReading>,
+) {
+    for member in members {
+        let (tag, marked) = match *member {
+            Member::Field { tag, required } => (tag, required),
+            Member::Group { group, required } => (dictionary.group(group).count_tag, required),
+            Member::Component { component, required } => {
+                let inner = &dictionary.component(component).members;
+                read_requirements(dictionary, inner, Some(required), readings);
+                continue;
+            }
+        };
+        readings.entry(tag).or_insert(MemberReading { marked, component });
     }
 }

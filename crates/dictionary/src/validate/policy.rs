@@ -23,9 +23,10 @@ pub enum Check {
     TagSyntax,
     /// A tag below 5000 is in the dictionary (373=0).
     UnknownTag,
-    /// A tag of 5000 and more is in the dictionary (373=0).
+    /// A tag of 5000 and more is in the dictionary (373=0); one of 5000 to 39999, the range of agreements between firms, belongs
+    /// to this message too (373=2).
     UserDefinedTag,
-    /// The field belongs to this message (373=2).
+    /// A field of the dictionary belongs to this message (373=2).
     TagNotInMessage,
     /// The field comes once in its surroundings (373=13).
     DuplicateTag,
@@ -50,6 +51,32 @@ pub enum Check {
 }
 
 impl Check {
+    /// The check called `name` in any case, as configurations write it: `UnknownTag`.
+    pub fn by_name(name: &str) -> Option<Check> {
+        Check::ALL.into_iter().find(|check| check.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The check's name, as configurations write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Check::MsgType => "MsgType",
+            Check::TagSyntax => "TagSyntax",
+            Check::UnknownTag => "UnknownTag",
+            Check::UserDefinedTag => "UserDefinedTag",
+            Check::TagNotInMessage => "TagNotInMessage",
+            Check::DuplicateTag => "DuplicateTag",
+            Check::EmptyValue => "EmptyValue",
+            Check::DataType => "DataType",
+            Check::EnumValue => "EnumValue",
+            Check::RequiredField => "RequiredField",
+            Check::RequiredInGroup => "RequiredInGroup",
+            Check::GroupCount => "GroupCount",
+            Check::GroupDelimiter => "GroupDelimiter",
+            Check::GroupOrder => "GroupOrder",
+            Check::SectionOrder => "SectionOrder",
+        }
+    }
+
     /// All checks.
     pub const ALL: [Check; 15] = [
         Check::MsgType,
@@ -70,14 +97,17 @@ impl Check {
     ];
 }
 
-/// Which groups' required members [`Check::RequiredInGroup`] looks for.
+/// Whose reading of "required" [`Check::RequiredField`] and [`Check::RequiredInGroup`] follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum GroupRequirements {
-    /// Every required member in every entry (the standard).
-    EveryEntry,
-    /// Only in groups that are themselves required, and only fields that stand in the group directly, not through a component
-    /// (QuickFIX).
-    RequiredGroups,
+pub enum Requirements {
+    /// The standard's: a member is required where it and every component around it are, in every entry of every group; a
+    /// required group has an entry.
+    Standard,
+    /// QuickFIX's: of nested components only the innermost counts; an entry's members are required only where the group itself
+    /// is, and not through a component; a required group may have no entry.
+    QuickFix,
+    /// QuickFIX/J's: as QuickFIX's, but an entry's members are required through a component as well.
+    QuickFixJ,
 }
 
 /// How strict [`Check::DataType`] is.
@@ -85,7 +115,7 @@ pub enum GroupRequirements {
 pub enum TypeRules {
     /// Every type by its lexical rule.
     Standard,
-    /// As QuickFIX: no check of time zones, local times and dates, months, days, countries, currencies, exchanges, languages,
+    /// As QuickFIX and QuickFIX/J: no check of time zones, local times and dates, months, days, countries, currencies, exchanges, languages,
     /// tags, XML and lists; sequence numbers and lengths are any whole numbers.
     QuickFix,
 }
@@ -101,7 +131,7 @@ pub enum TypeRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     actions: [Action; Check::ALL.len()],
-    group_requirements: GroupRequirements,
+    requirements: Requirements,
     type_rules: TypeRules,
 }
 
@@ -110,18 +140,27 @@ impl Policy {
     pub const fn standard() -> Policy {
         Policy {
             actions: [Action::Reject; Check::ALL.len()],
-            group_requirements: GroupRequirements::EveryEntry,
+            requirements: Requirements::Standard,
             type_rules: TypeRules::Standard,
         }
     }
 
     /// Checks what QuickFIX C++ checks with its default settings: the order of fields within an entry is free after the first,
-    /// and group requirements and types are looser.
+    /// and requirements and types are looser.
     pub const fn quickfix() -> Policy {
         Policy {
-            group_requirements: GroupRequirements::RequiredGroups,
+            requirements: Requirements::QuickFix,
             type_rules: TypeRules::QuickFix,
             ..Policy::standard().with(Check::GroupOrder, Action::Ignore)
+        }
+    }
+
+    /// Checks what QuickFIX/J checks with its default settings: as [`Policy::quickfix`], but fields of an entry come in order.
+    pub const fn quickfixj() -> Policy {
+        Policy {
+            requirements: Requirements::QuickFixJ,
+            type_rules: TypeRules::QuickFix,
+            ..Policy::standard()
         }
     }
 
@@ -137,10 +176,10 @@ impl Policy {
         self
     }
 
-    /// The same policy with other group requirements.
+    /// The same policy with another reading of what is required.
     #[must_use]
-    pub const fn with_group_requirements(mut self, group_requirements: GroupRequirements) -> Policy {
-        self.group_requirements = group_requirements;
+    pub const fn with_requirements(mut self, requirements: Requirements) -> Policy {
+        self.requirements = requirements;
         self
     }
 
@@ -163,9 +202,10 @@ impl Policy {
         self.action(check) != Action::Ignore
     }
 
-    /// Which groups' required members are looked for.
-    pub const fn group_requirements(&self) -> GroupRequirements {
-        self.group_requirements
+    /// Whose reading of "required" is followed.
+    #[inline]
+    pub const fn requirements(&self) -> Requirements {
+        self.requirements
     }
 
     /// How strict types are.
@@ -188,6 +228,10 @@ mod tests {
     fn the_list_of_checks_is_complete_and_in_order() {
         for (at, check) in Check::ALL.into_iter().enumerate() {
             assert_eq!(check as usize, at);
+            assert_eq!(
+                (check.name(), Check::by_name(&check.name().to_lowercase())),
+                (&*format!("{check:?}"), Some(check))
+            );
         }
     }
 }

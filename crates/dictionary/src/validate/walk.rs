@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use fixbolt_codec::{FromField, Message, NumInGroup};
 
 use super::plan::{HEADER, Plan, TRAILER};
-use super::policy::{Action, Check, GroupRequirements, Policy};
+use super::policy::{Action, Check, Policy, Requirements};
 use super::reason::SessionRejectReason as Reason;
 use super::values::{check_type, in_union};
 use super::{FieldPlace, RefTag, Section, Violation};
@@ -42,8 +42,10 @@ struct Frame {
     last: u16,
     /// Position of the count field.
     position: usize,
-    /// Whether the group is required where it stands.
+    /// Whether the group needs an entry where it stands.
     required: bool,
+    /// Whether its entries' required members are looked for.
+    enforced: bool,
     section: Section,
 }
 
@@ -96,7 +98,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
             for (at, scope) in [(0, Some(HEADER)), (1, Some(TRAILER)), (2, self.body)] {
                 if let Some(scope) = scope {
                     let seen = at * self.plan.body_words;
-                    self.missing(scope, seen, false, Check::RequiredField)?;
+                    self.missing(scope, seen, Check::RequiredField)?;
                 }
             }
         }
@@ -195,7 +197,9 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
                 return ControlFlow::Continue(());
             }
             let reason = Reason::TagNotDefinedForThisMessageType;
-            return self.raise(Check::TagNotInMessage, reason, RefTag::Number(tag), Some(position));
+            let by_agreement = (FIRST_USER_TAG..FIRST_LATER_TAG).contains(&tag);
+            let check = if by_agreement { Check::UserDefinedTag } else { Check::TagNotInMessage };
+            return self.raise(check, reason, RefTag::Number(tag), Some(position));
         };
         while !self.scratch.frames.is_empty() {
             self.close_group()?;
@@ -281,15 +285,10 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
 
     fn finish_entry(&mut self, level: usize) -> ControlFlow<()> {
         let frame = self.scratch.frames[level];
-        if frame.entries == 0 || !self.policy.makes(Check::RequiredInGroup) {
+        if frame.entries == 0 || !frame.enforced {
             return ControlFlow::Continue(());
         }
-        let direct = match self.policy.group_requirements() {
-            GroupRequirements::EveryEntry => false,
-            GroupRequirements::RequiredGroups if frame.required => true,
-            GroupRequirements::RequiredGroups => return ControlFlow::Continue(()),
-        };
-        self.missing(frame.scope, self.seen_of(level), direct, Check::RequiredInGroup)
+        self.missing(frame.scope, self.seen_of(level), Check::RequiredInGroup)
     }
 
     fn close_group(&mut self) -> ControlFlow<()> {
@@ -327,13 +326,15 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         self.visitor.place(FieldPlace { position, section, depth, entry, counts_group: group.is_some() });
         if let Some(group) = group {
             let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
+            let standard = self.policy.requirements() == Requirements::Standard;
             self.scratch.frames.push(Frame {
                 scope: group,
                 announced,
                 entries: 0,
                 last: 0,
                 position,
-                required: rule.required,
+                required: rule.required && standard,
+                enforced: (rule.marked || standard) && self.policy.makes(Check::RequiredInGroup),
                 section,
             });
         }
@@ -363,8 +364,8 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
 
     /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
     #[inline]
-    fn missing(&mut self, scope: u32, seen: usize, direct: bool, check: Check) -> ControlFlow<()> {
-        let required = self.plan.required(scope, direct);
+    fn missing(&mut self, scope: u32, seen: usize, check: Check) -> ControlFlow<()> {
+        let required = self.plan.required(scope, self.policy.requirements());
         let missing = |at: usize| required[at] & !self.scratch.seen[seen + at];
         if (0..required.len()).all(|at| missing(at) == 0) {
             return ControlFlow::Continue(());
@@ -422,6 +423,9 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
 
 /// Tags from here on are for agreements between firms, if the dictionary does not define them.
 const FIRST_USER_TAG: u32 = 5000;
+
+/// From here on the standard numbers fields of its own again (40000 and 50000).
+const FIRST_LATER_TAG: u32 = 40_000;
 
 /// MsgType has a check of its own; RefMsgType repeats what the peer sent, known or not.
 const fn names_a_msg_type(tag: u32) -> bool {
