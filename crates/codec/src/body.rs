@@ -7,11 +7,11 @@
 use core::fmt;
 use core::ops::Range;
 
-use crate::data_fields::DataFields;
+use crate::data_fields::{self, DataFields};
 use crate::index::byte_sum;
 use crate::msg_type::MsgType;
 use crate::number::Tag;
-use crate::types::ToField;
+use crate::types::{FromField, ToField};
 
 /// A tag as it is written: its digits and `=`, made once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,8 @@ pub struct Key {
     tag: Tag,
     len: u8,
     owner: Owner,
+    /// A length field or a data field of the standard.
+    paired: bool,
     /// Digits and `=`, the rest unused.
     text: [u8; 16],
 }
@@ -69,7 +71,7 @@ impl Key {
         } else {
             Owner::Body
         };
-        Self { tag, len: digits as u8 + 1, owner, text }
+        Self { tag, len: digits as u8 + 1, owner, paired: data_fields::is_paired(number), text }
     }
 
     /// The tag.
@@ -106,6 +108,9 @@ pub enum EncodeErrorKind {
     HeaderAfterBody,
     /// A repeating group that the message or entry must have, without entries.
     Missing,
+    /// A data field of another length than its length field says, or with that field elsewhere than right in front of it:
+    /// the counterparty could not tell where it ends.
+    DataLength,
     /// The lent memory is full: the message is larger than the sink takes.
     NoRoom,
 }
@@ -120,6 +125,7 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::SessionField => "is the session's to write",
             EncodeErrorKind::HeaderAfterBody => "belongs in front of the body",
             EncodeErrorKind::Missing => "is required and was not written",
+            EncodeErrorKind::DataLength => "does not have the length that is announced",
             EncodeErrorKind::NoRoom => "does not fit: the message is too large",
         };
         write!(f, "field {} {why}", self.tag)
@@ -186,6 +192,8 @@ pub struct BodyWriter<'b> {
     error: Option<EncodeError>,
     scope: Scope,
     body_begun: bool,
+    /// Where the last length field stands, with its SOH.
+    length_field: (usize, usize),
 }
 
 /// The stretch in which a tag may stand once: the message, or one entry of a group.
@@ -256,7 +264,17 @@ impl<'b> BodyWriter<'b> {
     pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
         assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
         let scope = Scope { start, seen: [0; 8] };
-        Self { memory, start, at: start, limit, msg_type, error: None, scope, body_begun: false }
+        Self {
+            memory,
+            start,
+            at: start,
+            limit,
+            msg_type,
+            error: None,
+            scope,
+            body_begun: false,
+            length_field: (0, 0),
+        }
     }
 
     /// The lent memory, and where the body stands in it.
@@ -296,10 +314,14 @@ impl<'b> BodyWriter<'b> {
         let before = self.at;
         if value.is_empty() {
             self.refuse(key.tag, EncodeErrorKind::Empty);
-        } else if self.admit(key) && !self.place(key, value) {
-            // What was written can be read as other fields than it is: it goes, for writing may go on behind a mistake.
-            self.at = before;
-            self.refuse(key.tag, EncodeErrorKind::Soh);
+        } else if self.admit(key) {
+            if !self.place(key, value) {
+                // What was written can be read as other fields than it is: it goes, for writing may go on behind a mistake.
+                self.at = before;
+                self.refuse(key.tag, EncodeErrorKind::Soh);
+            } else if key.paired {
+                self.pair(key, before);
+            }
         }
         self
     }
@@ -310,6 +332,7 @@ impl<'b> BodyWriter<'b> {
         if !self.admit(key) {
             return self;
         }
+        let before = self.at;
         let value_at = self.at + usize::from(key.len);
         if self.at + key.text.len() + T::MAX_LEN >= self.limit {
             return self.field_near_the_end(key, value);
@@ -318,6 +341,9 @@ impl<'b> BodyWriter<'b> {
         let end = value_at + value.write_to(&mut self.memory[value_at..]);
         self.memory[end] = 1;
         self.at = end + 1;
+        if key.paired {
+            self.pair(key, before);
+        }
         self
     }
 
@@ -330,7 +356,11 @@ impl<'b> BodyWriter<'b> {
             return self;
         }
         let len = value.write_to(&mut aside);
+        let before = self.at;
         self.place(key, &aside[..len]);
+        if key.paired {
+            self.pair(key, before);
+        }
         self
     }
 
@@ -467,6 +497,36 @@ impl<'b> BodyWriter<'b> {
         self.memory[end] = 1;
         self.at = end + 1;
         clean
+    }
+
+    /// Remembers a length field; compares a data field, written from `before` on, with its own.
+    #[cold]
+    fn pair(&mut self, key: Key, before: usize) {
+        if self.at == before {
+            return; // There was no room.
+        }
+        let Some(length_tag) = DataFields::STANDARD.length_tag(key.tag.number()) else {
+            self.length_field = (before, self.at);
+            return;
+        };
+        let length = self.at - 1 - before - usize::from(key.len);
+        let in_front = match self.length_field {
+            (start, end) if end == before => &self.memory[start..end],
+            _ => &[],
+        };
+        let announced = in_front
+            .split_last()
+            .and_then(|(_, field)| field.iter().position(|byte| *byte == b'=').map(|at| field.split_at(at)))
+            .filter(|(tag, _)| number(tag) == length_tag as usize)
+            .map(|(_, value)| u64::from_field(&value[1..]));
+        let right = match announced {
+            Some(announced) => announced == Ok(length as u64),
+            // Alone it ends at the next SOH, for everybody.
+            None => !self.stands_in_scope(length_tag),
+        };
+        if !right {
+            self.refuse(key.tag, EncodeErrorKind::DataLength);
+        }
     }
 
     /// Reads back what this scope holds; only when two tags share a bit.
@@ -607,6 +667,48 @@ mod tests {
         );
         assert_eq!(error_of(|w| _ = w.bytes(k(58), &[b'x'; 600])), Some((58, EncodeErrorKind::NoRoom)));
         assert_eq!(error_of(|w| _ = w.bytes(k(57), b"G").bytes(k(55), b"a")), None);
+    }
+
+    #[test]
+    fn a_length_written_by_hand_is_that_of_the_data_behind_it() {
+        let k = Key::new;
+        let wrong = Some((96, EncodeErrorKind::DataLength));
+        assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(96), b"abc")), None);
+        assert_eq!(error_of(|w| _ = w.bytes(k(95), b"003").bytes(k(96), b"abc").bytes(k(58), b"x")), None);
+        assert_eq!(error_of(|w| _ = w.field(k(95), &1u64).field(k(96), &7u64)), None);
+        for length in ["2", "4", "99999999999999999999", "x", "-3"] {
+            assert_eq!(
+                error_of(|w| _ = w.bytes(k(95), length.as_bytes()).bytes(k(96), b"abc")),
+                wrong,
+                "{length}"
+            );
+        }
+        assert_eq!(error_of(|w| _ = w.field(k(95), &2u64).field(k(96), &7u64)), wrong);
+        // The standard wants it right in front; a counterparty may take it from anywhere.
+        assert_eq!(error_of(|w| _ = w.bytes(k(95), b"2").bytes(k(58), b"x").bytes(k(96), b"abc")), wrong);
+        assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(354), b"3").bytes(k(96), b"abc")), wrong);
+        // Without one a data field is a field like any other, also behind another's length.
+        assert_eq!(error_of(|w| _ = w.bytes(k(96), b"abc")), None);
+        assert_eq!(error_of(|w| _ = w.bytes(k(354), b"3").bytes(k(96), b"abcde")), None);
+        // Not neighbours in number.
+        assert_eq!(error_of(|w| _ = w.bytes(k(43109), b"3").bytes(k(42684), b"abc")), None);
+        assert_eq!(
+            error_of(|w| _ = w.bytes(k(43109), b"2").bytes(k(42684), b"abc")),
+            Some((42684, EncodeErrorKind::DataLength))
+        );
+    }
+
+    #[test]
+    fn the_end_of_an_entry_does_not_part_a_length_from_data() {
+        let wrong = error_of(|w| {
+            let mut group = w.group(Key::new(453), 2);
+            w.entry(&mut group);
+            w.bytes(Key::new(448), b"a").bytes(Key::new(95), b"4");
+            w.entry(&mut group);
+            w.bytes(Key::new(96), b"b");
+            w.end_group(group);
+        });
+        assert_eq!(wrong, Some((96, EncodeErrorKind::DataLength)));
     }
 
     #[test]

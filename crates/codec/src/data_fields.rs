@@ -72,6 +72,53 @@ const STANDARD_PAIRS: &[(u32, u32)] = &[
     (43111, 42982),
 ];
 
+/// Whether a tag is the length field or the data field of one of the standard's pairs. Cheap enough for every key that a
+/// constant holds.
+pub(crate) const fn is_paired(tag: u32) -> bool {
+    if tag < 2048 {
+        return PAIRED_LOW[(tag / 64) as usize] & (1 << (tag % 64)) != 0;
+    }
+    let (mut from, mut to) = (0, PAIRED.len());
+    while from < to {
+        let middle = (from + to) / 2;
+        if PAIRED[middle] < tag {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    from < PAIRED.len() && PAIRED[from] == tag
+}
+
+/// The tags of all standard pairs, ascending.
+const PAIRED: [u32; 2 * STANDARD_PAIRS.len()] = {
+    let mut tags = [0; 2 * STANDARD_PAIRS.len()];
+    let mut n = 0;
+    while n < tags.len() {
+        let pair = STANDARD_PAIRS[n / 2];
+        let tag = if n % 2 == 0 { pair.0 } else { pair.1 };
+        let mut place = n;
+        while place > 0 && tags[place - 1] > tag {
+            tags[place] = tags[place - 1];
+            place -= 1;
+        }
+        tags[place] = tag;
+        n += 1;
+    }
+    tags
+};
+
+/// One bit for each of them below 2048.
+const PAIRED_LOW: [u64; 32] = {
+    let mut low = [0; 32];
+    let mut n = 0;
+    while n < PAIRED.len() && PAIRED[n] < 2048 {
+        low[(PAIRED[n] / 64) as usize] |= 1 << (PAIRED[n] % 64);
+        n += 1;
+    }
+    low
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +132,14 @@ mod tests {
         assert_eq!(DataFields::STANDARD.data_tag(55), None);
         assert_eq!(DataFields::STANDARD.data_tag(50000), None);
         assert_eq!(DataFields::STANDARD.pairs().iter().filter(|p| p.1 != p.0 + 1).count(), NOT_NEIGHBOURS);
+    }
+
+    #[test]
+    fn paired_tags_are_those_of_the_pairs_and_no_others() {
+        for tag in 1..50_000 {
+            let pair = STANDARD_PAIRS.iter().any(|pair| pair.0 == tag || pair.1 == tag);
+            assert_eq!(is_paired(tag), pair, "{tag}");
+        }
     }
 
     /// 12 with other numbers apart.
