@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use roxmltree::Node;
+use roxmltree::{Document, Node};
 
 use crate::assemble::{Draft, MAX_DEPTH, Place};
 use crate::data_type::{DataType, UnionType};
@@ -18,8 +18,11 @@ use crate::read::{Findings, ReadError, Warning};
 use crate::sha256::sha256_hex;
 use crate::xml;
 
+mod overlay;
+
 impl Dictionary {
-    /// Reads a dictionary in QuickFIX XML.
+    /// Reads a dictionary in QuickFIX XML. With `<fix extends='FIX.4.4'>` the text says only what it adds to that shipped version
+    /// or changes in it, as [`Dictionary::extended`] reads it.
     ///
     /// # Errors
     /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is an error:
@@ -38,20 +41,12 @@ impl Dictionary {
     /// ```
     pub fn from_quickfix_xml(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         let document = xml::parse(text).map_err(|error| vec![error])?;
+        if let Some(version) = document.root_element().attribute("extends") {
+            return overlay::shipped_extended(version, &document, text);
+        }
         let mut reader = Reader::default();
         let draft = reader.read(document.root_element());
-        let found = reader.found;
-        let Some(mut draft) = draft else { return Err(found.errors) };
-        draft.source.sha256 = sha256_hex(text.as_bytes());
-        let node_of = |place: Place| match place {
-            Place::Field(at) => reader.field_nodes[at],
-            Place::CodeSet(at) => reader.code_set_nodes[at],
-            Place::Component(at) => reader.component_nodes[at],
-            Place::Group(at) => reader.group_nodes[at],
-            Place::Message(at) => reader.message_nodes[at],
-            Place::Header | Place::Trailer => document.root_element(),
-        };
-        xml::conclude(draft, found, node_of)
+        reader.conclude(draft, &document, text)
     }
 }
 
@@ -66,6 +61,8 @@ enum Named {
 #[derive(Default)]
 struct Reader<'a, 'd> {
     found: Findings,
+    /// What an overlay stands on.
+    base: Option<&'a Dictionary>,
     fields: Vec<FieldDef>,
     tags: HashMap<&'a str, u32>,
     code_sets: Vec<CodeSet>,
@@ -83,6 +80,26 @@ struct Reader<'a, 'd> {
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
+    /// The dictionary, or everything that was found.
+    fn conclude(
+        self,
+        draft: Option<Draft>,
+        document: &'a Document<'d>,
+        text: &str,
+    ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+        let Some(mut draft) = draft else { return Err(self.found.errors) };
+        draft.source.sha256 = sha256_hex(text.as_bytes());
+        let node_of = |place: Place| match place {
+            Place::Field(at) => self.field_nodes[at],
+            Place::CodeSet(at) => self.code_set_nodes[at],
+            Place::Component(at) => self.component_nodes[at],
+            Place::Group(at) => self.group_nodes[at],
+            Place::Message(at) => self.message_nodes[at],
+            Place::Header | Place::Trailer => document.root_element(),
+        };
+        xml::conclude(draft, self.found, node_of)
+    }
+
     /// The draft, unless there is too little to go on; errors are in `found`.
     fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
         if root.tag_name().name() != "fix" {
@@ -108,7 +125,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.field(node, before_42);
         }
         if let Some(components) = xml::child(root, "components") {
-            self.components(components);
+            self.components(xml::elements(components));
         }
         let messages = xml::elements(messages).filter_map(|node| self.message(node)).collect();
         let header = xml::child(root, "header").map_or_else(Vec::new, |node| self.members(node, 0));
@@ -152,22 +169,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 DataType::String
             }
         };
-        let mut codes: Vec<Code> = Vec::new();
-        let mut seen = HashSet::new();
-        for value in xml::elements(node) {
-            if value.tag_name().name() != "value" {
-                self.found.warn(xml::line(value), xml::place(value), "unknown element, not read");
-                continue;
-            }
-            let Some(code) = xml::required(value, "enum", &mut self.found) else { continue };
-            if !seen.insert(code) {
-                let reason = format!("'{code}' is given twice, the first is kept");
-                self.found.warn(xml::line(value), xml::label(node), reason);
-                continue;
-            }
-            let name = value.attribute("description").filter(|name| !name.is_empty()).unwrap_or(code);
-            codes.push(Code { value: code.to_string(), name: name.to_string() });
-        }
+        let codes = self.codes(node);
         // QuickFIX/J writes both forms.
         let any_value = matches!(node.attribute("allowOtherValues"), Some("true" | "Y"));
         let codes = (!codes.is_empty()).then(|| {
@@ -182,11 +184,31 @@ impl<'a, 'd> Reader<'a, 'd> {
         self.field_nodes.push(node);
     }
 
+    fn codes(&mut self, field: Node<'a, 'd>) -> Vec<Code> {
+        let mut codes: Vec<Code> = Vec::new();
+        let mut seen = HashSet::new();
+        for value in xml::elements(field) {
+            if value.tag_name().name() != "value" {
+                self.found.warn(xml::line(value), xml::place(value), "unknown element, not read");
+                continue;
+            }
+            let Some(code) = xml::required(value, "enum", &mut self.found) else { continue };
+            if !seen.insert(code) {
+                let reason = format!("'{code}' is given twice, the first is kept");
+                self.found.warn(xml::line(value), xml::label(field), reason);
+                continue;
+            }
+            let name = value.attribute("description").filter(|name| !name.is_empty()).unwrap_or(code);
+            codes.push(Code { value: code.to_string(), name: name.to_string() });
+        }
+        codes
+    }
+
     /// Names first, bodies second: a component may stand behind the one that uses it.
-    fn components(&mut self, components: Node<'a, 'd>) {
+    fn components(&mut self, components: impl Iterator<Item = Node<'a, 'd>>) {
         let mut wrappers = Vec::new();
         let mut others = Vec::new();
-        for node in xml::elements(components) {
+        for node in components {
             let Some(name) = xml::required(node, "name", &mut self.found) else { continue };
             let mut children = xml::elements(node);
             let only_group = match (children.next(), children.next()) {
@@ -243,25 +265,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
         let mut seen = HashSet::new();
         for node in xml::elements(scope) {
-            let required = match node.attribute("required") {
-                Some("Y" | "y") => true,
-                None | Some("N" | "n") => false,
-                Some(other) => {
-                    let reason = format!("attribute 'required' is '{other}', not Y or N");
-                    self.found.error(xml::line(node), xml::place(node), reason);
-                    false
-                }
-            };
-            let member = match node.tag_name().name() {
-                "field" => self.tag_of(node).map(|tag| Member::Field { tag, required }),
-                "group" => self.inline_group(node, depth).map(|group| Member::Group { group, required }),
-                "component" => self.component_member(node, required),
-                _ => {
-                    self.found.warn(xml::line(node), xml::place(node), "unknown element, not read");
-                    continue;
-                }
-            };
-            let Some(member) = member else { continue };
+            let Some(member) = self.member(node, depth) else { continue };
             if seen.insert((node.tag_name().name(), node.attribute("name"))) {
                 members.push(member);
             } else {
@@ -271,13 +275,39 @@ impl<'a, 'd> Reader<'a, 'd> {
         members
     }
 
+    fn member(&mut self, node: Node<'a, 'd>, depth: usize) -> Option<Member> {
+        let required = match node.attribute("required") {
+            Some("Y" | "y") => true,
+            None | Some("N" | "n") => false,
+            Some(other) => {
+                let reason = format!("attribute 'required' is '{other}', not Y or N");
+                self.found.error(xml::line(node), xml::place(node), reason);
+                false
+            }
+        };
+        match node.tag_name().name() {
+            "field" => self.tag_of(node).map(|tag| Member::Field { tag, required }),
+            "group" => self.inline_group(node, depth).map(|group| Member::Group { group, required }),
+            "component" => self.component_member(node, required),
+            _ => {
+                self.found.warn(xml::line(node), xml::place(node), "unknown element, not read");
+                None
+            }
+        }
+    }
+
     fn tag_of(&mut self, node: Node<'a, 'd>) -> Option<u32> {
         let name = xml::required(node, "name", &mut self.found)?;
-        let tag = self.tags.get(name).copied();
+        let tag = self.tag(name);
         if tag.is_none() {
             self.found.error(xml::line(node), xml::place(node), "no field has this name");
         }
         tag
+    }
+
+    fn tag(&self, name: &str) -> Option<u32> {
+        let of_base = || Some(self.base?.field_by_name(name)?.tag);
+        self.tags.get(name).copied().or_else(of_base)
     }
 
     /// A wrapped group is as required as its wrapper: files made from Orchestra say N inside where they mean nothing by it.
@@ -305,18 +335,24 @@ impl<'a, 'd> Reader<'a, 'd> {
             return Some(id);
         }
         let count_name = node.attribute("name").unwrap_or_default();
-        let base = format!("{}Grp", count_name.strip_prefix("No").unwrap_or(count_name));
-        let mut name = base.clone();
-        let mut number = 1;
-        while self.named.contains_key(name.as_str()) || !self.group_names.insert(name.clone()) {
-            number += 1;
-            name = format!("{base}{number}");
-        }
+        let name =
+            self.free_group_name(&format!("{}Grp", count_name.strip_prefix("No").unwrap_or(count_name)));
         let id = GroupId(self.groups.len() as u32);
         self.groups.push(GroupDef { name, count_tag, members: members.clone() });
         self.group_nodes.push(node);
         self.inline_groups.insert((count_tag, members), id);
         Some(id)
+    }
+
+    /// The name, or the first of it with a number behind it that no group has; it is taken then.
+    fn free_group_name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_string();
+        let mut number = 1;
+        while self.named.contains_key(name.as_str()) || !self.group_names.insert(name.clone()) {
+            number += 1;
+            name = format!("{wanted}{number}");
+        }
+        name
     }
 }
 

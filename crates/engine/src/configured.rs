@@ -219,17 +219,10 @@ impl Dictionaries {
     }
 }
 
-/// Reads QuickFIX XML or FIX Orchestra, whichever the root element says.
+/// Reads a dictionary in any form, told apart by the text.
 fn read_dictionary(file: &Path) -> Result<Dictionary, String> {
     let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
-    let root = text.split('<').skip(1).find(|part| !part.starts_with(['?', '!'])).unwrap_or_default();
-    let name = root.split(|c: char| c.is_whitespace() || c == '>' || c == '/').next().unwrap_or_default();
-    let read = if name.ends_with("repository") {
-        Dictionary::from_orchestra(&text)
-    } else {
-        Dictionary::from_quickfix_xml(&text)
-    };
-    match read {
+    match Dictionary::from_source(&text) {
         Ok((dictionary, warnings)) => {
             for warning in warnings {
                 tracing::warn!(file = %file.display(), %warning, "dictionary");

@@ -49,7 +49,7 @@ pub struct SessionConfiguration {
     pub journal: Option<PathBuf>,
     /// PersistMessages: N keeps no messages, and gap-fills whatever is asked for.
     pub persist_messages: bool,
-    /// DataDictionary: a dictionary in QuickFIX XML or FIX Orchestra instead of the shipped one.
+    /// DataDictionary: a dictionary in QuickFIX XML, FIX Orchestra or a compact table, or an overlay, instead of the shipped one.
     pub data_dictionary: Option<PathBuf>,
     /// The switches of validation.
     pub validation: Validation,

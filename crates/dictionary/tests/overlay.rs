@@ -1,0 +1,243 @@
+//! A dialect as a difference to a shipped version: what is added, what is changed, what contradicts.
+
+use fixbolt_dictionary::{Dictionary, Member, UnionType, fix42, fix44};
+
+/// An overlay of FIX.4.4 with these sections.
+fn overlay(fields: &str, components: &str, messages: &str) -> String {
+    format!(
+        "<fix extends='FIX.4.4'>\n<fields>{fields}</fields>\n<components>{components}</components>\n<messages>{messages}</messages></fix>"
+    )
+}
+
+fn dialect(fields: &str, components: &str, messages: &str) -> Dictionary {
+    let (dictionary, warnings) = Dictionary::from_source(&overlay(fields, components, messages)).unwrap();
+    assert_eq!(warnings, []);
+    dictionary
+}
+
+/// The one error of an overlay.
+fn refused(fields: &str, components: &str, messages: &str) -> String {
+    let errors = Dictionary::from_source(&overlay(fields, components, messages)).unwrap_err();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].to_string()
+}
+
+/// Tags of a message, a group's as `count(members)`, a required one with `!`.
+fn shape(dictionary: &Dictionary, members: &[Member]) -> String {
+    let one = |member: fixbolt_dictionary::FlatMember| {
+        let mark = if member.required { "!" } else { "" };
+        match member.group {
+            None => format!("{}{mark}", member.tag),
+            Some(group) => {
+                let members = shape(dictionary, &dictionary.group(group).members);
+                format!("{}{mark}({members})", member.tag)
+            }
+        }
+    };
+    dictionary.expand(members).map(one).collect::<Vec<_>>().join(" ")
+}
+
+fn message(dictionary: &Dictionary, msg_type: &str) -> String {
+    shape(dictionary, &dictionary.message(msg_type.as_bytes()).unwrap().members)
+}
+
+const COLOUR: &str =
+    "<field number='5001' name='Colour' type='CHAR'><value enum='1' description='RED'/></field>";
+
+#[test]
+fn an_overlay_without_changes_is_the_version_itself() {
+    for base in [fix42(), fix44()] {
+        let (same, warnings) = base.extended("<fix/>").unwrap();
+        assert_eq!(warnings, []);
+        assert_eq!(same.source().name, format!("{}, extended", base.source().name));
+        let facts = |dictionary: &Dictionary| {
+            dictionary.to_table().lines().filter(|l| !l.starts_with("source ")).collect::<Vec<_>>().join("\n")
+        };
+        assert!(facts(&same) == facts(base));
+    }
+}
+
+#[test]
+fn a_new_field_component_group_and_message_are_added() {
+    let dialect = dialect(
+        &format!("{COLOUR}<field number='5010' name='NoColours' type='NUMINGROUP'/>"),
+        "<component name='Paint'><field name='Colour' required='Y'/></component>\
+         <component name='Colours'><group name='NoColours'><field name='Colour'/><component name='Parties'/></group></component>",
+        "<message name='PaintRequest' msgtype='U1'><field name='ClOrdID' required='Y'/><component name='Paint' required='Y'/>\
+         <component name='Colours' required='Y'/></message>",
+    );
+    let paint = dialect.message_by_name("PaintRequest").unwrap();
+    let parties = "453(448 447 452 802(523 803))";
+    assert_eq!(shape(&dialect, &paint.members), format!("11! 5001! 5010!(5001 {parties})"));
+    assert_eq!(dialect.code(5001, b"1").unwrap().name, "RED");
+    assert_eq!(dialect.code(35, b"U1").unwrap().name, "PaintRequest");
+    assert_eq!(dialect.messages().len(), fix44().messages().len() + 1);
+    assert_eq!(message(&dialect, "D"), message(fix44(), "D"));
+    assert_eq!(dialect.version(), fix44().version());
+}
+
+#[test]
+fn a_known_message_component_and_header_get_members_behind_their_own() {
+    let dialect = dialect(
+        COLOUR,
+        "<component name='Instrument'><field name='Colour'/></component>",
+        "<message name='OrderCancelReject' msgtype='9'><field name='Colour' required='Y'/><field name='Text' required='Y'/></message>",
+    );
+    let before = message(fix44(), "9");
+    assert!(before.contains(" 58 "));
+    assert_eq!(message(&dialect, "9"), format!("{} 5001!", before.replace(" 58 ", " 58! ")));
+    let order = message(&dialect, "D");
+    assert!(order.contains(" 5001 "), "{order}");
+    let text =
+        overlay(COLOUR, "", "").replace("<messages>", "<header><field name='Colour'/></header><messages>");
+    let (header, _) = Dictionary::from_source(&text).unwrap();
+    assert_eq!(header.header().last(), Some(&Member::Field { tag: 5001, required: false }));
+}
+
+#[test]
+fn a_group_is_changed_everywhere_by_its_name_and_in_one_message_by_its_count_field() {
+    let group = "<group name='NoPartyIDs'><field name='PartyID' required='Y'/><field name='Colour' required='Y'/></group>";
+    let everywhere = dialect(COLOUR, &format!("<component name='Parties'>{group}</component>"), "");
+    let changed = "453(448! 447 452 802(523 803) 5001!)";
+    assert!(message(&everywhere, "D").contains(changed), "{}", message(&everywhere, "D"));
+    assert!(message(&everywhere, "8").contains(changed));
+    let once = dialect(COLOUR, "", &format!("<message name='NewOrderSingle' msgtype='D'>{group}</message>"));
+    assert!(message(&once, "D").contains(changed), "{}", message(&once, "D"));
+    assert_eq!(message(&once, "8"), message(fix44(), "8"));
+    assert!(once.groups().iter().any(|group| group.name == "NewOrderSingleParties"));
+}
+
+#[test]
+fn values_are_added_to_a_known_field_and_other_values_allowed() {
+    let dialect = dialect(
+        "<field number='54' name='Side'><value enum='Z' description='OWN'/><value enum='1' description='BUY'/></field>\
+         <field number='59' name='TimeInForce' allowOtherValues='Y'/>\
+         <field number='32' name='LastShares' type='QTY'/>",
+        "",
+        "",
+    );
+    assert_eq!(dialect.code(54, b"Z").unwrap().name, "OWN");
+    assert_eq!(dialect.codes(54).len(), fix44().codes(54).len() + 1);
+    assert_eq!(dialect.field(59).unwrap().union, Some(UnionType::AnyValue));
+    assert_eq!(dialect.field(32), fix44().field(32));
+}
+
+#[test]
+fn what_says_so_replaces_the_old_definition() {
+    let dialect = dialect(
+        "<field number='54' name='Side' type='INT' replace='Y'><value enum='1' description='UP'/></field>\
+         <field number='44' name='Price' type='STRING' replace='Y'/>",
+        "<component name='Parties' replace='Y'><group name='NoPartyIDs'><field name='PartyID'/></group></component>",
+        "<message name='OrderCancelReject' msgtype='9' replace='Y'><field name='ClOrdID' required='Y'/></message>",
+    );
+    assert_eq!(dialect.codes(54).len(), 1);
+    assert_eq!(dialect.field(54).unwrap().kind.name(), "int");
+    assert_eq!(dialect.field(44).unwrap().kind.name(), "String");
+    assert_eq!(message(&dialect, "9"), "11!");
+    assert!(message(&dialect, "D").contains("453(448)"));
+}
+
+#[test]
+fn a_contradiction_is_an_error_with_its_line() {
+    for (fields, components, messages, expected) in [
+        (
+            COLOUR,
+            "<component name='Parties'><field name='Colour'/></component>",
+            "",
+            "line 3: component 'Parties': it is a group",
+        ),
+        (
+            "<field number='58' name='Colour' type='CHAR'/>",
+            "",
+            "",
+            "line 2: field 'Colour': field 58 is 'Text' in FIX.4.4",
+        ),
+        (
+            "<field number='5001' name='Text' type='CHAR'/>",
+            "",
+            "",
+            "line 2: field 'Text': this field name is already defined",
+        ),
+        (
+            "<field number='54' name='Side' type='INT'/>",
+            "",
+            "",
+            "line 2: field 'Side': its type is char in FIX.4.4, not INT; replace='Y' changes it",
+        ),
+        (
+            "<field number='54' name='Side'><value enum='1' description='UP'/></field>",
+            "",
+            "",
+            "line 2: field 'Side': value '1' is already called 'Buy'",
+        ),
+        (
+            "",
+            "",
+            "<message name='NewOrderSingle' msgtype='U1'/>",
+            "line 4: message 'NewOrderSingle': the name belongs to message type 'D'",
+        ),
+        (
+            "",
+            "",
+            "<message name='Paint' msgtype='D'/>",
+            "line 4: message 'Paint': message type 'D' is 'NewOrderSingle' in FIX.4.4",
+        ),
+        (
+            "",
+            "",
+            "<message name='NewOrderSingle' msgtype='D'><field name='Symbol' required='Y'/></message>",
+            "line 4: field 'Symbol' in message 'NewOrderSingle': it comes with component 'Instrument' already: change it there",
+        ),
+        (
+            "",
+            "",
+            "<message name='NewOrderSingle' msgtype='D'><field name='Colour'/></message>",
+            "line 4: field 'Colour' in message 'NewOrderSingle': no field has this name",
+        ),
+        (
+            "<field number='54' name='Side' replace='yes'/>",
+            "",
+            "",
+            "line 2: field 'Side': attribute 'replace' is 'yes', not Y or N",
+        ),
+        (
+            "",
+            "<component name='Parties'><group name='NoLegs'><field name='Text'/></group></component>",
+            "",
+            "line 3: group 'NoLegs' in component 'Parties': group Parties is counted by field 453",
+        ),
+    ] {
+        assert!(
+            refused(fields, components, messages).starts_with(expected),
+            "{}",
+            refused(fields, components, messages)
+        );
+    }
+}
+
+#[test]
+fn an_overlay_names_a_version_that_is_there() {
+    let of = |text: &str| Dictionary::from_source(text).unwrap_err()[0].to_string();
+    assert_eq!(
+        of("<fix extends='FIX.4.5'/>"),
+        "line 1: fix: extends='FIX.4.5': no version of this name is shipped"
+    );
+    let errors = fix42().extended("<fix extends='FIX.4.4'/>").unwrap_err();
+    assert_eq!(errors[0].to_string(), "line 1: fix: it extends FIX.4.4, not FIX.4.2");
+    assert_eq!(
+        fix42().extended("<fox/>").unwrap_err()[0].to_string(),
+        "line 1: fox: the root element is not <fix>"
+    );
+}
+
+#[test]
+fn all_errors_are_told_at_once() {
+    let text = overlay(
+        "<field number='58' name='Colour' type='CHAR'/>\n<field number='5001' name='Text' type='CHAR'/>",
+        "",
+        "<message name='Paint' msgtype='U1'><field name='Nothing'/></message>",
+    );
+    let lines: Vec<u32> =
+        Dictionary::from_source(&text).unwrap_err().iter().map(|error| error.line).collect();
+    assert_eq!(lines, [2, 5, 3]);
+}
