@@ -1,7 +1,8 @@
 //! What the bytes mean: FIX dictionaries, their readers, the shipped versions and validation.
 //!
 //! A [`Dictionary`] is one model of one FIX version. It is read from QuickFIX XML, from FIX Orchestra, or from the compact text
-//! tables this crate ships. It holds facts only (numbers, names, types, code values, structure) and never prose.
+//! tables this crate ships, and written as QuickFIX XML or such a table; [`Dictionary::diff`] compares two. It holds facts only
+//! (numbers, names, types, code values, structure) and never prose.
 //!
 //! This crate refuses to guess: a reference to something undefined is an error with element, line and reason. It never touches
 //! the network, the file system or an external XML entity.
@@ -19,10 +20,12 @@ mod assemble;
 mod compact;
 mod compile;
 mod data_type;
+mod diff;
 mod model;
 mod names;
 mod orchestra;
 mod quickfix_xml;
+mod quickfix_xml_writer;
 mod read;
 mod sha256;
 mod shipped;
@@ -31,6 +34,7 @@ mod xml;
 
 pub use compile::compile;
 pub use data_type::{DataType, UnionType};
+pub use diff::{Difference, NamedTag, Only, Place, Scope};
 pub use model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, FlatMember, GroupDef, GroupId,
     Member, MessageDef, Source, Version,

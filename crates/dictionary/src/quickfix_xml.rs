@@ -178,7 +178,11 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.code_set_nodes.push(node);
             id
         });
-        let union = any_value.then_some(UnionType::AnyValue);
+        // What our own writer adds, in Orchestra's words.
+        let union = match node.attribute("unionDataType").and_then(UnionType::from_name) {
+            None => any_value.then_some(UnionType::AnyValue),
+            union => union,
+        };
         self.tags.insert(name, tag);
         self.fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag: None });
         self.field_nodes.push(node);

@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::HashSet;
 
-use fixbolt_dictionary::{DataType, Dictionary, compile, fix42, fix44, shipped, upper_snake};
+use fixbolt_dictionary::{Dictionary, compile, fix42, fix44, shipped, upper_snake};
 
 /// Counts of a dictionary: messages, fields, code sets, codes, components, groups.
 fn counts(dictionary: &Dictionary) -> [usize; 6] {
@@ -189,83 +189,4 @@ fn the_quickfix_files_hold_what_they_are_known_to_hold() {
         assert_eq!(counts(&dictionary), expected, "{file}");
         assert_eq!(Dictionary::from_table(&dictionary.to_table()), Ok(dictionary), "{file}");
     }
-}
-
-/// The complete list of differences is known: spec/dictionaries.md section 3.
-#[test]
-fn fix_4_4_from_orchestra_and_from_quickfix_differ_only_as_known() {
-    let Some(text) = support::shared("dictionaries/quickfix/FIX44.xml") else {
-        support::absent(1);
-        return;
-    };
-    let (quickfix, warnings) = Dictionary::from_quickfix_xml(&text).expect("the file is right");
-    assert!(warnings.is_empty(), "{warnings:?}");
-    let ours = fix44();
-    let mut names = Vec::new();
-    let mut types = Vec::new();
-    let mut codes = Vec::new();
-    for (field, other) in ours.fields().iter().zip(quickfix.fields()) {
-        assert_eq!(field.tag, other.tag);
-        if !field.name.eq_ignore_ascii_case(&other.name) {
-            names.push(field.tag);
-        }
-        if field.kind != other.kind {
-            types.push(field.tag);
-        }
-        let values = |dictionary: &Dictionary| {
-            dictionary.codes(field.tag).iter().map(|code| code.value.clone()).collect::<HashSet<_>>()
-        };
-        // QuickFIX lists Y and N of some Booleans, Orchestra of others: not a difference in what is accepted.
-        if values(ours) != values(&quickfix) && field.kind != DataType::Boolean {
-            codes.push(field.tag);
-        }
-        assert_eq!(field.length_tag, other.length_tag, "{}", field.tag);
-    }
-    assert_eq!(names, [327]);
-    assert_eq!(types, [532, 674]);
-    assert_eq!(
-        codes,
-        [
-            103, 221, 305, 368, 372, 456, 459, 487, 525, 538, 564, 587, 603, 606, 661, 674, 677, 758, 759,
-            761, 776, 783, 784, 786, 805, 807, 888, 950, 951, 954
-        ]
-    );
-    let flat = |dictionary: &Dictionary, msg_type: &str| {
-        fn walk(
-            dictionary: &Dictionary,
-            members: &[fixbolt_dictionary::Member],
-            depth: u8,
-            out: &mut Vec<(u8, u32, bool)>,
-        ) {
-            for member in dictionary.expand(members) {
-                out.push((depth, member.tag, member.required));
-                if let Some(group) = member.group {
-                    walk(dictionary, &dictionary.group(group).members, depth + 1, out);
-                }
-            }
-        }
-        let mut out = Vec::new();
-        let message = dictionary.message(msg_type.as_bytes()).expect("both have the message");
-        walk(dictionary, &message.members, 0, &mut out);
-        out
-    };
-    let mut missing = Vec::new();
-    let mut flags = Vec::new();
-    for message in ours.messages() {
-        let msg_type = message.msg_type.as_str();
-        let (left, right) = (flat(ours, msg_type), flat(&quickfix, msg_type));
-        let mut right = right.into_iter().peekable();
-        for (depth, tag, required) in left {
-            match right.next_if(|other| (other.0, other.1) == (depth, tag)) {
-                None => missing.push((msg_type, tag)),
-                Some((_, _, other)) if other != required => flags.push((msg_type, tag)),
-                Some(_) => {}
-            }
-        }
-        assert_eq!(right.next(), None, "{msg_type}");
-    }
-    missing.sort_unstable();
-    assert_eq!(missing, [("AE", 635), ("s", 586), ("t", 586)]);
-    // The 14 flags of the specification concern groups in a component: read as the standard means them, they agree.
-    assert_eq!(flags, []);
 }
