@@ -2,6 +2,28 @@
 //!
 //! In: [`Framer`] cuts a stream into messages, [`Index`] finds their fields, [`FromField`] reads a value. Out: [`BodyWriter`]
 //! writes fields into memory that a [`NewBody`] lends, [`Envelope`] puts number, times, BodyLength and CheckSum around them.
+//!
+//! The standard's data types and what reads and writes them:
+//!
+//! | FIX | here |
+//! |---|---|
+//! | int | `i64`, or `u64` and `u32` where the program wants nothing below 0 |
+//! | Length, TagNum, SeqNum, NumInGroup, DayOfMonth | [`Length`], [`Tag`], [`SeqNum`], [`NumInGroup`], [`DayOfMonth`] |
+//! | float, Qty, Price, PriceOffset, Amt, Percentage | [`Decimal`]; [`WideDecimal`] for up to 38 digits, [`Digits`] beyond |
+//! | char, Boolean | [`Char`], `bool` |
+//! | String, XID, XIDREF; CHAR of FIX.4.0 and 4.1 | [`Text`] |
+//! | MultipleCharValue, MultipleStringValue, MultipleValueString | [`MultipleCharValue`], [`MultipleStringValue`] for both others |
+//! | Country, Currency, Exchange, Language | the types of these names |
+//! | MonthYear | [`MonthYear`] |
+//! | UTCTimestamp (TIME), UTCTimeOnly | [`UtcTimestamp`], [`UtcTimeOnly`] |
+//! | UTCDateOnly (UTCDate), LocalMktDate (DATE) | [`Date`] |
+//! | LocalMktTime, TZTimeOnly, TZTimestamp | [`LocalMktTime`], [`TzTimeOnly`], [`TzTimestamp`] |
+//! | data, XMLData | `&[u8]`, written together with their length by [`BodyWriter::data`] |
+//! | Tenor | [`Tenor`] |
+//! | Reserved100Plus and the like, Qty beside codes | the code's type; the dictionary's validation knows the union |
+//!
+//! Features, both off by default and without effect on anything else: `f64` (conversions of decimals from and to binary
+//! fractions), `rust_decimal` (from and to that crate's decimals).
 #![no_std]
 #![deny(unsafe_code)]
 
@@ -26,6 +48,6 @@ pub use number::{SeqNum, Tag};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
     LocalMktTime, MonthYear, MonthYearPart, MultipleCharValue, MultipleStringValue, NumInGroup, Precision,
-    SecondCache, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly, UtcTimestamp,
-    ValueError, WideDecimal, Zone,
+    Rounding, SecondCache, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly,
+    UtcTimestamp, ValueError, WideDecimal, Zone,
 };

@@ -14,6 +14,9 @@ pub struct Date {
 const MARCH_0000_TO_1970: u32 = 719_468;
 
 impl Date {
+    /// 9999-12-31.
+    pub(super) const LAST_UNIX_DAY: u32 = 2_932_896;
+
     /// The day, if there is such a day.
     #[must_use]
     pub const fn new(year: u16, month: u8, day: u8) -> Option<Self> {
@@ -58,8 +61,7 @@ impl Date {
     /// The day that is `day` days after 1970-01-01; the year 9999's last day for what lies after it.
     #[must_use]
     pub const fn from_unix_day(day: u32) -> Self {
-        const LAST: u32 = 2_932_896;
-        let day = if day > LAST { LAST } else { day } + MARCH_0000_TO_1970;
+        let day = if day > Self::LAST_UNIX_DAY { Self::LAST_UNIX_DAY } else { day } + MARCH_0000_TO_1970;
         let (century_4, day_of_4) = (day / 146_097, day % 146_097);
         let year_of_4 = (day_of_4 - day_of_4 / 1_460 + day_of_4 / 36_524 - day_of_4 / 146_096) / 365;
         let day_of_year = day_of_4 - (365 * year_of_4 + year_of_4 / 4 - year_of_4 / 100);
@@ -67,6 +69,25 @@ impl Date {
         let day = day_of_year - (153 * month + 2) / 5 + 1;
         let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
         Self { year: (year_of_4 + century_4 * 400 + next_year) as u16, month: month as u8, day: day as u8 }
+    }
+
+    /// The day before; `None` in front of the year 0.
+    pub(super) const fn previous(self) -> Option<Self> {
+        match (self.month, self.day) {
+            (1, 1) if self.year == 0 => None,
+            (1, 1) => Some(Self { year: self.year - 1, month: 12, day: 31 }),
+            (month, 1) => Some(Self { month: month - 1, day: days_in(self.year, month - 1), ..self }),
+            (_, day) => Some(Self { day: day - 1, ..self }),
+        }
+    }
+
+    /// The day after; `None` behind the year 9999.
+    pub(super) const fn next(self) -> Option<Self> {
+        match Self::new(self.year, self.month, self.day + 1) {
+            Some(date) => Some(date),
+            None if self.month < 12 => Some(Self { month: self.month + 1, day: 1, ..self }),
+            None => Self::new(self.year + 1, 1, 1),
+        }
     }
 
     /// Reads eight bytes.

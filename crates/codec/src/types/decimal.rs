@@ -1,6 +1,8 @@
 //! float and what derives from it (Qty, Price, PriceOffset, Amt, Percentage), exactly: never a binary fraction.
 
-use super::{FromField, ToField, ValueError, WideDecimal, digits, display_as_written, parse_as_read};
+use super::{
+    FromField, Rounding, ToField, ValueError, WideDecimal, digits, display_as_written, parse_as_read,
+};
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -151,15 +153,30 @@ impl Decimal {
         }
     }
 
-    /// The nearest `f64`: lossy, for display and statistics, never for prices.
+    /// The number without its sign; `None` for the one mantissa (-2^63) that has no opposite.
     #[must_use]
-    pub fn to_f64(self) -> f64 {
-        const EXACT: u64 = 1 << 53;
-        if self.mantissa.unsigned_abs() <= EXACT {
-            // Both exact (10^18 = 5^18 * 2^18 and 5^18 < 2^53), so the quotient is rounded once.
-            return self.mantissa as f64 / digits::TEN_TO[usize::from(self.scale)] as f64;
-        }
-        self.wide().to_f64()
+    pub const fn checked_abs(self) -> Option<Self> {
+        if self.mantissa < 0 { self.checked_neg() } else { Some(self) }
+    }
+
+    /// The quotient at `scale`, its further digits as `rounding` says; `None` for a division by 0, or when it does not fit.
+    ///
+    /// ```
+    /// use fixbolt_codec::{Decimal, Rounding};
+    /// let (amount, quantity) = (Decimal::from(200), Decimal::from(3));
+    /// let price = amount.checked_div(quantity, 4, Rounding::HalfEven);
+    /// assert_eq!(price, Some("66.6667".parse()?));
+    /// # Ok::<(), fixbolt_codec::ValueError>(())
+    /// ```
+    #[must_use]
+    pub fn checked_div(self, other: Self, scale: u8, rounding: Rounding) -> Option<Self> {
+        self.wide().checked_div(other.wide(), scale, rounding)?.narrow()
+    }
+
+    /// The number at another scale, digits without a place there as `rounding` says; `None` when it does not fit.
+    #[must_use]
+    pub fn round(self, scale: u8, rounding: Rounding) -> Option<Self> {
+        self.wide().round(scale, rounding)?.narrow()
     }
 }
 

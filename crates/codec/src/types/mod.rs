@@ -8,14 +8,19 @@
 //! - the zone offset `-00` becomes `+00`.
 //!
 //! What it refuses to do: know which tag has which type, or which values an enumeration allows (the dictionary does), guess
-//! (`+5`, `1e3` and ` 7` are errors) and round.
+//! (`+5`, `1e3` and ` 7` are errors) and round where nobody said how.
 
 mod code;
 mod date;
 mod decimal;
 mod digits;
+#[cfg(feature = "f64")]
+mod float;
 mod integer;
 mod month_year;
+mod rounding;
+#[cfg(feature = "rust_decimal")]
+mod rust_decimal;
 mod second_cache;
 mod text;
 mod time;
@@ -29,6 +34,7 @@ pub use date::Date;
 pub use decimal::{Decimal, Digits};
 pub use integer::{DayOfMonth, Length, NumInGroup};
 pub use month_year::{MonthYear, MonthYearPart};
+pub use rounding::Rounding;
 pub use second_cache::SecondCache;
 pub use text::{Char, MultipleCharValue, MultipleStringValue, Text};
 pub use time::{LocalMktTime, Precision, UtcTimeOnly, UtcTimestamp};

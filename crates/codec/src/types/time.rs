@@ -4,6 +4,7 @@
 use super::{Date, FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
+use core::time::Duration;
 
 /// A moment in UTC (type UTCTimestamp, TIME in FIX.4.0 and 4.1). Comparing, equality and hash ignore how many fraction digits
 /// were written.
@@ -132,6 +133,21 @@ impl UtcTimeOnly {
         }
     }
 
+    /// A time of day from parts that come from a time that was read.
+    pub(super) const fn from_read(
+        hour: u8,
+        minute: u8,
+        second: u8,
+        digits: u8,
+        picoseconds: u64,
+    ) -> Option<Self> {
+        if is_time(hour, minute, second) {
+            Some(Self { hour, minute, second, digits, picoseconds })
+        } else {
+            None
+        }
+    }
+
     /// Reads `HH:MM:SS` and what follows it.
     #[inline]
     fn from_parts(clock: [u8; 8], rest: &[u8]) -> Result<Self, ValueError> {
@@ -172,6 +188,46 @@ impl UtcTimestamp {
             date: Date::from_unix_day((nanos / DAY) as u32),
             time: UtcTimeOnly::from_nanos_of_day(nanos % DAY, precision),
         }
+    }
+
+    /// A moment from the time since 1970-01-01 00:00 UTC, cut to `precision`; `None` after the year 9999.
+    ///
+    /// ```
+    /// # extern crate std;
+    /// use std::time::{SystemTime, UNIX_EPOCH};
+    /// use fixbolt_codec::{Precision, UtcTimestamp};
+    /// let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    /// let moment = UtcTimestamp::from_unix_time(now, Precision::Nanos).unwrap();
+    /// assert_eq!(UNIX_EPOCH + moment.to_unix_time().unwrap(), UNIX_EPOCH + now);
+    /// ```
+    #[must_use]
+    pub const fn from_unix_time(since_1970: Duration, precision: Precision) -> Option<Self> {
+        let (seconds, nanos) = (since_1970.as_secs(), since_1970.subsec_nanos());
+        let (day, second) = (seconds / 86_400, seconds % 86_400);
+        if day > Date::LAST_UNIX_DAY as u64 {
+            return None;
+        }
+        Some(Self {
+            date: Date::from_unix_day(day as u32),
+            time: UtcTimeOnly::from_nanos_of_day(second * 1_000_000_000 + nanos as u64, precision),
+        })
+    }
+
+    /// The time since 1970-01-01 00:00 UTC, cut to nanoseconds; a leap second gives the time of the second after it. `None`
+    /// before 1970.
+    #[must_use]
+    pub fn to_unix_time(self) -> Option<Duration> {
+        let day = u64::try_from(self.date.unix_day()).ok()?;
+        Some(Duration::from_secs(day * 86_400) + Duration::from_nanos(self.time.nanos_of_day()))
+    }
+
+    /// Nanoseconds from `earlier` to this moment, both cut to nanoseconds; negative when `earlier` is the later one. Days have
+    /// 86,400 seconds: a leap second counts as the second after it.
+    #[must_use]
+    pub const fn nanos_since(self, earlier: Self) -> i128 {
+        let days = self.date.unix_day() as i128 - earlier.date.unix_day() as i128;
+        let nanos = self.time.nanos_of_day() as i128 - earlier.time.nanos_of_day() as i128;
+        days * 86_400_000_000_000 + nanos
     }
 
     /// Nanoseconds since 1970-01-01 00:00 UTC, cut; a leap second gives the number of the second after it. `None` before 1970

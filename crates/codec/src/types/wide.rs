@@ -1,6 +1,8 @@
 //! Decimals of up to 38 digits, for prices and amounts that a [`Decimal`] cannot hold (18 decimals of a crypto venue).
 
-use super::{Decimal, Digits, FromField, ToField, ValueError, display_as_written, parse_as_read};
+use super::{
+    Decimal, Digits, FromField, Rounding, ToField, ValueError, display_as_written, parse_as_read, rounding,
+};
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 
@@ -15,6 +17,9 @@ pub struct WideDecimal {
 impl WideDecimal {
     /// The largest scale: 38 digits after the point.
     pub const MAX_SCALE: u8 = 38;
+    /// Nothing, scale 0.
+    pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
+    const ONE: Self = Self { mantissa: 1, scale: 0 };
 
     /// `mantissa` / 10^`scale`.
     ///
@@ -67,6 +72,18 @@ impl WideDecimal {
     #[must_use]
     pub const fn scale(self) -> u8 {
         self.scale
+    }
+
+    /// Whether the number is 0, at any scale.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// Whether the number is below 0.
+    #[must_use]
+    pub const fn is_negative(self) -> bool {
+        self.mantissa < 0
     }
 
     /// The same number and scale as a [`Decimal`], if it fits.
@@ -130,13 +147,35 @@ impl WideDecimal {
         Some(Self { mantissa: self.mantissa.checked_mul(other.mantissa)?, scale })
     }
 
-    /// The nearest `f64`: lossy, for display and statistics, never for prices.
+    /// The number with its sign changed; `None` for the one mantissa (-2^127) that has no opposite.
     #[must_use]
-    pub fn to_f64(self) -> f64 {
-        let mut out = [0; Self::MAX_LEN];
-        let length = self.write_to(&mut out);
-        // The standard library's reader rounds right, and takes every form that this type writes.
-        core::str::from_utf8(&out[..length]).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+    pub const fn checked_neg(self) -> Option<Self> {
+        match self.mantissa.checked_neg() {
+            Some(mantissa) => Some(Self { mantissa, scale: self.scale }),
+            None => None,
+        }
+    }
+
+    /// The number without its sign; `None` for the one mantissa (-2^127) that has no opposite.
+    #[must_use]
+    pub const fn checked_abs(self) -> Option<Self> {
+        if self.mantissa < 0 { self.checked_neg() } else { Some(self) }
+    }
+
+    /// The quotient at `scale`, its further digits as `rounding` says; `None` for a division by 0, or when it does not fit.
+    #[must_use]
+    pub fn checked_div(self, other: Self, scale: u8, rounding: Rounding) -> Option<Self> {
+        if scale > Self::MAX_SCALE {
+            return None;
+        }
+        let exponent = i32::from(scale) + i32::from(other.scale) - i32::from(self.scale);
+        Some(Self { mantissa: rounding::divide(self.mantissa, other.mantissa, exponent, rounding)?, scale })
+    }
+
+    /// The number at another scale, digits without a place there as `rounding` says; `None` when it does not fit.
+    #[must_use]
+    pub fn round(self, scale: u8, rounding: Rounding) -> Option<Self> {
+        self.checked_div(Self::ONE, scale, rounding)
     }
 
     /// The number without zeros at the end: equal numbers have one such form.
@@ -183,6 +222,12 @@ parse_as_read!(WideDecimal);
 impl From<Decimal> for WideDecimal {
     fn from(narrow: Decimal) -> Self {
         narrow.wide()
+    }
+}
+
+impl From<i128> for WideDecimal {
+    fn from(mantissa: i128) -> Self {
+        Self { mantissa, scale: 0 }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Times that carry their zone: TZTimeOnly and TZTimestamp.
 
 use super::time::{clock, read_clock, read_fraction, write_fraction};
-use super::{Date, FromField, Precision, ToField, ValueError, digits, display_as_written, parse_as_read};
+use super::{
+    Date, FromField, Precision, ToField, UtcTimeOnly, UtcTimestamp, ValueError, digits, display_as_written,
+    parse_as_read,
+};
 
 /// A moment with its zone: `20060901-07:39Z`, `20060901-13:09:00.250+05:30`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,6 +85,29 @@ impl TzTimestamp {
     #[must_use]
     pub const fn zone(self) -> Zone {
         self.zone
+    }
+
+    /// The moment in UTC, with the same fraction digits; `None` when the zone is not stated, for a leap second that is not the
+    /// last of a day in UTC, and outside the years 0 to 9999.
+    #[must_use]
+    pub fn to_utc(self) -> Option<UtcTimestamp> {
+        let local = i16::from(self.clock.hour) * 60 + i16::from(self.clock.minute);
+        let minutes = local - self.zone.minutes()?;
+        // Zones reach over one midnight at most.
+        let date = match minutes.div_euclid(1_440) {
+            0 => self.date,
+            1 => self.date.next()?,
+            _ => self.date.previous()?,
+        };
+        let minute_of_day = minutes.rem_euclid(1_440);
+        let time = UtcTimeOnly::from_read(
+            (minute_of_day / 60) as u8,
+            (minute_of_day % 60) as u8,
+            self.clock.second.unwrap_or(0),
+            self.fraction_digits,
+            self.picoseconds,
+        )?;
+        Some(UtcTimestamp::new(date, time))
     }
 
     /// Nanoseconds since 1970-01-01 00:00 UTC, cut; `None` when the zone is not stated, before 1970 and after the year 2554.

@@ -1,0 +1,55 @@
+//! The data types: what each accepts, refuses and writes back, by the standard's examples (FIX 5.0SP2 volume 1 and Orchestra),
+//! and round trips of random values.
+
+mod conversions;
+mod decimals;
+mod numbers;
+mod round_trips;
+mod text;
+mod times;
+
+use fixbolt_codec::{FromField, ToField, ValueError};
+use std::collections::hash_map::DefaultHasher;
+use std::fmt::{Debug, Display};
+use std::hash::{Hash, Hasher};
+
+use ValueError::Empty;
+
+fn written<T: ToField>(value: &T) -> Vec<u8> {
+    let mut out = vec![b'#'; T::MAX_LEN];
+    let length = value.write_to(&mut out);
+    assert!(length >= 1);
+    assert!(out[length..].iter().all(|byte| *byte == b'#'), "nothing is written behind the value");
+    out.truncate(length);
+    out
+}
+
+/// Reads each value and writes it back: as it was, or as the second element says.
+#[track_caller]
+fn accepts<T: for<'m> FromField<'m> + ToField + Display>(values: &[(&str, &str)]) {
+    for (read, write) in values {
+        let value = T::from_field(read.as_bytes()).unwrap_or_else(|error| panic!("{read:?}: {error}"));
+        assert_eq!(String::from_utf8(written(&value)).unwrap(), *write, "{read:?}");
+        assert_eq!(value.to_string(), *write, "{read:?}");
+    }
+}
+
+/// The same for values that come back as they were.
+#[track_caller]
+fn keeps<T: for<'m> FromField<'m> + ToField + Display>(values: &[&str]) {
+    accepts::<T>(&values.iter().map(|value| (*value, *value)).collect::<Vec<_>>());
+}
+
+#[track_caller]
+fn refuses<'m, T: FromField<'m> + Debug>(values: &[(&'m str, ValueError)]) {
+    for (value, error) in values {
+        assert_eq!(T::from_field(value.as_bytes()).err(), Some(*error), "{value:?}");
+    }
+    assert_eq!(T::from_field(b"").err(), Some(Empty), "an empty value");
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
