@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use fixbolt_dictionary::ReadOptions;
 
 use crate::exit::{Answer, Failure};
 use crate::output;
@@ -31,6 +32,31 @@ pub(crate) struct Compile {
     /// Where the table goes; standard output if not given
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Only what belonged to this version already (FIX.5.0SP1, for example): FIX Orchestra files tell
+    #[arg(long, value_name = "VERSION")]
+    as_of: Option<String>,
+    /// Names of fields, messages and codes as FIX Orchestra has them for the same tags, types and values
+    #[arg(long)]
+    standard_names: bool,
+    /// Accept a tag that several fields bear: the first stays
+    #[arg(long)]
+    accept_duplicate_tags: bool,
+}
+
+impl Compile {
+    fn options(&self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        if let Some(version) = &self.as_of {
+            options = options.as_of(version);
+        }
+        if self.standard_names {
+            options = options.standard_names();
+        }
+        if self.accept_duplicate_tags {
+            options = options.accept_duplicate_tags();
+        }
+        options
+    }
 }
 
 /// Runs the command.
@@ -44,7 +70,7 @@ fn compile(arguments: &Compile) -> Result<Answer, Failure> {
     let text = read_text(&arguments.source)?;
     let name = arguments.source.file_name().unwrap_or_default().to_string_lossy();
     let place = arguments.source.display();
-    let (table, warnings) = match fixbolt_dictionary::compile(&text, &name) {
+    let (table, warnings) = match fixbolt_dictionary::compile(&text, &name, &arguments.options()) {
         Ok(done) => done,
         Err(errors) => {
             for error in errors {

@@ -23,13 +23,18 @@ mod data_type;
 mod diff;
 mod model;
 mod names;
+mod options;
 mod orchestra;
+mod pedigree;
+mod prune;
 mod quickfix_xml;
 mod quickfix_xml_writer;
 mod read;
 mod sha256;
 mod shipped;
+mod transport;
 mod validate;
+mod vocabulary;
 mod xml;
 
 pub use compile::compile;
@@ -40,8 +45,13 @@ pub use model::{
     Member, MessageDef, Source, Version,
 };
 pub use names::upper_snake;
+pub use options::ReadOptions;
 pub use read::{ReadError, Warning};
-pub use shipped::{fix42, fix44, shipped};
+pub use shipped::{
+    SHIPPED, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
+    shipped_application,
+};
+pub use transport::TransportMismatch;
 pub use validate::{
     Action, Check, FieldPlace, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason,
     TypeRules, Validator, Violation,

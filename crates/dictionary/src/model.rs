@@ -45,17 +45,6 @@ pub struct Version {
 impl Version {
     /// The version called `name`, with the BeginString and ApplVerID that go with it.
     pub fn named(name: &str) -> Version {
-        const APPL_VER_IDS: [(&str, &str); 9] = [
-            ("FIX.4.0", "2"),
-            ("FIX.4.1", "3"),
-            ("FIX.4.2", "4"),
-            ("FIX.4.3", "5"),
-            ("FIX.4.4", "6"),
-            ("FIX.5.0", "7"),
-            ("FIX.5.0SP1", "8"),
-            ("FIX.5.0SP2", "9"),
-            ("FIX.Latest", "10"),
-        ];
         let over_fixt = name.starts_with("FIX.5") || name == "FIX.Latest" || name.starts_with("FIXT");
         Version {
             name: name.to_string(),
@@ -67,6 +56,19 @@ impl Version {
         }
     }
 }
+
+/// Versions that ApplVerID(1128) can name and this project ships.
+pub(crate) const APPL_VER_IDS: [(&str, &str); 9] = [
+    ("FIX.4.0", "2"),
+    ("FIX.4.1", "3"),
+    ("FIX.4.2", "4"),
+    ("FIX.4.3", "5"),
+    ("FIX.4.4", "6"),
+    ("FIX.5.0", "7"),
+    ("FIX.5.0SP1", "8"),
+    ("FIX.5.0SP2", "9"),
+    ("FIX.Latest", "10"),
+];
 
 /// Where a dictionary comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

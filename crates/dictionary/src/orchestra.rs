@@ -7,12 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::Node;
 
-use crate::assemble::{Draft, Place};
+use crate::assemble::{Draft, MAX_DEPTH, Place};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
     MessageDef, Source, Version,
 };
+use crate::options::ReadOptions;
+use crate::pedigree::Edition;
 use crate::read::{Findings, ReadError, Warning};
 use crate::sha256::sha256_hex;
 use crate::xml;
@@ -24,27 +26,68 @@ impl Dictionary {
     /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is an error:
     /// external entities are never followed.
     pub fn from_orchestra(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        let document = xml::parse(text).map_err(|error| vec![error])?;
-        let mut reader = Reader::default();
-        let draft = reader.read(document.root_element());
-        let found = reader.found;
-        let Some(mut draft) = draft else { return Err(found.errors) };
-        draft.source.sha256 = sha256_hex(text.as_bytes());
-        let node_of = |place: Place| match place {
-            Place::Field(at) => reader.field_nodes[at],
-            Place::CodeSet(at) => reader.code_set_nodes[at],
-            Place::Component(at) => reader.component_nodes[at],
-            Place::Group(at) => reader.group_nodes[at],
-            Place::Message(at) => reader.message_nodes[at],
-            Place::Header | Place::Trailer => document.root_element(),
-        };
-        xml::conclude(draft, found, node_of)
+        read(text, &ReadOptions::default())
     }
+}
+
+/// Reads FIX Orchestra with options.
+pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+    let edition = match &options.as_of {
+        None => None,
+        Some(name) => {
+            let unknown =
+                || vec![ReadError::of_document(format!("'{name}' is not a version pedigrees can tell"))];
+            Some(Edition::named(name).ok_or_else(unknown)?)
+        }
+    };
+    let document = xml::parse(text).map_err(|error| vec![error])?;
+    let mut reader = Reader { edition, duplicate_tags: options.duplicate_tags, ..Reader::default() };
+    let draft = reader.read(document.root_element());
+    let Reader {
+        found,
+        field_nodes,
+        code_set_nodes,
+        mut component_nodes,
+        mut group_nodes,
+        message_nodes,
+        ..
+    } = reader;
+    let Some(mut draft) = draft else { return Err(found.errors) };
+    draft.source.sha256 = sha256_hex(text.as_bytes());
+    if let Some(name) = &options.as_of {
+        draft.version = Version::named(name);
+        let kept = draft.prune();
+        component_nodes = kept.components.into_iter().map(|at| component_nodes[at]).collect();
+        group_nodes = kept.groups.into_iter().map(|at| group_nodes[at]).collect();
+    }
+    if options.standard_names {
+        draft.use_standard_names();
+    }
+    let node_of = |place: Place| match place {
+        Place::Field(at) => field_nodes[at],
+        Place::CodeSet(at) => code_set_nodes[at],
+        Place::Component(at) => component_nodes[at],
+        Place::Group(at) => group_nodes[at],
+        Place::Message(at) => message_nodes[at],
+        Place::Header | Place::Trailer => document.root_element(),
+    };
+    xml::conclude(draft, found, node_of)
 }
 
 #[derive(Default)]
 struct Reader<'a, 'd> {
     found: Findings,
+    /// The version to read the file as of, if not as it is.
+    edition: Option<Edition>,
+    duplicate_tags: bool,
+    /// Message types that the edition does not have: no codes of MsgType(35).
+    later_types: HashSet<&'a str>,
+    /// Fields that came after FIX.4.4 and belong to the edition.
+    new_tags: HashSet<u32>,
+    /// Whether all that a component or group holds in the edition was new in it, by kind of reference and id.
+    only_new: HashMap<(&'static str, u32), bool>,
+    /// What the edition does not have, by kind of reference and id: references to it are not read.
+    later: HashSet<(&'static str, u32)>,
     /// Code sets by name: place (none if its codes lie elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
     tags: HashSet<u32>,
@@ -67,6 +110,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             return None;
         }
         let version = self.version(root)?;
+        self.note_later(root);
         let code_sets = self.code_sets(root);
         let fields = self.fields(root);
         let (components, header_node, trailer_node) = self.component_names(root);
@@ -86,8 +130,9 @@ impl<'a, 'd> Reader<'a, 'd> {
         let groups = groups.into_iter().filter_map(|node| self.group(node)).collect();
         let messages = self.definitions(root, "messages", "message");
         let messages = messages.into_iter().filter_map(|node| self.message(node)).collect();
-        let header = header_node.map_or_else(Vec::new, |node| self.members(node));
-        let trailer = trailer_node.map_or_else(Vec::new, |node| self.members(node));
+        let whole = !self.edition.is_some_and(Edition::is_over_fixt);
+        let header = header_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
+        let trailer = trailer_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
         Some(Draft {
             version,
             source: Source { licence: LICENCE.to_string(), ..Source::default() },
@@ -113,13 +158,91 @@ impl<'a, 'd> Reader<'a, 'd> {
         }))
     }
 
+    /// Notes what the edition does not have, so that a reference to it is told from one that leads nowhere.
+    fn note_later(&mut self, root: Node<'a, 'd>) {
+        let Some(edition) = self.edition else { return };
+        for node in xml::elements(root).flat_map(xml::elements) {
+            let kind = match node.tag_name().name() {
+                "field" if !edition.has(node) => "fieldRef",
+                "component" if !edition.has_definition(node) => "componentRef",
+                "group" if !edition.has_definition(node) => "groupRef",
+                "message" if !edition.has_definition(node) => {
+                    self.later_types.extend(node.attribute("msgType"));
+                    continue;
+                }
+                _ => continue,
+            };
+            if let Some(id) = node.attribute("id").and_then(|id| id.parse().ok()) {
+                self.later.insert((kind, id));
+            }
+        }
+    }
+
+    /// Whether the definition is part of what is read.
+    fn is_read(&self, node: Node<'a, 'd>) -> bool {
+        let Some(edition) = self.edition else { return true };
+        match node.tag_name().name() {
+            // Of a set that came later the type of the values remains.
+            "codeSet" => true,
+            "field" => edition.has(node),
+            "message" if edition.is_over_fixt() && node.attribute("category") == Some("Session") => false,
+            _ => edition.has_definition(node),
+        }
+    }
+
+    /// Whether a reference is part of what is read.
+    fn is_reference_read(&mut self, node: Node<'a, 'd>, kind: &'static str, id: u32) -> bool {
+        let Some(edition) = self.edition else { return true };
+        edition.has(node)
+            && !self.later.contains(&(kind, id))
+            && (!edition.is_ambiguous(node) || self.brings_only_new(node, kind, id, 0))
+    }
+
+    /// Whether all fields that a reference brings into the edition were new in it.
+    fn brings_only_new(&mut self, node: Node<'a, 'd>, kind: &'static str, id: u32, depth: usize) -> bool {
+        let Some(edition) = self.edition else { return false };
+        if kind == "fieldRef" {
+            return self.new_tags.contains(&id);
+        }
+        if let Some(&known) = self.only_new.get(&(kind, id)) {
+            return known;
+        }
+        // A definition that contains itself is none of the edition's.
+        self.only_new.insert((kind, id), false);
+        let (section, element) =
+            if kind == "groupRef" { ("groups", "group") } else { ("components", "component") };
+        let definition = xml::elements(node.document().root_element())
+            .filter(|node| node.tag_name().name() == section)
+            .flat_map(xml::elements)
+            .find(|node| {
+                node.tag_name().name() == element
+                    && node.attribute("id").and_then(|text| text.parse().ok()) == Some(id)
+            });
+        let Some(definition) = definition.filter(|_| depth <= MAX_DEPTH) else { return false };
+        let only_new = xml::elements(definition).all(|node| {
+            let kind = match node.tag_name().name() {
+                "fieldRef" | "numInGroup" => "fieldRef",
+                "groupRef" => "groupRef",
+                "componentRef" => "componentRef",
+                _ => return true,
+            };
+            let Some(id) = node.attribute("id").and_then(|id| id.parse().ok()) else { return true };
+            !edition.has(node)
+                || self.later.contains(&(kind, id))
+                || self.brings_only_new(node, kind, id, depth + 1)
+        });
+        self.only_new.insert((kind, id), only_new);
+        only_new
+    }
+
     /// The definitions of one kind in the base scenario.
     fn definitions(&mut self, root: Node<'a, 'd>, section: &str, element: &str) -> Vec<Node<'a, 'd>> {
         let mut nodes = Vec::new();
         for section in xml::elements(root).filter(|node| node.tag_name().name() == section) {
             for node in xml::elements(section).filter(|node| node.tag_name().name() == element) {
                 match node.attribute("scenario") {
-                    None | Some("base") => nodes.push(node),
+                    None | Some("base") if self.is_read(node) => nodes.push(node),
+                    None | Some("base") => {}
                     Some(scenario) => {
                         let reason = format!("scenario '{scenario}' is not read, only base is");
                         self.found.warn(xml::line(node), xml::label(node), reason);
@@ -142,6 +265,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             let mut codes = Vec::new();
             let mut seen = HashSet::new();
             for code in xml::elements(node).filter(|node| node.tag_name().name() == "code") {
+                if !self.is_code_read(node, code) {
+                    continue;
+                }
                 let value = xml::required(code, "value", &mut self.found);
                 let name = xml::required(code, "name", &mut self.found);
                 let (Some(value), Some(name)) = (value, name) else { continue };
@@ -164,6 +290,13 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         }
         sets
+    }
+
+    fn is_code_read(&self, set: Node<'a, 'd>, code: Node<'a, 'd>) -> bool {
+        let Some(edition) = self.edition else { return true };
+        let of_later_message = set.attribute("name") == Some("MsgTypeCodeSet")
+            && code.attribute("value").is_some_and(|value| self.later_types.contains(value));
+        edition.has(set) && edition.has(code) && !of_later_message
     }
 
     fn data_type(&mut self, node: Node<'a, 'd>, name: &str) -> Option<DataType> {
@@ -205,7 +338,14 @@ impl<'a, 'd> Reader<'a, 'd> {
             let union = self.union_type(node).or(set_union);
             let length_tag =
                 node.attribute("lengthId").and_then(|_| xml::number(node, "lengthId", &mut self.found));
-            self.tags.insert(tag);
+            if !self.tags.insert(tag) && self.duplicate_tags {
+                let reason = format!("tag {tag} again, the first is kept");
+                self.found.warn(xml::line(node), xml::label(node), reason);
+                continue;
+            }
+            if self.edition.is_some_and(|edition| edition.brought(node)) {
+                self.new_tags.insert(tag);
+            }
             fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag });
             self.field_nodes.push(node);
         }
@@ -296,10 +436,12 @@ impl<'a, 'd> Reader<'a, 'd> {
         let mut members = Vec::new();
         let mut seen = HashSet::new();
         for node in xml::elements(scope) {
-            let kind = node.tag_name().name();
-            if !matches!(kind, "fieldRef" | "groupRef" | "componentRef") {
-                continue;
-            }
+            let kind = match node.tag_name().name() {
+                "fieldRef" => "fieldRef",
+                "groupRef" => "groupRef",
+                "componentRef" => "componentRef",
+                _ => continue,
+            };
             if !matches!(node.attribute("scenario"), None | Some("base")) {
                 self.found.warn(
                     xml::line(node),
@@ -319,6 +461,9 @@ impl<'a, 'd> Reader<'a, 'd> {
                 }
             };
             let Some(id) = xml::number(node, "id", &mut self.found) else { continue };
+            if !self.is_reference_read(node, kind, id) {
+                continue;
+            }
             let member = match kind {
                 "fieldRef" => self.field_tag(node).map(|tag| Member::Field { tag, required }),
                 "groupRef" => self.group_ids.get(&id).map(|&group| Member::Group { group, required }),

@@ -14,6 +14,7 @@ use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
     MessageDef, Source, Version,
 };
+use crate::options::ReadOptions;
 use crate::read::{Findings, ReadError, Warning};
 use crate::sha256::sha256_hex;
 use crate::xml;
@@ -40,14 +41,29 @@ impl Dictionary {
     /// assert_eq!(errors[0].to_string(), "line 1: field 'Headlime' in message 'News': no field has this name");
     /// ```
     pub fn from_quickfix_xml(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        let document = xml::parse(text).map_err(|error| vec![error])?;
-        if let Some(version) = document.root_element().attribute("extends") {
-            return overlay::shipped_extended(version, &document, text);
-        }
-        let mut reader = Reader::default();
-        let draft = reader.read(document.root_element());
-        reader.conclude(draft, &document, text)
+        read(text, &ReadOptions::default())
     }
+}
+
+/// Reads QuickFIX XML with options.
+pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+    if options.as_of.is_some() {
+        let reason = "QuickFIX XML does not say what belonged to an earlier version";
+        return Err(vec![ReadError::of_document(reason)]);
+    }
+    let document = xml::parse(text).map_err(|error| vec![error])?;
+    if let Some(version) = document.root_element().attribute("extends") {
+        if *options != ReadOptions::default() {
+            return Err(vec![ReadError::of_document("options are not for what extends a shipped version")]);
+        }
+        return overlay::shipped_extended(version, &document, text);
+    }
+    let mut reader = Reader { duplicate_tags: options.duplicate_tags, ..Reader::default() };
+    let mut draft = reader.read(document.root_element());
+    if let Some(draft) = draft.as_mut().filter(|_| options.standard_names) {
+        draft.use_standard_names();
+    }
+    reader.conclude(draft, &document, text)
 }
 
 /// What a component's name stands for.
@@ -63,6 +79,7 @@ struct Reader<'a, 'd> {
     found: Findings,
     /// What an overlay stands on.
     base: Option<&'a Dictionary>,
+    duplicate_tags: bool,
     fields: Vec<FieldDef>,
     tags: HashMap<&'a str, u32>,
     code_sets: Vec<CodeSet>,
@@ -159,6 +176,11 @@ impl<'a, 'd> Reader<'a, 'd> {
         let name = xml::required(node, "name", &mut self.found);
         let type_name = xml::required(node, "type", &mut self.found);
         let (Some(tag), Some(name)) = (tag, name) else { return };
+        if self.duplicate_tags && self.fields.iter().any(|field| field.tag == tag) {
+            self.found.warn(xml::line(node), xml::label(node), format!("tag {tag} again, the first is kept"));
+            self.tags.entry(name).or_insert(tag);
+            return;
+        }
         let kind = match DataType::from_name(type_name.unwrap_or("STRING")) {
             // Before FIX 4.2 a char was a string of any length.
             Some(DataType::Char) if before_42 => DataType::String,

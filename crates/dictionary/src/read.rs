@@ -15,6 +15,13 @@ pub struct ReadError {
     pub reason: String,
 }
 
+impl ReadError {
+    /// An error that concerns the source as a whole.
+    pub(crate) fn of_document(reason: impl Into<String>) -> ReadError {
+        ReadError { line: 1, element: "document".to_string(), reason: reason.into() }
+    }
+}
+
 /// Something odd in a source that was read all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

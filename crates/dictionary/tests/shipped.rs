@@ -4,7 +4,10 @@ mod support;
 
 use std::collections::HashSet;
 
-use fixbolt_dictionary::{Dictionary, compile, fix42, fix44, shipped, upper_snake};
+use fixbolt_dictionary::{
+    Dictionary, ReadOptions, SHIPPED, compile, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50,
+    fix50sp1, fix50sp2, fixt11, shipped, shipped_application, upper_snake,
+};
 
 /// Counts of a dictionary: messages, fields, code sets, codes, components, groups.
 fn counts(dictionary: &Dictionary) -> [usize; 6] {
@@ -29,11 +32,79 @@ fn the_shipped_versions_hold_what_the_official_files_hold() {
 }
 
 #[test]
-fn a_version_is_found_by_its_begin_string() {
-    for dictionary in [fix42(), fix44()] {
-        assert_eq!(shipped(dictionary.version().begin_string.as_bytes()), Some(dictionary));
+fn the_versions_made_from_others_hold_what_their_rules_leave() {
+    assert_eq!(counts(fix40()), [27, 138, 39, 235, 0, 5]);
+    assert_eq!(counts(fix41()), [28, 206, 53, 342, 0, 8]);
+    assert_eq!(counts(fix43()), [68, 635, 159, 1198, 7, 53]);
+    assert_eq!(counts(fix50()), [93, 1091, 288, 2304, 15, 102]);
+    assert_eq!(counts(fix50sp1()), [105, 1372, 323, 2604, 26, 134]);
+    assert_eq!(counts(fix50sp2()), [108, 1452, 353, 2791, 27, 144]);
+    assert_eq!(counts(fix_latest()), [156, 5948, 664, 5489, 164, 559]);
+    assert_eq!(counts(fixt11()), [8, 92, 13, 74, 0, 4]);
+}
+
+#[test]
+fn a_version_is_found_by_its_name_and_by_its_appl_ver_id() {
+    for name in SHIPPED {
+        let dictionary = shipped(name.as_bytes()).expect("it is shipped");
+        assert_eq!(dictionary.version().name, name);
+        let over_fixt = name.starts_with("FIX.5") || name == "FIX.Latest";
+        assert_eq!(dictionary.header().is_empty(), over_fixt, "{name}");
+        assert_eq!(dictionary.version().begin_string, if over_fixt { "FIXT.1.1" } else { name });
+        assert_eq!(dictionary.message(b"A").is_none(), over_fixt, "{name}");
+        match &dictionary.version().appl_ver_id {
+            Some(id) => assert_eq!(shipped_application(id.as_bytes()), Some(dictionary)),
+            None => assert_eq!(name, "FIXT.1.1"),
+        }
     }
-    assert_eq!(shipped(b"FIX.4.3"), None);
+    assert_eq!(shipped(b"FIX.6.0"), None);
+    assert_eq!(shipped_application(b"0"), None);
+    assert_eq!(shipped_application(b""), None);
+}
+
+#[test]
+fn every_version_over_the_transport_checks_whole_messages() {
+    for name in SHIPPED.into_iter().filter(|name| *name != "FIXT.1.1") {
+        let application = shipped(name.as_bytes()).expect("it is shipped");
+        let whole = application.over(fixt11()).unwrap_or_else(|mismatch| panic!("{mismatch}"));
+        assert_eq!(whole.version().name, name);
+        assert_eq!(whole.version().begin_string, "FIXT.1.1");
+        assert_eq!(whole.version().appl_ver_id, application.version().appl_ver_id);
+        let tags = |dictionary: &Dictionary, members: &[fixbolt_dictionary::Member]| {
+            dictionary.expand(members).map(|member| (member.tag, member.required)).collect::<Vec<_>>()
+        };
+        assert_eq!(tags(&whole, whole.header()), tags(fixt11(), fixt11().header()));
+        assert_eq!(tags(&whole, whole.trailer()), tags(fixt11(), fixt11().trailer()));
+        for message in fixt11().messages() {
+            let own = whole.message(message.msg_type.as_bytes()).expect("the transport's messages are there");
+            assert_eq!(
+                tags(&whole, &own.members),
+                tags(fixt11(), &message.members),
+                "{name} {}",
+                message.name
+            );
+        }
+        for message in application.messages() {
+            let own =
+                whole.message(message.msg_type.as_bytes()).expect("the application's messages are there");
+            if fixt11().message(message.msg_type.as_bytes()).is_none() {
+                assert_eq!(tags(&whole, &own.members), tags(application, &message.members), "{name}");
+            }
+        }
+        for message in whole.messages() {
+            assert!(whole.code(35, message.msg_type.as_bytes()).is_some(), "{name}: {}", message.name);
+        }
+        assert_eq!(
+            Dictionary::from_table(&whole.to_table()).expect("it is whole").messages(),
+            whole.messages()
+        );
+    }
+}
+
+#[test]
+fn a_transport_without_header_is_refused() {
+    let mismatch = fix50().over(fix50sp2()).expect_err("FIX.5.0SP2 is no transport");
+    assert_eq!(mismatch.to_string(), "FIX.5.0 over FIX.5.0SP2: the transport has no header");
 }
 
 #[test]
@@ -46,49 +117,69 @@ fn length_and_data_fields_are_pairs_the_codec_can_use() {
     assert_eq!(data_fields.data_tag(1401), None);
 }
 
+/// The command of each table as `tables/README.md` gives it: source, options, table.
+fn recipes() -> [(&'static str, ReadOptions, &'static str); 10] {
+    let strict = ReadOptions::default;
+    let latest = "orchestra/OrchestraFIXLatest_1.5.4.xml";
+    [
+        ("quickfix/FIX40.xml", strict().standard_names(), include_str!("../tables/FIX.4.0.txt")),
+        ("quickfix/FIX41.xml", strict().standard_names(), include_str!("../tables/FIX.4.1.txt")),
+        ("orchestra/OrchestraFIX42.xml", strict(), include_str!("../tables/FIX.4.2.txt")),
+        ("quickfix/FIX43.xml", strict().standard_names(), include_str!("../tables/FIX.4.3.txt")),
+        ("orchestra/OrchestraFIX44.xml", strict(), include_str!("../tables/FIX.4.4.txt")),
+        (latest, strict().as_of("FIX.5.0"), include_str!("../tables/FIX.5.0.txt")),
+        (latest, strict().as_of("FIX.5.0SP1"), include_str!("../tables/FIX.5.0SP1.txt")),
+        (latest, strict().as_of("FIX.5.0SP2"), include_str!("../tables/FIX.5.0SP2.txt")),
+        (latest, strict().as_of("FIX.Latest"), include_str!("../tables/FIX.Latest.txt")),
+        ("orchestra/FIXTSession.xml", strict(), include_str!("../tables/FIXT.1.1.txt")),
+    ]
+}
+
 #[test]
 fn a_table_written_again_is_the_same() {
-    for (dictionary, table) in
-        [(fix42(), include_str!("../tables/FIX.4.2.txt")), (fix44(), include_str!("../tables/FIX.4.4.txt"))]
-    {
-        assert_eq!(dictionary.to_table(), table);
+    for (name, (_, _, table)) in SHIPPED.into_iter().zip(recipes()) {
+        assert!(shipped(name.as_bytes()).expect("it is shipped").to_table() == table, "{name}");
     }
 }
 
 #[test]
-fn compiling_the_official_files_gives_the_committed_tables() {
-    for (source, table) in [
-        ("OrchestraFIX42.xml", include_str!("../tables/FIX.4.2.txt")),
-        ("OrchestraFIX44.xml", include_str!("../tables/FIX.4.4.txt")),
-    ] {
-        let Some(text) = support::shared(&format!("dictionaries/orchestra/{source}")) else {
+fn compiling_the_sources_gives_the_committed_tables() {
+    for (name, (source, options, table)) in SHIPPED.into_iter().zip(recipes()) {
+        let Some(text) = support::shared(&format!("dictionaries/{source}")) else {
             support::absent(1);
             continue;
         };
-        let (compiled, warnings) = compile(&text, source).expect("the official file is right");
-        assert!(warnings.is_empty(), "{warnings:?}");
-        assert!(compiled == table, "{source} no longer gives the committed table");
+        let file = source.rsplit('/').next().expect("there is a last part");
+        let (compiled, warnings) = compile(&text, file, &options).expect("the source is right");
+        assert!(compiled == table, "{source} no longer gives the committed table of {name}");
+        // FIX 4.3 lists OwnershipType twice in RegistrationInstructions; the session file gives lengthId="1" for all data fields.
+        let expected = [("FIX.4.3", 1), ("FIXT.1.1", 8)];
+        let expected = expected.iter().find(|(version, _)| *version == name).map_or(0, |(_, count)| *count);
+        assert_eq!(warnings.len(), expected, "{name}: {warnings:?}");
     }
 }
 
 #[test]
 fn code_names_stay_distinct_when_shown_in_upper_snake() {
-    for dictionary in [fix42(), fix44()] {
+    for dictionary in SHIPPED.into_iter().filter_map(|name| shipped(name.as_bytes())) {
         for set in dictionary.code_sets() {
             let shown: HashSet<String> = set.codes.iter().map(|code| upper_snake(&code.name)).collect();
-            assert_eq!(shown.len(), set.codes.len(), "{}", set.name);
+            // FIX Latest has both EURIBOR and Euribor.
+            let euribor = set.codes.iter().filter(|code| code.value.eq_ignore_ascii_case("EURIBOR")).count();
+            let same = euribor.saturating_sub(1);
+            assert_eq!(shown.len() + same, set.codes.len(), "{} {}", dictionary.version().name, set.name);
         }
     }
 }
 
 #[test]
 fn components_and_groups_have_distinct_names() {
-    let mut names = HashSet::new();
-    for component in fix44().components() {
-        assert!(names.insert(&component.name));
-    }
-    for group in fix44().groups() {
-        assert!(names.insert(&group.name), "{}", group.name);
+    for dictionary in SHIPPED.into_iter().filter_map(|name| shipped(name.as_bytes())) {
+        let mut names = HashSet::new();
+        let components = dictionary.components().iter().map(|component| &component.name);
+        for name in components.chain(dictionary.groups().iter().map(|group| &group.name)) {
+            assert!(names.insert(name), "{}: {name}", dictionary.version().name);
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use fixbolt_dictionary::{Action, Check, DataType, Dictionary, Policy, Scratch, Validator, shipped};
+use fixbolt_dictionary::{
+    Action, Check, DataType, Dictionary, Policy, Scratch, Validator, fix_latest, fixt11, shipped,
+};
 
 use crate::dictionary::read_text;
 use crate::exit::Failure;
@@ -78,8 +80,17 @@ impl Lexicon {
             return self.loaded.get_mut(at);
         }
         if !self.shipped.iter().any(of_version) {
-            self.shipped.push(Known::new(shipped(begin_string)?.clone()));
+            self.shipped.push(Known::new(shipped_for(begin_string)?));
         }
         self.shipped.iter_mut().find(|known| of_version(known))
     }
+}
+
+/// The shipped dictionary for whole messages with this BeginString (8). Over FIXT.1.1 the latest version, which has nearly all
+/// that the earlier ones have.
+fn shipped_for(begin_string: &[u8]) -> Option<Dictionary> {
+    if begin_string == b"FIXT.1.1" {
+        return fix_latest().over(fixt11()).ok();
+    }
+    shipped(begin_string).filter(|dictionary| !dictionary.header().is_empty()).cloned()
 }

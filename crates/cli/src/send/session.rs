@@ -38,6 +38,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         })?;
     let version = &arguments.version;
     let dictionary = shipped(version.as_bytes())
+        .filter(|_| shipped_validator(version).is_some())
         .ok_or_else(|| Failure::usage(format!("--version {version}: FIX.4.2 or FIX.4.4")))?;
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");

@@ -1,0 +1,192 @@
+//! An application version over a transport: FIX.5.0 and later have no header, no trailer and no session messages of their own.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::assemble::Draft;
+use crate::model::{
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, GroupDef, GroupId, Member, Version,
+};
+
+/// Why an application version cannot be laid over a transport.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{application} over {transport}: {}", reasons.join("; "))]
+#[non_exhaustive]
+pub struct TransportMismatch {
+    /// Name of the application version.
+    pub application: String,
+    /// Name of the transport.
+    pub transport: String,
+    /// Everything that does not fit.
+    pub reasons: Vec<String>,
+}
+
+impl Dictionary {
+    /// This application version with the header, the trailer and the session messages of `transport`, as one dictionary to
+    /// validate whole messages with.
+    ///
+    /// Header, trailer and session messages of this version's own, which FIX.4.4 for example has, give way to the transport's. A
+    /// tag that both define has the transport's type and the codes of both; so MsgType(35) admits every message of either. The
+    /// result bears this version's name and the transport's BeginString.
+    ///
+    /// # Errors
+    /// The transport has no header, or a name means one tag here and another there.
+    ///
+    /// ```
+    /// use fixbolt_dictionary::{fix50sp2, fixt11};
+    /// let dictionary = fix50sp2().over(fixt11()).unwrap();
+    /// assert!(dictionary.message(b"A").is_some() && dictionary.message(b"D").is_some());
+    /// assert!(dictionary.code(35, b"D").is_some());
+    /// assert_eq!(dictionary.version().begin_string, "FIXT.1.1");
+    /// ```
+    pub fn over(&self, transport: &Dictionary) -> Result<Dictionary, TransportMismatch> {
+        let mismatch = |reasons| TransportMismatch {
+            application: self.version.name.clone(),
+            transport: transport.version.name.clone(),
+            reasons,
+        };
+        if transport.header.is_empty() {
+            return Err(mismatch(vec!["the transport has no header".to_string()]));
+        }
+        let mut draft = Draft {
+            version: Version { begin_string: transport.version.begin_string.clone(), ..self.version.clone() },
+            source: self.source.clone(),
+            fields: self.fields.clone(),
+            code_sets: self.code_sets.clone(),
+            components: self.components.clone(),
+            groups: self.groups.clone(),
+            messages: self.messages.clone(),
+            header: Vec::new(),
+            trailer: Vec::new(),
+        };
+        draft.messages.retain(|message| {
+            !message.is_admin() && transport.message(message.msg_type.as_bytes()).is_none()
+        });
+        draft.prune();
+        add_fields(&mut draft, transport);
+        add_structure(&mut draft, self, transport);
+        draft.assemble().map_err(|faults| mismatch(faults.into_iter().map(|fault| fault.reason).collect()))
+    }
+}
+
+/// Fields of the transport: new ones as they are, known ones with the transport's type and the codes of both.
+fn add_fields(draft: &mut Draft, transport: &Dictionary) {
+    let places: HashMap<u32, usize> =
+        draft.fields.iter().enumerate().map(|(at, field)| (field.tag, at)).collect();
+    let mut names: HashSet<String> = draft.code_sets.iter().map(|set| set.name.clone()).collect();
+    // A set of the transport's for each set of this version that it meets: fields that share one go on sharing one.
+    let mut merged: HashMap<(Option<CodeSetId>, CodeSetId), CodeSetId> = HashMap::new();
+    for field in &transport.fields {
+        let known = places.get(&field.tag).copied();
+        let own = known.and_then(|at| draft.fields[at].codes);
+        let codes = field.codes.map(|theirs| {
+            *merged.entry((own, theirs)).or_insert_with(|| {
+                let theirs = transport.code_set(theirs);
+                let own = own.map_or(&[][..], |own| &draft.code_sets[own.index()].codes);
+                let codes = union(own, &theirs.codes);
+                if let Some(at) = draft.code_sets.iter().position(|set| set.codes == codes) {
+                    return CodeSetId(at as u32);
+                }
+                let name = unused(&theirs.name, &mut names);
+                draft.code_sets.push(CodeSet { name, codes });
+                CodeSetId(draft.code_sets.len() as u32 - 1)
+            })
+        });
+        let mut field = field.clone();
+        field.codes = codes.or(own);
+        match known {
+            Some(at) => draft.fields[at] = field,
+            None => draft.fields.push(field),
+        }
+    }
+}
+
+/// The codes of both, each value once.
+fn union(own: &[Code], theirs: &[Code]) -> Vec<Code> {
+    let known: HashSet<&str> = own.iter().map(|code| code.value.as_str()).collect();
+    let new = theirs.iter().filter(|code| !known.contains(code.value.as_str()));
+    own.iter().chain(new).cloned().collect()
+}
+
+/// Components, groups, messages, header and trailer of the transport. A definition that this version has too, with the same
+/// name and the same members, is shared; one that differs gets a name of its own.
+fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictionary) {
+    let mut names: HashSet<String> = draft
+        .components
+        .iter()
+        .map(|component| component.name.clone())
+        .chain(draft.groups.iter().map(|group| group.name.clone()))
+        .collect();
+    let known_group = |draft: &Draft, group: &GroupDef| {
+        let theirs = flat(transport, &group.members);
+        let at =
+            draft.groups.iter().position(|own| own.name == group.name && own.count_tag == group.count_tag)?;
+        let own = application.groups.iter().find(|own| own.name == group.name)?;
+        (flat(application, &own.members) == theirs).then_some(GroupId(at as u32))
+    };
+    let mut groups = Vec::with_capacity(transport.groups.len());
+    let mut new_groups = Vec::new();
+    for group in &transport.groups {
+        groups.push(known_group(draft, group).unwrap_or_else(|| {
+            let name = unused(&group.name, &mut names);
+            draft.groups.push(GroupDef { name, count_tag: group.count_tag, members: Vec::new() });
+            new_groups.push(group);
+            GroupId(draft.groups.len() as u32 - 1)
+        }));
+    }
+    let first_component = draft.components.len();
+    let mut components = Vec::with_capacity(transport.components.len());
+    for component in &transport.components {
+        let name = unused(&component.name, &mut names);
+        components.push(ComponentId(draft.components.len() as u32));
+        draft.components.push(ComponentDef { name, members: Vec::new() });
+    }
+    let moved = |members: &[Member]| {
+        let member = |member: &Member| match *member {
+            Member::Field { .. } => *member,
+            Member::Group { group, required } => Member::Group { group: groups[group.index()], required },
+            Member::Component { component, required } => {
+                Member::Component { component: components[component.index()], required }
+            }
+        };
+        members.iter().map(member).collect::<Vec<Member>>()
+    };
+    let first_group = draft.groups.len() - new_groups.len();
+    for (own, theirs) in draft.groups[first_group..].iter_mut().zip(new_groups) {
+        own.members = moved(&theirs.members);
+    }
+    for (own, theirs) in draft.components[first_component..].iter_mut().zip(&transport.components) {
+        own.members = moved(&theirs.members);
+    }
+    for message in &transport.messages {
+        let mut message = message.clone();
+        message.members = moved(&message.members);
+        draft.messages.push(message);
+    }
+    draft.header = moved(&transport.header);
+    draft.trailer = moved(&transport.trailer);
+    draft.prune();
+}
+
+/// Every tag with its requirement, groups entered.
+fn flat(dictionary: &Dictionary, members: &[Member]) -> Vec<(u32, bool)> {
+    let mut out = Vec::new();
+    for member in dictionary.expand(members) {
+        out.push((member.tag, member.required));
+        if let Some(group) = member.group {
+            out.extend(flat(dictionary, &dictionary.group(group).members));
+            out.push((0, false));
+        }
+    }
+    out
+}
+
+/// `name`, or `name` with a number where that is taken.
+fn unused(name: &str, names: &mut HashSet<String>) -> String {
+    let mut unused = name.to_string();
+    let mut number = 1;
+    while !names.insert(unused.clone()) {
+        number += 1;
+        unused = format!("{name}{number}");
+    }
+    unused
+}

@@ -1,0 +1,178 @@
+//! One vocabulary over all versions: the names of FIX Orchestra, given to a dictionary that was read from another source.
+//!
+//! Tags, message types and values say what a thing is; only its name changes here. A name that an Orchestra version uses stays
+//! (FIX.4.3 says `FutSettDate` as FIX.4.2 does, FIX.4.4 says `SettlDate`); any other gives way to the name in the nearest
+//! Orchestra version that has the tag, message type or value: the later ones first. What no Orchestra version has keeps its
+//! name; a code's is brought to Orchestra's form (`CANCEL_ALL` becomes `CancelAll`). A group takes the name of the group that
+//! the nearest Orchestra version has under the same count tag in the same place of the same message.
+
+use std::collections::HashSet;
+
+use crate::assemble::Draft;
+use crate::model::{Code, Dictionary, GroupId, Member};
+use crate::names::same_code_name;
+use crate::shipped::{fix_latest, fix42, fix44};
+
+impl Draft {
+    /// Gives fields, messages, codes and groups Orchestra's names.
+    pub(crate) fn use_standard_names(&mut self) {
+        let versions = match self.version.name.as_str() {
+            "FIX.4.0" | "FIX.4.1" | "FIX.4.2" => [fix42(), fix44(), fix_latest()],
+            "FIX.4.3" | "FIX.4.4" => [fix44(), fix_latest(), fix42()],
+            _ => [fix_latest(), fix44(), fix42()],
+        };
+        let mut taken: HashSet<String> =
+            self.fields.iter().map(|field| field.name.to_ascii_lowercase()).collect();
+        for field in &mut self.fields {
+            let known: Vec<&str> = versions
+                .iter()
+                .filter_map(|version| version.field(field.tag).map(|field| field.name.as_str()))
+                .collect();
+            let name = standard(&field.name, &known);
+            if name.eq_ignore_ascii_case(&field.name) || taken.insert(name.to_ascii_lowercase()) {
+                if let Some(id) = field.codes {
+                    let set = &mut self.code_sets[id.index()];
+                    if set.name == format!("{}CodeSet", field.name) {
+                        set.name = format!("{name}CodeSet");
+                    }
+                }
+                field.name = name;
+            }
+            if let Some(id) = field.codes {
+                for code in &mut self.code_sets[id.index()].codes {
+                    code.name = code_name(field.tag, code, &versions);
+                }
+            }
+        }
+        for message in &mut self.messages {
+            let known: Vec<&str> = versions
+                .iter()
+                .filter_map(|version| version.message(message.msg_type.as_bytes()))
+                .map(|message| message.name.as_str())
+                .collect();
+            message.name = standard(&message.name, &known);
+        }
+        self.name_groups(&versions);
+    }
+
+    fn name_groups(&mut self, versions: &[&Dictionary]) {
+        let mut taken: HashSet<String> = self
+            .groups
+            .iter()
+            .map(|group| group.name.clone())
+            .chain(self.components.iter().map(|component| component.name.clone()))
+            .collect();
+        let mut named: HashSet<GroupId> = HashSet::new();
+        for version in versions {
+            let mut pairs: Vec<(GroupId, GroupId)> = Vec::new();
+            for message in &self.messages {
+                if let Some(known) = version.message(message.msg_type.as_bytes()) {
+                    self.pair_groups(&message.members, version, &known.members, &mut pairs);
+                }
+            }
+            self.pair_groups(&self.header, version, version.header(), &mut pairs);
+            let mut next = 0;
+            while let Some(&(own, known)) = pairs.get(next) {
+                self.pair_groups(
+                    &self.groups[own.index()].members,
+                    version,
+                    &version.group(known).members,
+                    &mut pairs,
+                );
+                next += 1;
+            }
+            for (own, known) in pairs {
+                let (own_name, name) = (&mut self.groups[own.index()].name, &version.group(known).name);
+                if !named.contains(&own) && (own_name == name || taken.insert(name.clone())) {
+                    named.insert(own);
+                    own_name.clone_from(name);
+                }
+            }
+        }
+    }
+
+    /// Adds each group among these members with the group that has the same count tag among the known ones, once.
+    fn pair_groups(
+        &self,
+        members: &[Member],
+        version: &Dictionary,
+        known: &[Member],
+        pairs: &mut Vec<(GroupId, GroupId)>,
+    ) {
+        let known: Vec<(u32, GroupId)> =
+            version.expand(known).filter_map(|member| Some((member.tag, member.group?))).collect();
+        let mut open = vec![members];
+        let mut seen = HashSet::new();
+        while let Some(members) = open.pop() {
+            for member in members {
+                match *member {
+                    Member::Field { .. } => {}
+                    Member::Component { component, .. } => {
+                        if seen.insert(component) {
+                            open.push(&self.components[component.index()].members);
+                        }
+                    }
+                    Member::Group { group, .. } => {
+                        let count_tag = self.groups[group.index()].count_tag;
+                        let known = known.iter().find(|(tag, _)| *tag == count_tag);
+                        if let Some(pair) = known.map(|(_, known)| (group, *known))
+                            && !pairs.contains(&pair)
+                        {
+                            pairs.push(pair);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The spelling of `name` among the known ones, else the first known, else `name`.
+fn standard(name: &str, known: &[&str]) -> String {
+    let same = known.iter().find(|known| known.eq_ignore_ascii_case(name));
+    same.or(known.first()).map_or_else(|| name.to_string(), |name| (*name).to_string())
+}
+
+fn code_name(tag: u32, code: &Code, versions: &[&Dictionary]) -> String {
+    let known: Vec<&str> = versions
+        .iter()
+        .filter_map(|version| version.code(tag, code.value.as_bytes()))
+        .map(|code| code.name.as_str())
+        .collect();
+    let same = known.iter().find(|known| same_code_name(known, &code.name));
+    same.or(known.first()).map_or_else(|| upper_camel(&code.name), |name| (*name).to_string())
+}
+
+/// `CANCEL_ALL` as `CancelAll`; a name with lower-case letters stays.
+fn upper_camel(name: &str) -> String {
+    if name.chars().any(|character| character.is_ascii_lowercase()) {
+        return name.to_string();
+    }
+    let mut out = String::with_capacity(name.len());
+    for word in name.split(|character: char| !character.is_alphanumeric()) {
+        let mut characters = word.chars();
+        out.extend(characters.next());
+        out.extend(characters.map(|character| character.to_ascii_lowercase()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_any_orchestra_version_stays_and_another_gives_way_to_the_first() {
+        assert_eq!(standard("FutSettDate", &["FutSettDate", "SettlDate"]), "FutSettDate");
+        assert_eq!(standard("SETTLDATE", &["FutSettDate", "SettlDate"]), "SettlDate");
+        assert_eq!(standard("HaltReasonChar", &["HaltReason"]), "HaltReason");
+        assert_eq!(standard("TotalVolumeTradedDate", &[]), "TotalVolumeTradedDate");
+    }
+
+    #[test]
+    fn a_code_that_orchestra_does_not_have_is_written_in_its_form() {
+        assert_eq!(upper_camel("FULL_REMAINING_QUANTITY"), "FullRemainingQuantity");
+        assert_eq!(upper_camel("T1"), "T1");
+        assert_eq!(upper_camel("PartialCancel"), "PartialCancel");
+    }
+}
