@@ -30,6 +30,8 @@ mod prune;
 mod quickfix_xml;
 mod quickfix_xml_writer;
 mod read;
+#[cfg(feature = "sample-messages")]
+pub mod sample;
 mod sha256;
 mod shipped;
 mod transport;

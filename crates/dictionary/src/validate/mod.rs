@@ -21,6 +21,8 @@ use crate::model::Dictionary;
 use plan::Plan;
 pub use policy::{Action, Check, Policy, Requirements, TypeRules};
 pub use reason::SessionRejectReason;
+#[cfg(feature = "sample-messages")]
+pub(crate) use values::{CodeTable, check_type};
 pub use walk::Scratch;
 use walk::{Visitor, Walk};
 

@@ -1,11 +1,10 @@
-//! Validation through the public API: every check rejected, warned about and ignored; groups of any depth; the market's scripts.
-
-mod support;
+//! Every check rejected, warned about and ignored; groups of any depth; the market's scripts.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use fixbolt_codec::{Frame, Framer, Index, Message, Span, byte_sum};
+use fixbolt_codec::Message;
+use fixbolt_dictionary::sample::framed;
 use fixbolt_dictionary::{
     Action, Check, Dictionary, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason,
     Validator, Violation, fix42, fix44,
@@ -16,20 +15,9 @@ fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     framed(begin_string, fields.replace('|', "\x01").as_bytes())
 }
 
-fn framed(begin_string: &str, fields: &[u8]) -> Vec<u8> {
-    let mut bytes = format!("8={begin_string}\x019={}\x01", fields.len()).into_bytes();
-    bytes.extend_from_slice(fields);
-    let sum = byte_sum(&bytes);
-    bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
-    bytes
-}
-
 /// Calls `look` with the message's index; `None` if the message is garbled.
 fn with<R>(bytes: &[u8], look: impl FnOnce(&Message<'_>) -> R) -> Option<R> {
-    let Frame::Message(framed) = Framer::new(1 << 20).next(bytes) else { return None };
-    let (mut tags, mut spans) = (vec![0; bytes.len()], vec![Span::default(); bytes.len()]);
-    let mut index = Index::new(&mut tags, &mut spans);
-    index.build(framed).ok().map(|message| look(&message))
+    crate::with_message(bytes, &fix44().length_data_pairs(), look).ok()
 }
 
 /// Everything the policy finds: check, action, number of the reason, tag as text.
@@ -49,6 +37,8 @@ fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(Check, Acti
 fn reasons(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(u16, String)> {
     all(validator, policy, bytes).into_iter().map(|(_, _, reason, tag)| (reason, tag)).collect()
 }
+
+use crate::support;
 
 static V42: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix42()));
 static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));

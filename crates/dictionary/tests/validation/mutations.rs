@@ -1,0 +1,93 @@
+//! Every message of every version, broken in 29 ways: each gets the reason and the tag that it should, or passes where the policy
+//! does not look.
+
+use std::collections::{HashMap, HashSet};
+
+use fixbolt_codec::IndexError;
+use fixbolt_dictionary::{Action, Policy, Validator, Violation, sample::Samples};
+
+use crate::broken::{Expected, Mutation, Subject};
+use crate::{versions, with_message};
+
+/// Large samples are broken in a few ways only, which change from message to message: the tests of all versions take seconds.
+const fn every(bytes: usize) -> usize {
+    match bytes {
+        0..4_000 => 1,
+        4_000..20_000 => 8,
+        _ => 29,
+    }
+}
+
+#[test]
+fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
+    let mut ways: HashSet<Mutation> = HashSet::new();
+    for dictionary in versions() {
+        let validator = Validator::new(dictionary);
+        let mut scratch = validator.scratch();
+        let (samples, pairs) = (Samples::new(dictionary, 0), dictionary.length_data_pairs());
+        let mut done: HashMap<Mutation, usize> = HashMap::new();
+        for (at, message) in dictionary.messages().iter().enumerate() {
+            for sample in [samples.minimal(message), samples.full(message)] {
+                let every = every(sample.bytes().len());
+                let subject = Subject::new(dictionary, message, sample);
+                for (n, mutation) in Mutation::ALL.into_iter().enumerate() {
+                    if (n + at) % every != 0 {
+                        continue;
+                    }
+                    let Some((bytes, expected)) = subject.broken(mutation, at * 7 + n) else { continue };
+                    *done.entry(mutation).or_default() += 1;
+                    let about = || {
+                        format!(
+                            "{mutation:?} {} of {}: {}",
+                            message.name,
+                            dictionary.version().name,
+                            bytes.escape_ascii()
+                        )
+                    };
+                    let Expected::Found { check, reason, tag, follow } = expected else {
+                        let garbled = with_message(&bytes, &pairs, |_| ());
+                        assert!(matches!(garbled, Err(IndexError::DataLength { .. })), "{}", about());
+                        continue;
+                    };
+                    let only = Policy::ignoring().with(check, Action::Reject);
+                    let warned = Policy::standard().with(check, Action::Warn);
+                    let without = follow
+                        .iter()
+                        .fold(Policy::standard().with(check, Action::Ignore), |policy, check| {
+                            policy.with(*check, Action::Ignore)
+                        });
+                    with_message(&bytes, &pairs, |message| {
+                        let told = |violation: &Violation<'_>| {
+                            (violation.check, violation.reason.number(), violation.tag.to_string())
+                        };
+                        let first = validator.first_reject(message, &Policy::standard(), &mut scratch);
+                        let alone = validator.all(message, &only, &mut scratch);
+                        let alone: Vec<_> = alone.iter().map(told).collect();
+                        let expected = (check, reason, tag);
+                        assert_eq!(first.as_ref().map(told).as_ref(), Some(&expected), "{}", about());
+                        assert_eq!(alone, [expected], "{}", about());
+                        assert_eq!(validator.all(message, &without, &mut scratch), [], "{}", about());
+                        if follow.is_empty() {
+                            assert_eq!(
+                                validator.first_reject(message, &warned, &mut scratch),
+                                None,
+                                "{}",
+                                about()
+                            );
+                        }
+                    })
+                    .unwrap_or_else(|error| panic!("{error}: {}", about()));
+                }
+            }
+        }
+        let times: usize = done.values().sum();
+        let name = &dictionary.version().name;
+        eprintln!("{name}: {times} broken messages in {} ways", done.len());
+        assert!(done.len() >= 20, "{name} has messages for {} ways only", done.len());
+        ways.extend(done.into_keys());
+    }
+    // Old versions have no sequence numbers or lengths by type, and no messages for the ways that need them.
+    for mutation in Mutation::ALL {
+        assert!(ways.contains(&mutation), "no version has a message for {mutation:?}");
+    }
+}
