@@ -47,6 +47,11 @@
 // Printed code names this crate from outside, wherever it is included.
 extern crate self as fixbolt_messages;
 
+#[cfg(feature = "encoding")]
+extern crate alloc;
+
+#[cfg(feature = "encoding")]
+pub mod encoding;
 pub mod typed;
 
 pub use fixbolt_codec as codec;

@@ -1,0 +1,240 @@
+//! Text that is not of single bytes: EncodedText (355), EncodedIssuer (349) and the like, in the encoding that the header's
+//! MessageEncoding (347) names. Behind the feature `encoding`.
+//!
+//! A message has one encoding for all of its Encoded fields. Other text is ISO 8859-1 whatever field 347 says (FIX 4.2 and
+//! later, volume 1, "Encoded fields"). Known are the four names of the standard, in any case, and `ISO-8859-1`, which a message
+//! without field 347 means.
+//!
+//! It refuses to guess and to lose: a name that is not known, bytes that are no text of the encoding, a character that it lacks
+//! are errors, never a `?`. Encoder and decoder are those of the web (crate `encoding_rs`): Shift_JIS is Microsoft's, and a
+//! character that would be read back as another one (`¥` in Shift_JIS, halfwidth katakana in ISO-2022-JP) counts as lacking.
+//!
+//! ```
+//! use fixbolt_codec::{BodyWriter, Key, MsgType};
+//! use fixbolt_messages::encoding::Encoding;
+//!
+//! let mut memory = [0; 256];
+//! let mut news = BodyWriter::new(MsgType::new(b"B"), &mut memory);
+//! let encoding = Encoding::ShiftJis;
+//! encoding.announce(&mut news);
+//! news.bytes(Key::new(148), b"Toyota");
+//! encoding.write(&mut news, Key::new(358), Key::new(359), "トヨタ")?;
+//! assert_eq!(
+//!     news.finish().unwrap().bytes,
+//!     b"347=Shift_JIS\x01148=Toyota\x01358=6\x01359=\x83g\x83\x88\x83^\x01"
+//! );
+//! // Of a message that comes in: `Encoding::of(&message)?`.
+//! assert_eq!(Encoding::from_name(b"SHIFT_JIS")?.decode(b"\x83g\x83\x88\x83^")?, "トヨタ");
+//! # Ok::<(), fixbolt_messages::encoding::EncodingError>(())
+//! ```
+//!
+//! With typed messages, header first:
+//!
+//! ```
+//! # #[cfg(feature = "fix44")] {
+//! use fixbolt_codec::{EncodeError, Memory};
+//! use fixbolt_messages::encoding::Encoding;
+//! use fixbolt_messages::fix44::{News, components::*, fields::MessageEncoding, groups, news};
+//!
+//! let text = Encoding::Utf8.encode("Größe").unwrap();
+//! let mut memory = [0; 256];
+//! let mut news = News::write_with_header(
+//!     Memory(&mut memory),
+//!     |header| _ = header.message_encoding(MessageEncoding::UTF8),
+//!     news::Required { headline: b"Size" },
+//! );
+//! news.encoded_headline(&text);
+//! # let _ = news;
+//! # }
+//! ```
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use encoding_rs::{EUC_JP, EncoderResult, ISO_2022_JP, SHIFT_JIS};
+use fixbolt_codec::{BodyWriter, Key, Message, Tag};
+
+/// What the bytes of a message's Encoded fields mean.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Encoding {
+    /// ISO 8859-1: each byte is the character of its number. What a message without MessageEncoding means.
+    #[default]
+    Iso8859_1,
+    /// UTF-8.
+    Utf8,
+    /// Shift_JIS, as Microsoft's code page 932.
+    ShiftJis,
+    /// EUC-JP; characters of JIS X 0212 are read, not written.
+    EucJp,
+    /// ISO-2022-JP, which changes its character sets by escape sequences.
+    Iso2022Jp,
+}
+
+/// Why text could not be read or written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EncodingError {
+    /// MessageEncoding (347) names no encoding that is known here.
+    Unknown {
+        /// The name, as it stands in the message.
+        name: Vec<u8>,
+    },
+    /// The bytes are not text of the encoding.
+    Malformed {
+        /// The encoding.
+        encoding: Encoding,
+    },
+    /// The encoding has no such character.
+    Unmappable {
+        /// The encoding.
+        encoding: Encoding,
+        /// The first such character.
+        character: char,
+    },
+}
+
+impl Encoding {
+    /// Every encoding that is known.
+    pub const ALL: [Self; 5] = [Self::Iso8859_1, Self::Utf8, Self::ShiftJis, Self::EucJp, Self::Iso2022Jp];
+
+    /// The name, as MessageEncoding (347) has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iso8859_1 => "ISO-8859-1",
+            Self::Utf8 => "UTF-8",
+            Self::ShiftJis => "Shift_JIS",
+            Self::EucJp => "EUC-JP",
+            Self::Iso2022Jp => "ISO-2022-JP",
+        }
+    }
+
+    /// The encoding of a name, in any case: later versions of the standard write `SHIFT_JIS`.
+    ///
+    /// # Errors
+    /// [`EncodingError::Unknown`].
+    pub fn from_name(name: &[u8]) -> Result<Self, EncodingError> {
+        Self::ALL
+            .into_iter()
+            .find(|encoding| encoding.name().as_bytes().eq_ignore_ascii_case(name))
+            .ok_or_else(|| EncodingError::Unknown { name: name.to_vec() })
+    }
+
+    /// The encoding of a message's Encoded fields: what its header names, or ISO 8859-1.
+    ///
+    /// # Errors
+    /// [`EncodingError::Unknown`].
+    pub fn of(message: &Message<'_>) -> Result<Self, EncodingError> {
+        message.get(MESSAGE_ENCODING).map_or(Ok(Self::default()), Self::from_name)
+    }
+
+    /// The text of a field.
+    ///
+    /// # Errors
+    /// [`EncodingError::Malformed`].
+    pub fn decode(self, value: &[u8]) -> Result<Cow<'_, str>, EncodingError> {
+        let web = match self {
+            Self::Iso8859_1 if value.is_ascii() => None,
+            Self::Iso8859_1 => return Ok(value.iter().copied().map(char::from).collect::<String>().into()),
+            Self::Utf8 => None,
+            Self::ShiftJis => Some(SHIFT_JIS),
+            Self::EucJp => Some(EUC_JP),
+            Self::Iso2022Jp => Some(ISO_2022_JP),
+        };
+        match web {
+            None => core::str::from_utf8(value).ok().map(Cow::Borrowed),
+            Some(web) => web.decode_without_bom_handling_and_without_replacement(value),
+        }
+        .ok_or(EncodingError::Malformed { encoding: self })
+    }
+
+    /// The bytes of a text.
+    ///
+    /// # Errors
+    /// [`EncodingError::Unmappable`].
+    pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, EncodingError> {
+        let web = match self {
+            Self::Utf8 => return Ok(text.as_bytes().into()),
+            Self::Iso8859_1 => {
+                let byte = |character: char| u8::try_from(character).map_err(|_| self.lacks(character));
+                return text.chars().map(byte).collect::<Result<Vec<u8>, _>>().map(Cow::Owned);
+            }
+            Self::ShiftJis => SHIFT_JIS,
+            Self::EucJp => EUC_JP,
+            Self::Iso2022Jp => ISO_2022_JP,
+        };
+        let mut encoder = web.new_encoder();
+        // Room for the longest that the text can become; more than `usize` is no text that is in memory.
+        let room = encoder.max_buffer_length_from_utf8_without_replacement(text.len()).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(room);
+        if let (EncoderResult::Unmappable(character), _) =
+            encoder.encode_from_utf8_to_vec_without_replacement(text, &mut bytes, true)
+        {
+            return Err(self.lacks(character));
+        }
+        // Some characters have a stand-in: what is sent is what will be read.
+        let back = self.decode(&bytes)?;
+        match text.chars().zip(back.chars()).find(|(sent, read)| sent != read) {
+            Some((character, _)) => Err(self.lacks(character)),
+            None => Ok(bytes.into()),
+        }
+    }
+
+    /// Writes MessageEncoding (347), a field of the header: in front of the body. Nothing for ISO 8859-1, which goes without.
+    pub fn announce(self, body: &mut BodyWriter<'_>) {
+        if self != Self::default() {
+            body.bytes(Key::of(MESSAGE_ENCODING), self.name().as_bytes());
+        }
+    }
+
+    /// Writes an Encoded field behind its length field. Nothing is written where this fails.
+    ///
+    /// # Errors
+    /// [`EncodingError::Unmappable`]. What the writer refuses (an empty text, a second one) it remembers.
+    pub fn write(
+        self,
+        body: &mut BodyWriter<'_>,
+        length: Key,
+        data: Key,
+        text: &str,
+    ) -> Result<(), EncodingError> {
+        body.data(length, data, &self.encode(text)?);
+        Ok(())
+    }
+
+    const fn lacks(self, character: char) -> EncodingError {
+        EncodingError::Unmappable { encoding: self, character }
+    }
+}
+
+const MESSAGE_ENCODING: Tag = Tag::new(347);
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for EncodingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => {
+                write!(f, "MessageEncoding (347) '{}' is not known; known are", name.escape_ascii())?;
+                let mut separator = "";
+                for encoding in Encoding::ALL {
+                    write!(f, "{separator} {encoding}")?;
+                    separator = ",";
+                }
+                Ok(())
+            }
+            Self::Malformed { encoding } => write!(f, "the bytes are no text in {encoding}"),
+            Self::Unmappable { encoding, character } => {
+                write!(f, "{encoding} has no character {character:?} (U+{:04X})", u32::from(*character))
+            }
+        }
+    }
+}
+
+impl core::error::Error for EncodingError {}
