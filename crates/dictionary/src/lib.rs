@@ -16,6 +16,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod application_versions;
 mod assemble;
 mod compact;
 mod compile;
@@ -39,6 +40,9 @@ mod validate;
 mod vocabulary;
 mod xml;
 
+pub use application_versions::{
+    ApplicationVersion, ApplicationVersions, Chosen, Direction, UnsupportedApplicationVersion,
+};
 pub use compile::compile;
 pub use data_type::{DataType, UnionType};
 pub use diff::{Difference, NamedTag, Only, Place, Scope};
