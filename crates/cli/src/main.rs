@@ -17,6 +17,7 @@ mod demo;
 mod dictionary;
 mod ended;
 mod exit;
+mod generate;
 mod interrupt;
 mod journal;
 mod log;
@@ -60,6 +61,7 @@ enum Command {
     Journal(journal::Command),
     #[command(subcommand)]
     Dictionary(dictionary::Command),
+    Generate(generate::Arguments),
     #[command(subcommand)]
     Bench(bench::Command),
 }
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Print(arguments) => print::run(&arguments),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
+        Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(command) => bench::run(&command),
     };
     exit::code(result)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fixbolt_dictionary::{CodeSetId, DataType, Dictionary, FieldDef};
+use fixbolt_dictionary::{CodeSetId, DataType, Definition, Dictionary, FieldDef};
 
 use crate::{GenerateError, names};
 
@@ -111,6 +111,7 @@ pub(crate) fn kinds(
                 None => {
                     errors.push(GenerateError {
                         element: format!("field {} ({})", field.tag, field.name),
+                        definition: Some(Definition::Field(field.tag)),
                         reason: "a data field without a length field".to_string(),
                     });
                     continue;
@@ -124,6 +125,7 @@ pub(crate) fn kinds(
                 None => {
                     errors.push(GenerateError {
                         element: format!("field {} ({})", field.tag, field.name),
+                        definition: Some(Definition::Field(field.tag)),
                         reason: format!("no Rust type is known for the data type {kind}"),
                     });
                     continue;

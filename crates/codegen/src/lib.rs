@@ -4,8 +4,9 @@
 //! traits for every component. Components, and groups whose entries are alike, are printed once and shared by all messages. The
 //! printed code stands on the `typed` module of the `fixbolt-messages` crate.
 //!
-//! This crate refuses to guess: what has no Rust type, or could not be read back, is an error. It touches no file; a build
-//! script decides where the text goes.
+//! A build script calls [`build`]; [`Module::from_text`] is the same for whoever wants to write the file elsewhere.
+//!
+//! This crate refuses to guess: what has no Rust type, or could not be read back, is an error.
 //!
 //! ```
 //! let fix42 = fixbolt_codegen::generate(fixbolt_dictionary::fix42(), &fixbolt_codegen::Options::default()).unwrap();
@@ -23,19 +24,24 @@
 //! - of two fields with the same name the one with the higher tag has its tag appended.
 #![forbid(unsafe_code)]
 
+mod build;
 mod codes;
 mod entry;
 mod kind;
 mod member;
 mod message;
+mod module;
 mod names;
 mod plan;
 
 use std::fmt;
 
-use fixbolt_dictionary::Dictionary;
+use fixbolt_dictionary::{Definition, Dictionary};
 
 use crate::plan::Plan;
+
+pub use build::build;
+pub use module::{Fault, Module};
 
 /// What the printed code depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +79,8 @@ impl Generated {
 pub struct GenerateError {
     /// The element at fault, for example `field 5001 (Colour)`.
     pub element: String,
+    /// Where it is defined, if it is one definition: [`Dictionary::line_of`] finds its line.
+    pub definition: Option<Definition>,
     /// What is wrong with it.
     pub reason: String,
 }

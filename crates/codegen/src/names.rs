@@ -25,6 +25,14 @@ pub(crate) fn camel(name: &str) -> String {
     if matches!(out.as_str(), "Self" | "") { out + "_" } else { out }
 }
 
+/// The name of a file as a module: lower case, `_` for other characters than letters and digits.
+pub(crate) fn module(file: &str) -> String {
+    let name: String =
+        file.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let name = digit_first(name);
+    if name.is_empty() || is_keyword(&name) { name + "_" } else { name }
+}
+
 /// A code's value as part of a name: letters and digits stay, anything else is its number.
 pub(crate) fn value_suffix(value: &str) -> String {
     value
@@ -187,5 +195,7 @@ mod tests {
         assert_eq!(camel("half-day open"), "HalfDayOpen");
         assert_eq!(camel("Self"), "Self_");
         assert_eq!(value_suffix("1/32"), "12F32");
+        assert_eq!(module("FIX.4.4-Paint"), "fix_4_4_paint");
+        assert_eq!(module("2venue"), "_2venue");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use fixbolt_dictionary::{ComponentId, Dictionary, FieldDef, GroupId, Member, MessageDef};
+use fixbolt_dictionary::{ComponentId, Definition, Dictionary, FieldDef, GroupId, Member, MessageDef};
 
 use crate::kind::{self, CodeEnum, Kind};
 use crate::{GenerateError, names};
@@ -332,7 +332,7 @@ impl<'d> Plan<'d> {
                 };
                 if self.dictionary.field(tag).is_none() {
                     let reason = format!("its member {tag} is no field of the dictionary");
-                    errors.push(GenerateError { element: element.clone(), reason });
+                    errors.push(GenerateError { element: element.clone(), definition: None, reason });
                 }
             }
         }
@@ -346,6 +346,7 @@ impl<'d> Plan<'d> {
             if layout.groups().any(|nested| self.tags_within(nested).contains(&delimiter)) {
                 errors.push(GenerateError {
                     element: format!("group {}", group.name),
+                    definition: Some(Definition::Group(id)),
                     reason: format!("{delimiter}, with which its entries begin, is also in a group within"),
                 });
             }
@@ -354,6 +355,7 @@ impl<'d> Plan<'d> {
             if layout.required_groups().len() > 32 {
                 errors.push(GenerateError {
                     element: "dictionary".to_string(),
+                    definition: None,
                     reason: "more than 32 groups are required in one place".to_string(),
                 });
             }

@@ -1,0 +1,62 @@
+//! `fixbolt generate`: a module to include, and what is wrong with a dictionary.
+
+mod command;
+
+use command::{directory, run};
+
+const PAINT: &str = "<fix extends='FIX.4.4'>
+<fields><field number='5001' name='Colour' type='CHAR'><value enum='1' description='RED'/></field></fields>
+<messages><message name='Paint' msgtype='U1'><field name='Colour' required='Y'/></message></messages></fix>";
+
+#[test]
+fn a_module_is_written_with_what_it_needs() {
+    let folder = directory("generate");
+    let (source, out) = (folder.join("Paint.xml"), folder.join("src"));
+    std::fs::write(&source, PAINT).unwrap();
+    let (source, out) = (source.to_str().unwrap(), out.to_str().unwrap());
+    let ended = run(&["generate", source, "--out", out]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    assert!(
+        ended.out.contains("pub mod paint;") && ended.out.contains("fixbolt-messages = "),
+        "{}",
+        ended.out
+    );
+    let module = std::fs::read_to_string(format!("{out}/paint.rs")).unwrap();
+    assert!(module.starts_with("#![allow(clippy::all)]"));
+    assert!(module.contains("pub struct NewOrderSingle<'m>") && module.contains("pub struct Paint<'m>"));
+    let ended = run(&["generate", "FIX.4.2", "--out", out, "-o", "json"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains("\"module\":\"fix42\",\"version\":\"FIX.4.2\""), "{}", ended.out);
+    assert!(std::fs::exists(format!("{out}/fix42.rs")).unwrap());
+}
+
+#[test]
+fn everything_wrong_with_a_dictionary_is_told_with_its_line_and_nothing_is_written() {
+    let folder = directory("generate-wrong");
+    let (source, out) = (folder.join("paint.xml"), folder.join("src"));
+    let write = |text: &str| std::fs::write(&source, text).unwrap();
+    let name = source.to_str().unwrap();
+    let generate = |more: &[&str]| run(&[&["generate", name, "--out", out.to_str().unwrap()], more].concat());
+
+    write(&PAINT.replace("field name='Colour'", "field name='Color'").replace("5001", "58"));
+    let ended = generate(&[]);
+    let expected = format!(
+        "error: {name}:2: field 'Colour': field 58 is 'Text' in FIX.4.4\n\
+         error: {name}:3: field 'Color' in message 'Paint': no field has this name\n"
+    );
+    assert_eq!((ended.status, ended.out.as_str(), ended.err), (1, "", expected));
+
+    // What can be read and not printed: no field holds the data's length.
+    write(&PAINT.replace("CHAR", "DATA").replace("<value enum='1' description='RED'/>", ""));
+    let ended = generate(&["-o", "json"]);
+    assert_eq!(ended.status, 1);
+    let expected = format!(
+        "{{\"kind\":\"error\",\"file\":\"{name}\",\"line\":2,\"element\":\"field 5001 (Colour)\",\"reason\":\"a data field without a length field\"}}\n"
+    );
+    assert_eq!((ended.out, ended.err), (expected, String::new()));
+    assert!(!out.exists());
+
+    let ended = run(&["generate", "absent.xml", "--out", "."]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.starts_with("fixbolt: cannot read absent.xml: "), "{}", ended.err);
+}

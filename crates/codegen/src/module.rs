@@ -1,0 +1,103 @@
+//! From the text of a dictionary file to a module, with faults that name file and line.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use fixbolt_dictionary::{Dictionary, shipped};
+
+use crate::{Generated, Options, generate, names};
+
+/// The typed messages of a dictionary file.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// What the module is called: the file's name without its ending, as Rust writes it (`paint` for `Paint.xml`).
+    pub name: String,
+    /// The dictionary that was read.
+    pub dictionary: Dictionary,
+    /// The module's items.
+    pub generated: Generated,
+    /// What is odd in the file and was read all the same.
+    pub warnings: Vec<Fault>,
+}
+
+/// Something in a dictionary file that is wrong, or odd: `paint.xml:12: field 'Colour' in message 'Paint': no field has this name`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1, where one is known.
+    pub line: Option<u32>,
+    /// The element in question.
+    pub element: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { file, line, element, reason } = self;
+        write!(f, "{}:", file.display())?;
+        if let Some(line) = line {
+            write!(f, "{line}:")?;
+        }
+        write!(f, " {element}: {reason}")
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Module {
+    /// The module of a dictionary in any form that [`Dictionary::from_source`] reads. `file` is where `text` comes from.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file: what no dictionary can be read from, else what nothing can be printed of.
+    pub fn from_text(file: &Path, text: &str, options: &Options) -> Result<Module, Vec<Fault>> {
+        let fault = |line, element: &str, reason: &str| Fault {
+            file: file.to_path_buf(),
+            line,
+            element: element.to_string(),
+            reason: reason.to_string(),
+        };
+        let (dictionary, warnings) = Dictionary::from_source(text).map_err(|errors| {
+            errors.iter().map(|e| fault(Some(e.line), &e.element, &e.reason)).collect::<Vec<_>>()
+        })?;
+        let warnings = warnings.iter().map(|w| fault(Some(w.line), &w.element, &w.reason)).collect();
+        let generated = generate(&dictionary, options).map_err(|errors| {
+            let line = |definition| dictionary.line_of(definition, text);
+            let faults =
+                errors.iter().map(|e| fault(e.definition.as_ref().and_then(line), &e.element, &e.reason));
+            faults.collect::<Vec<_>>()
+        })?;
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Module { name: names::module(&stem), dictionary, generated, warnings })
+    }
+
+    /// The module of a shipped version, called as the features of `fixbolt-messages` are: `fix44` for `FIX.4.4`. None if no
+    /// version of this name is shipped.
+    ///
+    /// # Errors
+    /// None in fact: the shipped versions can be printed.
+    pub fn shipped(version: &str, options: &Options) -> Option<Result<Module, Vec<Fault>>> {
+        let dictionary = shipped(version.as_bytes())?;
+        let name = match version {
+            "FIX.Latest" => "fix_latest".to_string(),
+            other => other.replace('.', "").to_lowercase(),
+        };
+        let faults = |errors: Vec<crate::GenerateError>| {
+            let fault = |e: &crate::GenerateError| Fault {
+                file: PathBuf::from(version),
+                line: None,
+                element: e.element.clone(),
+                reason: e.reason.clone(),
+            };
+            errors.iter().map(fault).collect()
+        };
+        let module = generate(dictionary, options).map_err(faults).map(|generated| Module {
+            name,
+            dictionary: dictionary.clone(),
+            generated,
+            warnings: Vec::new(),
+        });
+        Some(module)
+    }
+}

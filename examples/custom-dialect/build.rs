@@ -1,0 +1,4 @@
+//! Prints the dialect's typed messages.
+fn main() {
+    fixbolt_codegen::build("auction.xml");
+}

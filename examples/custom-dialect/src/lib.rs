@@ -1,0 +1,23 @@
+//! The dialect: its typed messages, and its dictionary for validation.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use fixbolt::dictionary::{Dictionary, Validator};
+
+/// FIX.4.4 as the auction venue speaks it.
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod auction {
+    include!(concat!(env!("OUT_DIR"), "/auction.rs"));
+}
+
+/// What checks the dialect's messages: the same file that they are printed from.
+///
+/// # Panics
+/// Never: the build has read the file.
+#[must_use]
+pub fn validator() -> Arc<Validator> {
+    let (dictionary, _) =
+        Dictionary::from_source(include_str!("../auction.xml")).expect("the build has read it");
+    Arc::new(Validator::new(&dictionary))
+}

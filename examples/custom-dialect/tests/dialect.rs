@@ -1,0 +1,38 @@
+//! The example's program, and its dialect where the dictionary has the last word.
+
+use std::process::Command;
+
+use custom_dialect::auction::fields::{AuctionType, OrdType};
+use custom_dialect::auction::groups::parcels_grp;
+use custom_dialect::auction::{AuctionRequest, auction_request};
+use fixbolt::codec::{EncodeErrorKind, Memory};
+
+#[test]
+fn the_program_sends_the_custom_message_and_reads_it_typed() {
+    let output = Command::new(env!("CARGO_BIN_EXE_custom-dialect")).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // Two engines tell in any order, each its own in order.
+    for expected in [
+        "trader: logged on\n",
+        "venue: Periodic auction, parcel P1 of 400\nvenue: Periodic auction, parcel P2 of 250\nvenue: desk Z7\n",
+        "trader: auction A1 of 650 in all\n",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn the_dialects_requirements_are_the_types_own() {
+    assert_eq!(AuctionType::from_value(b'2'), AuctionType::Closing);
+    assert_eq!(OrdType::from_value(b'a'), OrdType::AuctionOnly);
+    let required = || auction_request::Required { auction_id: b"A", auction_type: AuctionType::Opening };
+    let mut memory = [0; 256];
+    let error = AuctionRequest::write(Memory(&mut memory), required()).send().unwrap_err();
+    assert_eq!((error.tag.number(), error.kind), (5003, EncodeErrorKind::Missing));
+    let mut request = AuctionRequest::write(Memory(&mut memory), required());
+    request.parcels([1], |new, quantity| {
+        new.entry(parcels_grp::Required { parcel_id: b"P", parcel_qty: quantity.into() }).done()
+    });
+    assert_eq!(request.send().unwrap().bytes, b"5002=A\x015001=1\x015003=1\x015004=P\x015005=1\x01");
+}
