@@ -5,7 +5,7 @@ use core::fmt;
 use crate::store::{Record, SessionKey, Store, StoreError};
 use crate::turn::Turn;
 use fixbolt_codec::{EncodeError, FrameError, IndexError, Message, SeqNum};
-use fixbolt_dictionary::Violation;
+use fixbolt_dictionary::{Check, SessionRejectReason, Violation};
 
 /// What an application does with messages. Called on the session's thread, one call at a time.
 ///
@@ -114,6 +114,15 @@ pub enum SendError {
         /// Bytes that there may be.
         limit: usize,
     },
+    /// The message is not what the session's dictionary says, and the outbound policy rejects that.
+    Invalid {
+        /// The check that found it.
+        check: Check,
+        /// The reason that the counterparty would give.
+        reason: SessionRejectReason,
+        /// The field at fault; 0 when what stands there is no tag.
+        tag: u32,
+    },
     /// The store refused it; the session stops.
     Store(StoreError),
     /// The application's own failure, in its words.
@@ -135,6 +144,7 @@ impl fmt::Display for SendError {
             Self::Unavailable => f.write_str("the session is halted or does not exist"),
             Self::SessionMessage => f.write_str("the session layer writes this MsgType itself"),
             Self::TooLarge { limit } => write!(f, "larger than {limit} bytes"),
+            Self::Invalid { reason, tag, .. } => write!(f, "not valid: {}, tag {tag}", reason.text()),
             Self::Store(error) => error.fmt(f),
             Self::Application(why) => f.write_str(why),
         }
@@ -273,8 +283,15 @@ pub enum Event<'e> {
         /// What the answer says.
         text: &'e str,
     },
-    /// A violation that the policy only warns of; the message goes on.
+    /// A violation in the counterparty's message that the policy only warns of; the message goes on.
     Warned {
+        /// MsgSeqNum of the message.
+        seq: SeqNum,
+        /// What is violated.
+        violation: Violation<'e>,
+    },
+    /// A violation in a message of ours that the outbound policy only warns of; it was sent. Told once its turn is committed.
+    WarnedOutbound {
         /// MsgSeqNum of the message.
         seq: SeqNum,
         /// What is violated.

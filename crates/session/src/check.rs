@@ -1,13 +1,88 @@
-//! Steps 12 to 14 of the inbound checks: is the message what its dictionary says?
+//! Is a message what the session's dictionary says? Steps 12 to 14 of the inbound checks; and, where a session wants it, the
+//! same of what its application sends, before it gets a number.
 
 use core::ops::ControlFlow;
 
 use fixbolt_codec::{Fault, FaultKind, Message, SeqNum, ToField};
-use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason};
+use fixbolt_dictionary::{Action, Check, Policy, RefTag, Scratch, SessionRejectReason, Validator, Violation};
 
-use crate::application::Event;
+use crate::application::{Application, Event, SendError};
 use crate::inbound::Reject;
+use crate::replay::{FieldStorage, with_message};
 use crate::scene::{Scene, say};
+use crate::store::SessionKey;
+
+/// What a session needs to look at what its application sends.
+pub(crate) struct OutboundCheck {
+    policy: Policy,
+    fields: FieldStorage,
+    /// Warnings of the open turn, told when it is committed.
+    warned: Vec<(SeqNum, Violation<'static>)>,
+}
+
+impl OutboundCheck {
+    /// Ready for messages of up to `max_message_size` bytes.
+    pub(crate) fn new(policy: Policy, max_message_size: usize) -> Self {
+        // No field is shorter than four bytes.
+        let fields = FieldStorage::new(max_message_size / 4 + 1);
+        Self { policy, fields, warned: Vec::with_capacity(16) }
+    }
+
+    /// Looks at a whole message that is about to get its number.
+    ///
+    /// # Errors
+    /// [`SendError::Invalid`] with the first violation that the policy rejects.
+    pub(crate) fn look(
+        &mut self,
+        seq: SeqNum,
+        bytes: &[u8],
+        validator: &Validator,
+        scratch: &mut Scratch,
+    ) -> Result<(), SendError> {
+        let Self { policy, fields, warned } = self;
+        let before = warned.len();
+        let looked = with_message(bytes, fields, |message| {
+            let mut refused = Ok(());
+            validator.for_each(&message, policy, scratch, |violation| {
+                let Violation { check, action, reason, position, .. } = violation;
+                // A writer lets no other tags pass.
+                let tag = match violation.tag {
+                    RefTag::Number(tag) => tag,
+                    RefTag::AsSent(_) => 0,
+                };
+                if action == Action::Warn {
+                    warned
+                        .push((seq, Violation { check, action, reason, position, tag: RefTag::Number(tag) }));
+                    return ControlFlow::Continue(());
+                }
+                refused = Err(SendError::Invalid { check, reason, tag });
+                ControlFlow::Break(())
+            });
+            refused
+        });
+        let unreadable =
+            SendError::Invalid { check: Check::TagSyntax, reason: SessionRejectReason::Other, tag: 0 };
+        let result = looked.unwrap_or(Err(unreadable));
+        if result.is_err() {
+            warned.truncate(before);
+        }
+        result
+    }
+
+    /// The turn was rolled back: what it would have sent is not warned of.
+    pub(crate) fn forget(&mut self) {
+        self.warned.clear();
+    }
+
+    /// The turn was committed. Gives whether the application could hear everything without a panic.
+    pub(crate) fn tell(&mut self, app: &mut dyn Application, key: SessionKey) -> bool {
+        let told = self.warned.iter().fold(true, |told, (seq, violation)| {
+            told & say(app, key, &Event::WarnedOutbound { seq: *seq, violation: *violation })
+        });
+        self.warned.clear();
+        told
+    }
+}
 
 /// The first violation that asks for a Reject.
 #[derive(Clone, Copy)]

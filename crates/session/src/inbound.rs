@@ -6,6 +6,8 @@ use core::time::Duration;
 
 use fixbolt_codec::{FaultKind, FromField, Key, Message, SeqNum, Tag, ToField, UtcTimestamp, is_admin};
 
+use fixbolt_dictionary::SessionRejectReason;
+
 use crate::application::{Delivery, Event, Halt, Misbehaviour, SendError, SessionEnd};
 use crate::scene::{Outcome, Scene, Stop};
 use crate::slot::{Core, Posting};
@@ -243,7 +245,8 @@ impl Scene<'_> {
         reject: Reject<'_>,
     ) -> Result<(), SendError> {
         let fields_known = self.core().is_42_or_later();
-        let reason = known_reason(self.core(), reject.reason);
+        let reason = SessionRejectReason::from_number(reject.reason)
+            .for_version(self.core().settings.id.begin_string().as_bytes());
         self.post(b"3", Posting::New { cause: Some(seq) }, Some(message), |body| {
             body.field(Key::new(45), &seq.0);
             if fields_known {
@@ -254,7 +257,7 @@ impl Scene<'_> {
                     body.bytes(Key::new(372), message.msg_type());
                 }
                 if let Some(reason) = reason {
-                    body.field(Key::new(373), &u64::from(reason));
+                    body.field(Key::new(373), &u64::from(reason.number()));
                 }
             }
             if !reject.text.is_empty() {
@@ -622,23 +625,6 @@ fn poss_dup_fault(core: &Core, message: &Message<'_>) -> Option<Reject<'static>>
     let sent = message.get(tag::SENDING_TIME).and_then(unix_nanos)?;
     let named: Option<&[u8]> = if core.is_quickfix() { None } else { Some(b"122") };
     (original > sent).then_some(Reject { reason: 10, tag: named, text: "SendingTime accuracy problem" })
-}
-
-/// The SessionRejectReason as the session's version knows it; `None` when it knows no such reason (application's choice).
-fn known_reason(core: &Core, reason: u16) -> Option<u16> {
-    let largest = match core.settings.id.begin_string() {
-        "FIX.4.0" | "FIX.4.1" => return None,
-        "FIX.4.2" => 11,
-        "FIX.4.3" | "FIX.4.4" => 17,
-        _ => 18,
-    };
-    if reason <= largest {
-        Some(reason)
-    } else if matches!(core.settings.id.begin_string(), "FIX.4.2" | "FIX.4.3") {
-        None
-    } else {
-        Some(99)
-    }
 }
 
 /// A UTCTimestamp in nanoseconds since 1970.

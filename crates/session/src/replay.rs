@@ -248,7 +248,7 @@ impl FieldStorage {
 }
 
 /// Reads a whole message; `None` when the bytes are none.
-fn with_message<R>(
+pub(crate) fn with_message<R>(
     bytes: &[u8],
     fields: &mut FieldStorage,
     look: impl FnOnce(Message<'_>) -> R,

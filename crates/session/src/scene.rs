@@ -80,6 +80,11 @@ impl Scene<'_> {
                         core.stash.clear();
                     }
                     outbox.committed(position, durable);
+                    if let Some(check) = &mut core.outbound
+                        && !check.tell(&mut *self.app, core.key)
+                    {
+                        core.event_panicked();
+                    }
                     if !outbox.is_empty() && !core::mem::replace(&mut outbox.noted, true) {
                         self.outputs.push(n);
                     }

@@ -45,10 +45,13 @@ pub struct SessionSettings {
     pub id: SessionId,
     /// Who connects.
     pub role: Role,
-    /// The dictionary that checks what comes in; `None` checks only what the session layer itself needs.
+    /// The dictionary that messages are compared with; `None` checks only what the session layer itself needs.
     pub validator: Option<Arc<Validator>>,
-    /// Reaction to each kind of violation that the validator finds.
+    /// Reaction to each kind of violation in a message that comes in.
     pub policy: Policy,
+    /// Reaction to each kind of violation in a message that the application sends; `None` does not look. A rejected message
+    /// makes `send` fail with [`SendError::Invalid`](crate::SendError::Invalid).
+    pub outbound_policy: Option<Policy>,
     /// Whose way to follow.
     pub compatibility: Compatibility,
     /// HeartBtInt (108) that an initiator proposes, in whole seconds; 0 sends no heartbeats. An acceptor takes the peer's.
@@ -88,7 +91,7 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// Settings with every default: no dictionary, HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout
+    /// Settings with every default: no dictionary, nothing sent is compared with one, HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout
     /// within 2 s, messages to 64 KiB, numbers continued, milliseconds, Password (554), NewPassword (925) and RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
@@ -97,6 +100,7 @@ impl SessionSettings {
             role,
             validator: None,
             policy: Policy::standard(),
+            outbound_policy: None,
             compatibility: Compatibility::Standard,
             heart_bt_int: 30,
             test_request_percent: 120,

@@ -7,6 +7,7 @@ use fixbolt_codec::{Body, BodyWriter, Envelope, Framer, MsgType, Precision, Seco
 use fixbolt_dictionary::Scratch;
 
 use crate::application::{Halt, SendError, SessionEnd};
+use crate::check::OutboundCheck;
 use crate::mask;
 use crate::outbox::{Ends, Outbox, OutboxMark};
 use crate::settings::{Compatibility, Role, SessionSettings, WhileLoggedOff};
@@ -67,6 +68,9 @@ impl Slot {
     pub(crate) fn restore(&mut self) {
         let Self { core, outbox, undo } = self;
         core.state = undo.state;
+        if let Some(check) = &mut core.outbound {
+            check.forget();
+        }
         outbox.rollback(undo.outbox);
         if !undo.ending {
             core.end = None;
@@ -104,6 +108,8 @@ pub(crate) struct Core {
     clock: SecondCache,
     /// The validator's memory.
     pub(crate) scratch: Option<Scratch>,
+    /// What is looked at in what the application sends, when something is.
+    pub(crate) outbound: Option<OutboundCheck>,
     /// Where a message is copied to be masked.
     masked: Vec<u8>,
     /// Where a stored message is copied to be sent again.
@@ -144,6 +150,10 @@ impl Core {
             envelope,
             clock: SecondCache::new(),
             scratch: settings.validator.as_ref().map(|validator| validator.scratch()),
+            outbound: settings
+                .outbound_policy
+                .filter(|_| settings.validator.is_some())
+                .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             masked: Vec::new(),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             key,
@@ -203,7 +213,8 @@ impl Core {
         self.close(SessionEnd::Halted(halt));
     }
 
-    /// Puts header and CheckSum around the body that a writer left, numbers it, journals it and queues it.
+    /// Puts header and CheckSum around the body that a writer left, numbers it, journals it and queues it. What the
+    /// application wrote is compared with the dictionary first, if the session wants that.
     pub(crate) fn post(
         &mut self,
         now: Now,
@@ -211,6 +222,7 @@ impl Core {
         ends: &mut Ends,
         store: &mut dyn Store,
         posting: Posting<'_>,
+        by_application: bool,
     ) -> Result<SeqNum, SendError> {
         let Body { msg_type, sum, .. } = writer.finish()?;
         let (memory, body) = writer.into_memory();
@@ -239,6 +251,12 @@ impl Core {
         let limit = self.state.peer_max_message_size.min(ours);
         if size > limit {
             return Err(SendError::TooLarge { limit });
+        }
+        if by_application
+            && let (Some(check), Some(validator), Some(scratch)) =
+                (&mut self.outbound, &self.settings.validator, &mut self.scratch)
+        {
+            check.look(seq, &memory[message.clone()], validator, scratch)?;
         }
         if let Posting::New { cause } = posting {
             let mut flags = RecordFlags::default();

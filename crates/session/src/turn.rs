@@ -182,7 +182,7 @@ impl<'a> Handle<'a> {
         if let Some(inbound) = route {
             reverse_route(&mut writer, &inbound, if session_layer { ROUTE_MAX } else { usize::MAX });
         }
-        Draft { now, writer, ends, core, store, posting, refused, alone }
+        Draft { now, writer, ends, core, store, posting, refused, alone, by_application: !session_layer }
     }
 }
 
@@ -236,6 +236,7 @@ pub struct Draft<'d> {
     posting: Posting<'d>,
     refused: Option<SendError>,
     alone: bool,
+    by_application: bool,
 }
 
 impl<'d> BodySink<'d> for Draft<'d> {
@@ -251,13 +252,13 @@ impl<'d> BodySink<'d> for Draft<'d> {
     /// # Errors
     /// [`SendError`]; no number was used.
     fn send(self) -> Result<SeqNum, SendError> {
-        let Self { now, writer, ends, core, store, posting, refused, alone } = self;
+        let Self { now, writer, ends, core, store, posting, refused, alone, by_application } = self;
         if let Some(error) = refused {
             return Err(error);
         }
         if let Some(EncodeError { kind: fixbolt_codec::EncodeErrorKind::NoRoom, .. }) = writer.error() {
             return Err(no_room(core, alone, ends.tail()));
         }
-        core.post(now, writer, ends, store, posting)
+        core.post(now, writer, ends, store, posting, by_application)
     }
 }

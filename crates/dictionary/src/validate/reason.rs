@@ -47,6 +47,36 @@ pub enum SessionRejectReason {
 }
 
 impl SessionRejectReason {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [SessionRejectReason; 20] = [
+        SessionRejectReason::InvalidTagNumber,
+        SessionRejectReason::RequiredTagMissing,
+        SessionRejectReason::TagNotDefinedForThisMessageType,
+        SessionRejectReason::UndefinedTag,
+        SessionRejectReason::TagSpecifiedWithoutAValue,
+        SessionRejectReason::ValueIsIncorrect,
+        SessionRejectReason::IncorrectDataFormat,
+        SessionRejectReason::DecryptionProblem,
+        SessionRejectReason::SignatureProblem,
+        SessionRejectReason::CompIdProblem,
+        SessionRejectReason::SendingTimeAccuracyProblem,
+        SessionRejectReason::InvalidMsgType,
+        SessionRejectReason::XmlValidationError,
+        SessionRejectReason::TagAppearsMoreThanOnce,
+        SessionRejectReason::TagSpecifiedOutOfRequiredOrder,
+        SessionRejectReason::RepeatingGroupFieldsOutOfOrder,
+        SessionRejectReason::IncorrectNumInGroupCount,
+        SessionRejectReason::NonDataValueIncludesFieldDelimiter,
+        SessionRejectReason::InvalidApplicationVersion,
+        SessionRejectReason::Other,
+    ];
+
+    /// The reason with this value of SessionRejectReason (373); [`SessionRejectReason::Other`] for any that has no name here.
+    pub fn from_number(number: u16) -> SessionRejectReason {
+        let named = SessionRejectReason::ALL.into_iter().find(|reason| reason.number() == number);
+        named.unwrap_or(SessionRejectReason::Other)
+    }
+
     /// The value of SessionRejectReason (373).
     pub const fn number(self) -> u16 {
         match self {
@@ -99,7 +129,7 @@ impl SessionRejectReason {
 
 #[cfg(test)]
 mod tests {
-    use super::SessionRejectReason::*;
+    use super::SessionRejectReason::{self, *};
 
     #[test]
     fn numbers_are_the_standards() {
@@ -108,6 +138,11 @@ mod tests {
         assert_eq!(IncorrectNumInGroupCount.number(), 16);
         assert_eq!(InvalidApplicationVersion.number(), 18);
         assert_eq!(Other.number(), 99);
+        for (at, reason) in SessionRejectReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, at);
+            assert_eq!(SessionRejectReason::from_number(reason.number()), reason);
+        }
+        assert_eq!(SessionRejectReason::from_number(50), Other);
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! What the application sends is compared with the dictionary, where a session wants that: before it has a number.
+
+mod wire;
+
+use std::sync::Arc;
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
+use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn, WhileLoggedOff,
+};
+use wire::{Mood, Side, settings};
+
+const A: SessionKey = SessionKey(0);
+
+/// A session that is logged on; NextNumOut is 2.
+fn side(outbound_policy: Option<Policy>) -> Side {
+    let validator = Some(Arc::new(Validator::new(fix44())));
+    let settings = SessionSettings {
+        validator,
+        // The hand-written counterparty's orders have an id and no more.
+        policy: Policy::ignoring(),
+        outbound_policy,
+        while_logged_off: WhileLoggedOff::Keep,
+        ..settings("A", Role::Acceptor)
+    };
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.log_on(0, 1, "");
+    let queued = side.sessions.writable(A).len();
+    side.sessions.written(A, queued);
+    side
+}
+
+/// Hears what is warned of.
+#[derive(Default)]
+struct Listener(Vec<(SeqNum, Check, RefTag<'static>)>);
+
+impl Application for Listener {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+        if let Event::WarnedOutbound { seq, violation } = event {
+            let RefTag::Number(tag) = violation.tag else { panic!("a writer's tags are numbers") };
+            self.0.push((*seq, violation.check, RefTag::Number(tag)));
+        }
+    }
+}
+
+/// Sends a MarketDataRequestReject with this MDReqID, if any, and this reason.
+fn send(turn: &mut Turn<'_>, id: Option<&[u8]>, reason: &[u8]) -> Result<SeqNum, SendError> {
+    let mut draft = turn.to(A).expect("it is open").draft(MsgType::new(b"Y"));
+    if let Some(id) = id {
+        draft.writer().bytes(Key::new(262), id);
+    }
+    draft.writer().bytes(Key::new(281), reason);
+    draft.send()
+}
+
+#[test]
+fn a_message_that_is_not_valid_is_not_sent_and_uses_no_number() {
+    let mut side = side(Some(Policy::standard()));
+    let mut listener = Listener::default();
+    let missing = side.sessions.act(side.now, A, &mut listener, |turn| send(turn, None, b"0"));
+    let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
+    assert_eq!(missing, Err(SendError::Invalid { check, reason, tag: 262 }));
+    assert_eq!(missing.unwrap_err().to_string(), "not valid: Required tag missing, tag 262");
+    // Whoever passes over the error has sent nothing either, and the next message gets the number.
+    let sent = side.sessions.act(side.now, A, &mut listener, |turn| {
+        let (check, reason) = (Check::EnumValue, SessionRejectReason::ValueIsIncorrect);
+        assert_eq!(send(turn, Some(b"x"), b"~"), Err(SendError::Invalid { check, reason, tag: 281 }));
+        send(turn, Some(b"x"), b"0")
+    });
+    assert_eq!(sent, Ok(SeqNum(2)));
+    let text = String::from_utf8_lossy(side.sessions.writable(A)).replace('\x01', "|");
+    assert!(text.contains("|34=2|") && text.contains("|262=x|281=0|"), "{text}");
+    assert_eq!(text.matches("8=FIX").count(), 1);
+    assert_eq!(side.sessions.numbers(A).1, SeqNum(3));
+    assert_eq!(listener.0, []);
+}
+
+#[test]
+fn without_an_outbound_policy_nothing_is_looked_at() {
+    let mut side = side(None);
+    let sent = side.sessions.act(side.now, A, &mut Listener::default(), |turn| send(turn, None, b"~"));
+    assert_eq!(sent, Ok(SeqNum(2)));
+}
+
+#[test]
+fn a_warning_is_told_once_the_turn_is_committed() {
+    let warned =
+        Policy::standard().with(Check::RequiredField, Action::Warn).with(Check::EnumValue, Action::Warn);
+    let mut side = side(Some(warned));
+    let mut listener = Listener::default();
+    let undone = side.sessions.act(side.now, A, &mut listener, |turn| {
+        send(turn, None, b"0")?;
+        Err::<(), _>(SendError::Application("changed my mind"))
+    });
+    assert!(undone.is_err());
+    assert_eq!(listener.0, []);
+    let both = side.sessions.act(side.now, A, &mut listener, |turn| {
+        send(turn, Some(b"x"), b"~")?;
+        send(turn, None, b"0")
+    });
+    assert_eq!(both, Ok(SeqNum(3)));
+    let expected = [
+        (SeqNum(2), Check::EnumValue, RefTag::Number(281)),
+        (SeqNum(3), Check::RequiredField, RefTag::Number(262)),
+    ];
+    assert_eq!(listener.0, expected);
+}
+
+#[test]
+fn a_warning_of_a_message_that_is_rejected_is_not_told() {
+    let warned = Policy::standard().with(Check::EnumValue, Action::Warn);
+    let mut side = side(Some(warned));
+    let mut listener = Listener::default();
+    let sent = side.sessions.act(side.now, A, &mut listener, |turn| {
+        assert!(send(turn, None, b"~").is_err());
+        send(turn, Some(b"x"), b"0")
+    });
+    assert_eq!((sent, listener.0), (Ok(SeqNum(2)), vec![]));
+}
+
+#[test]
+fn the_session_layer_s_own_messages_are_not_the_application_s() {
+    // An ExecutionReport with an id and no more is not valid; the answers to what is asked of the session layer go out.
+    let mut side = side(Some(Policy::standard()));
+    side.desk.mood = Mood::Careless;
+    assert_eq!(side.say(0, "35=D|34=2|11=a|"), Vec::<String>::new());
+    let answer = side.say(0, "35=1|34=3|112=hello|");
+    assert!(answer[0].contains("35=0|") && answer[0].contains("|34=2|"), "{answer:?}");
+}
