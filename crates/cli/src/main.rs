@@ -21,6 +21,7 @@ mod generate;
 mod interrupt;
 mod journal;
 mod log;
+mod nearest;
 mod output;
 mod print;
 mod send;

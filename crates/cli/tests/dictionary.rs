@@ -1,4 +1,4 @@
-//! `fixbolt dictionary compile`: from a specification to a table, and what is wrong with a source.
+//! `fixbolt dictionary`: what is known, what a name means, what differs, and what is made of a source.
 
 mod command;
 
@@ -58,4 +58,204 @@ fn the_shipped_tables_are_made_by_this_command() {
         assert_eq!(ended.status, 0, "{}", ended.err);
         assert!(ended.out == std::fs::read_to_string(tables.join(table)).unwrap(), "{table} differs");
     }
+}
+
+/// A small file of our own, written to this test's directory.
+fn small(test: &str, text: &str) -> String {
+    let path = directory(test).join("small.xml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_shipped_versions_are_listed_with_their_counts() {
+    let ended = run(&["dictionary", "list"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let rows: Vec<Vec<&str>> = ended.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 11, "{}", ended.out);
+    let fix44 = rows.iter().find(|row| row[0] == "FIX.4.4").expect("it is listed");
+    assert_eq!(fix44[1..], ["FIX.4.4", "6", "93", "912", "247", "1726", "13", "92", "OrchestraFIX44.xml"]);
+    let ended = run(&["dictionary", "list", "-o", "json"]);
+    assert_eq!((ended.status, ended.out.lines().count()), (0, 10));
+    assert!(
+        ended.out.contains(r#"{"version":"FIXT.1.1","begin_string":"FIXT.1.1","messages":8,"#),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn a_field_is_shown_by_name_and_tag_with_type_codes_and_places() {
+    for word in ["Side", "side", "54"] {
+        let ended = run(&["dictionary", "show", word]);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+        let lines: Vec<&str> = ended.out.lines().collect();
+        assert_eq!(lines[..3], ["field Side (54), char, FIX.4.4", "  code     1  BUY", "  code     2  SELL"]);
+        assert!(lines.contains(&"  in       message D NewOrderSingle, required"));
+        assert!(lines.contains(&"  in       message S Quote"));
+        assert!(lines.contains(&"  in       group ListOrdGrp, required"));
+    }
+    let ended = run(&["dictionary", "show", "RawData", "-o", "json"]);
+    assert!(
+        ended.out.starts_with(
+            r#"{"version":"FIX.4.4","kind":"field","tag":96,"name":"RawData","type":"data","length_tag":95,"codes":[],"in":[{"kind":"message","msg_type":"A","name":"Logon","required":false}"#
+        ),
+        "{}",
+        ended.out
+    );
+    assert!(run(&["dictionary", "show", "27"]).out.contains("  or       a quantity\n"));
+    assert!(run(&["dictionary", "show", "453"]).out.contains("  counts   group Parties\n"));
+    assert!(
+        run(&["dictionary", "show", "header"])
+            .out
+            .starts_with("header, FIX.4.4 (* required)\n  *     8  Begin")
+    );
+}
+
+#[test]
+fn a_message_is_shown_as_a_tree_of_its_members() {
+    for word in ["D", "NewOrderSingle", "OrderSingle"] {
+        let ended = run(&["dictionary", "show", word, "-d", "fix44"]);
+        assert_eq!(ended.status, 0);
+        let rows: Vec<String> =
+            ended.out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(rows[0], "message NewOrderSingle (D), FIX.4.4 (* required)");
+        for row in [
+            "* 11 ClOrdID String",
+            "453 NoPartyIDs group Parties",
+            "* Instrument component",
+            "93 SignatureLength Length",
+            "* 54 Side char, 16 codes",
+        ] {
+            // The trailer's fields are not the message's.
+            assert_eq!(rows.iter().any(|have| have == row), !row.starts_with("93"), "{row}\n{}", ended.out);
+        }
+        let party = ended.out.lines().find(|line| line.contains("PartyID ")).expect("it is a member");
+        assert!(party.starts_with("      448    PartyID "), "{party}");
+    }
+    let ended = run(&["dictionary", "show", "Parties", "-o", "json"]);
+    assert!(
+        ended.out.starts_with(
+            r#"{"version":"FIX.4.4","kind":"group","name":"Parties","count_tag":453,"delimiter":448,"members":[{"kind":"field","tag":448,"#
+        ),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn everything_that_a_word_means_is_shown() {
+    let heads = |word: &str| {
+        let out = run(&["dictionary", "show", word]).out;
+        out.lines()
+            .filter(|line| !line.starts_with(' ') && !line.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        heads("8"),
+        ["field BeginString (8), String, FIX.4.4", "message ExecutionReport (8), FIX.4.4 (* required)"]
+    );
+    assert_eq!(heads("fill-or-kill"), ["code FILL_OR_KILL = 4 of TimeInForce (59)"]);
+    assert!(heads("CANCEL").len() > 5);
+}
+
+#[test]
+fn a_word_that_means_nothing_is_answered_with_what_is_near() {
+    for (words, said) in [
+        (&["Symbl"][..], "nothing in FIX.4.4 is called 'Symbl'; did you mean Symbol"),
+        (&["ApplVerID"], "FIX.5.0, FIX.5.0SP1, FIX.5.0SP2, FIX.Latest, FIXT.1.1 have it: try -d FIX.Latest"),
+        (&["FundRenewWaiv2", "-d", "4.0"], "nothing in 4.0 is called 'FundRenewWaiv2'\n"),
+        (&["underlyingsec"], "names with it: UnderlyingSecurityID"),
+        (&["99999"], "nothing in FIX.4.4 is called '99999'\n"),
+    ] {
+        let ended = run(&[&["dictionary", "show"], words].concat());
+        assert_eq!((ended.status, ended.out.as_str()), (1, ""));
+        assert!(ended.err.contains(said), "{}", ended.err);
+    }
+    let ended = run(&["dictionary", "show", "Side", "-d", "fix4.5"]);
+    assert_eq!(ended.status, 2);
+    assert!(
+        ended.err.starts_with("fixbolt: fix4.5 is none of the versions FIX.4.0, FIX.4.1, "),
+        "{}",
+        ended.err
+    );
+    let ended = run(&["dictionary", "show", "Side", "-d", "nowhere.xml"]);
+    assert_eq!(ended.err, "fixbolt: cannot read nowhere.xml: No such file or directory\n");
+}
+
+#[test]
+fn what_differs_is_a_line_each_and_status_1() {
+    let ended = run(&["dictionary", "diff", "4.4", "FIX44"]);
+    assert_eq!((ended.status, ended.out.as_str()), (0, "--- 4.4\n+++ FIX44\nno differences\n"));
+    let one = small("dictionary-diff", SMALL);
+    let other = small(
+        "dictionary-diff-other",
+        &SMALL.replace("name='TestReqID' required='N'", "name='TestReqID' required='Y'"),
+    );
+    let ended = run(&["dictionary", "diff", &one, &other]);
+    let expected = format!(
+        "--- {one}\n+++ {other}\n~ member 0 Heartbeat/TestReqID(112): optional -> required\n1 difference: required 1\n"
+    );
+    assert_eq!((ended.status, ended.out), (1, expected));
+    let ended = run(&["dictionary", "diff", &one, &other, "-o", "json"]);
+    let expected =
+        r#"{"kind":"required","place":"0 Heartbeat","tag":112,"name":"TestReqID","left":false,"right":true}"#;
+    assert_eq!((ended.status, ended.out.trim_end()), (1, expected));
+    let ended = run(&["dictionary", "diff", "4.2", "4.4", "-o", "json"]);
+    assert_eq!(ended.status, 1);
+    assert!(ended.out.lines().all(|line| line.starts_with(r#"{"kind":""#) && line.ends_with('}')));
+    assert!(!ended.out.contains(r#""text":"#), "every kind has keys of its own");
+}
+
+#[test]
+fn a_dictionary_is_written_for_other_engines_and_read_back() {
+    let folder = directory("dictionary-export");
+    let file = folder.join("FIX44.xml").to_str().unwrap().to_owned();
+    let ended = run(&["dictionary", "export", "--to", "quickfix-xml", "fix44", "-o", &file]);
+    assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (0, "", ""));
+    assert_eq!(run(&["dictionary", "diff", "4.4", &file]).status, 0);
+    let ended = run(&["dictionary", "export", "4.4"]);
+    assert_eq!((ended.status, ended.out), (0, std::fs::read_to_string(&file).unwrap()));
+    assert_eq!(run(&["dictionary", "export", "4.4", "-o", "/nowhere/file"]).status, 2);
+    assert_eq!(run(&["dictionary", "export", "4.4", "--to", "word"]).status, 2);
+}
+
+#[test]
+fn a_check_tells_everything_that_is_wrong_with_its_line() {
+    let good = small("dictionary-check", SMALL);
+    let ended = run(&["dictionary", "check", &good]);
+    let expected = format!("{good}: a dictionary of FIX.4.4, 1 message, 3 fields, 0 warnings\n");
+    assert_eq!((ended.status, ended.out, ended.err.as_str()), (0, expected, ""));
+    let odd = small(
+        "dictionary-check-odd",
+        &SMALL.replace("type='STRING'/></fields>", "type='STRANGE'/></fields>"),
+    );
+    let ended = run(&["dictionary", "check", &odd]);
+    assert_eq!(ended.status, 0);
+    assert!(
+        ended.out.starts_with(&format!("{odd}:4: warning: field 'TestReqID': unknown type 'STRANGE'")),
+        "{}",
+        ended.out
+    );
+    let wrong =
+        SMALL.replace("field name='TestReqID'", "field name='Nothing'").replace("number='10'", "number='8'");
+    let wrong = small("dictionary-check-wrong", &wrong);
+    let ended = run(&["dictionary", "check", &good, &wrong]);
+    assert_eq!(ended.status, 1);
+    let errors: Vec<&str> = ended.out.lines().filter(|line| line.contains(": error: ")).collect();
+    assert_eq!(errors.len(), 2, "{}", ended.out);
+    assert!(
+        errors[0].starts_with(&format!("{wrong}:2: ")) && errors[1].starts_with(&format!("{wrong}:4: ")),
+        "{errors:?}"
+    );
+    assert!(ended.out.ends_with(&format!("{wrong}: no dictionary, 2 errors\n")));
+    let ended = run(&["dictionary", "check", "-o", "json", &wrong]);
+    assert_eq!(ended.status, 1);
+    assert!(ended.out.contains(r#""valid":false,"errors":[{"line":2,"element":"#), "{}", ended.out);
+    assert_eq!(run(&["dictionary", "check", "nowhere.xml"]).status, 2);
+    // Elsewhere such a file is one line, and where to see the rest.
+    let ended = run(&["dictionary", "show", "-d", &wrong, "8"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.ends_with("(1 more: `fixbolt dictionary check` shows all)\n"), "{}", ended.err);
 }

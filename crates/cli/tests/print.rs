@@ -155,25 +155,22 @@ fn json_is_one_object_a_line() {
 
 #[test]
 fn another_version_is_shown_by_tag_until_its_dictionary_is_loaded() {
-    let heartbeat = message("FIX.4.1", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|112=x|");
+    let heartbeat = message("FIX.4.9", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|112=x|");
     let ended = run_with_input(&["print", "-"], heartbeat.as_bytes());
     assert_eq!(ended.status, 0);
-    assert_eq!(
-        ended.err,
-        "no dictionary for FIX.4.1: fields are shown by tag; load one with --dictionary FILE\n"
-    );
+    assert_eq!(ended.err, "no dictionary for FIX.4.9: fields are shown by tag; load one with --dictionary\n");
     assert!(ended.out.contains("MsgType 0") && ended.out.contains("    (112): x"), "{}", ended.out);
 
-    let dictionary = directory("print-dictionary").join("FIX41.xml");
+    let dictionary = directory("print-dictionary").join("FIX49.xml");
     std::fs::write(
         &dictionary,
-        "<fix type='FIX' major='4' minor='1'><header><field name='BeginString' required='Y'/><field name='BodyLength' required='Y'/><field name='MsgType' required='Y'/></header>
+        "<fix type='FIX' major='4' minor='9'><header><field name='BeginString' required='Y'/><field name='BodyLength' required='Y'/><field name='MsgType' required='Y'/></header>
         <messages><message name='Heartbeat' msgtype='0' msgcat='admin'><field name='TestReqID' required='N'/></message></messages>
         <trailer><field name='CheckSum' required='Y'/></trailer>
         <fields><field number='8' name='BeginString' type='STRING'/><field number='9' name='BodyLength' type='INT'/><field number='35' name='MsgType' type='STRING'/><field number='10' name='CheckSum' type='STRING'/><field number='112' name='TestReqID' type='STRING'/></fields></fix>",
     )
     .unwrap();
-    let heartbeat = message("FIX.4.1", "35=0|112=x|");
+    let heartbeat = message("FIX.4.9", "35=0|112=x|");
     let ended =
         run_with_input(&["print", "--dictionary", dictionary.to_str().unwrap(), "-"], heartbeat.as_bytes());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
@@ -181,7 +178,7 @@ fn another_version_is_shown_by_tag_until_its_dictionary_is_loaded() {
 }
 
 #[test]
-fn an_application_version_over_fixt_is_read_without_a_header_of_its_own() {
+fn an_application_version_over_fixt_has_the_shipped_header() {
     let dictionary = directory("print-fixt").join("FIX50.xml");
     std::fs::write(
         &dictionary,
@@ -194,7 +191,27 @@ fn an_application_version_over_fixt_is_read_without_a_header_of_its_own() {
     let ended =
         run_with_input(&["print", "--dictionary", dictionary.to_str().unwrap(), "-"], news.as_bytes());
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
-    assert!(ended.out.contains("      - Text (58): two\n  trailer\n    (10): "), "{}", ended.out);
+    assert!(ended.out.contains("      - Text (58): two\n  trailer\n    CheckSum (10): "), "{}", ended.out);
+}
+
+#[test]
+fn a_dictionary_is_named_by_a_file_or_a_version_in_any_spelling() {
+    let order = message(
+        "FIXT.1.1",
+        "35=D|34=2|49=A|56=B|52=20261121-09:00:00|11=1|583=2|55=IBM|54=1|60=20261121-09:00:00|38=1|40=1|",
+    );
+    for version in ["5.0sp2", "FIX50SP2", "latest"] {
+        let ended = run_with_input(&["print", "--dictionary", version, "-"], order.as_bytes());
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{version}: {}", ended.out);
+        assert!(ended.out.contains("ClOrdLinkID (583): 2"), "{}", ended.out);
+    }
+    let logon = message("FIXT.1.1", "35=A|34=1|49=A|56=B|52=20261121-09:00:00|98=0|108=30|1137=9|");
+    let ended = run_with_input(&["print", "--dictionary", "5.0", "-"], logon.as_bytes());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    let ended = run_with_input(&["print", "--dictionary", "4.7", "-"], order.as_bytes());
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.starts_with("fixbolt: 4.7 is none of the versions FIX.4.0, "), "{}", ended.err);
+    assert!(ended.err.ends_with(", and no such file\n"), "{}", ended.err);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use fixbolt_dictionary::{
     Action, Check, DataType, Dictionary, Policy, Scratch, Validator, fix_latest, fixt11, shipped,
 };
 
-use crate::dictionary::read_text;
+use crate::dictionary::load;
 use crate::exit::Failure;
 
 /// The dictionaries that messages are shown with.
@@ -55,16 +55,26 @@ pub(crate) fn policy() -> Policy {
 }
 
 impl Lexicon {
-    /// The shipped versions, and the dictionaries in these files before them.
-    pub(crate) fn new(files: &[impl AsRef<Path>]) -> Result<Self, Failure> {
+    /// The shipped versions, and these dictionaries (names or files) before them. An application version over FIXT without a header
+    /// of its own is taken together with the first transport among them, else with the shipped one.
+    pub(crate) fn new(arguments: &[impl AsRef<Path>]) -> Result<Self, Failure> {
+        let mut dictionaries = Vec::new();
+        for argument in arguments {
+            dictionaries.push(load(argument.as_ref())?.dictionary);
+        }
+        let is_transport = |dictionary: &Dictionary| dictionary.version().name.starts_with("FIXT");
+        let transport = dictionaries.iter().find(|dictionary| is_transport(dictionary)).cloned();
+        let transport = transport.as_deref().unwrap_or_else(|| fixt11());
         let mut loaded = Vec::new();
-        for file in files {
-            let path = file.as_ref();
-            let (dictionary, _) = Dictionary::from_source(&read_text(path)?).map_err(|errors| {
-                let first = errors.first().map_or_else(String::new, ToString::to_string);
-                Failure::usage(format!("{}: not a dictionary: {first}", path.display()))
-            })?;
-            loaded.push(Known::new(dictionary));
+        for (dictionary, argument) in dictionaries.into_iter().zip(arguments) {
+            let whole = !dictionary.header().is_empty()
+                || dictionary.version().begin_string != transport.version().begin_string;
+            loaded.push(Known::new(if whole {
+                dictionary.into_owned()
+            } else {
+                let place = argument.as_ref().display();
+                dictionary.over(transport).map_err(|error| Failure::usage(format!("{place}: {error}")))?
+            }));
         }
         Ok(Self { loaded, shipped: Vec::new() })
     }

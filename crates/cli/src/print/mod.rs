@@ -29,12 +29,13 @@ use source::{Piece, Pieces};
 /// engine would check it (length, sum, dictionary; tags from 5000 on are anybody's), and what is wrong stands at its head.
 /// Passwords (554, 925, and 96 in a Logon) are masked.
 ///
-/// FIX.4.2 and FIX.4.4 are known; other versions and dialects are with `--dictionary`.
+/// All versions of FIX are known (`fixbolt dictionary list`), FIXT.1.1's application messages as those of FIX Latest; another version
+/// or a dialect is with `--dictionary`.
 ///
 /// Exit status: 0 all messages are valid; 1 some are not, or something was no message; 2 a file cannot be read.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary FIX50SP2.xml --dictionary FIXT11.xml messages.log\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print -"
+    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary 5.0sp2 messages.log\n  fixbolt print --dictionary venue.xml messages.log\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print -"
 )]
 pub(crate) struct Arguments {
     /// What to read: a file, a journal's directory, or `-` for standard input
@@ -43,8 +44,9 @@ pub(crate) struct Arguments {
     /// One line a message: time, parties, number, message, body
     #[arg(long, conflicts_with = "output")]
     oneline: bool,
-    /// A dictionary (QuickFIX XML, FIX Orchestra or a compiled table) for its version; may be given several times
-    #[arg(long, value_name = "FILE")]
+    /// The dictionary of its version: a shipped one's name (FIX.5.0SP2, 5.0sp2) or a file (QuickFIX XML, FIX Orchestra or a
+    /// compiled table); may be given several times
+    #[arg(long, value_name = "DICTIONARY")]
     dictionary: Vec<PathBuf>,
     /// Form of the answer
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
@@ -152,7 +154,7 @@ impl<W: Write> Printer<W> {
         if reading.unknown_version && self.unknown.insert(reading.begin_string.clone()) {
             self.out.flush()?;
             let version = &reading.begin_string;
-            note!("no dictionary for {version}: fields are shown by tag; load one with --dictionary FILE");
+            note!("no dictionary for {version}: fields are shown by tag; load one with --dictionary");
         }
         match self.style {
             Style::Block => render::block(&mut self.out, &reading, title)?,

@@ -10,6 +10,8 @@ use fixbolt_codec::{Index, Key, MsgType, Precision, SeqNum, Span, Tag, UtcTimest
 use fixbolt_dictionary::{Action, Check, DataType, Dictionary, FieldDef, Policy, Validator};
 use fixbolt_session::Utc;
 
+use crate::nearest::did_you_mean;
+
 /// A message to send.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Composed {
@@ -197,32 +199,6 @@ fn check(dictionary: &Dictionary, composed: &Composed) -> Result<(), String> {
         ControlFlow::Break(())
     });
     found.map_or(Ok(()), Err)
-}
-
-/// `; did you mean X?` for the nearest of the names, if one is near.
-fn did_you_mean<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> String {
-    let word = word.to_ascii_lowercase();
-    let nearest = names.map(|name| (distance(&word, &name.to_ascii_lowercase()), name)).min();
-    match nearest {
-        Some((distance, name)) if distance <= 1 + word.len() / 3 => format!("; did you mean {name}?"),
-        _ => String::new(),
-    }
-}
-
-/// Letters to insert, remove or change to get from one word to the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in other.iter().enumerate() {
-            let change = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]

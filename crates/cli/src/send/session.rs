@@ -11,7 +11,7 @@ use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use super::Arguments;
-use crate::dictionary::read_text;
+use crate::dictionary::{load_file, version_named};
 use crate::exit::Failure;
 use crate::serve::cannot_start;
 
@@ -36,10 +36,12 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .ok_or_else(|| {
             Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
         })?;
-    let version = &arguments.version;
-    let dictionary = shipped(version.as_bytes())
-        .filter(|_| shipped_validator(version).is_some())
-        .ok_or_else(|| Failure::usage(format!("--version {version}: FIX.4.2 or FIX.4.4")))?;
+    let word = &arguments.version;
+    let version = version_named(word)
+        .filter(|version| shipped_validator(version).is_some())
+        .ok_or_else(|| Failure::usage(format!("--version {word}: FIX.4.2 or FIX.4.4")))?;
+    let dictionary =
+        shipped(version.as_bytes()).ok_or_else(|| Failure::usage(format!("no dictionary for {version}")))?;
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
     let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
@@ -102,14 +104,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     };
     let dictionary_file = session.data_dictionary.clone();
     let dictionary = match &dictionary_file {
-        Some(file) => {
-            let read = Dictionary::from_source(&read_text(file)?);
-            read.map_err(|errors| {
-                let first = errors.first().map_or_else(String::new, ToString::to_string);
-                Failure::usage(format!("{}: {first}", file.display()))
-            })?
-            .0
-        }
+        Some(file) => load_file(file)?.dictionary.into_owned(),
         None => shipped(id.begin_string().as_bytes())
             .ok_or_else(|| Failure::usage(format!("no dictionary for {}", id.begin_string())))?
             .clone(),

@@ -1,20 +1,15 @@
-//! `fixbolt dictionary`: from a FIX specification to the compact table that the engine loads.
+//! `fixbolt dictionary compile`: from a FIX specification to the compact table that the engine loads.
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use fixbolt_dictionary::ReadOptions;
 
+use super::argument::read_text;
 use crate::exit::{Answer, Failure};
 use crate::output;
-
-/// FIX dictionaries.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Compile(Compile),
-}
 
 /// Makes a compact table of a dictionary.
 ///
@@ -60,13 +55,7 @@ impl Compile {
 }
 
 /// Runs the command.
-pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
-    match command {
-        Command::Compile(arguments) => compile(arguments),
-    }
-}
-
-fn compile(arguments: &Compile) -> Result<Answer, Failure> {
+pub(super) fn run(arguments: &Compile) -> Result<Answer, Failure> {
     let text = read_text(&arguments.source)?;
     let name = arguments.source.file_name().unwrap_or_default().to_string_lossy();
     let place = arguments.source.display();
@@ -91,13 +80,4 @@ fn compile(arguments: &Compile) -> Result<Answer, Failure> {
         }
     }
     Ok(Answer::Yes)
-}
-
-/// A text file; a byte that is no UTF-8 is told with its place.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::usage(format!("{}: byte {at} is not UTF-8: not a dictionary", path.display()))
-    })
 }

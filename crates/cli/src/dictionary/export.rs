@@ -1,0 +1,61 @@
+//! `fixbolt dictionary export`: a dictionary in the form of others.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::argument::load;
+use crate::exit::{Answer, Failure};
+use crate::output;
+
+/// Writes a dictionary in the form that other engines and tools read.
+///
+/// QuickFIX XML is read by QuickFIX, QuickFIX/J, QuickFIX/n and whatever follows them. It has no words for values admitted beside a
+/// field's codes: they go into the attributes allowOtherValues and unionDataType, which other readers pass over. FIX Latest is
+/// written as FIX.5.0SP2. Header and trailer of FIX.5.0 and later are in FIXT.1.1: export both.
+///
+/// Exit status: 0 written; 2 a file cannot be read or written, or is no dictionary.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  fixbolt dictionary export --to quickfix-xml FIX.4.4 -o FIX44.xml\n  fixbolt dictionary export orchestra.xml > quickfix.xml"
+)]
+pub(crate) struct Export {
+    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a compiled table
+    #[arg(value_name = "DICTIONARY")]
+    dictionary: PathBuf,
+    /// The form
+    #[arg(long, value_enum, default_value_t, value_name = "quickfix-xml", hide_possible_values = true)]
+    to: Form,
+    /// Where it goes; standard output if not given
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+/// What other engines read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum Form {
+    #[default]
+    QuickfixXml,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Export) -> Result<Answer, Failure> {
+    let loaded = load(&arguments.dictionary)?;
+    for warning in &loaded.warnings {
+        note!("warning: {}: {warning}", arguments.dictionary.display());
+    }
+    let text = match arguments.to {
+        Form::QuickfixXml => loaded.dictionary.to_quickfix_xml(),
+    };
+    match &arguments.output {
+        Some(path) => fs::write(path, text).map_err(|error| Failure::file("write", path, &error))?,
+        None => {
+            let mut out = output::stdout();
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+        }
+    }
+    Ok(Answer::Yes)
+}

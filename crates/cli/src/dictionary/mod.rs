@@ -1,0 +1,40 @@
+//! `fixbolt dictionary`: what FIX versions and dialects say, and what is made of it.
+
+mod argument;
+mod check;
+mod compile;
+mod diff;
+mod export;
+mod list;
+mod show;
+
+use clap::Subcommand;
+
+use crate::exit::{Answer, Failure};
+pub(crate) use argument::{load, load_file, read_text, version_named};
+
+/// FIX dictionaries: shown, compared, checked, written.
+///
+/// A dictionary is a shipped version by its name in any usual spelling (FIX.4.4, fix44, 4.4, 5.0sp2, latest, FIXT), or a file: QuickFIX
+/// XML, FIX Orchestra or a compiled table.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(list::List),
+    Show(show::Show),
+    Diff(diff::Diff),
+    Export(export::Export),
+    Check(check::Check),
+    Compile(compile::Compile),
+}
+
+/// Runs the command.
+pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
+    match command {
+        Command::List(arguments) => list::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Compile(arguments) => compile::run(arguments),
+    }
+}
