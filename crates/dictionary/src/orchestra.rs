@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::Node;
 
-use crate::assemble::{Draft, MAX_DEPTH, Place};
+use crate::assemble::{Draft, Place};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
     MessageDef, Source, Version,
 };
 use crate::options::ReadOptions;
-use crate::pedigree::Edition;
+use crate::pedigree::{Pedigree, Reference};
 use crate::read::{Findings, ReadError, Warning};
 use crate::sha256::sha256_hex;
 use crate::xml;
@@ -32,16 +32,16 @@ impl Dictionary {
 
 /// Reads FIX Orchestra with options.
 pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-    let edition = match &options.as_of {
+    let document = xml::parse(text).map_err(|error| vec![error])?;
+    let pedigree = match &options.as_of {
         None => None,
         Some(name) => {
             let unknown =
                 || vec![ReadError::of_document(format!("'{name}' is not a version pedigrees can tell"))];
-            Some(Edition::named(name).ok_or_else(unknown)?)
+            Some(Pedigree::new(name, document.root_element()).ok_or_else(unknown)?)
         }
     };
-    let document = xml::parse(text).map_err(|error| vec![error])?;
-    let mut reader = Reader { edition, duplicate_tags: options.duplicate_tags, ..Reader::default() };
+    let mut reader = Reader { pedigree, duplicate_tags: options.duplicate_tags, ..Reader::default() };
     let draft = reader.read(document.root_element());
     let Reader {
         found,
@@ -78,16 +78,8 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
 struct Reader<'a, 'd> {
     found: Findings,
     /// The version to read the file as of, if not as it is.
-    edition: Option<Edition>,
+    pedigree: Option<Pedigree<'a, 'd>>,
     duplicate_tags: bool,
-    /// Message types that the edition does not have: no codes of MsgType(35).
-    later_types: HashSet<&'a str>,
-    /// Fields that came after FIX.4.4 and belong to the edition.
-    new_tags: HashSet<u32>,
-    /// Whether all that a component or group holds in the edition was new in it, by kind of reference and id.
-    only_new: HashMap<(&'static str, u32), bool>,
-    /// What the edition does not have, by kind of reference and id: references to it are not read.
-    later: HashSet<(&'static str, u32)>,
     /// Code sets by name: place (none if its codes lie elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
     tags: HashSet<u32>,
@@ -110,7 +102,6 @@ impl<'a, 'd> Reader<'a, 'd> {
             return None;
         }
         let version = self.version(root)?;
-        self.note_later(root);
         let code_sets = self.code_sets(root);
         let fields = self.fields(root);
         let (components, header_node, trailer_node) = self.component_names(root);
@@ -130,7 +121,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let groups = groups.into_iter().filter_map(|node| self.group(node)).collect();
         let messages = self.definitions(root, "messages", "message");
         let messages = messages.into_iter().filter_map(|node| self.message(node)).collect();
-        let whole = !self.edition.is_some_and(Edition::is_over_fixt);
+        let whole = !self.pedigree.as_ref().is_some_and(Pedigree::is_over_fixt);
         let header = header_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
         let trailer = trailer_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
         Some(Draft {
@@ -158,91 +149,17 @@ impl<'a, 'd> Reader<'a, 'd> {
         }))
     }
 
-    /// Notes what the edition does not have, so that a reference to it is told from one that leads nowhere.
-    fn note_later(&mut self, root: Node<'a, 'd>) {
-        let Some(edition) = self.edition else { return };
-        for node in xml::elements(root).flat_map(xml::elements) {
-            let kind = match node.tag_name().name() {
-                "field" if !edition.has(node) => "fieldRef",
-                "component" if !edition.has_definition(node) => "componentRef",
-                "group" if !edition.has_definition(node) => "groupRef",
-                "message" if !edition.has_definition(node) => {
-                    self.later_types.extend(node.attribute("msgType"));
-                    continue;
-                }
-                _ => continue,
-            };
-            if let Some(id) = node.attribute("id").and_then(|id| id.parse().ok()) {
-                self.later.insert((kind, id));
-            }
-        }
-    }
-
-    /// Whether the definition is part of what is read.
-    fn is_read(&self, node: Node<'a, 'd>) -> bool {
-        let Some(edition) = self.edition else { return true };
-        match node.tag_name().name() {
-            // Of a set that came later the type of the values remains.
-            "codeSet" => true,
-            "field" => edition.has(node),
-            "message" if edition.is_over_fixt() && node.attribute("category") == Some("Session") => false,
-            _ => edition.has_definition(node),
-        }
-    }
-
-    /// Whether a reference is part of what is read.
-    fn is_reference_read(&mut self, node: Node<'a, 'd>, kind: &'static str, id: u32) -> bool {
-        let Some(edition) = self.edition else { return true };
-        edition.has(node)
-            && !self.later.contains(&(kind, id))
-            && (!edition.is_ambiguous(node) || self.brings_only_new(node, kind, id, 0))
-    }
-
-    /// Whether all fields that a reference brings into the edition were new in it.
-    fn brings_only_new(&mut self, node: Node<'a, 'd>, kind: &'static str, id: u32, depth: usize) -> bool {
-        let Some(edition) = self.edition else { return false };
-        if kind == "fieldRef" {
-            return self.new_tags.contains(&id);
-        }
-        if let Some(&known) = self.only_new.get(&(kind, id)) {
-            return known;
-        }
-        // A definition that contains itself is none of the edition's.
-        self.only_new.insert((kind, id), false);
-        let (section, element) =
-            if kind == "groupRef" { ("groups", "group") } else { ("components", "component") };
-        let definition = xml::elements(node.document().root_element())
-            .filter(|node| node.tag_name().name() == section)
-            .flat_map(xml::elements)
-            .find(|node| {
-                node.tag_name().name() == element
-                    && node.attribute("id").and_then(|text| text.parse().ok()) == Some(id)
-            });
-        let Some(definition) = definition.filter(|_| depth <= MAX_DEPTH) else { return false };
-        let only_new = xml::elements(definition).all(|node| {
-            let kind = match node.tag_name().name() {
-                "fieldRef" | "numInGroup" => "fieldRef",
-                "groupRef" => "groupRef",
-                "componentRef" => "componentRef",
-                _ => return true,
-            };
-            let Some(id) = node.attribute("id").and_then(|id| id.parse().ok()) else { return true };
-            !edition.has(node)
-                || self.later.contains(&(kind, id))
-                || self.brings_only_new(node, kind, id, depth + 1)
-        });
-        self.only_new.insert((kind, id), only_new);
-        only_new
-    }
-
     /// The definitions of one kind in the base scenario.
     fn definitions(&mut self, root: Node<'a, 'd>, section: &str, element: &str) -> Vec<Node<'a, 'd>> {
         let mut nodes = Vec::new();
         for section in xml::elements(root).filter(|node| node.tag_name().name() == section) {
             for node in xml::elements(section).filter(|node| node.tag_name().name() == element) {
                 match node.attribute("scenario") {
-                    None | Some("base") if self.is_read(node) => nodes.push(node),
-                    None | Some("base") => {}
+                    None | Some("base") => {
+                        if self.pedigree.as_ref().is_none_or(|pedigree| pedigree.has_definition(node)) {
+                            nodes.push(node);
+                        }
+                    }
                     Some(scenario) => {
                         let reason = format!("scenario '{scenario}' is not read, only base is");
                         self.found.warn(xml::line(node), xml::label(node), reason);
@@ -265,7 +182,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             let mut codes = Vec::new();
             let mut seen = HashSet::new();
             for code in xml::elements(node).filter(|node| node.tag_name().name() == "code") {
-                if !self.is_code_read(node, code) {
+                if self.pedigree.as_ref().is_some_and(|pedigree| !pedigree.has_code(node, code)) {
                     continue;
                 }
                 let value = xml::required(code, "value", &mut self.found);
@@ -290,13 +207,6 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         }
         sets
-    }
-
-    fn is_code_read(&self, set: Node<'a, 'd>, code: Node<'a, 'd>) -> bool {
-        let Some(edition) = self.edition else { return true };
-        let of_later_message = set.attribute("name") == Some("MsgTypeCodeSet")
-            && code.attribute("value").is_some_and(|value| self.later_types.contains(value));
-        edition.has(set) && edition.has(code) && !of_later_message
     }
 
     fn data_type(&mut self, node: Node<'a, 'd>, name: &str) -> Option<DataType> {
@@ -342,9 +252,6 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let reason = format!("tag {tag} again, the first is kept");
                 self.found.warn(xml::line(node), xml::label(node), reason);
                 continue;
-            }
-            if self.edition.is_some_and(|edition| edition.brought(node)) {
-                self.new_tags.insert(tag);
             }
             fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag });
             self.field_nodes.push(node);
@@ -436,12 +343,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let mut members = Vec::new();
         let mut seen = HashSet::new();
         for node in xml::elements(scope) {
-            let kind = match node.tag_name().name() {
-                "fieldRef" => "fieldRef",
-                "groupRef" => "groupRef",
-                "componentRef" => "componentRef",
-                _ => continue,
-            };
+            let Some(kind) = Reference::of(node) else { continue };
             if !matches!(node.attribute("scenario"), None | Some("base")) {
                 self.found.warn(
                     xml::line(node),
@@ -461,17 +363,21 @@ impl<'a, 'd> Reader<'a, 'd> {
                 }
             };
             let Some(id) = xml::number(node, "id", &mut self.found) else { continue };
-            if !self.is_reference_read(node, kind, id) {
+            if let Some(pedigree) = &mut self.pedigree
+                && !pedigree.has_reference(node, kind, id)
+            {
                 continue;
             }
             let member = match kind {
-                "fieldRef" => self.field_tag(node).map(|tag| Member::Field { tag, required }),
-                "groupRef" => self.group_ids.get(&id).map(|&group| Member::Group { group, required }),
-                _ if self.outer_ids.contains(&id) => continue,
-                _ => self.component_ids.get(&id).map(|&component| Member::Component { component, required }),
+                Reference::Field => self.field_tag(node).map(|tag| Member::Field { tag, required }),
+                Reference::Group => self.group_ids.get(&id).map(|&group| Member::Group { group, required }),
+                Reference::Component if self.outer_ids.contains(&id) => continue,
+                Reference::Component => {
+                    self.component_ids.get(&id).map(|&component| Member::Component { component, required })
+                }
             };
             match member {
-                None if kind == "fieldRef" => {}
+                None if kind == Reference::Field => {}
                 None => {
                     self.found.error(xml::line(node), xml::place(node), "nothing is defined under this id")
                 }
@@ -480,6 +386,9 @@ impl<'a, 'd> Reader<'a, 'd> {
                     self.found.warn(xml::line(node), xml::place(node), "is listed twice, the first is kept")
                 }
             }
+        }
+        if let Some(pedigree) = &mut self.pedigree {
+            pedigree.put_moved(scope, &mut members);
         }
         members
     }
