@@ -376,13 +376,20 @@ impl Dictionary {
     /// way to it is; a tag that comes up twice keeps its first place. Groups are not entered.
     pub fn expand(&self, members: &[Member]) -> impl Iterator<Item = FlatMember> + use<> {
         let mut flat = Vec::with_capacity(members.len());
-        self.expand_into(members, true, &mut flat);
+        self.expand_into(members, true, &mut HashSet::new(), &mut flat);
         let mut seen = HashSet::with_capacity(flat.len());
         flat.retain(|member| seen.insert(member.tag));
         flat.into_iter()
     }
 
-    fn expand_into(&self, members: &[Member], required_so_far: bool, flat: &mut Vec<FlatMember>) {
+    /// A component that was met before adds nothing: without this, sixty components that hold the one before twice would not end.
+    fn expand_into(
+        &self,
+        members: &[Member],
+        required_so_far: bool,
+        met: &mut HashSet<ComponentId>,
+        flat: &mut Vec<FlatMember>,
+    ) {
         for member in members {
             match *member {
                 Member::Field { tag, required } => {
@@ -394,7 +401,10 @@ impl Dictionary {
                     group: Some(group),
                 }),
                 Member::Component { component, required } => {
-                    self.expand_into(&self.component(component).members, required && required_so_far, flat);
+                    if met.insert(component) {
+                        let members = &self.component(component).members;
+                        self.expand_into(members, required && required_so_far, met, flat);
+                    }
                 }
             }
         }

@@ -76,6 +76,8 @@ fn groups_keep_their_names_and_codes_theirs() {
 #[test]
 fn what_quickfix_cannot_say_stands_in_attributes_that_it_passes_over() {
     let text = fix44().to_quickfix_xml();
+    // Other readers take the requirement of the reference and of the group in it together.
+    assert!(text.contains("<component name='Parties'>\n      <group name='NoPartyIDs' required='Y'>"));
     assert!(text.contains(
         "<field number='492' name='PaymentMethod' type='INT' allowOtherValues='true' unionDataType='Reserved1000Plus'>"
     ));

@@ -275,3 +275,18 @@ fn a_table_whose_definition_is_not_understood_is_refused_whatever_refers_to_it()
             .expect_err("the group has no count tag");
     assert_eq!((errors.len(), errors[0].line), (1, 4));
 }
+
+#[test]
+fn definitions_that_double_at_every_level_are_flattened_all_the_same() {
+    let mut table = "table 1\nversion FIX.4.4\nfield 1 Account String\nfield 2 Text String\ncomponent A0 1\ncomponent B0 2\n".to_string();
+    for at in 1..60 {
+        let below = at - 1;
+        table += &format!("component A{at} @A{below} @B{below}\ncomponent B{at} @B{below} @A{below}\n");
+    }
+    table += "message D Order @A59!\n";
+    let dictionary = Dictionary::from_table(&table).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let order = dictionary.message(b"D").expect("it is defined");
+    let tags: Vec<u32> = dictionary.expand(&order.members).map(|member| member.tag).collect();
+    assert_eq!(tags, [1, 2]);
+    assert!(dictionary.diff(&dictionary).is_empty());
+}

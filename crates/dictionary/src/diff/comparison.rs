@@ -13,12 +13,15 @@ pub(super) struct Comparison<'a> {
     found: Vec<Difference>,
     /// Pairs of groups that were found equal: those of FIX Latest are met thousands of times.
     same: HashSet<(GroupId, GroupId)>,
+    /// How many members groups have, on the left and on the right.
+    sizes: (HashMap<GroupId, usize>, HashMap<GroupId, usize>),
 }
 
 impl<'a> Comparison<'a> {
     /// Everything that differs.
     pub(super) fn run(left: &'a Dictionary, right: &'a Dictionary) -> Vec<Difference> {
-        let mut comparison = Comparison { left, right, found: Vec::new(), same: HashSet::new() };
+        let mut comparison =
+            Comparison { left, right, found: Vec::new(), same: HashSet::new(), sizes: Default::default() };
         if left.version.name != right.version.name {
             let (left, right) = (left.version.name.clone(), right.version.name.clone());
             comparison.found.push(Difference::Version { left, right });
@@ -131,8 +134,8 @@ impl<'a> Comparison<'a> {
 
     fn section(&mut self, scope: Scope, left: &[Member], right: &[Member]) {
         let (only, inside) = match (left.is_empty(), right.is_empty()) {
-            (false, true) => (Only::Left, size(self.left, left)),
-            (true, false) => (Only::Right, size(self.right, right)),
+            (false, true) => (Only::Left, size(self.left, left, &mut self.sizes.0)),
+            (true, false) => (Only::Right, size(self.right, right, &mut self.sizes.1)),
             _ => return self.members(left, right, &mut Place { scope, groups: Vec::new() }),
         };
         self.found.push(Difference::Section { scope, only, inside });
@@ -164,8 +167,11 @@ impl<'a> Comparison<'a> {
     }
 
     fn lone_member(&mut self, member: &FlatMember, only: Only, place: &Place) {
-        let dictionary = if only == Only::Left { self.left } else { self.right };
-        let inside = member.group.map(|group| size(dictionary, &dictionary.group(group).members));
+        let (dictionary, known) = match only {
+            Only::Left => (self.left, &mut self.sizes.0),
+            Only::Right => (self.right, &mut self.sizes.1),
+        };
+        let inside = member.group.map(|group| size(dictionary, &dictionary.group(group).members, known));
         let (place, member) = (place.clone(), self.named(member.tag));
         self.found.push(Difference::Member { place, member, only, inside });
     }
@@ -215,10 +221,19 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// How many members there are, those inside of groups included.
-fn size(dictionary: &Dictionary, members: &[Member]) -> usize {
-    let inside = |group: GroupId| size(dictionary, &dictionary.group(group).members);
-    dictionary.expand(members).map(|member| 1 + member.group.map_or(0, inside)).sum()
+/// How many members there are, those inside of groups included; `known` keeps the groups counted before.
+fn size(dictionary: &Dictionary, members: &[Member], known: &mut HashMap<GroupId, usize>) -> usize {
+    dictionary.expand(members).fold(0, |sum: usize, member| {
+        let inside = member.group.map_or(0, |group| match known.get(&group) {
+            Some(&inside) => inside,
+            None => {
+                let inside = size(dictionary, &dictionary.group(group).members, known);
+                known.insert(group, inside);
+                inside
+            }
+        });
+        sum.saturating_add(inside).saturating_add(1)
+    })
 }
 
 /// The fewest tags to take out so that the others stand in ascending places: what is not in the longest ascending subsequence.
