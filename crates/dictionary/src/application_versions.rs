@@ -156,6 +156,11 @@ impl<T> ApplicationVersions<T> {
         &self.transport
     }
 
+    /// What belongs to each application version, in the order in which they were added.
+    pub fn applications(&self) -> impl Iterator<Item = &T> {
+        self.known.iter().map(|(_, value)| value)
+    }
+
     /// Takes the defaults that a Logon gives, in place of those that an earlier one in the same direction gave. Its default
     /// version is for the messages of its sender; an entry of NoMsgTypes(384) is for the messages that its sender sends (`S` in
     /// MsgDirection), receives (`R`), or both (no MsgDirection). Of several entries for a type the one with DefaultVerIndicator(1410)

@@ -11,6 +11,7 @@ mod plan;
 mod policy;
 mod reason;
 mod values;
+mod versions;
 mod walk;
 
 use std::ops::ControlFlow;

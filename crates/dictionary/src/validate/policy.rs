@@ -48,6 +48,9 @@ pub enum Check {
     GroupOrder,
     /// Header comes before body before trailer (373=14).
     SectionOrder,
+    /// A message over FIXT.1.1 is of an application version that is there (373=18); see
+    /// [`ApplicationVersions`](crate::ApplicationVersions).
+    ApplicationVersion,
 }
 
 impl Check {
@@ -74,11 +77,12 @@ impl Check {
             Check::GroupDelimiter => "GroupDelimiter",
             Check::GroupOrder => "GroupOrder",
             Check::SectionOrder => "SectionOrder",
+            Check::ApplicationVersion => "ApplicationVersion",
         }
     }
 
     /// All checks.
-    pub const ALL: [Check; 15] = [
+    pub const ALL: [Check; 16] = [
         Check::MsgType,
         Check::TagSyntax,
         Check::UnknownTag,
@@ -94,6 +98,7 @@ impl Check {
         Check::GroupDelimiter,
         Check::GroupOrder,
         Check::SectionOrder,
+        Check::ApplicationVersion,
     ];
 }
 

@@ -28,6 +28,12 @@ impl Scratch {
         let words = 3 * plan.body_words + plan.depth * plan.entry_words;
         Scratch { frames: Vec::with_capacity(plan.depth), seen: vec![0; words] }
     }
+
+    /// Enough for a second dictionary, too.
+    pub(crate) fn grow_to(&mut self, other: &Scratch) {
+        self.frames.reserve(other.frames.capacity());
+        self.seen.resize(self.seen.len().max(other.seen.len()), 0);
+    }
 }
 
 /// An open group.

@@ -447,14 +447,14 @@ impl<'d> Subject<'d> {
         if field.codes.is_none() || field.union.is_some() || matches!(field.tag, 35 | 372) {
             return None;
         }
-        let value: &'static [u8] = match field.kind {
-            DataType::Int => b"98765",
-            DataType::Char => b"~",
-            DataType::String => b"no code",
-            kind if kind.is_multiple() => b"~",
-            _ => return None,
+        let candidates: &[&'static [u8]] = match field.kind {
+            DataType::Int => &[b"98765"],
+            DataType::Char => &[b"~"],
+            DataType::String => &[b"no code"],
+            kind if kind.is_multiple() => &[b"z", b"Q", b"9", b"q"],
+            _ => &[],
         };
-        self.dictionary.code(field.tag, value).is_none().then_some(value)
+        candidates.iter().copied().find(|value| self.dictionary.code(field.tag, value).is_none())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Validation through the public API: each check, sample messages of every version, and those broken on purpose.
 
+mod application_versions;
 mod broken;
 mod checks;
 mod mutations;
@@ -8,11 +9,17 @@ mod samples;
 mod support;
 
 use fixbolt_codec::{DataFields, Frame, Framer, Index, IndexError, Message, Span};
-use fixbolt_dictionary::{Dictionary, fix42, fix44};
+use fixbolt_dictionary::{Dictionary, SHIPPED, fixt11, shipped};
 
-/// Every shipped version with the session layer that it runs over.
-fn versions() -> Vec<&'static Dictionary> {
-    vec![fix42(), fix44()]
+/// Every shipped version, the application versions with the session layer of FIXT.1.1.
+fn versions() -> impl Iterator<Item = Dictionary> {
+    SHIPPED.into_iter().filter(|name| *name != "FIXT.1.1").map(|name| {
+        let dictionary = shipped(name.as_bytes()).expect("it is shipped");
+        match dictionary.version().begin_string.as_str() {
+            "FIXT.1.1" => dictionary.over(fixt11()).expect("it fits its transport"),
+            _ => dictionary.clone(),
+        }
+    })
 }
 
 /// Calls `look` with the message that `bytes` are, data fields by `pairs` of length and data tags.

@@ -22,6 +22,7 @@ const fn every(bytes: usize) -> usize {
 fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
     let mut ways: HashSet<Mutation> = HashSet::new();
     for dictionary in versions() {
+        let dictionary = &dictionary;
         let validator = Validator::new(dictionary);
         let mut scratch = validator.scratch();
         let (samples, pairs) = (Samples::new(dictionary, 0), dictionary.length_data_pairs());

@@ -7,6 +7,7 @@ use crate::{versions, with_message};
 #[test]
 fn minimal_and_full_messages_of_every_type_pass() {
     for dictionary in versions() {
+        let dictionary = &dictionary;
         let validator = Validator::new(dictionary);
         let mut scratch = validator.scratch();
         let samples = [Samples::new(dictionary, 0), Samples::new(dictionary, 1)];

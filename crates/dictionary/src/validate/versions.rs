@@ -1,0 +1,84 @@
+//! Validation over FIXT.1.1: each message by the dictionary of its own application version.
+//!
+//! The set of versions is [`ApplicationVersions`]; it says which validator a message belongs to. Validators are compiled once and
+//! may be shared by sessions (`Arc<Validator>`), each of which has its own set, since Logons give it its defaults.
+
+use std::borrow::Borrow;
+use std::ops::ControlFlow;
+
+use fixbolt_codec::{Message, Tag};
+
+use super::policy::{Action, Check, Policy};
+use super::reason::SessionRejectReason;
+use super::walk::Scratch;
+use super::{RefTag, Validator, Violation};
+use crate::application_versions::{ApplicationVersions, Direction};
+
+/// ```
+/// use std::sync::Arc;
+/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Dictionary, Validator, fix44, fix50sp2, fixt11};
+///
+/// let over = |application: &Dictionary| application.over(fixt11()).map(|whole| Arc::new(Validator::new(&whole)));
+/// let versions = ApplicationVersions::new(Arc::new(Validator::new(fixt11())))
+///     .with(ApplicationVersion::new("9"), over(fix50sp2())?)
+///     .with(ApplicationVersion::new("6"), over(fix44())?)
+///     .with_default(ApplicationVersion::new("9"))
+///     .expect("9 was added");
+/// let mut scratch = versions.scratch(); // serves all of them
+/// # let _ = &mut scratch;
+/// # Ok::<(), fixbolt_dictionary::TransportMismatch>(())
+/// ```
+impl<V: Borrow<Validator>> ApplicationVersions<V> {
+    /// The memory that checking needs, enough for every version.
+    pub fn scratch(&self) -> Scratch {
+        let mut scratch = self.transport().borrow().scratch();
+        for validator in self.applications() {
+            scratch.grow_to(&validator.borrow().scratch());
+        }
+        scratch
+    }
+
+    /// As [`Validator::first_reject`], by the version of the message. One of a version that is not supported has one violation,
+    /// of [`Check::ApplicationVersion`]; nothing else can be said of it.
+    pub fn first_reject<'m>(
+        &self,
+        message: &Message<'m>,
+        direction: Direction,
+        policy: &Policy,
+        scratch: &mut Scratch,
+    ) -> Option<Violation<'m>> {
+        match self.choose(message, direction) {
+            Ok(chosen) => chosen.value.borrow().first_reject(message, policy, scratch),
+            Err(unsupported) => {
+                let violation = not_supported(message, unsupported.ref_tag, policy);
+                violation.filter(|violation| violation.action == Action::Reject)
+            }
+        }
+    }
+
+    /// As [`Validator::for_each`], by the version of the message; see [`ApplicationVersions::first_reject`].
+    pub fn for_each<'m>(
+        &self,
+        message: &Message<'m>,
+        direction: Direction,
+        policy: &Policy,
+        scratch: &mut Scratch,
+        mut report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
+    ) {
+        match self.choose(message, direction) {
+            Ok(chosen) => chosen.value.borrow().for_each(message, policy, scratch, report),
+            Err(unsupported) => {
+                let _ = not_supported(message, unsupported.ref_tag, policy).map(&mut report);
+            }
+        }
+    }
+}
+
+fn not_supported<'m>(message: &Message<'m>, tag: u32, policy: &Policy) -> Option<Violation<'m>> {
+    let check = Check::ApplicationVersion;
+    let action = policy.action(check);
+    let position = Tag::try_new(tag).and_then(|tag| message.position(tag));
+    let reason = SessionRejectReason::InvalidApplicationVersion;
+    let violation = Violation { check, action, reason, tag: RefTag::Number(tag), position };
+    (action != Action::Ignore).then_some(violation)
+}
