@@ -33,6 +33,7 @@ mod message;
 mod module;
 mod names;
 mod plan;
+mod round_trip;
 
 use std::fmt;
 
@@ -42,6 +43,7 @@ use crate::plan::Plan;
 
 pub use build::build;
 pub use module::{Fault, Module};
+pub use round_trip::round_trip;
 
 /// What the printed code depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -77,7 +77,7 @@ pub(crate) fn print_component_impls(
 }
 
 /// Members of a component itself, their ordinals counted from its first member.
-fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed> {
+pub(crate) fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed> {
     fn size(plan: &Plan<'_>, members: &[Member]) -> u16 {
         members
             .iter()

@@ -9,7 +9,7 @@ use crate::kind::{self, CodeEnum, Kind};
 use crate::{GenerateError, names};
 
 /// Fields that the session writes; the codec refuses them from anybody else.
-const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
+pub(crate) const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
 
 /// Everything that printing needs to know about a dictionary.
 pub(crate) struct Plan<'d> {

@@ -1,0 +1,246 @@
+//! Prints what calls every setter and every getter of a version: the test that a message is read back as it was written.
+//!
+//! For tests only; nothing of it is part of what users compile. The printed code leaves to a hand-written `Place` which members
+//! are written, with which values, and what is read back: a value follows from the place and the tag, so that the reading side
+//! works it out again. Components are printed once, as functions over their traits; groups once each.
+
+use std::collections::BTreeSet;
+
+use fixbolt_dictionary::{Dictionary, GroupId, MessageDef};
+
+use crate::kind::{Holds, Kind};
+use crate::plan::{Layout, Placed, Plan, SESSION_FIELDS};
+use crate::{GenerateError, line, member, names};
+
+/// Prints the round-trip test of a version: an array `MESSAGES` of `Case { name, msg_type, write, read }`, a `Case` for each
+/// message, and what it takes. Where it is included, `version` is the version's module, and `Case`, `Place`, `codec` and `typed`
+/// are in scope.
+///
+/// # Errors
+/// As [`generate`](crate::generate).
+pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>> {
+    let plan = Plan::new(dictionary)?;
+    let mut out = String::with_capacity(2 << 20);
+    line!(out, "#[allow(unused_imports)] use version::components::*;");
+    line!(out, "#[allow(unused_imports)] use version::fields;");
+    let messages = dictionary.messages();
+    line!(out, "pub(crate) const MESSAGES: [Case; {}] = [", messages.len());
+    for message in messages {
+        let (name, module) = (&message.name, names::snake(&message.name));
+        let msg_type = message.msg_type.escape_default();
+        line!(
+            out,
+            "    Case {{ name: \"{name}\", msg_type: b\"{msg_type}\", write: write_{module}, read: read_{module} }},"
+        );
+    }
+    line!(out, "];");
+    let printer = Printer { plan: &plan, header: !dictionary.header().is_empty() };
+    for &component in &plan.components {
+        let name = names::camel(&dictionary.component(component).name);
+        printer.component(&mut out, &name, &member::component_members(&plan, component));
+    }
+    for &group in &plan.groups {
+        printer.group(&mut out, group);
+    }
+    if printer.header {
+        printer.header(&mut out);
+    }
+    for message in messages {
+        printer.message(&mut out, message);
+    }
+    Ok(out)
+}
+
+struct Printer<'p, 'd> {
+    plan: &'p Plan<'d>,
+    header: bool,
+}
+
+impl Printer<'_, '_> {
+    fn component(&self, out: &mut String, name: &str, members: &[Placed]) {
+        let function = names::snake(name);
+        line!(
+            out,
+            "#[allow(dead_code, unused_variables)] fn write_component_{function}<'b, W: {name}Writer<'b>>(w: &mut W, v: &Place<'_>) {{"
+        );
+        for placed in members {
+            self.write(out, placed);
+        }
+        line!(out, "}}");
+        line!(
+            out,
+            "#[allow(dead_code, unused_variables)] fn read_component_{function}<'m, R: {name}<'m>>(r: &R, v: &Place<'_>) {{"
+        );
+        self.read_all(out, members);
+        line!(out, "}}");
+    }
+
+    fn group(&self, out: &mut String, id: GroupId) {
+        let plan = self.plan;
+        let name = &plan.dictionary.group(id).name;
+        let (module, view) = (names::snake(name), names::camel(name));
+        let layout = plan.entry_layout(id);
+        let delimiter = layout.all.first();
+        line!(
+            out,
+            "fn write_group_{module}<'e, 'b>(new: version::groups::{module}::New<'e, 'b>, v: &Place<'_>) -> typed::Written<'e> {{"
+        );
+        self.requiring(out, &layout, delimiter);
+        let argument = self.required(&layout, &format!("version::groups::{module}"));
+        line!(out, "    #[allow(unused_mut)] let mut w = new.entry({});", argument.unwrap_or_default());
+        // In the group's order, components entered.
+        for placed in layout.all.iter().filter(|placed| !placed.required || placed.group.is_some()) {
+            self.write(out, placed);
+        }
+        line!(out, "    w.done()\n}}");
+        line!(out, "fn read_group_{module}(r: &version::groups::{view}<'_>, v: &Place<'_>) {{");
+        self.requiring(out, &layout, delimiter);
+        self.read_layout(out, &layout);
+        line!(out, "}}");
+    }
+
+    fn header(&self, out: &mut String) {
+        let plan = self.plan;
+        let own = plan.application_header();
+        let layout = plan.layout(&own, None);
+        line!(out, "fn write_header(w: &mut version::HeaderWriter<'_, '_>, v: &Place<'_>) {{");
+        line!(out, "    let v = &v.header();");
+        self.write_layout(out, &layout);
+        line!(out, "}}");
+        line!(out, "fn read_header(r: &version::Header<'_>, v: &Place<'_>) {{");
+        line!(out, "    let v = &v.header();");
+        self.read_layout(out, &layout);
+        // What the session has written.
+        for placed in plan.layout(plan.dictionary.header(), None).own {
+            if SESSION_FIELDS.contains(&placed.tag) {
+                let check = if placed.required { "" } else { "assert_eq!" };
+                let (method, none) = (plan.method(placed.tag), if placed.required { "" } else { ", None" });
+                line!(out, "    {check}(r.{method}().unwrap(){none});");
+            }
+        }
+        line!(out, "}}");
+    }
+
+    fn message(&self, out: &mut String, message: &MessageDef) {
+        let plan = self.plan;
+        let (module, view) = (names::snake(&message.name), names::camel(&message.name));
+        let layout = plan.message_layout(message);
+        line!(
+            out,
+            "fn write_{module}<'b>(memory: codec::Memory<'b>, v: &Place<'_>) -> Result<codec::Body<'b>, codec::EncodeError> {{"
+        );
+        self.requiring(out, &layout, None);
+        let header = if self.header { "_with_header(memory, |h| write_header(h, v)" } else { "(memory" };
+        let argument = self.required(&layout, &format!("version::{module}"));
+        let argument = argument.map_or_else(String::new, |required| format!(", {required}"));
+        line!(out, "    let mut writer = version::{view}::write{header}{argument});");
+        line!(out, "    #[allow(unused_variables)] let w = &mut writer;");
+        self.write_layout(out, &layout);
+        line!(out, "    writer.send()\n}}");
+        line!(out, "fn read_{module}(message: codec::Message<'_>, v: &Place<'_>) {{");
+        self.requiring(out, &layout, None);
+        line!(out, "    let r = &version::{view}::read(message).unwrap();");
+        if self.header {
+            line!(out, "    read_header(&r.header(), v);");
+        }
+        self.read_layout(out, &layout);
+        line!(out, "}}");
+    }
+
+    /// Tells the place what its `Required` holds, and which groups it must have: `delimiter`, too, if that counts one.
+    fn requiring(&self, out: &mut String, layout: &Layout, delimiter: Option<&Placed>) {
+        let list = |tags: BTreeSet<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let fields = layout.required_fields().map(|placed| placed.tag).collect();
+        let groups = layout.required_groups().into_iter().map(|(_, tag)| tag);
+        let first = delimiter.filter(|placed| placed.group.is_some()).map(|placed| placed.tag);
+        let groups = groups.chain(first).collect();
+        line!(out, "    let v = &v.requiring(&[{}], &[{}]);", list(fields), list(groups));
+    }
+
+    /// The `Required` struct, if there is one.
+    fn required(&self, layout: &Layout, module: &str) -> Option<String> {
+        let plan = self.plan;
+        let fields: Vec<String> = layout
+            .required_fields()
+            .filter(|placed| !plan.is_length(placed.tag))
+            .map(|placed| format!("{}: {}", plan.method(placed.tag), self.value(placed.tag)))
+            .collect();
+        (!fields.is_empty()).then(|| format!("{module}::Required {{ {} }}", fields.join(", ")))
+    }
+
+    /// Setters of a place whose order is free.
+    fn write_layout(&self, out: &mut String, layout: &Layout) {
+        for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
+            self.write(out, placed);
+        }
+        for (component, _) in &layout.components {
+            let name = names::snake(&self.plan.dictionary.component(*component).name);
+            line!(out, "    write_component_{name}(w, v);");
+        }
+    }
+
+    fn read_layout(&self, out: &mut String, layout: &Layout) {
+        self.read_all(out, &layout.own);
+        for (component, _) in &layout.components {
+            let name = names::snake(&self.plan.dictionary.component(*component).name);
+            line!(out, "    read_component_{name}(r, v);");
+        }
+    }
+
+    fn write(&self, out: &mut String, placed: &Placed) {
+        let (plan, tag) = (self.plan, placed.tag);
+        if let Some(group) = placed.group {
+            let (method, module) = (plan.group_method(tag), names::snake(&plan.dictionary.group(group).name));
+            line!(
+                out,
+                "    if v.writes({tag}) {{ w.{method}(v.entries({tag}), |new, entry| write_group_{module}(new, &entry)); }}"
+            );
+        } else if !plan.is_length(tag) {
+            let borrow = if matches!(plan.kind(tag), Kind::Codes(_)) { "&" } else { "" };
+            line!(out, "    if v.writes({tag}) {{ w.{}({borrow}{}); }}", plan.method(tag), self.value(tag));
+        }
+    }
+
+    fn read_all(&self, out: &mut String, members: &[Placed]) {
+        let plan = self.plan;
+        for placed in members {
+            let tag = placed.tag;
+            if let Some(group) = placed.group {
+                let (method, module) =
+                    (plan.group_method(tag), names::snake(&plan.dictionary.group(group).name));
+                line!(out, "    v.group({tag}, r.{method}(), read_group_{module});");
+                continue;
+            }
+            let (method, word) = (plan.method(tag), if placed.required { "required" } else { "optional" });
+            if plan.is_length(tag) {
+                let data = members.iter().find(
+                    |other| matches!(plan.kind(other.tag), Kind::Data { length_tag } if *length_tag == tag),
+                );
+                if let Some(data) = data {
+                    line!(out, "    v.{word}_length({tag}, r.{method}(), {});", data.tag);
+                }
+                continue;
+            }
+            match plan.kind(tag) {
+                Kind::Codes(_) => line!(out, "    v.{word}_codes({tag}, r.{method}());"),
+                Kind::Tokens => line!(out, "    v.{word}_tokens({tag}, r.{method}());"),
+                _ => line!(out, "    v.{word}({tag}, r.{method}(), {});", self.value(tag)),
+            }
+        }
+    }
+
+    /// The expression that gives a field's value.
+    fn value(&self, tag: u32) -> String {
+        match self.plan.kind(tag) {
+            Kind::Bytes => format!("v.bytes({tag})"),
+            Kind::Data { .. } => format!("v.data({tag})"),
+            Kind::Char => format!("codec::Char(v.byte({tag}))"),
+            Kind::Plain(_) => format!("v.plain({tag})"),
+            Kind::Tokens => format!("v.tokens({tag})"),
+            Kind::Code(name, Holds::Byte) => format!("fields::{name}::from_value(v.byte({tag}))"),
+            Kind::Code(name, Holds::Int) => format!("fields::{name}::from_value(v.number({tag}))"),
+            Kind::Code(name, Holds::Text) => format!("fields::{name}::from_value(v.text({tag}))"),
+            Kind::Codes(name) => format!("v.codes::<fields::{name}<'_>>({tag})"),
+        }
+    }
+}

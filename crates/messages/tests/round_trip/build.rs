@@ -1,0 +1,17 @@
+//! Prints what calls every setter and getter of the versions under test.
+use std::{env, fs, path::PathBuf};
+
+use fixbolt_dictionary::{Dictionary, fix42, fix44};
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    print("fix42", fix42());
+    print("fix44", fix44());
+}
+
+fn print(version: &str, dictionary: &Dictionary) {
+    let test = fixbolt_codegen::round_trip(dictionary);
+    let test = test.unwrap_or_else(|errors| panic!("{version}: {}", errors[0]));
+    let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(folder.join(format!("{version}.rs")), test).expect("OUT_DIR can be written");
+}

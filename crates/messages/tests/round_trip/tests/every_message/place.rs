@@ -1,0 +1,308 @@
+//! Which members a message has, and with which values: both follow from the round, the place and the tag, so that the reading
+//! side knows them without a word from the writing side.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+use fixbolt_dictionary::{Code as DictionaryCode, Dictionary, FieldDef, UnionType};
+use fixbolt_messages::codec::{FromField, MultipleStringValue};
+use fixbolt_messages::typed::{Code, Codes, Entry, FieldError, Group};
+
+use crate::values::{self, Draw, Plain};
+
+/// What kind of message a round makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Only what must be there.
+    Required,
+    /// Every member, and groups of so many entries.
+    Everything { entries: usize },
+    /// Each member with this probability, groups of 0 to 3 entries.
+    Random { percent: u64 },
+    /// As `Random`, some codes not the dictionary's.
+    Foreign,
+    /// As `Random`, some values empty or with SOH.
+    Mistakes,
+}
+
+/// One message of one type.
+#[derive(Debug)]
+pub(crate) struct Round {
+    pub(crate) kind: Kind,
+    pub(crate) seed: u64,
+    /// The code that a field must have, by tag.
+    pub(crate) wanted: BTreeMap<u32, usize>,
+    dictionary: Handle,
+    mistake: Cell<bool>,
+    foreign: Cell<bool>,
+    codes: RefCell<BTreeSet<(u32, usize)>>,
+}
+
+/// A dictionary that is not printed when a round is.
+#[derive(Clone, Copy)]
+struct Handle(&'static Dictionary);
+
+impl Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.version().name)
+    }
+}
+
+impl Round {
+    pub(crate) fn new(dictionary: &'static Dictionary, kind: Kind, seed: u64) -> Self {
+        Self {
+            kind,
+            seed,
+            wanted: BTreeMap::new(),
+            dictionary: Handle(dictionary),
+            mistake: Cell::new(false),
+            foreign: Cell::new(false),
+            codes: RefCell::default(),
+        }
+    }
+
+    /// Whether a value was handed out that no message may have.
+    pub(crate) fn has_mistake(&self) -> bool {
+        self.mistake.get()
+    }
+
+    /// Whether a code was handed out that is not the dictionary's.
+    pub(crate) fn has_foreign_code(&self) -> bool {
+        self.foreign.get()
+    }
+
+    /// Tags and places of the dictionary's codes that were handed out.
+    pub(crate) fn into_codes(self) -> BTreeSet<(u32, usize)> {
+        self.codes.into_inner()
+    }
+}
+
+/// The codes of a field that stand on the wire. One of FIX.4.2's is a description of others.
+pub(crate) fn codes(
+    dictionary: &'static Dictionary,
+    tag: u32,
+) -> impl Iterator<Item = &'static DictionaryCode> {
+    dictionary.codes(tag).iter().filter(|code| code.value != "ISO Country Code")
+}
+
+/// A message, its header, or an entry of a group.
+pub(crate) struct Place<'r> {
+    round: &'r Round,
+    seed: u64,
+    depth: usize,
+    groups: &'static [u32],
+    fields: &'static [u32],
+    written: RefCell<BTreeSet<u32>>,
+}
+
+impl<'r> Place<'r> {
+    pub(crate) fn message(round: &'r Round, msg_type: &[u8]) -> Self {
+        let seed = msg_type.iter().fold(round.seed, |seed, byte| values::mix(seed, u64::from(*byte)));
+        Self::new(round, seed, 0)
+    }
+
+    fn new(round: &'r Round, seed: u64, depth: usize) -> Self {
+        Self { round, seed, depth, groups: &[], fields: &[], written: RefCell::default() }
+    }
+
+    pub(crate) fn header(&self) -> Place<'r> {
+        Self::new(self.round, values::mix(self.seed, u64::MAX), 0)
+    }
+
+    /// The same place with what must be there: fields, which are written already, and groups.
+    pub(crate) fn requiring(&self, fields: &'static [u32], groups: &'static [u32]) -> Place<'r> {
+        let written = fields.iter().copied().collect();
+        let Self { round, seed, depth, .. } = *self;
+        Self { round, seed, depth, groups, fields, written: RefCell::new(written) }
+    }
+
+    /// Whether the member is to be written now: it is there, and not written yet.
+    pub(crate) fn writes(&self, tag: u32) -> bool {
+        self.is_there(tag) && self.written.borrow_mut().insert(tag)
+    }
+
+    fn is_there(&self, tag: u32) -> bool {
+        if self.fields.contains(&tag) || self.groups.contains(&tag) {
+            return true;
+        }
+        match self.round.kind {
+            Kind::Required => false,
+            Kind::Everything { .. } => true,
+            Kind::Random { percent } => values::mix(self.seed, u64::from(tag)) % 100 < percent,
+            Kind::Foreign | Kind::Mistakes => values::mix(self.seed, u64::from(tag)) % 100 < 30,
+        }
+    }
+
+    /// A place for each entry of a group.
+    pub(crate) fn entries(&self, tag: u32) -> std::vec::IntoIter<Place<'r>> {
+        let least = usize::from(self.groups.contains(&tag));
+        let most = [3, 3, 2, 1][self.depth.min(3)];
+        let number = match self.round.kind {
+            _ if !self.is_there(tag) => 0,
+            Kind::Required => 1,
+            Kind::Everything { entries } => entries.min(most).max(least),
+            _ => self.draw(tag).within(least as u64, most as u64) as usize,
+        };
+        // NoSides (552) of FIX.4.4 has codes: one side or both.
+        let counts = codes(self.round.dictionary.0, tag).filter_map(|code| code.value.parse().ok());
+        let number = counts.max().map_or(number, |most: usize| number.min(most));
+        let place = |n| Place::new(self.round, values::mix(self.draw(tag).seed(), n as u64), self.depth + 1);
+        (0..number).map(place).collect::<Vec<_>>().into_iter()
+    }
+
+    fn draw(&self, tag: u32) -> Draw {
+        Draw::new(values::mix(values::mix(self.seed, u64::from(tag)), 1))
+    }
+
+    fn field(&self, tag: u32) -> &'static FieldDef {
+        self.round.dictionary.0.field(tag).expect("printed code knows fields only")
+    }
+}
+
+/// Values.
+impl Place<'_> {
+    pub(crate) fn bytes(&self, tag: u32) -> &'static [u8] {
+        let mut draw = self.draw(tag);
+        if self.round.kind == Kind::Mistakes && draw.one_in(10) {
+            self.round.mistake.set(true);
+            return if draw.one_in(2) { b"" } else { b"a\x01b" };
+        }
+        values::bytes(&mut draw)
+    }
+
+    pub(crate) fn data(&self, tag: u32) -> &'static [u8] {
+        values::data(&mut self.draw(tag))
+    }
+
+    pub(crate) fn plain<T: Plain>(&self, tag: u32) -> T {
+        T::drawn(&mut self.draw(tag))
+    }
+
+    /// The value of a char field.
+    pub(crate) fn byte(&self, tag: u32) -> u8 {
+        let mut draw = self.draw(tag);
+        match self.code(tag, &mut draw) {
+            Some(code) => code.as_bytes()[0],
+            None => values::byte(&mut draw),
+        }
+    }
+
+    /// The value of a field whose codes are numbers.
+    pub(crate) fn number(&self, tag: u32) -> i64 {
+        let mut draw = self.draw(tag);
+        match self.code(tag, &mut draw) {
+            Some(code) => code.parse().expect("the enum holds numbers"),
+            None => values::number(&mut draw, self.field(tag).kind),
+        }
+    }
+
+    /// The value of a field whose codes are text.
+    pub(crate) fn text(&self, tag: u32) -> &'static [u8] {
+        let mut draw = self.draw(tag);
+        match self.code(tag, &mut draw) {
+            Some(code) => code.as_bytes(),
+            None => values::of_type(&mut draw, self.field(tag).kind),
+        }
+    }
+
+    /// The value of a field of several tokens.
+    pub(crate) fn tokens(&self, tag: u32) -> &'static [u8] {
+        let mut draw = self.draw(tag);
+        let number = draw.within(1, 4);
+        let tokens: Vec<&[u8]> = (0..number)
+            .map(|_| self.code(tag, &mut draw).map_or_else(|| values::letter(&mut draw), str::as_bytes))
+            .collect();
+        values::kept(tokens.join(&b' '))
+    }
+
+    pub(crate) fn codes<C: Code<'static>>(&self, tag: u32) -> Vec<C> {
+        self.tokens(tag).split(|byte| *byte == b' ').map(C::from_value).collect()
+    }
+
+    /// A code of the dictionary's; none where the field has no codes, or a foreign one is wanted.
+    fn code(&self, tag: u32, draw: &mut Draw) -> Option<&'static str> {
+        let codes: Vec<&'static DictionaryCode> = codes(self.round.dictionary.0, tag).collect();
+        if codes.is_empty() {
+            return None;
+        }
+        let beside = self.field(tag).union == Some(UnionType::AnyValue) && draw.one_in(4);
+        if beside || self.round.kind == Kind::Foreign && draw.one_in(3) {
+            self.round.foreign.set(true);
+            return None;
+        }
+        let any = draw.within(0, codes.len() as u64 - 1) as usize;
+        let at = self.round.wanted.get(&tag).copied().unwrap_or(any);
+        self.round.codes.borrow_mut().insert((tag, at));
+        Some(&codes[at].value)
+    }
+}
+
+/// What a getter must give.
+#[allow(dead_code)] // a version may have no required fields of some kind
+impl Place<'_> {
+    pub(crate) fn required<T: PartialEq + Debug>(&self, tag: u32, got: Result<T, FieldError>, value: T) {
+        assert_eq!(got, Ok(value), "field {tag}");
+    }
+
+    pub(crate) fn optional<T: PartialEq + Debug>(
+        &self,
+        tag: u32,
+        got: Result<Option<T>, FieldError>,
+        value: T,
+    ) {
+        assert_eq!(got, Ok(self.is_there(tag).then_some(value)), "field {tag}");
+    }
+
+    /// FIX.4.2 calls a length an int.
+    pub(crate) fn required_length<T: Into<i64>>(&self, tag: u32, got: Result<T, FieldError>, data: u32) {
+        assert_eq!(got.map(T::into), Ok(self.data(data).len() as i64), "field {tag}");
+    }
+
+    pub(crate) fn optional_length<T: Into<i64>>(
+        &self,
+        tag: u32,
+        got: Result<Option<T>, FieldError>,
+        data: u32,
+    ) {
+        let length = self.is_there(data).then(|| self.data(data).len() as i64);
+        assert_eq!(got.map(|length| length.map(T::into)), Ok(length), "field {tag}");
+    }
+
+    pub(crate) fn required_codes<'m, C: Code<'m>>(&self, tag: u32, got: Result<Codes<'m, C>, FieldError>) {
+        self.optional_codes(tag, got.map(Some));
+    }
+
+    pub(crate) fn optional_codes<'m, C: Code<'m>>(
+        &self,
+        tag: u32,
+        got: Result<Option<Codes<'m, C>>, FieldError>,
+    ) {
+        let got = got.unwrap().map(|codes| codes.iter().map(C::value).collect::<Vec<_>>());
+        let tokens = || self.tokens(tag).split(|byte| *byte == b' ').collect();
+        assert_eq!(got, self.is_there(tag).then(tokens), "field {tag}");
+    }
+
+    pub(crate) fn required_tokens(&self, tag: u32, got: Result<MultipleStringValue<'_>, FieldError>) {
+        self.optional_tokens(tag, got.map(Some));
+    }
+
+    pub(crate) fn optional_tokens(&self, tag: u32, got: Result<Option<MultipleStringValue<'_>>, FieldError>) {
+        let tokens = || MultipleStringValue::from_field(self.tokens(tag)).unwrap();
+        assert_eq!(got, Ok(self.is_there(tag).then(tokens)), "field {tag}");
+    }
+
+    pub(crate) fn group<'m, E: Entry<'m>>(
+        &self,
+        tag: u32,
+        got: Result<Group<'m, E>, FieldError>,
+        read: fn(&E, &Place<'_>),
+    ) {
+        let entries = got.unwrap();
+        let places = self.entries(tag);
+        assert_eq!(entries.len(), places.len(), "group {tag}");
+        for (entry, place) in entries.zip(places) {
+            read(&entry, &place);
+        }
+    }
+}
