@@ -68,7 +68,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    if let Err(wrong) = fixbolt::choose_tier() {
+        return exit::code(Err(exit::Failure::usage(wrong.to_string())));
+    }
+    let result = match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Send(arguments) => send::run(&arguments),

@@ -30,3 +30,17 @@ fn the_table_names_the_machine() {
     assert!(ended.out.contains("machine: ") && ended.out.contains("message   operation"), "{}", ended.out);
     assert_eq!(run(&["bench", "codec", "--rounds", "0"]).status, 2);
 }
+
+#[test]
+fn fixbolt_simd_chooses_the_instructions_and_an_unknown_value_stops_every_command() {
+    let ended = |value: &str, command: &[&str]| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_fixbolt"));
+        let ended = program.args(command).env("FIXBOLT_SIMD", value).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    let list = &["dictionary", "list"][..];
+    assert_eq!(ended("scalar", list).0, Some(0));
+    let line = "fixbolt: environment variable FIXBOLT_SIMD is \"abacus\": not one of scalar, avx2\n";
+    assert_eq!(ended("abacus", list), (Some(2), line.to_owned()));
+    assert_eq!(ended("", &["bench", "codec"]).0, Some(2));
+}

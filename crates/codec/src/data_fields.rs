@@ -7,8 +7,9 @@
 pub struct DataFields<'d> {
     /// (tag of the length field, tag of the data field), ascending.
     pairs: &'d [(u32, u32)],
-    /// One bit for each tag below 2048 that is a length field: the common answer is "no" without a search.
-    low: [u64; 32],
+    /// One bit a tag: of the first 512 for tags below 512, of the others for all other tags modulo 512. Where it is not set, the
+    /// tag is no length field: the common answer needs no search. Few, so that they fit into vector registers.
+    hints: [u32; HINTS],
 }
 
 impl<'d> DataFields<'d> {
@@ -21,24 +22,28 @@ impl<'d> DataFields<'d> {
     /// When the length tags are not ascending.
     #[must_use]
     pub const fn new(pairs: &'d [(u32, u32)]) -> Self {
-        let mut low = [0; 32];
+        let mut hints = [0; HINTS];
         let mut n = 0;
         while n < pairs.len() {
             assert!(n == 0 || pairs[n - 1].0 < pairs[n].0, "length tags ascend");
-            if pairs[n].0 < 2048 {
-                low[(pairs[n].0 / 64) as usize] |= 1 << (pairs[n].0 % 64);
-            }
+            let (word, bit) = hint(pairs[n].0);
+            hints[word] |= 1 << bit;
             n += 1;
         }
-        Self { pairs, low }
+        Self { pairs, hints }
     }
 
     /// The data field that the length field `tag` announces; `None` when `tag` is no length field.
     #[must_use]
+    #[inline]
     pub fn data_tag(&self, tag: u32) -> Option<u32> {
-        if tag < 2048 && self.low[(tag / 64) as usize] & (1 << (tag % 64)) == 0 {
-            return None;
-        }
+        let (word, bit) = hint(tag);
+        if self.hints[word] >> bit & 1 == 0 { None } else { self.search(tag) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search(&self, tag: u32) -> Option<u32> {
         self.pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| self.pairs[n].1)
     }
 
@@ -48,11 +53,24 @@ impl<'d> DataFields<'d> {
         self.pairs.iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
     }
 
+    pub(crate) const fn hints(&self) -> &[u32; HINTS] {
+        &self.hints
+    }
+
     /// All pairs, ascending by length tag.
     #[must_use]
     pub const fn pairs(&self) -> &'d [(u32, u32)] {
         self.pairs
     }
+}
+
+/// Numbers that hold the hints.
+pub(crate) const HINTS: usize = 32;
+
+/// Which bit of which number stands for a tag.
+const fn hint(tag: u32) -> (usize, u32) {
+    let part = if tag < 512 { 0 } else { 16 };
+    (part + tag as usize / 32 % 16, tag % 32)
 }
 
 #[rustfmt::skip]

@@ -146,7 +146,17 @@ impl Framer {
     }
 
     /// What stands at the beginning of `buffer`.
+    #[inline]
     pub fn next<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
+        if !self.resynchronising
+            && let Some(framed) = usual_message(buffer, self.max_message_size)
+        {
+            return Frame::Message(framed);
+        }
+        self.next_with_care(buffer)
+    }
+
+    fn next_with_care<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
         if self.resynchronising {
             return self.skip(buffer, 0, None);
         }
@@ -228,6 +238,61 @@ enum Head {
         body_start: usize,
         end: usize,
     },
+}
+
+/// The message at the beginning of `buffer` when it is whole and looks like nearly every message: `8=FIX.n.m` or `8=FIXT.n.m` with
+/// one digit each, and BodyLength of up to seven digits. Anything else is read with care.
+#[inline]
+fn usual_message(buffer: &[u8], max_message_size: usize) -> Option<Framed<'_>> {
+    let eight = |at: usize| Some(u64::from_le_bytes(*buffer.get(at..)?.first_chunk()?));
+    let (start, rest) = (eight(0)?, eight(8)?);
+    let text = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    let digits_at = if start & 0xFF00_FFFF_FFFF_FFFF == text(b"8=FIX.\0.")
+        && rest & 0xFFFF_FF00 == text(b"\0\x019=\0\0\0\0")
+        && is_digit(start >> 48)
+        && is_digit(rest)
+    {
+        12
+    } else if start & 0x00FF_FFFF_FFFF_FFFF == text(b"8=FIXT.\0")
+        && rest & 0xFF_FFFF_00FF == text(b".\0\x019=\0\0\0")
+        && is_digit(start >> 56)
+        && is_digit(rest >> 8)
+    {
+        13
+    } else {
+        return None;
+    };
+    // Digits become their values, and what is none gets a high bit; the lowest such byte must be the SOH.
+    let values = eight(digits_at)? ^ 0x3030_3030_3030_3030;
+    let not_digits = (values | values.wrapping_add(0x0606_0606_0606_0606)) & 0xF0F0_F0F0_F0F0_F0F0;
+    let count = not_digits.trailing_zeros() / 8;
+    if count == 0 || count == 8 || values >> (8 * count) & 0xFF != 0x31 {
+        return None;
+    }
+    // The number, right-aligned in eight digits: pairs, then pairs of pairs, then both halves.
+    let length = values << (64 - 8 * count);
+    let length = (length.wrapping_mul(10 << 8 | 1) >> 8) & 0x00FF_00FF_00FF_00FF;
+    let length = (length.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_FFFF_0000_FFFF;
+    let length = length.wrapping_mul(10_000 << 32 | 1) >> 32;
+    let body_start = digits_at + count as usize + 1;
+    let end = body_start + usize::try_from(length).ok()? + TRAILER_LEN;
+    if length == 0 || end > max_message_size {
+        return None;
+    }
+    let bytes = buffer.get(..end)?;
+    let trailer = u64::from_le_bytes(*bytes.last_chunk()?);
+    let sum = trailer >> 32;
+    let whole = trailer & 0xFF00_0000_FFFF_FFFF == text(b"\x0110=\0\0\0\x01")
+        && is_digit(sum)
+        && is_digit(sum >> 8)
+        && is_digit(sum >> 16);
+    whole.then_some(Framed { bytes, body_start })
+}
+
+/// Whether the lowest byte is a digit.
+#[inline]
+const fn is_digit(text: u64) -> bool {
+    (text as u8).is_ascii_digit()
 }
 
 /// Reads `8=FIX.n.m SOH 9=ddd SOH`.
@@ -392,6 +457,34 @@ mod tests {
     fn zeros_in_front_of_body_length_are_accepted() {
         let bytes = b"8=FIX.4.2\x019=00005\x0135=0\x0110=161\x01";
         assert_eq!(message(Framer::new(1000).next(bytes)), bytes);
+    }
+
+    /// Beginnings that are nearly or just what most messages have, and each of them with one byte changed.
+    #[test]
+    fn the_usual_way_and_the_careful_way_see_the_same() {
+        let beginnings = [
+            &b"8=FIX.4.2\x019=5\x0135=0\x0110=161\x01"[..],
+            b"8=FIXT.1.1\x019=11\x0135=0\x0158=x\x0110=161\x01",
+            b"8=FIX.4.2\x019=0000005\x0135=0\x0110=161\x01",
+            b"8=FIX.4.2\x019=00000005\x0135=0\x0110=161\x01",
+            b"8=FIX.4.2\x019=0\x0135=0\x0110=161\x01",
+            b"8=FIX.44.2\x019=5\x0135=0\x0110=161\x01",
+            b"8=FIX.4.2\x019=2000\x0135=0\x0110=161\x01",
+        ];
+        for beginning in beginnings {
+            for at in 0..beginning.len() {
+                for byte in *b"0:/9=.\x01\x00\x0b\x31FT\xb0\xff" {
+                    let mut bytes = std_vec(beginning);
+                    bytes[at] = byte;
+                    for end in [bytes.len() - 1, bytes.len()] {
+                        let (mut one, mut other) = (Framer::new(1000), Framer::new(1000));
+                        let (bytes, shown) = (&bytes[..end], bytes.escape_ascii());
+                        assert_eq!(one.next(bytes), other.next_with_care(bytes), "{shown}");
+                        assert_eq!(one.resynchronising, other.resynchronising, "{shown}");
+                    }
+                }
+            }
+        }
     }
 
     extern crate std;

@@ -7,17 +7,27 @@
 use core::fmt;
 
 use crate::data_fields::DataFields;
-use crate::framer::{Framed, TRAILER_LEN};
-use crate::number::Tag;
+use crate::framer::Framed;
+use crate::message::Message;
+use crate::scan::scan;
+use crate::tier::Tier;
 
 /// Where a value stands in its message.
+// Two numbers in this order: vector instructions write them (see simd).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Span {
     start: u32,
     end: u32,
 }
 
 impl Span {
+    #[allow(clippy::cast_possible_truncation)] // a frame is at most MaxMessageSize, far below 4 GiB; checked by the assertion
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        debug_assert!(u32::try_from(end).is_ok());
+        Self { start: start as u32, end: end as u32 }
+    }
+
     /// Offset of the first byte.
     #[must_use]
     pub const fn start(self) -> usize {
@@ -56,6 +66,7 @@ pub struct Index<'s> {
     tags: &'s mut [u32],
     spans: &'s mut [Span],
     data_fields: DataFields<'s>,
+    tier: Tier,
 }
 
 /// Why a complete message has no index: it is garbled, and ignored with a warning (test cases 2t, 3b, 3c).
@@ -127,29 +138,41 @@ impl<'s> Index<'s> {
     /// An index over the lent storage; the shorter of the two bounds the number of fields. Knows the data fields of the
     /// standard versions.
     #[must_use]
-    pub const fn new(tags: &'s mut [u32], spans: &'s mut [Span]) -> Self {
-        Self { tags, spans, data_fields: DataFields::STANDARD }
+    pub fn new(tags: &'s mut [u32], spans: &'s mut [Span]) -> Self {
+        Self { tags, spans, data_fields: DataFields::STANDARD, tier: Tier::current() }
     }
 
     /// The same with other data fields, for a dialect of its own.
     #[must_use]
-    pub const fn with_data_fields(self, data_fields: DataFields<'s>) -> Self {
-        Self { tags: self.tags, spans: self.spans, data_fields }
+    pub fn with_data_fields(self, data_fields: DataFields<'s>) -> Self {
+        Self { data_fields, ..self }
+    }
+
+    /// The same with another tier than [`Tier::current`], to compare or to measure it.
+    #[must_use]
+    pub fn with_tier(self, tier: Tier) -> Self {
+        Self { tier, ..self }
     }
 
     /// Verifies CheckSum and finds every field.
     ///
     /// # Errors
     /// [`IndexError`]: the message is garbled.
+    #[inline]
     pub fn build<'m>(&'m mut self, framed: Framed<'m>) -> Result<Message<'m>, IndexError> {
         let bytes = framed.bytes();
-        verify_check_sum(bytes)?;
-        let (count, fault) = scan(bytes, &self.data_fields, self.tags, self.spans)?;
+        let found = self.tier.find(bytes, &self.data_fields, self.tags, self.spans);
+        verify_check_sum(bytes, found.sum)?;
+        let (count, fault) = if found.place.at as usize == bytes.len() {
+            (found.place.field as usize, None)
+        } else {
+            scan(bytes, found.place, &self.data_fields, self.tags, self.spans)?
+        };
         if count < 3 || self.tags[2] != 35 || self.spans[2].is_empty() {
             return Err(IndexError::MsgTypeNotThird);
         }
         debug_assert!(self.spans[2].start() > framed.body_start() && framed.body_end() < bytes.len());
-        Ok(Message { bytes, tags: &self.tags[..count], spans: &self.spans[..count], fault })
+        Ok(Message::new(bytes, &self.tags[..count], &self.spans[..count], fault))
     }
 }
 
@@ -159,252 +182,18 @@ pub fn byte_sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b))
 }
 
-fn verify_check_sum(bytes: &[u8]) -> Result<(), IndexError> {
-    let (summed, trailer) = bytes.split_at(bytes.len() - TRAILER_LEN);
-    let computed = byte_sum(summed);
-    let announced = trailer[3..6].iter().fold(0, |n, d| n * 10 + u16::from(d - b'0'));
+#[inline]
+fn verify_check_sum(bytes: &[u8], computed: u8) -> Result<(), IndexError> {
+    let digits = &bytes[bytes.len() - 4..bytes.len() - 1];
+    let announced = digits.iter().fold(0, |n, d| n * 10 + u16::from(d - b'0'));
     if announced == u16::from(computed) { Ok(()) } else { Err(IndexError::CheckSum { computed, announced }) }
-}
-
-/// The plain loop: for every field its tag, then its value to the next SOH; a data field's value by its length.
-///
-/// `bytes` ends with SOH, so neither inner search runs past the end.
-fn scan(
-    bytes: &[u8],
-    data_fields: &DataFields<'_>,
-    tags: &mut [u32],
-    spans: &mut [Span],
-) -> Result<(usize, Option<Fault>), IndexError> {
-    let limit = tags.len().min(spans.len());
-    let (tags, spans) = (&mut tags[..limit], &mut spans[..limit]);
-    let mut fault = None;
-    let mut count = 0;
-    let mut at = 0;
-    // Data tag and length announced by the field before, when that was a length field.
-    let mut announced: Option<(u32, usize)> = None;
-    while at < bytes.len() {
-        if count == limit {
-            return Err(IndexError::TooManyFields { limit });
-        }
-        let start = at;
-        let (tag, value) = match read_tag(bytes, start) {
-            Ok(found) => found,
-            Err(broken) => {
-                let (kind, tag_end, value) = broken;
-                fault = fault.or(Some(Fault { kind, field: count, tag: span(start, tag_end) }));
-                (0, value)
-            }
-        };
-        at = value;
-        match announced.take() {
-            Some((data_tag, length)) if tag == data_tag => {
-                at = value.saturating_add(length);
-                // Its SOH is at most the one in front of CheckSum, or the message would have no CheckSum field.
-                if at >= bytes.len() - TRAILER_LEN || bytes[at] != 1 {
-                    return Err(IndexError::DataLength { at: start });
-                }
-            }
-            _ => {
-                while bytes[at] != 1 {
-                    at += 1;
-                }
-            }
-        }
-        if at == value && tag != 0 {
-            fault = fault.or(Some(Fault {
-                kind: FaultKind::EmptyValue,
-                field: count,
-                tag: span(start, value - 1),
-            }));
-        }
-        tags[count] = tag;
-        spans[count] = span(value, at);
-        count += 1;
-        if let Some(data_tag) = data_fields.data_tag(tag) {
-            announced = read_length(&bytes[value..at]).map(|length| (data_tag, length));
-        }
-        at += 1;
-    }
-    Ok((count, fault))
-}
-
-/// Tag and offset of the value; or what is wrong, where the tag ends and where the value begins.
-fn read_tag(bytes: &[u8], start: usize) -> Result<(u32, usize), (FaultKind, usize, usize)> {
-    let mut at = start;
-    let mut tag: u32 = 0;
-    while let digit @ 0..=9 = bytes[at].wrapping_sub(b'0') {
-        tag = tag.wrapping_mul(10).wrapping_add(u32::from(digit));
-        at += 1;
-    }
-    let digits = at - start;
-    // Up to nine digits cannot overflow; ten are read again with room.
-    if bytes[at] == b'=' && digits > 0 && bytes[start] != b'0' {
-        if digits <= 9 {
-            return Ok((tag, at + 1));
-        }
-        if digits == 10 {
-            let wide = bytes[start..at].iter().fold(0u64, |n, d| n * 10 + u64::from(d - b'0'));
-            if let Ok(tag) = u32::try_from(wide)
-                && Tag::try_new(tag).is_some()
-            {
-                return Ok((tag, at + 1));
-            }
-        }
-    }
-    while bytes[at] != b'=' && bytes[at] != 1 {
-        at += 1;
-    }
-    if bytes[at] == b'=' {
-        Err((FaultKind::InvalidTag, at, at + 1))
-    } else {
-        Err((FaultKind::NoEquals, at, start))
-    }
-}
-
-fn read_length(value: &[u8]) -> Option<usize> {
-    if value.is_empty() {
-        return None;
-    }
-    value.iter().try_fold(0usize, |n, b| {
-        b.is_ascii_digit().then(|| n.saturating_mul(10).saturating_add(usize::from(b - b'0')))
-    })
-}
-
-#[allow(clippy::cast_possible_truncation)] // a frame is at most MaxMessageSize, far below 4 GiB; checked by the assertion
-fn span(start: usize, end: usize) -> Span {
-    debug_assert!(u32::try_from(end).is_ok());
-    Span { start: start as u32, end: end as u32 }
-}
-
-/// One field of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Field<'m> {
-    /// The tag; `None` when the bytes in front of `=` are no tag.
-    pub tag: Option<Tag>,
-    /// The bytes between `=` and SOH; the whole field when it has no `=`.
-    pub value: &'m [u8],
-}
-
-/// A message whose length and sum are right, as a view over the bytes and their index. Copying it copies four references.
-#[derive(Clone, Copy, Debug)]
-pub struct Message<'m> {
-    bytes: &'m [u8],
-    tags: &'m [u32],
-    spans: &'m [Span],
-    fault: Option<Fault>,
-}
-
-impl<'m> Message<'m> {
-    /// The message from `8=` to the last SOH.
-    #[must_use]
-    pub const fn bytes(&self) -> &'m [u8] {
-        self.bytes
-    }
-
-    /// Number of fields, 8, 9 and 10 included.
-    #[must_use]
-    #[allow(clippy::len_without_is_empty)] // a message has at least 8, 9, 35 and 10
-    pub const fn len(&self) -> usize {
-        self.tags.len()
-    }
-
-    /// The first field that breaks the syntax, if one does.
-    #[must_use]
-    pub const fn fault(&self) -> Option<Fault> {
-        self.fault
-    }
-
-    /// BeginString (8).
-    #[must_use]
-    pub fn begin_string(&self) -> &'m [u8] {
-        self.value(0)
-    }
-
-    /// MsgType (35).
-    #[must_use]
-    pub fn msg_type(&self) -> &'m [u8] {
-        self.value(2)
-    }
-
-    /// The tags in the order of the message; 0 where a field has none.
-    #[must_use]
-    pub const fn tags(&self) -> &'m [u32] {
-        self.tags
-    }
-
-    /// Where the value of field `position` stands.
-    ///
-    /// # Panics
-    /// When `position` is not below [`Message::len`].
-    #[must_use]
-    pub const fn span(&self, position: usize) -> Span {
-        self.spans[position]
-    }
-
-    /// The value of field `position`.
-    ///
-    /// # Panics
-    /// When `position` is not below [`Message::len`].
-    #[must_use]
-    pub fn value(&self, position: usize) -> &'m [u8] {
-        let span = self.spans[position];
-        &self.bytes[span.start()..span.end()]
-    }
-
-    /// Field `position`.
-    ///
-    /// # Panics
-    /// When `position` is not below [`Message::len`].
-    #[must_use]
-    pub fn field(&self, position: usize) -> Field<'m> {
-        Field { tag: Tag::try_new(self.tags[position]), value: self.value(position) }
-    }
-
-    /// The bytes of field `position` as sent, tag and `=` included, SOH not.
-    ///
-    /// # Panics
-    /// When `position` is not below [`Message::len`].
-    #[must_use]
-    pub fn field_bytes(&self, position: usize) -> &'m [u8] {
-        let start = if position == 0 { 0 } else { self.spans[position - 1].end() + 1 };
-        &self.bytes[start..self.spans[position].end()]
-    }
-
-    /// All fields in order.
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = Field<'m>> + use<'m> {
-        let message = *self;
-        (0..self.tags.len()).map(move |position| message.field(position))
-    }
-
-    /// Position of the first field with this tag.
-    #[must_use]
-    pub fn position(&self, tag: Tag) -> Option<usize> {
-        self.tags.iter().position(|t| *t == tag.number())
-    }
-
-    /// Position of the first field with this tag at or behind `from`, else of the first one before it. Reading in wire
-    /// order with `from` one past the last hit finds every field at the first try.
-    #[must_use]
-    pub fn position_near(&self, from: usize, tag: Tag) -> Option<usize> {
-        let from = from.min(self.tags.len());
-        let number = tag.number();
-        match self.tags[from..].iter().position(|t| *t == number) {
-            Some(n) => Some(from + n),
-            None => self.tags[..from].iter().position(|t| *t == number),
-        }
-    }
-
-    /// The value of the first field with this tag.
-    #[must_use]
-    pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
-        self.position(tag).map(|position| self.value(position))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::framer::{Frame, Framer};
+    use crate::number::Tag;
 
     extern crate std;
     use std::vec::Vec;

@@ -32,8 +32,15 @@ mod data_fields;
 mod envelope;
 mod framer;
 mod index;
+mod look_up;
+mod message;
 mod msg_type;
 mod number;
+mod scan;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod simd;
+mod tier;
 mod types;
 
 pub use body::{
@@ -42,9 +49,12 @@ pub use body::{
 pub use data_fields::DataFields;
 pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, Stamp, digits};
 pub use framer::{Frame, FrameError, Framed, Framer};
-pub use index::{Fault, FaultKind, Field, Index, IndexError, Message, Span, byte_sum};
+pub use index::{Fault, FaultKind, Index, IndexError, Span, byte_sum};
+pub use look_up::find_tag;
+pub use message::{Field, Message};
 pub use msg_type::{MsgType, is_admin};
 pub use number::{SeqNum, Tag};
+pub use tier::{Tier, TierError};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
     LocalMktTime, MonthYear, MonthYearPart, MultipleCharValue, MultipleStringValue, NumInGroup, Precision,

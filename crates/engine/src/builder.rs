@@ -177,6 +177,7 @@ impl EngineBuilder {
         if acceptances.is_empty() && templates.is_empty() && initiators.is_empty() {
             return Err(EngineError::NoSessions);
         }
+        crate::choose_tier()?;
         let system = |doing| move |e: io::Error| EngineError::System { doing, reason: e.to_string() };
         let poll = Poll::new().map_err(system("creating the event queue"))?;
         let waker = Waker::new(poll.registry(), WAKER).map_err(system("creating the waker"))?;

@@ -4,6 +4,7 @@ use core::fmt;
 use core::net::SocketAddr;
 use std::path::PathBuf;
 
+use fixbolt_codec::TierError;
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{OpenError, SessionId};
 
@@ -45,6 +46,13 @@ pub enum EngineError {
         /// Why not.
         reason: String,
     },
+    /// The environment variable `FIXBOLT_SIMD` names instructions that cannot be used.
+    Tier {
+        /// Its value.
+        name: String,
+        /// What is wrong with it.
+        reason: TierError,
+    },
     /// The system refused something.
     System {
         /// What was being done.
@@ -83,6 +91,9 @@ impl fmt::Display for EngineError {
             Self::Settings { session, reason } => write!(f, "session {session}: {reason}"),
             Self::Store { session, error } => write!(f, "session {session}: {error}"),
             Self::Dictionary { file, reason } => write!(f, "dictionary {}: {reason}", file.display()),
+            Self::Tier { name, reason } => {
+                write!(f, "environment variable FIXBOLT_SIMD is {name:?}: {reason}")
+            }
             Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
             Self::Closing(error) => write!(f, "closing the journal: {error}"),
             Self::Panicked => f.write_str("the engine's thread panicked"),

@@ -30,6 +30,7 @@ mod inbound;
 mod lane;
 mod sender;
 mod signals;
+mod tier;
 mod worker;
 
 pub use builder::{Acceptance, EngineBuilder, Initiation};
@@ -37,6 +38,7 @@ pub use configured::shipped_validator;
 pub use engine::{Engine, Stopper};
 pub use error::EngineError;
 pub use sender::{PostError, Sender, SenderDraft};
+pub use tier::choose_tier;
 
 pub use fixbolt_codec as codec;
 pub use fixbolt_dictionary as dictionary;

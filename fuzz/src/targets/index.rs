@@ -1,7 +1,9 @@
-//! The index against a naive reader: the same fields, the same first fault, the same error; and the fields put together again
+//! The index, in every tier that the processor has, against a naive reader: the same fields, the same first fault, the same error; and the fields put together again
 //! are the message.
 
-use fixbolt_codec::{DataFields, Fault, FaultKind, Frame, Framer, Index, IndexError, Message, Span, Tag};
+use fixbolt_codec::{
+    DataFields, Fault, FaultKind, Frame, Framer, Index, IndexError, Message, Span, Tag, Tier,
+};
 
 /// Fields that the index has room for.
 const ROOM: usize = 96;
@@ -10,16 +12,18 @@ pub(super) fn run(data: &[u8]) {
     let mut framer = Framer::new(64 * 1024);
     let mut at = 0;
     let (mut tags, mut spans) = (vec![0; ROOM], vec![Span::default(); ROOM]);
-    let mut index = Index::new(&mut tags, &mut spans);
     while at < data.len() {
         match framer.next(&data[at..]) {
             Frame::Message(framed) => {
                 let expected = naive(framed.bytes());
-                match (index.build(framed), expected) {
-                    (Ok(message), Ok(expected)) => compare(&message, &expected),
-                    (found, Err(expected)) => assert_eq!(found.err(), Some(expected)),
-                    (Err(found), Ok(_)) => {
-                        panic!("the index says {found:?}, the naive reader sees nothing wrong")
+                for tier in Tier::available() {
+                    let mut index = Index::new(&mut tags, &mut spans).with_tier(tier);
+                    match (index.build(framed), &expected) {
+                        (Ok(message), Ok(expected)) => compare(&message, expected),
+                        (found, Err(expected)) => assert_eq!(found.err(), Some(*expected)),
+                        (Err(found), Ok(_)) => {
+                            panic!("the index says {found:?}, the naive reader sees nothing wrong")
+                        }
                     }
                 }
                 at += framed.bytes().len();

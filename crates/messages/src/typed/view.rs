@@ -9,7 +9,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use fixbolt_codec::{FromField, Message, MsgType, MultipleStringValue, Tag, ValueError};
+use fixbolt_codec::{FromField, Message, MsgType, MultipleStringValue, Tag, ValueError, find_tag};
 
 /// The fields of a message, or of one entry of a group.
 #[derive(Clone, Debug)]
@@ -262,10 +262,15 @@ impl<'m> Fields<'m> {
             self.next.set(next + 1);
             return Some(next);
         }
-        let from = next.min(self.end);
-        let found = match tags[from..].iter().position(|t| *t == tag) {
+        self.search(tag)
+    }
+
+    fn search(&self, tag: u32) -> Option<usize> {
+        let tags = &self.message.tags()[..self.end];
+        let from = self.next.get().min(self.end);
+        let found = match find_tag(&tags[from..], tag) {
             Some(at) => from + at,
-            None => self.start + tags[self.start..from].iter().position(|t| *t == tag)?,
+            None => self.start + find_tag(&tags[self.start..from], tag)?,
         };
         self.next.set(found + 1);
         Some(found)
@@ -381,7 +386,7 @@ impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
         self.left -= 1;
         let start = self.start;
         let behind = &self.message.tags()[start + 1..self.end];
-        let length = behind.iter().position(|tag| *tag == E::SHAPE.delimiter).unwrap_or(behind.len());
+        let length = find_tag(behind, E::SHAPE.delimiter).unwrap_or(behind.len());
         self.start = start + 1 + length;
         Some(E::over(Fields { message: self.message, start, end: self.start, next: Cell::new(start) }))
     }

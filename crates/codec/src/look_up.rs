@@ -1,0 +1,48 @@
+//! The place of a tag among the tags of a message.
+
+/// Position of the first of `tags` that is `tag`, sixteen at a time.
+#[cfg(target_arch = "x86_64")]
+#[must_use]
+pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
+    use crate::simd::sse2::{equal_4, equal_16};
+    let place = |before: usize, hits: u32| (hits != 0).then(|| before + hits.trailing_zeros() as usize);
+    let (sixteens, rest) = tags.as_chunks::<16>();
+    let (fours, last) = rest.as_chunks::<4>();
+    let before = tags.len() - rest.len();
+    let found = sixteens.iter().enumerate().find_map(|(n, some)| place(16 * n, equal_16(some, tag)));
+    found
+        .or_else(|| fours.iter().enumerate().find_map(|(n, some)| place(before + 4 * n, equal_4(some, tag))))
+        .or_else(|| last.iter().position(|one| *one == tag).map(|n| tags.len() - last.len() + n))
+}
+
+/// Position of the first of `tags` that is `tag`.
+#[cfg(not(target_arch = "x86_64"))]
+#[must_use]
+pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
+    tags.iter().position(|one| *one == tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_any_number_of_tags_is_found_and_only_it() {
+        let mut tags = [7; 100];
+        for length in (0..tags.len()).step_by(if cfg!(miri) { 19 } else { 1 }) {
+            for place in 0..length {
+                tags[place] = 55;
+                for later in [place, length - 1] {
+                    tags[later] = 55;
+                    assert_eq!(find_tag(&tags[..length], 55), Some(place), "of {length}");
+                    tags[later] = if later == place { 55 } else { 7 };
+                }
+                tags[place] = 7;
+            }
+            // Behind the end stands what is looked for.
+            tags[length] = 55;
+            assert_eq!(find_tag(&tags[..length], 55), None, "of {length}");
+            tags[length] = 7;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A message as a view over its bytes and their index: fields by position or by tag.
+//!
+//! It refuses nothing: what a field means and whether it may stand there is not decided here.
+
+use crate::index::{Fault, Span};
+use crate::look_up::find_tag;
+use crate::number::Tag;
+
+/// One field of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field<'m> {
+    /// The tag; `None` when the bytes in front of `=` are no tag.
+    pub tag: Option<Tag>,
+    /// The bytes between `=` and SOH; the whole field when it has no `=`.
+    pub value: &'m [u8],
+}
+
+/// A message whose length and sum are right, as a view over the bytes and their index. Copying it copies four references.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'m> {
+    bytes: &'m [u8],
+    tags: &'m [u32],
+    spans: &'m [Span],
+    fault: Option<Fault>,
+}
+
+impl<'m> Message<'m> {
+    #[inline]
+    pub(crate) const fn new(
+        bytes: &'m [u8],
+        tags: &'m [u32],
+        spans: &'m [Span],
+        fault: Option<Fault>,
+    ) -> Self {
+        Self { bytes, tags, spans, fault }
+    }
+
+    /// The message from `8=` to the last SOH.
+    #[must_use]
+    pub const fn bytes(&self) -> &'m [u8] {
+        self.bytes
+    }
+
+    /// Number of fields, 8, 9 and 10 included.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // a message has at least 8, 9, 35 and 10
+    pub const fn len(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// The first field that breaks the syntax, if one does.
+    #[must_use]
+    pub const fn fault(&self) -> Option<Fault> {
+        self.fault
+    }
+
+    /// BeginString (8).
+    #[must_use]
+    pub fn begin_string(&self) -> &'m [u8] {
+        self.value(0)
+    }
+
+    /// MsgType (35).
+    #[must_use]
+    pub fn msg_type(&self) -> &'m [u8] {
+        self.value(2)
+    }
+
+    /// The tags in the order of the message; 0 where a field has none.
+    #[must_use]
+    pub const fn tags(&self) -> &'m [u32] {
+        self.tags
+    }
+
+    /// Where the value of field `position` stands.
+    ///
+    /// # Panics
+    /// When `position` is not below [`Message::len`].
+    #[must_use]
+    pub const fn span(&self, position: usize) -> Span {
+        self.spans[position]
+    }
+
+    /// The value of field `position`.
+    ///
+    /// # Panics
+    /// When `position` is not below [`Message::len`].
+    #[must_use]
+    pub fn value(&self, position: usize) -> &'m [u8] {
+        let span = self.spans[position];
+        &self.bytes[span.start()..span.end()]
+    }
+
+    /// Field `position`.
+    ///
+    /// # Panics
+    /// When `position` is not below [`Message::len`].
+    #[must_use]
+    pub fn field(&self, position: usize) -> Field<'m> {
+        Field { tag: Tag::try_new(self.tags[position]), value: self.value(position) }
+    }
+
+    /// The bytes of field `position` as sent, tag and `=` included, SOH not.
+    ///
+    /// # Panics
+    /// When `position` is not below [`Message::len`].
+    #[must_use]
+    pub fn field_bytes(&self, position: usize) -> &'m [u8] {
+        let start = if position == 0 { 0 } else { self.spans[position - 1].end() + 1 };
+        &self.bytes[start..self.spans[position].end()]
+    }
+
+    /// All fields in order.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = Field<'m>> + use<'m> {
+        let message = *self;
+        (0..self.tags.len()).map(move |position| message.field(position))
+    }
+
+    /// Position of the first field with this tag.
+    #[must_use]
+    pub fn position(&self, tag: Tag) -> Option<usize> {
+        find_tag(self.tags, tag.number())
+    }
+
+    /// Position of the first field with this tag at or behind `from`, else of the first one before it. Reading in wire
+    /// order with `from` one past the last hit finds every field at the first try.
+    #[must_use]
+    pub fn position_near(&self, from: usize, tag: Tag) -> Option<usize> {
+        let (before, behind) = self.tags.split_at(from.min(self.tags.len()));
+        let number = tag.number();
+        if behind.first() == Some(&number) {
+            return Some(before.len());
+        }
+        find_tag(behind, number).map(|n| before.len() + n).or_else(|| find_tag(before, number))
+    }
+
+    /// The value of the first field with this tag.
+    #[must_use]
+    pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
+        self.position(tag).map(|position| self.value(position))
+    }
+}

@@ -1,0 +1,299 @@
+//! The fields of a message by vector instructions: how the index is built where the processor has them.
+//!
+//! The algorithm stands here once, over [`Vector`]; a file for each instruction set says what its instructions do. It never
+//! judges a message: at the first field that is not plain (no `=`, an empty value, a tag that is no number, a data field that
+//! holds SOH) it stops, and the plain loop goes on from there. So every fault and every error is the plain loop's.
+
+pub(crate) mod avx2;
+pub(crate) mod sse2;
+
+use crate::data_fields::{DataFields, HINTS};
+use crate::framer::TRAILER_LEN;
+use crate::index::Span;
+use crate::scan::{Found, Place, data_length, read_tag};
+
+/// Bytes of a block.
+const BLOCK: usize = 64;
+/// Fields whose tags are read at a time.
+const GROUP: usize = 8;
+
+/// What an instruction set does with the 64 bytes of a block and with the tags of eight fields.
+///
+/// # Safety
+/// Every function: the processor has the instructions. Where a function takes a pointer, it says what stands there.
+trait Vector: Copy {
+    /// Sums of bytes that are still to be added up.
+    type Sums: Copy;
+
+    /// The block at `bytes`: 64 bytes that can be read.
+    unsafe fn load(bytes: *const u8) -> Self;
+
+    /// The block with zero for its first `count` bytes, at most 64.
+    unsafe fn without_first(self, count: usize) -> Self;
+
+    /// One bit for every byte that is `byte`; the lowest for the first.
+    unsafe fn equal(self, byte: u8) -> u64;
+
+    /// No sums.
+    unsafe fn no_sums() -> Self::Sums;
+
+    /// The sums with the bytes of this block.
+    unsafe fn add_to(self, sums: Self::Sums) -> Self::Sums;
+
+    /// All sums together, modulo 256.
+    unsafe fn total(sums: Self::Sums) -> u8;
+
+    /// Writes `base` plus the place of every bit of `mask`, ascending, to `to`: 64 numbers can be written there. What stands
+    /// behind the last place afterwards has no meaning.
+    unsafe fn write_positions(mask: u64, base: u32, to: *mut u32);
+
+    /// Reads the tags of eight fields whose values begin and end where `values` says, each tag between the SOH at the end of
+    /// the value before and its `=`. Gives a bit for each field whose tag is not one of up to four digits, or that `hints`
+    /// says may be a length field; the tag of such a field has no meaning.
+    ///
+    /// `ends_and_starts`: the end of the value before the first field, then start and end of every value, 16 numbers that can
+    /// be read. All starts are offsets into `message`, 5 or more. `tags`: eight numbers can be written there.
+    unsafe fn read_tags(
+        message: *const u8,
+        ends_and_starts: *const u32,
+        hints: &[u32; HINTS],
+        tags: *mut u32,
+    ) -> u8;
+}
+
+/// Sums the bytes and finds the fields, as far as they are plain.
+///
+/// ```text
+/// for each block of 64 bytes:
+///     soh    = the bytes that are SOH
+///     equals = the bytes that are '='
+///     begins = soh << 1                       a field begins behind each SOH, and at the message's first byte
+///     first  = (begins + !equals) & equals    the addition carries from each beginning to the first '=' behind it
+///     values = first << 1                     where values begin
+///     write the positions of values | soh     a start and an end in turn, for as long as fields are plain
+/// for each eight fields:
+///     read the four bytes in front of each '=', shift out what stands in front of the tag, make numbers of the digits
+///     those that were not that simple: one by one
+/// ```
+///
+/// The bits that leave a block at its top enter the next one. A field has one start at most: without `=` it has none (two
+/// beginnings share one carry, or one carry is lost), and an empty value puts its start on its end. Either leaves fewer than two
+/// positions a field, and then nothing that was found is used.
+///
+/// # Safety
+/// The processor has `V`'s instructions. `bytes` is what a framer passed: it begins with `8=` and `9=`, ends with `10=`.
+#[inline(always)]
+unsafe fn find<V: Vector>(
+    bytes: &[u8],
+    data_fields: &DataFields<'_>,
+    tags: &mut [u32],
+    spans: &mut [Span],
+) -> Found {
+    let limit = tags.len().min(spans.len());
+    let (tags, spans) = (&mut tags[..limit], &mut spans[..limit]);
+    let room = 2 * limit;
+    if bytes.len() < BLOCK || room < BLOCK || data_fields.data_tag(9).is_some() {
+        return Found::nothing(bytes);
+    }
+    // A span is two numbers (see there), start and end: the positions are written as they come.
+    let positions: *mut u32 = spans.as_mut_ptr().cast();
+    let (mut written, mut fields) = (0, 0);
+    let mut fits = true;
+    // What enters a block from the one before: the message's beginning begins a field.
+    let (mut begin, mut carry, mut start) = (1, 0, 0);
+    // SAFETY: V's instructions are there, by this function's contract; so in all blocks below.
+    let mut sums = unsafe { V::no_sums() };
+    let mut at = 0;
+    while at < bytes.len() {
+        let left = bytes.len() - at;
+        // SAFETY: the 64 bytes behind `at` are in `bytes`; or, at the end, its last 64.
+        let (block, base) = unsafe {
+            if left >= BLOCK {
+                (V::load(bytes.as_ptr().add(at)), at)
+            } else {
+                (V::load(bytes.as_ptr().add(bytes.len() - BLOCK)), bytes.len() - BLOCK)
+            }
+        };
+        let seen = at - base;
+        // SAFETY: `seen` is below 64; positions: there is room for 64 behind those that are written.
+        unsafe {
+            let fresh = if seen == 0 { block } else { block.without_first(seen) };
+            sums = fresh.add_to(sums);
+            let soh = fresh.equal(1) >> seen;
+            let equals = fresh.equal(b'=') >> seen;
+            let begins = soh << 1 | begin;
+            begin = soh >> 63;
+            let (sum, over) = begins.overflowing_add(!equals);
+            let (sum, over_again) = sum.overflowing_add(carry);
+            carry = u64::from(over | over_again);
+            let first = sum & equals;
+            let values = first << 1 | start;
+            start = first >> 63;
+            if written + BLOCK > room {
+                fits = false;
+                written = 0;
+            }
+            #[allow(clippy::cast_possible_truncation)] // a frame is far below 4 GiB
+            V::write_positions(values | soh, at as u32, positions.add(written));
+            written += (values | soh).count_ones() as usize;
+            fields += soh.count_ones() as usize;
+        }
+        at += BLOCK;
+    }
+    // SAFETY: V's instructions are there.
+    let sum = unsafe { V::total(sums) };
+    let trailer = bytes[bytes.len() - TRAILER_LEN..].iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
+    let sum = sum.wrapping_sub(trailer);
+    if !fits || written != 2 * fields {
+        return Found { sum, place: Place::START };
+    }
+    // SAFETY: as above; `fields` spans are written, all of them offsets into the message that ascend.
+    let place = unsafe { read_all_tags::<V>(bytes, data_fields, tags, spans, fields) };
+    Found { sum, place }
+}
+
+/// Reads the tags of all fields, up to the first that is not plain; gives where that is, or the end.
+///
+/// # Safety
+/// The processor has `V`'s instructions. The first `fields` of `spans` are the values of `bytes`, found by [`find`]; of `tags` there
+/// are as many as of `spans`.
+#[inline(always)]
+unsafe fn read_all_tags<V: Vector>(
+    bytes: &[u8],
+    data_fields: &DataFields<'_>,
+    tags: &mut [u32],
+    spans: &mut [Span],
+    fields: usize,
+) -> Place {
+    // These three the framer has read.
+    let last = fields - 1;
+    (tags[0], tags[1], tags[last]) = (8, 9, 10);
+    // Where there is room, the last group takes in copies of CheckSum's value, and what it makes of them means nothing.
+    let padded = fields + GROUP <= spans.len();
+    if padded {
+        let check_sum = spans[last];
+        spans[fields..fields + GROUP].fill(check_sum);
+    }
+    let mut field = 2;
+    while field < last {
+        let count = GROUP.min(fields - field);
+        let mut odd = if padded || count == GROUP {
+            // SAFETY: field + 8 is at most the number of spans and tags, and the spans in front of that are found or copied.
+            // The 16 numbers begin at the end of the value before. Values begin behind `8=`, BeginString and `9=`, so at 12
+            // at least.
+            unsafe {
+                let numbers: *const u32 = spans.as_ptr().cast();
+                let before = numbers.add(2 * field - 1);
+                V::read_tags(bytes.as_ptr(), before, data_fields.hints(), tags.as_mut_ptr().add(field))
+            }
+        } else {
+            0xff
+        };
+        odd &= 0xff >> (GROUP - count);
+        while odd != 0 {
+            let one = field + odd.trailing_zeros() as usize;
+            if let Some(place) = read_one_tag(bytes, data_fields, tags, &spans[..fields], one) {
+                return place;
+            }
+            odd &= odd - 1;
+        }
+        field += GROUP;
+    }
+    Place::new(fields, bytes.len())
+}
+
+/// Reads the tag of one field the plain way; gives its place when it is not plain: its tag is no number, or it is a length
+/// field whose data field does not end where it was taken to end.
+#[cold]
+fn read_one_tag(
+    bytes: &[u8],
+    data_fields: &DataFields<'_>,
+    tags: &mut [u32],
+    spans: &[Span],
+    field: usize,
+) -> Option<Place> {
+    let at = spans[field - 1].end() + 1;
+    let here = Some(Place::new(field, at));
+    let Ok((tag, _)) = read_tag(bytes, at) else { return here };
+    tags[field] = tag;
+    let data_tag = data_fields.data_tag(tag)?;
+    let data = spans.get(field + 1)?;
+    let length = data_length(&bytes[spans[field].start()..spans[field].end()])?;
+    match read_tag(bytes, spans[field].end() + 1) {
+        Ok((tag, _)) if tag == data_tag => {
+            let end = data.start().saturating_add(length);
+            if end == data.end() && end < bytes.len() - TRAILER_LEN { None } else { here }
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framer::{Frame, Framer};
+    use crate::index::byte_sum;
+    use crate::tier::Tier;
+
+    extern crate std;
+    use std::vec::Vec;
+
+    fn whole(body: &[u8]) -> Vec<u8> {
+        let mut bytes = std::format!("8=FIX.4.4\x019={}\x01", body.len()).into_bytes();
+        bytes.extend_from_slice(body);
+        let sum = byte_sum(&bytes);
+        bytes.extend_from_slice(std::format!("10={sum:03}\x01").as_bytes());
+        bytes
+    }
+
+    /// Up to which field every vector tier comes, when there is room for `limit`.
+    fn reached(bytes: &[u8], limit: usize) -> usize {
+        assert!(matches!(Framer::new(1 << 20).next(bytes), Frame::Message(_)));
+        let mut reached: Vec<usize> = Vec::new();
+        for tier in Tier::available().skip(1) {
+            let (mut tags, mut spans) = (std::vec![0; limit], std::vec![Span::default(); limit]);
+            let found = tier.find(bytes, &DataFields::STANDARD, &mut tags, &mut spans);
+            assert_eq!(found.sum, byte_sum(&bytes[..bytes.len() - TRAILER_LEN]));
+            reached.push(found.place.field as usize);
+        }
+        assert!(reached.windows(2).all(|two| two[0] == two[1]), "{reached:?}");
+        reached.first().copied().unwrap_or(usize::MAX)
+    }
+
+    /// That the tiers agree would also be true of one that leaves all to the plain loop.
+    #[test]
+    fn a_plain_message_is_left_to_the_plain_loop_only_where_it_is_shorter_than_a_block() {
+        for length in (1..if cfg!(miri) { 20 } else { 200 }).filter(|_| Tier::best() != Tier::SCALAR) {
+            let value = "x=".repeat(length);
+            let body =
+                std::format!("35=D\x0155={value}\x0195=3\x0196=abc\x0154=1\x0112345=y\x0158={value}\x01");
+            let bytes = whole(body.as_bytes());
+            if bytes.len() >= BLOCK {
+                assert_eq!(reached(&bytes, 64), 10, "{body:?}");
+            }
+            let body = "35=D\x01".repeat(length + 8);
+            assert_eq!(reached(&whole(body.as_bytes()), length + 8 + 3 + 32), length + 8 + 3);
+        }
+    }
+
+    #[test]
+    fn the_plain_loop_goes_on_at_the_first_field_that_is_not_plain() {
+        if Tier::best() == Tier::SCALAR {
+            return;
+        }
+        let first = "35=D\x0149=SENDER\x0156=TARGET\x0134=17\x0152=20240229-12:00:00\x0155=IBM\x0154=1\x01";
+        for (odd, field) in [
+            ("1a=x\x01", 9),
+            ("=x\x01", 9),
+            ("058=x\x01", 9),
+            ("12345678901=x\x01", 9),
+            ("95=3\x0196=a\x01b\x01", 0),
+            ("95=5\x0196=a\x019=b\x01", 9),
+            ("x\x01", 0),
+            ("58=\x01", 0),
+        ] {
+            let body = [first, odd, "44=1.5\x0140=2\x01"].concat();
+            assert_eq!(reached(&whole(body.as_bytes()), 64), field, "{odd:?}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Every tier of the index against the plain loop: the same fields, the same first fault, the same error, on whatever a framer
+//! lets through, in storage of any size, wherever the bytes stand.
+//!
+//! Each message stands in memory of its own that ends with it, so that Miri and valgrind see a read behind its end.
+
+mod support;
+
+use fixbolt_codec::{DataFields, Fault, Frame, Framer, Index, IndexError, Span, Tier};
+use support::messages::{own, recorded, seal_bytes};
+
+/// How often the random tests go round: interpreted, as under Miri, a few times.
+const ROUNDS: usize = if cfg!(miri) { 12 } else { 100_000 };
+
+/// What an index says of a message.
+type Answer = Result<(Vec<u32>, Vec<Span>, Option<Fault>), IndexError>;
+
+fn answer(bytes: &[u8], tier: Tier, data_fields: DataFields<'_>, limit: usize, tags_too: usize) -> Answer {
+    let Frame::Message(framed) = Framer::new(1 << 20).next(bytes) else {
+        panic!("no frame: {}", bytes.escape_ascii())
+    };
+    // What an earlier message left behind must not matter.
+    let (mut tags, mut spans) = (vec![0xDEAD; limit + tags_too], vec![Span::default(); limit]);
+    let mut index = Index::new(&mut tags, &mut spans).with_data_fields(data_fields).with_tier(tier);
+    let message = index.build(framed)?;
+    let spans = (0..message.len()).map(|n| message.span(n)).collect();
+    Ok((message.tags().to_vec(), spans, message.fault()))
+}
+
+/// All tiers of this processor, with so much storage that it does not matter, and with the given much.
+#[track_caller]
+fn agree(bytes: &[u8], data_fields: DataFields<'_>, limits: &[usize]) {
+    let bytes: Box<[u8]> = bytes.into();
+    for limit in limits.iter().copied().chain([bytes.len()]) {
+        let expected = answer(&bytes, Tier::SCALAR, data_fields, limit, 0);
+        for tier in Tier::available().skip(1) {
+            for tags_too in [0, 5] {
+                let found = answer(&bytes, tier, data_fields, limit, tags_too);
+                let shown = bytes.escape_ascii();
+                assert_eq!(found, expected, "{}, room for {limit} fields: {shown}", tier.name());
+            }
+        }
+    }
+}
+
+/// A message whose length and sum are right around these bytes.
+fn whole(body: &[u8]) -> Vec<u8> {
+    let mut body = body.to_vec();
+    if body.last() != Some(&1) {
+        body.push(1);
+    }
+    seal_bytes(b"FIX.4.4", &body)
+}
+
+/// Numbers that look random, the same in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+
+    fn of<'a, T: ?Sized>(&mut self, some: &[&'a T]) -> &'a T {
+        some[self.below(some.len())]
+    }
+}
+
+const ORDER: &[u8] = b"35=D\x0149=A12345B\x0156=COMPARO\x0134=78\x0152=20240229-12:00:00.123\x0150=2DEFGH4\x0157=G\x01142=AU,SY\x01\
+60=20240229-12:00:00.123\x011=01234567\x0138=50\x0144=400.5\x0111=4\x0121=1\x0140=2\x0154=1\x0155=OC\x0158=NIGEL\x01167=OPT\x01";
+
+#[test]
+fn real_messages_have_the_same_index_in_every_tier() {
+    // Whoever builds for AVX2, as the interpreter does, means to test it.
+    assert!(!cfg!(target_feature = "avx2") || Tier::best().name() == "avx2");
+    println!("tiers: {:?}", Tier::available().map(Tier::name).collect::<Vec<_>>());
+    let recorded = if cfg!(miri) { None } else { recorded() };
+    let recorded = recorded.unwrap_or_else(|| {
+        println!("shared folder absent: only our own messages are compared");
+        Vec::new()
+    });
+    for bytes in own().into_iter().chain(recorded.into_iter().map(|message| message.bytes)) {
+        if matches!(Framer::new(1 << 20).next(&bytes), Frame::Message(_)) {
+            agree(&bytes, DataFields::STANDARD, &[0, 1, 7, 35, 40]);
+        }
+    }
+}
+
+#[test]
+fn a_byte_that_breaks_a_field_has_the_same_consequence_wherever_it_stands() {
+    let step = if cfg!(miri) { 61 } else { 1 };
+    for at in (0..ORDER.len()).step_by(step) {
+        for byte in *b"\x01=0a:/\xff\x00" {
+            let mut body = ORDER.to_vec();
+            body[at] = byte;
+            agree(&whole(&body), DataFields::STANDARD, &[40]);
+            body.insert(at, byte);
+            agree(&whole(&body), DataFields::STANDARD, &[]);
+        }
+    }
+}
+
+#[test]
+fn a_message_of_any_length_in_any_storage_has_the_same_index_in_every_tier() {
+    for length in (1..300).step_by(if cfg!(miri) { 37 } else { 1 }) {
+        let body = [&b"35=0\x0158="[..], &vec![b'x'; length]].concat();
+        agree(&whole(&body), DataFields::STANDARD, &[]);
+    }
+    for fields in (0..140).step_by(if cfg!(miri) { 46 } else { 1 }) {
+        let body = [&b"35=0\x01"[..], &b"1=2\x01".repeat(fields)].concat();
+        let exactly = fields + 4;
+        agree(&whole(&body), DataFields::STANDARD, &[exactly - 1, exactly, exactly + 1, exactly + 8, 32, 36]);
+    }
+}
+
+#[test]
+fn a_data_field_ends_where_its_length_says_in_every_tier() {
+    for filler in (0..70).step_by(if cfg!(miri) { 69 } else { 1 }) {
+        let few = if cfg!(miri) { 1 } else { 4 };
+        for data in [&b"abc"[..], b"a\x01b", b"=\x01=", b"\x0158=x\x01", b"\x0110=000\x01", b"", b"\x01"] {
+            for (length_tag, data_tag) in
+                &[("95", "96"), ("93", "89"), ("1525", "1527"), ("43109", "42684")][..few]
+            {
+                for announced in
+                    &[data.len(), data.len() + 1, data.len().saturating_sub(1), 999, usize::MAX][..few]
+                {
+                    let filler = "x".repeat(filler);
+                    let head = format!("35=B\x0158={filler}\x01{length_tag}={announced}\x01{data_tag}=");
+                    let body = [head.as_bytes(), data, b"\x0155=IBM\x0154=1\x0195=4\x01"].concat();
+                    agree(&whole(&body), DataFields::STANDARD, &[]);
+                    let last = [head.as_bytes(), data].concat();
+                    agree(&whole(&last), DataFields::STANDARD, &[]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn data_fields_of_a_dialect_are_honoured_in_every_tier_whatever_their_tags() {
+    let body =
+        b"35=D\x0158=3\x0155=abc\x0140=2\x0138=a\x01b\x015000=1\x015001=\x01\x0170000=2\x0170001=cd\x01\
+        5512=1\x0115512=2\x0111=1\x01";
+    let plain = b"35=D\x0158=3\x0155=abc\x0140=2\x0138=ab\x015000=1\x015001=c\x0170000=2\x0170001=cd\x01\
+        5512=1\x0115512=2\x0111=3\x01";
+    for pairs in [
+        &[(8, 9)][..],
+        &[(9, 35)],
+        &[(11, 10)],
+        &[(35, 58), (58, 55)],
+        &[(40, 38), (5000, 5001), (70000, 70001)],
+        &[(5512, 15512), (15512, 11)],
+    ] {
+        agree(&whole(body), DataFields::new(pairs), &[40]);
+        agree(&whole(plain), DataFields::new(pairs), &[40]);
+    }
+}
+
+#[test]
+fn random_fields_have_the_same_index_in_every_tier() {
+    let mut random = Random(0x5EED_71E5);
+    let tags: [&[u8]; 24] = [
+        b"55",
+        b"1",
+        b"9",
+        b"10",
+        b"49",
+        b"95",
+        b"96",
+        b"354",
+        b"355",
+        b"93",
+        b"89",
+        b"448",
+        b"5001",
+        b"9999",
+        b"10000",
+        b"43109",
+        b"42684",
+        b"2147483647",
+        b"2147483648",
+        b"0",
+        b"01",
+        b"",
+        b"-5",
+        b"5x",
+    ];
+    let values: [&[u8]; 14] = [
+        b"x",
+        b"IBM",
+        b"20240229-12:00:00.123",
+        b"1",
+        b"3",
+        b"5",
+        b"a=b",
+        b"=",
+        b"==",
+        b"",
+        b"\xff\x00",
+        b"a\x01b=c",
+        b"a long value that fills a block of sixty-four bytes with a rest for more",
+        b"8=FIX",
+    ];
+    for round in 0..ROUNDS {
+        let mut body = b"35=D\x01".to_vec();
+        // Most messages are plain: what breaks a field is rare, so that much stands in front of it.
+        let oddness = random.below(40);
+        for _ in 0..random.below(60) {
+            let plain = random.below(40) > oddness;
+            body.extend_from_slice(if plain { tags[random.below(13)] } else { random.of(&tags) });
+            if plain || random.below(6) > 0 {
+                body.push(b'=');
+            }
+            body.extend_from_slice(if plain { values[random.below(6)] } else { random.of(&values) });
+            body.push(1);
+        }
+        let mut bytes = whole(&body);
+        if round % 16 == 0 {
+            // A wrong sum is told before anything else.
+            let at = bytes.len() - 2;
+            bytes[at] = if bytes[at] == b'9' { b'0' } else { bytes[at] + 1 };
+        }
+        agree(&bytes, DataFields::STANDARD, &[random.below(80)]);
+    }
+}
+
+#[test]
+fn bytes_in_front_of_a_message_change_nothing() {
+    let bytes = whole(ORDER);
+    let expected = answer(&bytes, Tier::SCALAR, DataFields::STANDARD, 64, 0);
+    for offset in 0..if cfg!(miri) { 3 } else { 130 } {
+        let moved: Box<[u8]> = [&b"=".repeat(offset)[..], &bytes].concat().into();
+        for tier in Tier::available() {
+            assert_eq!(answer(&moved[offset..], tier, DataFields::STANDARD, 64, 0), expected, "{offset}");
+        }
+    }
+}
