@@ -146,6 +146,11 @@ pub struct Body<'b> {
 }
 
 /// Where typed writers put a body: a session, a slot of a queue, plain memory.
+#[diagnostic::on_unimplemented(
+    message = "no message can be written into `{Self}`",
+    label = "this takes no message",
+    note = "a message is written into a session (`turn.reply()`), a sender of another thread (`&mut sender`) or plain memory (`Memory(&mut bytes)`)"
+)]
 pub trait NewBody<'b> {
     /// The draft that the sink hands out.
     type Draft: BodySink<'b>;

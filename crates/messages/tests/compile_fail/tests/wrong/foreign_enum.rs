@@ -1,0 +1,11 @@
+use fixbolt_compile_fail::codec::Memory;
+use fixbolt_compile_fail::paint::fields::{Colour, Side};
+use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
+
+fn main() {
+    let mut memory = [0; 256];
+    let required = paint_order::Required { cl_ord_id: b"1", side: Colour::Red };
+    let mut order = PaintOrder::write(Memory(&mut memory), required);
+    order.colour(Side::Buy);
+    order.send().unwrap();
+}

@@ -1,0 +1,9 @@
+use fixbolt_compile_fail::codec::Memory;
+use fixbolt_compile_fail::paint::fields::Side;
+use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
+
+fn main() {
+    let mut memory = [0; 256];
+    let order = PaintOrder::write(Memory(&mut memory), paint_order::Required { side: Side::Buy });
+    order.send().unwrap();
+}
