@@ -1,21 +1,50 @@
-//! Prints the typed messages of each version that a feature asks for.
+//! Prints the typed messages of each version that a feature asks for: together, so that later ones take what they have in common
+//! with earlier ones from these.
 use std::{env, fs, path::PathBuf};
 
-use fixbolt_dictionary::{Dictionary, fix42, fix44};
+use fixbolt_codegen::{Options, Version, generate_together};
+use fixbolt_dictionary as dictionaries;
+use fixbolt_dictionary::Dictionary;
+
+type Shipped = fn() -> &'static Dictionary;
+
+/// Module (also the feature) and dictionary, oldest first; versions with `true` are printed over FIXT.1.1.
+const VERSIONS: [(&str, Shipped, bool); 10] = [
+    (FIXT11, dictionaries::fixt11, false),
+    ("fix40", dictionaries::fix40, false),
+    ("fix41", dictionaries::fix41, false),
+    ("fix42", dictionaries::fix42, false),
+    ("fix43", dictionaries::fix43, false),
+    ("fix44", dictionaries::fix44, false),
+    ("fix50", dictionaries::fix50, true),
+    ("fix50sp1", dictionaries::fix50sp1, true),
+    ("fix50sp2", dictionaries::fix50sp2, true),
+    ("fix_latest", dictionaries::fix_latest, true),
+];
+const FIXT11: &str = "fixt11";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if env::var_os("CARGO_FEATURE_FIX42").is_some() {
-        print("fix42", fix42());
+    let mut wanted = Vec::new();
+    for (module, dictionary, over_fixt) in VERSIONS {
+        if env::var_os(format!("CARGO_FEATURE_{}", module.to_uppercase())).is_some() {
+            let mut dictionary = dictionary().clone();
+            if over_fixt {
+                dictionary =
+                    dictionary.over(dictionaries::fixt11()).unwrap_or_else(|error| panic!("{error}"));
+            }
+            wanted.push((module, dictionary, over_fixt.then_some(FIXT11)));
+        }
     }
-    if env::var_os("CARGO_FEATURE_FIX44").is_some() {
-        print("fix44", fix44());
-    }
-}
-
-fn print(version: &str, dictionary: &Dictionary) {
-    let generated = fixbolt_codegen::generate(dictionary, &fixbolt_codegen::Options::default());
-    let generated = generated.unwrap_or_else(|errors| panic!("{version}: {}", errors[0]));
+    let versions: Vec<Version<'_>> = wanted
+        .iter()
+        .map(|(module, dictionary, transport)| Version { module, dictionary, transport: *transport })
+        .collect();
+    let printed =
+        generate_together(&versions, &Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    fs::write(folder.join(format!("{version}.rs")), generated.source()).expect("OUT_DIR can be written");
+    for (version, printed) in versions.iter().zip(printed) {
+        let file = folder.join(format!("{}.rs", version.module));
+        fs::write(file, printed.source()).expect("OUT_DIR can be written");
+    }
 }

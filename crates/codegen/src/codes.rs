@@ -1,22 +1,28 @@
 //! Prints the enums of the code sets. Each is closed by `Other`, which holds any other value as it is on the wire.
 
 use crate::kind::{CodeEnum, Holds};
-use crate::line;
 use crate::plan::Plan;
+use crate::share::{Item, Place};
+use crate::{line, names};
 
-/// Module `fields`.
-pub(crate) fn print_fields(out: &mut String, plan: &Plan<'_>) {
-    line!(out, "/// Values of fields that have codes, an enum a code set.\npub mod fields {{");
-    line!(out, "#[allow(unused_imports)] use super::{{codec, typed}};");
-    for code_enum in &plan.enums {
-        print_enum(out, code_enum);
-    }
-    line!(out, "}}");
+/// The items of module `fields`.
+pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
+    plan.enums.iter().map(|code_enum| {
+        let mut text = String::new();
+        print_enum(&mut text, code_enum);
+        let users = code_enum.fields.iter().map(|field| format!("{} ({})", field.name, field.tag));
+        Item {
+            place: Place::Fields,
+            names: vec![code_enum.name.clone()],
+            document: format!("/// Values of {}.\n", users.collect::<Vec<_>>().join(", ")),
+            text,
+            meaning: String::new(),
+        }
+    })
 }
 
 fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
-    let CodeEnum { name, holds, variants, fields } = code_enum;
-    let users: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, field.tag)).collect();
+    let CodeEnum { name, holds, variants, .. } = code_enum;
     let (life, raw, what) = match holds {
         Holds::Byte => ("", "u8", "byte"),
         Holds::Int => ("", "i64", "number"),
@@ -27,10 +33,9 @@ fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
         Holds::Int => value.to_string(),
         Holds::Text => format!("b\"{}\"", value.escape_default()),
     };
-    line!(out, "/// Values of {}.", users.join(", "));
     line!(out, "#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]\npub enum {name}{life} {{");
     for (variant, wire) in variants {
-        line!(out, "    /// `{wire}`\n    {variant},");
+        line!(out, "    /// `{}`\n    {variant},", names::in_a_line(wire));
     }
     line!(out, "    /// Any other value.\n    Other({raw}),\n}}");
     line!(out, "impl{life} {name}{life} {{");

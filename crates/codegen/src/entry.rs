@@ -6,32 +6,41 @@ use fixbolt_dictionary::GroupId;
 
 use crate::member::{self, Site};
 use crate::plan::Plan;
+use crate::share::{Item, Place};
 use crate::{line, names};
 
-/// Module `groups`.
-pub(crate) fn print_groups(out: &mut String, plan: &Plan<'_>) {
-    line!(out, "/// Entries of repeating groups: a view each, and a module with the writer.");
-    line!(out, "pub mod groups {{");
-    line!(out, "#[allow(unused_imports)] use super::{{codec, components, fields, groups, typed}};");
-    line!(out, "#[allow(unused_imports)] use super::typed::View as _;");
-    for &group in &plan.groups {
-        print_group(out, plan, group);
-    }
+/// The items of module `groups`.
+pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
+    plan.groups.iter().map(|&group| {
+        let name = &plan.dictionary.group(group).name;
+        let mut text = String::new();
+        print_group(&mut text, plan, group);
+        Item {
+            place: Place::Groups,
+            names: vec![names::camel(name), names::submodule(name)],
+            document: String::new(),
+            text,
+            meaning: String::new(),
+        }
+    })
+}
+
+/// Groups that are alike to one that is printed, under their own names.
+pub(crate) fn print_twins(out: &mut String, plan: &Plan<'_>) {
     for (twin, printed) in plan.twins() {
         let (twin, printed) = (&plan.dictionary.group(twin).name, &plan.dictionary.group(printed).name);
         let (twin_type, printed_type) = (names::camel(twin), names::camel(printed));
         line!(out, "/// {twin}, alike to {printed}.\npub use self::{printed_type} as {twin_type};");
-        let (twin, printed) = (names::snake(twin), names::snake(printed));
+        let (twin, printed) = (names::submodule(twin), names::submodule(printed));
         line!(out, "#[doc(no_inline)] pub use self::{printed} as {twin};");
     }
-    line!(out, "}}");
 }
 
 fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     let group = plan.dictionary.group(id);
     let layout = plan.entry_layout(id);
     let name = names::camel(&group.name);
-    let module = names::snake(&group.name);
+    let module = names::submodule(&group.name);
     let count = &plan.field(group.count_tag).name;
     let delimiter = plan.dictionary.delimiter(id);
     let ordinal = |n: u16| n.to_string();
@@ -92,7 +101,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     }
     line!(out, "/// An entry to be written.");
     line!(out, "#[derive(Debug)]\n#[must_use = \"the group has this entry announced\"]");
-    line!(out, "pub struct New<'g, 'b>(pub(in super::super) typed::NewEntry<'g, 'b>);");
+    line!(out, "pub struct New<'g, 'b>(pub(crate) typed::NewEntry<'g, 'b>);");
     line!(out, "impl<'g, 'b> New<'g, 'b> {{");
     let (generic, argument, value) = match borrowing {
         None => ("", String::new(), "typed::NothingRequired"),
@@ -158,7 +167,7 @@ pub(crate) fn print_view_impl(
 fn print_shape_expression(plan: &Plan<'_>, id: GroupId) -> String {
     let list = |tags: Vec<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     format!(
-        "typed::GroupShape {{ count: {}, delimiter: {}, members: typed::Tags::new(&[{}]), ending: &[{}], known: super::KNOWN }}",
+        "typed::GroupShape {{ count: {}, delimiter: {}, members: typed::Tags::new(&[{}]), ending: &[{}] }}",
         plan.dictionary.group(id).count_tag,
         plan.dictionary.delimiter(id),
         list(plan.tags_within(id).iter().copied().collect()),

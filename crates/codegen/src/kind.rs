@@ -40,7 +40,7 @@ pub(crate) enum Holds {
 pub(crate) struct CodeEnum<'d> {
     pub(crate) name: String,
     pub(crate) holds: Holds,
-    /// (variant, value)
+    /// (variant, value), by length and order of the values
     pub(crate) variants: Vec<(String, &'d str)>,
     /// The fields that use it.
     pub(crate) fields: Vec<&'d FieldDef>,
@@ -74,11 +74,13 @@ pub(crate) fn enums(dictionary: &Dictionary) -> Vec<CodeEnum<'_>> {
         let mut variants = Vec::new();
         let mut used = HashSet::from(["Other".to_string()]);
         let mut count: HashMap<String, usize> = HashMap::new();
+        let upper = set.codes.iter().all(|code| !code.name.contains(|c: char| c.is_ascii_lowercase()));
+        let name_of = if upper { names::camel_of_upper } else { names::camel };
         for code in &set.codes {
-            *count.entry(names::camel(&code.name)).or_default() += 1;
+            *count.entry(name_of(&code.name)).or_default() += 1;
         }
         for code in &set.codes {
-            let mut variant = names::camel(&code.name);
+            let mut variant = name_of(&code.name);
             if variant == "Other" || count[&variant] > 1 {
                 variant += &names::value_suffix(&code.value);
             }
@@ -87,6 +89,7 @@ pub(crate) fn enums(dictionary: &Dictionary) -> Vec<CodeEnum<'_>> {
             }
             variants.push((variant, code.value.as_str()));
         }
+        variants.sort_by_key(|(_, value)| (value.len(), *value));
         enums.push(CodeEnum { name, holds, variants, fields });
     }
     enums

@@ -1,9 +1,12 @@
 //! Prints what members are in Rust: getters, setters, fields of a `Required` struct, and the components, which share them.
 
+use std::collections::HashSet;
+
 use fixbolt_dictionary::{ComponentId, Member};
 
 use crate::kind::{Holds, Kind};
 use crate::plan::{Layout, Placed, Plan};
+use crate::share::{Item, Place};
 use crate::{line, names};
 
 /// Where a getter or setter is printed.
@@ -18,30 +21,29 @@ pub(crate) struct Site<'s> {
     pub(crate) root: &'s str,
 }
 
-/// Module `keys`: each tag as it is written, once.
-pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>) {
-    line!(out, "#[allow(dead_code)] // the session writes some of them\nmod keys {{\nuse super::codec::Key;");
+/// Module `keys`: each tag that is written, as it is written, once.
+pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>, used: &HashSet<&str>) {
+    line!(out, "mod keys {{\nuse super::codec::Key;");
     for field in plan.dictionary.fields() {
-        line!(out, "pub(super) const {}: Key = Key::new({});", plan.key_name(field.tag), field.tag);
+        let name = plan.key_name(field.tag);
+        if used.contains(name.as_str()) {
+            line!(out, "pub(super) const {name}: Key = Key::new({});", field.tag);
+        }
     }
     line!(out, "}}");
 }
 
-/// Module `components`: for each one a trait that reads its members and one that writes them.
-pub(crate) fn print_components(out: &mut String, plan: &Plan<'_>) {
-    line!(
-        out,
-        "/// Members that several messages and groups share: for each component a trait of getters and one of setters."
-    );
-    line!(out, "pub mod components {{");
-    line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, keys, typed}};");
-    for &id in &plan.components {
+/// The items of module `components`: for each one a trait that reads its members and one that writes them.
+pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
+    plan.components.iter().map(|&id| {
         let component = plan.dictionary.component(id);
         let name = names::camel(&component.name);
         let members = component_members(plan, id);
         let shadowed = |tag| plan.shadowed_somewhere(tag);
         let ordinal = |n: u16| format!("Self::FIRST + {}", n - 1);
         let site = Site { visibility: "", ordinal: &ordinal, shadowed: &shadowed, root: "" };
+        let mut text = String::new();
+        let out = &mut text;
         line!(out, "/// {}: getters.\npub trait {name}<'m>: typed::View<'m> {{", component.name);
         for member in &members {
             print_getter(out, plan, member, &site);
@@ -53,8 +55,9 @@ pub(crate) fn print_components(out: &mut String, plan: &Plan<'_>) {
             print_setter(out, plan, member, &site);
         }
         line!(out, "}}");
-    }
-    line!(out, "}}");
+        let names = vec![name.clone(), format!("{name}Writer")];
+        Item { place: Place::Components, names, document: String::new(), text, meaning: String::new() }
+    })
 }
 
 /// Implements the traits of a place's components for its view and its writer.
@@ -109,10 +112,24 @@ pub(crate) fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed>
     placed
 }
 
-/// `ClOrdID (11), String`
-fn document(plan: &Plan<'_>, tag: u32) -> String {
+/// `Side (54), char, required: 1 Buy, 2 Sell.` The first codes only when there are many, for the enum names them all.
+fn document(plan: &Plan<'_>, tag: u32, required: bool) -> String {
+    const ENOUGH: usize = 60;
     let field = plan.field(tag);
-    format!("{} ({tag}), {}", field.name, field.kind)
+    let mut text = format!("{} ({tag}), {}", names::in_a_line(&field.name), field.kind);
+    if required {
+        text += ", required";
+    }
+    let codes = field.codes.map_or(&[][..], |set| &plan.dictionary.code_set(set).codes);
+    let behind = text.len() + ENOUGH;
+    for (n, code) in codes.iter().enumerate() {
+        text += if n == 0 { ": " } else { ", " };
+        if text.len() > behind {
+            return text + "...";
+        }
+        text += &format!("{} {}", names::in_a_line(&code.value), names::in_a_line(&code.name));
+    }
+    text + "."
 }
 
 /// The type of a value; `life` is the lifetime of what it borrows.
@@ -157,7 +174,7 @@ pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         let definition = plan.dictionary.group(group);
         let entry = format!("{root}groups::{}<'m>", names::camel(&definition.name));
         let read = if member.required { "required_group" } else { "group" };
-        line!(out, "    /// {}: entries of {}.", document(plan, tag), definition.name);
+        line!(out, "    /// {} Entries of {}.", document(plan, tag, member.required), definition.name);
         line!(
             out,
             "    {visibility}fn {}(&self) -> Result<typed::Group<'m, {entry}>, typed::FieldError> {{ {fields}.{read}() }}",
@@ -166,12 +183,9 @@ pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         return;
     }
     let value = value_type(plan.kind(tag), "'m", root);
-    let (value, read, note) = if member.required {
-        (value, "required", "; required")
-    } else {
-        (format!("Option<{value}>"), "optional", "")
-    };
-    line!(out, "    /// {}{note}.", document(plan, tag));
+    let (value, read) =
+        if member.required { (value, "required") } else { (format!("Option<{value}>"), "optional") };
+    line!(out, "    /// {}", document(plan, tag, member.required));
     line!(
         out,
         "    {visibility}fn {}(&self) -> Result<{value}, typed::FieldError> {{ {fields}.{read}({tag}) }}",
@@ -186,8 +200,13 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     let key = format!("{root}keys::{}", plan.key_name(tag));
     if let Some(group) = member.group {
         let definition = plan.dictionary.group(group);
-        let module = format!("{root}groups::{}", names::snake(&definition.name));
-        line!(out, "    /// {}: as many entries of {} as `items` has.", document(plan, tag), definition.name);
+        let module = format!("{root}groups::{}", names::submodule(&definition.name));
+        line!(
+            out,
+            "    /// {} As many entries of {} as `items` has.",
+            document(plan, tag, member.required),
+            definition.name
+        );
         line!(
             out,
             "    {visibility}fn {}<T>(&mut self, items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>, mut each: impl for<'e> FnMut({module}::New<'e, 'b>, T) -> typed::Written<'e>) -> &mut Self {{",
@@ -203,7 +222,7 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         return;
     }
     let kind = plan.kind(tag);
-    line!(out, "    /// {}.", document(plan, tag));
+    line!(out, "    /// {}", document(plan, tag, false));
     line!(
         out,
         "    {visibility}fn {}(&mut self, value: {}) -> &mut Self {{ {}; self }}",
@@ -260,7 +279,7 @@ pub(crate) fn print_required(
     line!(out, "#[derive(Clone, Copy, Debug)]\npub struct Required{life} {{");
     for member in &fields {
         let kind = argument_type(plan.kind(member.tag), "'v", root);
-        line!(out, "    /// {}.", document(plan, member.tag));
+        line!(out, "    /// {}", document(plan, member.tag, false));
         line!(out, "    pub {}: {kind},", plan.method(member.tag));
     }
     line!(out, "}}");

@@ -1,46 +1,54 @@
-//! Prints the root of the module and the messages: for each a view, and a module with its writer.
+//! Prints header and trailer, and the messages: for each a view, and a module with its writer.
 
 use fixbolt_dictionary::MessageDef;
 
 use crate::entry::print_view_impl;
 use crate::member::{self, Site};
 use crate::plan::{Layout, Plan};
-use crate::{Options, line, names};
+use crate::share::{Item, Place};
+use crate::{line, names};
 
-/// Imports, the tags that are known, header and trailer.
-pub(crate) fn print_root(out: &mut String, plan: &Plan<'_>, options: &Options) {
+/// Header and trailer, if the dictionary has them: items of the root.
+pub(crate) fn header_items(plan: &Plan<'_>) -> Vec<Item> {
+    if !plan.has_header() {
+        return Vec::new();
+    }
     let dictionary = plan.dictionary;
-    line!(out, "// Printed from the dictionary of {}; do not edit.", dictionary.version().name);
-    line!(out, "use {}::{{codec, typed}};", options.library);
-    line!(out, "#[allow(unused_imports)] use {}::typed::{{Put as _, View as _}};", options.library);
-    line!(out, "/// BeginString (8) of the version.");
-    line!(out, "pub const BEGIN_STRING: &[u8] = b\"{}\";", dictionary.version().begin_string);
-    let tags: Vec<String> = dictionary.fields().iter().map(|field| field.tag.to_string()).collect();
-    line!(out, "const KNOWN: &[u32] = &[\n{}\n];", wrap(&tags));
-    if has_header(plan) {
-        print_part(out, plan, "Header", &plan.layout(dictionary.header(), None));
-        print_part(out, plan, "Trailer", &plan.layout(dictionary.trailer(), None));
-        print_header_writer(out, plan);
-    }
+    let root = |name: &str, text| Item {
+        place: Place::Root,
+        names: vec![name.to_string()],
+        document: String::new(),
+        text,
+        meaning: String::new(),
+    };
+    vec![
+        root("Header", print_part(plan, "Header", &plan.layout(dictionary.header(), None))),
+        root("Trailer", print_part(plan, "Trailer", &plan.layout(dictionary.trailer(), None))),
+        root("HeaderWriter", print_header_writer(plan)),
+    ]
 }
 
-/// Every message.
-pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
-    for message in plan.dictionary.messages() {
-        print_message(out, plan, message);
-    }
-}
-
-fn has_header(plan: &Plan<'_>) -> bool {
-    !plan.dictionary.header().is_empty()
-}
-
-fn wrap(words: &[String]) -> String {
-    words.chunks(20).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
+/// Every message: items of the root.
+pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
+    plan.dictionary.messages().iter().map(|message| {
+        let layout = plan.message_layout(message);
+        let mut text = String::new();
+        print_message(&mut text, plan, message, &layout);
+        Item {
+            place: Place::Root,
+            names: vec![names::view(&message.name), names::submodule(&message.name)],
+            document: String::new(),
+            text,
+            // Where its groups end depends on all tags of the version.
+            meaning: layout.groups().next().map_or_else(String::new, |_| plan.known_tags()),
+        }
+    })
 }
 
 /// View of header or trailer.
-fn print_part(out: &mut String, plan: &Plan<'_>, name: &str, layout: &Layout) {
+fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
+    let mut text = String::new();
+    let out = &mut text;
     line!(out, "/// The standard {}.", name.to_lowercase());
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
     print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
@@ -48,11 +56,14 @@ fn print_part(out: &mut String, plan: &Plan<'_>, name: &str, layout: &Layout) {
     line!(out, "    /// That of a message of any type.");
     line!(
         out,
-        "    #[inline] pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message)) }}"
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message, &[])) }}"
     );
+    line!(out, "    /// The value of the first field with this tag, whether the dictionary knows it or not.");
+    line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
     print_getters(out, plan, layout);
     line!(out, "}}");
     member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
+    text
 }
 
 fn print_getters(out: &mut String, plan: &Plan<'_>, layout: &Layout) {
@@ -73,13 +84,18 @@ fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, root: &str)
     }
 }
 
-fn print_header_writer(out: &mut String, plan: &Plan<'_>) {
+fn print_header_writer(plan: &Plan<'_>) -> String {
+    let mut text = String::new();
+    let out = &mut text;
     let layout = plan.layout(&plan.application_header(), None);
     line!(
         out,
         "/// Writes the fields of the standard header that are the application's, in front of the body."
     );
-    line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(&'h mut codec::BodyWriter<'b>);");
+    line!(
+        out,
+        "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(pub(crate) &'h mut codec::BodyWriter<'b>);"
+    );
     line!(out, "impl<'b> typed::Put<'b> for HeaderWriter<'_, 'b> {{");
     line!(
         out,
@@ -90,17 +106,18 @@ fn print_header_writer(out: &mut String, plan: &Plan<'_>) {
     print_setters(out, plan, &layout, "");
     line!(out, "}}");
     member::print_component_impls(out, plan, &layout, "impl<'b>", true, "HeaderWriter<'_, 'b>");
+    text
 }
 
-fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
-    let layout = plan.message_layout(message);
-    let name = names::camel(&message.name);
-    let module = names::snake(&message.name);
+fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout: &Layout) {
+    let name = names::view(&message.name);
+    let module = names::submodule(&message.name);
+    let known = if layout.groups().next().is_some() { "KNOWN" } else { "&[]" };
     let msg_type = message.msg_type.escape_default();
 
     line!(out, "/// {} ({msg_type}).", message.name);
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
-    print_view_impl(out, plan, &layout, &format!("{name}<'m>"), "groups::");
+    print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
     line!(out, "impl<'m> {name}<'m> {{");
     line!(out, "    /// MsgType (35): `{msg_type}`.");
     line!(out, "    pub const MSG_TYPE: codec::MsgType = codec::MsgType::new(b\"{msg_type}\");");
@@ -108,10 +125,10 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     line!(out, "    /// [`typed::WrongMsgType`] when it is of another.");
     line!(
         out,
-        "    #[inline] pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE).map(Self) }}"
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE, {known}).map(Self) }}"
     );
     let mut writer = String::new();
-    let borrowing = member::print_required(&mut writer, plan, &layout, &message.name, "super::");
+    let borrowing = member::print_required(&mut writer, plan, layout, &message.name, "super::");
     let (argument, pass) = match borrowing {
         None => (String::new(), ""),
         Some(true) => (format!(", required: {module}::Required<'_>"), ", required"),
@@ -119,7 +136,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     };
     let result = format!("{module}::Writer<'b, N::Draft>");
     line!(out, "    /// Begins a message; nothing is sent until its `send`.");
-    if has_header(plan) {
+    if plan.has_header() {
         line!(
             out,
             "    #[inline] pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ Self::write_with_header(to, |_| {{}}{pass}) }}"
@@ -145,7 +162,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     line!(out, "    #[inline] pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
     line!(out, "    /// The value of the first field with this tag, whether the dictionary knows it or not.");
     line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
-    if has_header(plan) {
+    if plan.has_header() {
         line!(
             out,
             "    /// The standard header.\n    #[inline] pub fn header(&self) -> Header<'m> {{ Header::read(self.0.message()) }}"
@@ -155,9 +172,9 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
             "    /// The standard trailer.\n    #[inline] pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
         );
     }
-    print_getters(out, plan, &layout);
+    print_getters(out, plan, layout);
     line!(out, "}}");
-    member::print_component_impls(out, plan, &layout, "impl<'m>", false, &format!("{name}<'m>"));
+    member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
 
     line!(out, "/// Writes {} ({msg_type}).\npub mod {module} {{", message.name);
     line!(out, "#[allow(unused_imports)] use super::{{codec, components, typed}};");
@@ -195,7 +212,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
         }
     }
     line!(out, "        Self(typed::MessageWriter::new(draft, &[{}]))\n    }}", groups.join(", "));
-    print_setters(out, plan, &layout, "super::");
+    print_setters(out, plan, layout, "super::");
     line!(out, "    /// Where fields that the dictionary does not know are written.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
     line!(out, "    /// Sends the message.\n    ///\n    /// # Errors");
@@ -204,7 +221,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef) {
     member::print_component_impls(
         out,
         plan,
-        &layout,
+        layout,
         "impl<'b, D: codec::BodySink<'b>>",
         true,
         "Writer<'b, D>",

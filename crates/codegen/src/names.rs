@@ -33,6 +33,28 @@ pub(crate) fn module(file: &str) -> String {
     if name.is_empty() || is_keyword(&name) { name + "_" } else { name }
 }
 
+/// `PARTIALLY_FILLED` as a type: `PartiallyFilled`.
+pub(crate) fn camel_of_upper(name: &str) -> String {
+    camel(&name.to_ascii_lowercase())
+}
+
+/// A dictionary's text as a line of documentation has it.
+pub(crate) fn in_a_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The name of a message's or group's module: snake case, but none of the modules that every version has.
+pub(crate) fn submodule(name: &str) -> String {
+    let name = snake(name);
+    if OWN_MODULES.contains(&name.as_str()) { name + "_" } else { name }
+}
+
+/// The name of a message's view: none of the types that every version has.
+pub(crate) fn view(name: &str) -> String {
+    let name = camel(name);
+    if OWN_TYPES.contains(&name.as_str()) { name + "_" } else { name }
+}
+
 /// A code's value as part of a name: letters and digits stay, anything else is its number.
 pub(crate) fn value_suffix(value: &str) -> String {
     value
@@ -62,6 +84,13 @@ const OWN_METHODS: [&str; 18] = [
     "write",
     "write_with_header",
 ];
+
+/// Modules and functions of every version, and what its modules import.
+const OWN_MODULES: [&str; 8] =
+    ["codec", "components", "dispatch", "fields", "groups", "keys", "other", "typed"];
+
+/// Types of every version.
+const OWN_TYPES: [&str; 6] = ["Handler", "Header", "HeaderWriter", "Message", "Other", "Trailer"];
 
 fn is_keyword(name: &str) -> bool {
     matches!(
@@ -125,7 +154,7 @@ fn digit_first(name: String) -> String {
 }
 
 /// The words of a name: a capital begins one, a run of capitals is one (its last letter begins the next one when small letters
-/// follow), and a plural `s` or an `id` behind a run of capitals does not split the run (`PartyIDs`, `IOIid`).
+/// follow), and a plural `s`, an `id` or a `non` behind a run of capitals does not split the run (`PartyIDs`, `IOIid`, `XMLnonFIX`).
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = Vec::new();
@@ -141,11 +170,14 @@ fn words(name: &str) -> Vec<String> {
             Some(before) if letter.is_ascii_uppercase() => {
                 before.is_ascii_lowercase()
                     || (before.is_ascii_digit() && !tail.is_empty())
-                    || (before.is_ascii_uppercase() && !tail.is_empty() && tail != "s" && tail != "id")
+                    || (before.is_ascii_uppercase()
+                        && !tail.is_empty()
+                        && !matches!(tail.as_str(), "s" | "id" | "non"))
             }
-            Some(before) if letter == 'i' => {
-                let run = at >= 2 && letters[at - 2].is_ascii_uppercase();
-                before.is_ascii_uppercase() && run && tail == "d" && at + 2 == letters.len()
+            Some(before)
+                if before.is_ascii_uppercase() && at >= 2 && letters[at - 2].is_ascii_uppercase() =>
+            {
+                letter == 'i' && tail == "d" && at + 2 == letters.len() || letter == 'n' && tail == "on"
             }
             _ => false,
         };
@@ -181,6 +213,7 @@ mod tests {
             ("RFQReqID", "rfq_req_id"),
             ("OutMainCntryUIndex", "out_main_cntry_u_index"),
             ("URLLink", "url_link"),
+            ("XMLnonFIX", "xml_non_fix"),
             ("Yield", "yield_"),
             ("Header", "header_"),
         ] {
@@ -194,6 +227,10 @@ mod tests {
         assert_eq!(camel("3DInternet"), "_3DInternet");
         assert_eq!(camel("half-day open"), "HalfDayOpen");
         assert_eq!(camel("Self"), "Self_");
+        assert_eq!(camel_of_upper("PARTIALLY_FILLED"), "PartiallyFilled");
+        assert_eq!(view("Message"), "Message_");
+        assert_eq!(submodule("Fields"), "fields_");
+        assert_eq!(submodule("Keys"), "keys_");
         assert_eq!(value_suffix("1/32"), "12F32");
         assert_eq!(module("FIX.4.4-Paint"), "fix_4_4_paint");
         assert_eq!(module("2venue"), "_2venue");

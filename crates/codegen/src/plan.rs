@@ -162,6 +162,17 @@ impl<'d> Plan<'d> {
         self.always.contains(&component)
     }
 
+    /// Whether the version has header and trailer of its own, as every one but those over a transport has.
+    pub(crate) fn has_header(&self) -> bool {
+        !self.dictionary.header().is_empty()
+    }
+
+    /// All tags of the version, ascending, as a list.
+    pub(crate) fn known_tags(&self) -> String {
+        let tags: Vec<String> = self.dictionary.fields().iter().map(|field| field.tag.to_string()).collect();
+        tags.chunks(20).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
+    }
+
     /// Fields of the header that the application may write.
     pub(crate) fn application_header(&self) -> Vec<Member> {
         let session = |member: &&Member| match member {

@@ -26,7 +26,7 @@ pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>>
     let messages = dictionary.messages();
     line!(out, "pub(crate) const MESSAGES: [Case; {}] = [", messages.len());
     for message in messages {
-        let (name, module) = (&message.name, names::snake(&message.name));
+        let (name, module) = (&message.name, names::submodule(&message.name));
         let msg_type = message.msg_type.escape_default();
         line!(
             out,
@@ -78,7 +78,7 @@ impl Printer<'_, '_> {
     fn group(&self, out: &mut String, id: GroupId) {
         let plan = self.plan;
         let name = &plan.dictionary.group(id).name;
-        let (module, view) = (names::snake(name), names::camel(name));
+        let (module, view) = (names::submodule(name), names::camel(name));
         let layout = plan.entry_layout(id);
         let delimiter = layout.all.first();
         line!(
@@ -123,7 +123,7 @@ impl Printer<'_, '_> {
 
     fn message(&self, out: &mut String, message: &MessageDef) {
         let plan = self.plan;
-        let (module, view) = (names::snake(&message.name), names::camel(&message.name));
+        let (module, view) = (names::submodule(&message.name), names::view(&message.name));
         let layout = plan.message_layout(message);
         line!(
             out,
@@ -190,7 +190,8 @@ impl Printer<'_, '_> {
     fn write(&self, out: &mut String, placed: &Placed) {
         let (plan, tag) = (self.plan, placed.tag);
         if let Some(group) = placed.group {
-            let (method, module) = (plan.group_method(tag), names::snake(&plan.dictionary.group(group).name));
+            let (method, module) =
+                (plan.group_method(tag), names::submodule(&plan.dictionary.group(group).name));
             line!(
                 out,
                 "    if v.writes({tag}) {{ w.{method}(v.entries({tag}), |new, entry| write_group_{module}(new, &entry)); }}"
@@ -207,7 +208,7 @@ impl Printer<'_, '_> {
             let tag = placed.tag;
             if let Some(group) = placed.group {
                 let (method, module) =
-                    (plan.group_method(tag), names::snake(&plan.dictionary.group(group).name));
+                    (plan.group_method(tag), names::submodule(&plan.dictionary.group(group).name));
                 line!(out, "    v.group({tag}, r.{method}(), read_group_{module});");
                 continue;
             }

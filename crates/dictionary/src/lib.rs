@@ -52,7 +52,7 @@ pub use model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, FlatMember, GroupDef, GroupId,
     Member, MessageDef, Source, Version,
 };
-pub use names::upper_snake;
+pub use names::{field_names, message_names, upper_snake};
 pub use options::ReadOptions;
 pub use read::{ReadError, Warning};
 pub use shipped::{

@@ -65,6 +65,22 @@ pub(crate) fn message_alias(name: &str) -> Option<&'static str> {
         .map(|&(msg_type, _)| msg_type)
 }
 
+/// All names that the dictionaries of FIX Orchestra, QuickFIX and QuickFIX/J have for the field with this tag, where they disagree.
+pub fn field_names(tag: u32) -> &'static [&'static str] {
+    FIELD_ALIASES.iter().find(|alias| alias.0 == tag).map_or(&[], |alias| alias.1)
+}
+
+/// All names that the dictionaries have for the message of this type, where they disagree.
+///
+/// ```
+/// use fixbolt_dictionary::message_names;
+/// assert_eq!(message_names(b"D"), ["NewOrderSingle", "OrderSingle"]);
+/// assert!(message_names(b"8").is_empty());
+/// ```
+pub fn message_names(msg_type: &[u8]) -> &'static [&'static str] {
+    MESSAGE_ALIASES.iter().find(|alias| alias.0.as_bytes() == msg_type).map_or(&[], |alias| alias.1)
+}
+
 /// Fields that bear several names over versions and dialects.
 const FIELD_ALIASES: &[(u32, &[&str])] = &[
     (22, &["IDSource", "SecurityIDSource"]),

@@ -1,4 +1,6 @@
-//! Typed messages of the standard FIX versions, printed at build time, each behind a feature: `fix42`, `fix44`.
+//! Typed messages of the standard FIX versions, printed at build time, each behind a feature: `fix40`, `fix41`, `fix42`, `fix43`,
+//! `fix44`, `fix50`, `fix50sp1`, `fix50sp2`, `fix-latest` (module `fix_latest`), `fixt11`. A type that two versions have just so
+//! is one type.
 //!
 //! A message is read through a view over its bytes, and written field by field into whatever takes a body: a session, a queue,
 //! plain memory. Nothing is copied into structs, and nothing is allocated.
@@ -56,6 +58,20 @@ pub mod typed;
 
 pub use fixbolt_codec as codec;
 
+/// FIX.4.0.
+#[cfg(feature = "fix40")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix40 {
+    include!(concat!(env!("OUT_DIR"), "/fix40.rs"));
+}
+
+/// FIX.4.1.
+#[cfg(feature = "fix41")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix41 {
+    include!(concat!(env!("OUT_DIR"), "/fix41.rs"));
+}
+
 /// FIX.4.2.
 #[cfg(feature = "fix42")]
 #[allow(clippy::all)] // printed: names and shapes are the dictionary's
@@ -63,9 +79,51 @@ pub mod fix42 {
     include!(concat!(env!("OUT_DIR"), "/fix42.rs"));
 }
 
+/// FIX.4.3.
+#[cfg(feature = "fix43")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix43 {
+    include!(concat!(env!("OUT_DIR"), "/fix43.rs"));
+}
+
 /// FIX.4.4.
 #[cfg(feature = "fix44")]
 #[allow(clippy::all)] // printed: names and shapes are the dictionary's
 pub mod fix44 {
     include!(concat!(env!("OUT_DIR"), "/fix44.rs"));
+}
+
+/// FIX.5.0. Header, trailer and session messages are those of FIXT.1.1.
+#[cfg(feature = "fix50")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix50 {
+    include!(concat!(env!("OUT_DIR"), "/fix50.rs"));
+}
+
+/// FIX.5.0 SP1. Header, trailer and session messages are those of FIXT.1.1.
+#[cfg(feature = "fix50sp1")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix50sp1 {
+    include!(concat!(env!("OUT_DIR"), "/fix50sp1.rs"));
+}
+
+/// FIX.5.0 SP2. Header, trailer and session messages are those of FIXT.1.1.
+#[cfg(feature = "fix50sp2")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix50sp2 {
+    include!(concat!(env!("OUT_DIR"), "/fix50sp2.rs"));
+}
+
+/// FIX Latest. Header, trailer and session messages are those of FIXT.1.1.
+#[cfg(feature = "fix-latest")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fix_latest {
+    include!(concat!(env!("OUT_DIR"), "/fix_latest.rs"));
+}
+
+/// FIXT.1.1: header, trailer and session messages of FIX.5.0 and later.
+#[cfg(feature = "fixt11")]
+#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+pub mod fixt11 {
+    include!(concat!(env!("OUT_DIR"), "/fixt11.rs"));
 }

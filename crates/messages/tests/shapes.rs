@@ -28,7 +28,6 @@ impl<'m> Entry<'m> for Colour<'m> {
         delimiter: 5001,
         members: Tags::new(&[58, 5001, 5002, 5010, 5011]),
         ending: &[58],
-        known: KNOWN,
     };
     fn over(fields: Fields<'m>) -> Self {
         Self(fields)
@@ -42,13 +41,8 @@ impl<'m> View<'m> for Shade<'m> {
 }
 
 impl<'m> Entry<'m> for Shade<'m> {
-    const SHAPE: &'static GroupShape = &GroupShape {
-        count: 5010,
-        delimiter: 5011,
-        members: Tags::new(&[5002, 5011]),
-        ending: &[],
-        known: KNOWN,
-    };
+    const SHAPE: &'static GroupShape =
+        &GroupShape { count: 5010, delimiter: 5011, members: Tags::new(&[5002, 5011]), ending: &[] };
     fn over(fields: Fields<'m>) -> Self {
         Self(fields)
     }
@@ -59,7 +53,7 @@ const GROUPS: &[&GroupShape] = &[Colour::SHAPE];
 /// Text (58) of the message, and how many entries its group has.
 fn read(body: &str) -> (Option<Vec<u8>>, Option<usize>) {
     text(b"UX", body, |message| {
-        let fields = Fields::of(message);
+        let fields = Fields::of(message, KNOWN);
         let outside = fields.outside(GROUPS);
         let text: Option<&[u8]> = outside.optional(58).unwrap();
         assert_eq!(outside.required::<&[u8]>(58).ok(), text);
@@ -86,7 +80,7 @@ fn the_second_one_behind_an_entrys_beginning_is_the_messages() {
 #[test]
 fn a_group_in_an_entry_is_read_from_that_entry() {
     text(b"UX", "5000=2|5001=red|5010=2|5011=a|5002=b|5011=c|5001=blue|5010=1|5011=d|58=in|", |message| {
-        let fields = Fields::of(message);
+        let fields = Fields::of(message, KNOWN);
         let colours: Vec<Vec<&[u8]>> = fields
             .required_group::<Colour<'_>>()
             .unwrap()

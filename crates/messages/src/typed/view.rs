@@ -15,6 +15,8 @@ use fixbolt_codec::{FromField, Message, MsgType, MultipleStringValue, Tag, Value
 #[derive(Clone, Debug)]
 pub struct Fields<'m> {
     message: Message<'m>,
+    /// All tags of the version, ascending: any of them that is no member of a group ends the group. Empty: every tag does.
+    known: &'static [u32],
     start: usize,
     end: usize,
     /// Where the next look-up begins: behind the last hit.
@@ -115,8 +117,6 @@ pub struct GroupShape {
     pub members: Tags,
     /// Members that may also stand behind the group: the second one behind the last entry's beginning does.
     pub ending: &'static [u32],
-    /// All tags of the version, ascending: any of them that is no member ends the group.
-    pub known: &'static [u32],
 }
 
 /// A set of tags: every field of a group is looked up in one.
@@ -156,8 +156,9 @@ struct Region {
 }
 
 impl GroupShape {
-    /// The region of the group whose count field is in front of `start`, within `tags[..end]`.
-    fn region(&self, tags: &[u32], start: usize, end: usize) -> Region {
+    /// The region of the group whose count field is in front of `start`, within `tags[..end]`; `known` as in [`Fields`].
+    fn region(&self, tags: &[u32], start: usize, end: usize, known: &[u32]) -> Region {
+        let is_known = |tag| known.is_empty() || known.binary_search(&tag).is_ok();
         let (mut at, mut entries, mut entry) = (start, 0, start);
         while at < end {
             let tag = tags[at];
@@ -165,7 +166,7 @@ impl GroupShape {
                 entries += 1;
                 entry = at;
             } else if entries == 0
-                || !self.members.contains(tag) && self.known.binary_search(&tag).is_ok()
+                || !self.members.contains(tag) && is_known(tag)
                 || self.ending.contains(&tag) && tags[entry..at].contains(&tag)
             {
                 break;
@@ -177,20 +178,21 @@ impl GroupShape {
 }
 
 impl<'m> Fields<'m> {
-    /// All fields of a message.
+    /// All fields of a message. `known` are all tags of the version, ascending: any of them that is no member of a group ends
+    /// the group; when it is empty, every other tag does.
     #[must_use]
-    pub const fn of(message: Message<'m>) -> Self {
+    pub const fn of(message: Message<'m>, known: &'static [u32]) -> Self {
         // Behind BeginString, BodyLength, MsgType.
-        Self { message, start: 0, end: message.len(), next: Cell::new(3) }
+        Self { message, known, start: 0, end: message.len(), next: Cell::new(3) }
     }
 
-    /// All fields of a message of the type `wanted`.
+    /// All fields of a message of the type `wanted`; `known` as for [`Fields::of`].
     ///
     /// # Errors
     /// [`WrongMsgType`] when it is of another.
-    pub fn read(message: Message<'m>, wanted: MsgType) -> Result<Self, WrongMsgType> {
+    pub fn read(message: Message<'m>, wanted: MsgType, known: &'static [u32]) -> Result<Self, WrongMsgType> {
         if message.msg_type() == wanted.as_bytes() {
-            Ok(Self::of(message))
+            Ok(Self::of(message, known))
         } else {
             Err(WrongMsgType { wanted })
         }
@@ -290,14 +292,15 @@ impl<'m> Fields<'m> {
         let (mut start, mut end, mut entries) = (0, 0, 0);
         if let Some(at) = count_at {
             let announced = self.value::<u32>(shape.count, count_at)?.unwrap_or(0);
-            let region = shape.region(self.message.tags(), at + 1, self.end);
+            let region = shape.region(self.message.tags(), at + 1, self.end, self.known);
             (start, end, entries) = (at + 1, region.end, region.entries);
             if u32::try_from(entries) != Ok(announced) {
                 return Err(FieldError { tag: Tag::new(shape.count), kind: FieldErrorKind::Count });
             }
             self.next.set(end);
         }
-        Ok(Group { message: self.message, start, end, left: entries, entry: PhantomData })
+        let Self { message, known, .. } = *self;
+        Ok(Group { message, known, start, end, left: entries, entry: PhantomData })
     }
 }
 
@@ -352,7 +355,7 @@ impl<'m> Outside<'_, 'm> {
                 return Some(at);
             }
             at = match self.groups.iter().find(|shape| shape.count == tags[at]) {
-                Some(shape) => shape.region(tags, at + 1, end).end,
+                Some(shape) => shape.region(tags, at + 1, end, self.fields.known).end,
                 None => at + 1,
             };
         }
@@ -364,6 +367,7 @@ impl<'m> Outside<'_, 'm> {
 #[derive(Debug)]
 pub struct Group<'m, E> {
     message: Message<'m>,
+    known: &'static [u32],
     start: usize,
     end: usize,
     left: usize,
@@ -388,7 +392,8 @@ impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
         let behind = &self.message.tags()[start + 1..self.end];
         let length = find_tag(behind, E::SHAPE.delimiter).unwrap_or(behind.len());
         self.start = start + 1 + length;
-        Some(E::over(Fields { message: self.message, start, end: self.start, next: Cell::new(start) }))
+        let Self { message, known, start: end, .. } = *self;
+        Some(E::over(Fields { message, known, start, end, next: Cell::new(start) }))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -1,0 +1,55 @@
+//! Prints messages and enums under the other names that the standard's versions, QuickFIX and QuickFIX/J have for them, so that
+//! a program finds what it knows, and a renamed item goes on being found under its old name.
+//!
+//! An alias never takes a name that an item has.
+
+use std::collections::HashSet;
+
+use fixbolt_dictionary::{field_names, message_names};
+
+use crate::kind::Holds;
+use crate::plan::Plan;
+use crate::{line, names};
+
+/// Aliases of messages, in the root.
+pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
+    let messages = plan.dictionary.messages();
+    let mut taken: HashSet<String> = messages.iter().map(|message| names::view(&message.name)).collect();
+    for message in messages {
+        for alias in others(message_names(message.msg_type.as_bytes()), &message.name) {
+            if !taken.insert(names::view(alias)) {
+                continue;
+            }
+            let view = names::view(&message.name);
+            line!(out, "/// {view} ({}) under another name.", message.msg_type.escape_default());
+            line!(out, "pub type {}<'m> = {view}<'m>;", names::view(alias));
+            let (module, alias) = (names::submodule(&message.name), names::submodule(alias));
+            line!(out, "#[doc(no_inline)] pub use self::{module} as {alias};");
+        }
+    }
+}
+
+/// Aliases of enums that are named after a field, in module `fields`.
+pub(crate) fn print_enums(out: &mut String, plan: &Plan<'_>) {
+    let mut taken: HashSet<String> = plan.enums.iter().map(|code_enum| code_enum.name.clone()).collect();
+    for code_enum in &plan.enums {
+        let life = if code_enum.holds == Holds::Text { "<'m>" } else { "" };
+        for field in code_enum.fields.iter().filter(|field| names::camel(&field.name) == code_enum.name) {
+            for alias in others(field_names(field.tag), &field.name) {
+                let alias = names::camel(alias);
+                if taken.insert(alias.clone()) {
+                    let name = &code_enum.name;
+                    line!(out, "/// {name} under the name of another version.");
+                    line!(out, "pub type {alias}{life} = {name}{life};");
+                }
+            }
+        }
+    }
+}
+
+/// The names beside `name`, if it is one of them: what a dialect calls by a name of its own has no other.
+fn others<'n>(all: &'n [&'n str], name: &str) -> impl Iterator<Item = &'n str> {
+    let known = all.iter().any(|other| other.eq_ignore_ascii_case(name));
+    let name = name.to_string();
+    all.iter().copied().filter(move |other| known && !other.eq_ignore_ascii_case(&name))
+}

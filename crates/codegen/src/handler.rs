@@ -1,0 +1,68 @@
+//! Prints what chooses by MsgType: `Message`, an enum over all messages of the version, and `Handler`, a trait with a method a
+//! message.
+
+use crate::plan::Plan;
+use crate::{line, names};
+
+/// Enum, trait and function, in the root.
+pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
+    let version = &plan.dictionary.version().name;
+    let messages: Vec<(String, String, String)> = plan
+        .dictionary
+        .messages()
+        .iter()
+        .map(|message| {
+            let msg_type = message.msg_type.escape_default().to_string();
+            (names::view(&message.name), names::submodule(&message.name), msg_type)
+        })
+        .collect();
+
+    line!(out, "/// A message of {version}, by its MsgType (35).");
+    line!(out, "#[derive(Clone, Debug)]\npub enum Message<'m> {{");
+    for (view, _, msg_type) in &messages {
+        line!(out, "    /// `{msg_type}`\n    {view}({view}<'m>),");
+    }
+    line!(out, "    /// A message of any other type.\n    Other(codec::Message<'m>),\n}}");
+    line!(out, "impl<'m> Message<'m> {{");
+    line!(out, "    /// The message as one of its type.");
+    line!(out, "    #[inline] #[must_use] pub fn read(message: codec::Message<'m>) -> Self {{");
+    line!(out, "        let read = match message.msg_type() {{");
+    for (view, _, msg_type) in &messages {
+        line!(out, "            b\"{msg_type}\" => {view}::read(message).map(Self::{view}),");
+    }
+    line!(out, "            _ => return Self::Other(message),\n        }};");
+    line!(out, "        read.unwrap_or(Self::Other(message))\n    }}\n}}");
+
+    line!(
+        out,
+        "/// What is done with messages of {version}: a method for each type, called by [`dispatch`]."
+    );
+    line!(out, "///");
+    line!(
+        out,
+        "/// `C` is what the caller hands along, for example a turn of a session. A method that is not written passes its"
+    );
+    line!(out, "/// message on to [`Handler::on_other`].");
+    line!(out, "pub trait Handler<C: ?Sized> {{");
+    line!(out, "    /// What a method answers.\n    type Answer;");
+    line!(out, "    /// A message whose type has no method here, or none that was written.");
+    line!(out, "    fn on_other(&mut self, message: codec::Message<'_>, context: &mut C) -> Self::Answer;");
+    for (view, module, msg_type) in &messages {
+        line!(out, "    /// {view} ({msg_type}).");
+        line!(
+            out,
+            "    #[inline] fn on_{module}(&mut self, message: {view}<'_>, context: &mut C) -> Self::Answer {{ self.on_other(message.message(), context) }}"
+        );
+    }
+    line!(out, "}}");
+    line!(out, "/// Calls the handler's method for the message's type.");
+    line!(
+        out,
+        "#[inline] pub fn dispatch<C: ?Sized, H: Handler<C> + ?Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> H::Answer {{"
+    );
+    line!(out, "    match Message::read(message) {{");
+    for (view, module, _) in &messages {
+        line!(out, "        Message::{view}(message) => handler.on_{module}(message, context),");
+    }
+    line!(out, "        Message::Other(message) => handler.on_other(message, context),\n    }}\n}}");
+}

@@ -1,0 +1,223 @@
+//! What versions that are printed together share: an item that an earlier one of them has just so is re-exported from there.
+//!
+//! Two items are the same when their text is the same and everything that the text refers to is the same. So whether two
+//! versions have an item in common depends on these two alone: a version more or less among those that are printed makes no
+//! two types different, and none equal.
+
+use std::collections::HashMap;
+
+/// Where an item stands in a version's module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Root,
+    Fields,
+    Components,
+    Groups,
+}
+
+impl Place {
+    /// The name of the module below the version's; the root has none.
+    pub(crate) const fn module(self) -> &'static str {
+        match self {
+            Place::Root => "",
+            Place::Fields => "fields",
+            Place::Components => "components",
+            Place::Groups => "groups",
+        }
+    }
+
+    /// From this place up to where the versions' modules stand beside one another.
+    const fn up(self) -> &'static str {
+        match self {
+            Place::Root => "super",
+            _ => "super::super",
+        }
+    }
+}
+
+/// Something printed that can be shared.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) place: Place,
+    /// What it defines: a type, and often a module or another type beside it. Texts refer to each by its place and name.
+    pub(crate) names: Vec<String>,
+    /// Lines of documentation in front of the text. They make no difference.
+    pub(crate) document: String,
+    pub(crate) text: String,
+    /// What the text means beyond what it says.
+    pub(crate) meaning: String,
+}
+
+/// An item's class: two items are the same when theirs is.
+type Class = u32;
+
+/// The items of all versions printed so far.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    classes: HashMap<(String, String, Vec<Class>), Class>,
+    /// For each class the module of the version that has it first, in each place.
+    homes: HashMap<(Place, Class), String>,
+    /// What each version has, by module, place and name.
+    versions: HashMap<String, HashMap<(Place, String), Class>>,
+}
+
+/// A version's items: what is to be printed, and what is taken from earlier versions.
+#[derive(Debug)]
+pub(crate) struct Sorted {
+    pub(crate) printed: Vec<Item>,
+    /// Names by place and module of the earlier version.
+    taken: Vec<(Place, String, Vec<String>)>,
+}
+
+impl Shelf {
+    /// Sorts the items of the version whose module is called `module`. Over a transport the session messages, and whatever
+    /// only they use, are the transport's without a question.
+    pub(crate) fn sort(&mut self, module: &str, items: Vec<Item>, sessions: Option<&Sessions>) -> Sorted {
+        let mut known = Known::new(&items);
+        if let Some(sessions) = sessions {
+            self.take_sessions(sessions, &items, &mut known);
+        }
+        for n in 0..items.len() {
+            self.class(&items, &mut known, n);
+        }
+        let mut sorted = Sorted { printed: Vec::new(), taken: Vec::new() };
+        let mut own = HashMap::new();
+        for (n, item) in items.into_iter().enumerate() {
+            let class = known.classes[n].expect("every item has its class by now");
+            own.extend(item.names.iter().map(|name| ((item.place, name.clone()), class)));
+            match self.homes.get(&(item.place, class)) {
+                Some(home) => sorted.take(item.place, home, item.names),
+                None => {
+                    self.homes.insert((item.place, class), module.to_string());
+                    sorted.printed.push(item);
+                }
+            }
+        }
+        self.versions.insert(module.to_string(), own);
+        sorted
+    }
+
+    /// Gives the class of the transport's item of the same name to the session messages and to what no other message uses.
+    fn take_sessions(&self, sessions: &Sessions, items: &[Item], known: &mut Known) {
+        let Some(theirs) = self.versions.get(&sessions.module) else { return };
+        let of_session = |item: &Item| item.place == Place::Root && sessions.names.contains(&item.names[0]);
+        let mut used = vec![false; items.len()];
+        let mut open: Vec<usize> =
+            (0..items.len()).filter(|&n| items[n].place == Place::Root && !of_session(&items[n])).collect();
+        while let Some(n) = open.pop() {
+            if !std::mem::replace(&mut used[n], true) {
+                let parts = references(&items[n]).into_iter().filter_map(|part| known.places.get(&part));
+                open.extend(parts.filter(|part| !of_session(&items[**part])));
+            }
+        }
+        for (n, item) in items.iter().enumerate().filter(|(n, _)| !used[*n]) {
+            known.classes[n] = theirs.get(&(item.place, item.names[0].clone())).copied();
+        }
+    }
+
+    fn class(&mut self, items: &[Item], known: &mut Known, n: usize) -> Class {
+        if let Some(class) = known.classes[n] {
+            return class;
+        }
+        let item = &items[n];
+        let mut parts = Vec::new();
+        for reference in references(item) {
+            // Components and groups hold one another in no circle: readers refuse that.
+            if let Some(&part) = known.places.get(&reference)
+                && part != n
+            {
+                parts.push(self.class(items, known, part));
+            }
+        }
+        let next = self.classes.len() as Class;
+        let class = *self.classes.entry((item.text.clone(), item.meaning.clone(), parts)).or_insert(next);
+        known.classes[n] = Some(class);
+        class
+    }
+}
+
+/// What a version over a transport takes from it: the names of header, trailer and session messages.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    pub(crate) module: String,
+    pub(crate) names: Vec<String>,
+}
+
+impl Sorted {
+    fn take(&mut self, place: Place, home: &str, names: Vec<String>) {
+        match self.taken.iter_mut().find(|taken| taken.0 == place && taken.1 == home) {
+            Some(taken) => taken.2.extend(names),
+            None => self.taken.push((place, home.to_string(), names)),
+        }
+    }
+
+    /// The items of a place, behind what is re-exported there.
+    pub(crate) fn print(&self, out: &mut String, place: Place) {
+        for (_, home, names) in self.taken.iter().filter(|taken| taken.0 == place) {
+            let below = match place {
+                Place::Root => String::new(),
+                _ => format!("::{}", place.module()),
+            };
+            out.push_str(&format!("pub use {}::{home}{below}::{{\n", place.up()));
+            for names in names.chunks(6) {
+                out.push_str(&format!("    {},\n", names.join(", ")));
+            }
+            out.push_str("};\n");
+        }
+        for item in self.printed.iter().filter(|item| item.place == place) {
+            out.push_str(&item.document);
+            out.push_str(&item.text);
+        }
+    }
+
+    /// Whether one of the printed items has the word.
+    pub(crate) fn words_behind(&self, prefix: &str) -> std::collections::HashSet<&str> {
+        self.printed.iter().flat_map(|item| words_behind(&item.text, prefix)).collect()
+    }
+}
+
+struct Known {
+    places: HashMap<(Place, String), usize>,
+    classes: Vec<Option<Class>>,
+}
+
+impl Known {
+    fn new(items: &[Item]) -> Self {
+        let places = items
+            .iter()
+            .enumerate()
+            .flat_map(|(n, item)| item.names.iter().map(move |name| ((item.place, name.clone()), n)))
+            .collect();
+        Known { places, classes: vec![None; items.len()] }
+    }
+}
+
+/// What an item's text refers to, each once, in the order of the text.
+fn references(item: &Item) -> Vec<(Place, String)> {
+    let mut found = Vec::new();
+    for place in [Place::Fields, Place::Components, Place::Groups] {
+        let mut seen = std::collections::HashSet::new();
+        for word in words_behind(&item.text, &format!("{}::", place.module())) {
+            if seen.insert(word) {
+                found.push((place, word.to_string()));
+            }
+        }
+    }
+    if item.place == Place::Root {
+        for name in ["Header", "HeaderWriter", "Trailer"] {
+            if item.text.contains(&format!(" {name}<'")) || item.text.contains(&format!("mut {name}<'")) {
+                found.push((Place::Root, name.to_string()));
+            }
+        }
+    }
+    found
+}
+
+/// The identifiers that follow `prefix` in a text.
+fn words_behind<'t>(text: &'t str, prefix: &str) -> impl Iterator<Item = &'t str> {
+    text.match_indices(prefix).map(|(at, prefix)| {
+        let rest = &text[at + prefix.len()..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
