@@ -20,7 +20,7 @@
 //!
 //! The format holds facts only: there is no place for a description.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::assemble::{Draft, Fault, Place};
@@ -234,6 +234,10 @@ impl<'a> Reader<'a> {
                 }
                 ("table", _) => Err(format!("this table's format is not {FORMAT}, the one understood here")),
                 _ if !format_seen => Err("the first line of a table is 'table 1'".to_string()),
+                // A source may have no licence; all else has a name.
+                (keyword, words) if keyword != "source" && words.contains(&"") => {
+                    Err("a word is empty: two spaces behind one another, or one at the end".to_string())
+                }
                 ("version", [name]) => unescape(name).map(|name| self.draft.version = Version::named(&name)),
                 ("source", [name, hash, licence]) => self.source(name, hash, licence),
                 ("codes", [name, codes @ ..]) => self.codes(at, name, codes),
@@ -275,9 +279,16 @@ impl<'a> Reader<'a> {
     fn codes(&mut self, at: u32, name: &str, codes: &[&str]) -> Result<(), String> {
         let code = |word: &&str| {
             let (value, name) = word.split_once('=').ok_or_else(|| format!("'{word}' is not VALUE=NAME"))?;
+            if value.is_empty() || name.is_empty() {
+                return Err(format!("'{word}' is not VALUE=NAME"));
+            }
             Ok(Code { value: unescape(value)?, name: unescape(name)? })
         };
-        let codes = codes.iter().map(code).collect::<Result<_, String>>()?;
+        let codes = codes.iter().map(code).collect::<Result<Vec<_>, String>>()?;
+        let mut values = HashSet::new();
+        if let Some(twice) = codes.iter().find(|code| !values.insert(&code.value)) {
+            return Err(format!("the code '{}' is there twice", twice.value));
+        }
         self.draft.code_sets.push(CodeSet { name: unescape(name)?, codes });
         self.places.code_sets.push(at);
         Ok(())
@@ -410,6 +421,31 @@ mod tests {
         assert_eq!(dictionary.codes(54)[1].value, "ISO Code");
         assert_eq!(dictionary.codes(54)[1].name, "With=sign");
         assert_eq!(dictionary.field(96).and_then(|field| field.length_tag), Some(95));
+    }
+
+    /// Found by the fuzzer: QuickFIX's XML could not say it.
+    #[test]
+    fn nothing_is_without_a_name() {
+        for (right, wrong) in [
+            ("Account String", " String"),
+            ("1=Buy", "=Buy"),
+            ("1=Buy", "1="),
+            ("codes S", "codes "),
+            ("group P 453", "group  453"),
+            ("D Order", "D "),
+            ("D Order", " Order"),
+            ("header 1!", "header 1! "),
+        ] {
+            let errors = Dictionary::from_table(&TABLE.replace(right, wrong)).expect_err(wrong);
+            let told = |words| errors.iter().any(|error: &ReadError| error.reason.contains(words));
+            assert!(told("a word is empty") || told("is not VALUE=NAME"), "{wrong}: {}", errors[0]);
+        }
+    }
+
+    #[test]
+    fn a_code_stands_in_its_set_once() {
+        let errors = Dictionary::from_table(&TABLE.replace("1=Buy", "1=Buy 1=Purchase")).expect_err("twice");
+        assert_eq!(errors[0].to_string(), "line 4: codes S: the code '1' is there twice");
     }
 
     #[test]

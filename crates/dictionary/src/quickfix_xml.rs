@@ -165,8 +165,11 @@ impl<'a, 'd> Reader<'a, 'd> {
         let (major, minor) =
             (xml::number(root, "major", &mut self.found), xml::number(root, "minor", &mut self.found));
         let service_pack = match root.attribute("servicepack") {
-            None | Some("0" | "") => String::new(),
-            Some(pack) => format!("SP{pack}"),
+            None | Some("") => String::new(),
+            Some(_) => match xml::number(root, "servicepack", &mut self.found)? {
+                0 => String::new(),
+                pack => format!("SP{pack}"),
+            },
         };
         Some(Version::named(&format!("{kind}.{}.{}{service_pack}", major?, minor?)))
     }

@@ -17,7 +17,7 @@ impl Dictionary {
     /// the dialect has no words:
     /// - FIX Latest, and whatever is called otherwise than `FIX.4.4` or `FIX.5.0SP2`, is written as FIX.5.0SP2;
     /// - a data field's length field is found again by the standard's pairs or by its name (`XLen`, `XLength`);
-    /// - before FIX 4.2 a char is a string of any length;
+    /// - before FIX 4.2, and where a code of it is longer than a byte, a char is a string of any length;
     /// - characters that XML cannot hold become U+FFFD.
     ///
     /// Code sets that fields share become one for each field, and the source is gone.

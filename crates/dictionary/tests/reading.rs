@@ -30,6 +30,9 @@ fn versions_are_told_apart_by_major_minor_and_service_pack() {
         ("major='4' minor='2'", "FIX.4.2", "FIX.4.2", Some("4")),
         ("type='FIX' major='5' minor='0' servicepack='2'", "FIX.5.0SP2", "FIXT.1.1", Some("9")),
         ("servicepack='0' minor='0' major='5'", "FIX.5.0", "FIXT.1.1", Some("7")),
+        // Found by the fuzzer.
+        ("type='FIX' major='4' minor='4' servicepack='00'", "FIX.4.4", "FIX.4.4", Some("6")),
+        ("type='FIX' major='5' minor='0' servicepack='02'", "FIX.5.0SP2", "FIXT.1.1", Some("9")),
         ("type='FIXT' major='1' minor='1'", "FIXT.1.1", "FIXT.1.1", None),
     ] {
         let dictionary = read(&quickfix(attributes, "", "", ""));
