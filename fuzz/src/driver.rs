@@ -30,6 +30,8 @@ pub struct Settings {
     pub time: Duration,
     /// Where the random numbers begin.
     pub seed: u64,
+    /// Inputs that get far into the code under test, a folder a target: seeds beside those that a target makes itself.
+    pub corpus: PathBuf,
     /// Inputs that once failed, a folder a target: they come first and are seeds too.
     pub regressions: PathBuf,
     /// Where an input that fails is kept.
@@ -128,7 +130,6 @@ pub fn run_all(targets: &[&'static Target], settings: &Settings) -> Vec<Summary>
 }
 
 fn run_target(target: &'static Target, settings: &Settings, mut tell: impl FnMut(u64)) -> Summary {
-    let mut seeds = (target.seeds)();
     let began = Instant::now();
     let mut inputs = 0;
     let fail = |origin: String, input: &[u8], message: String, inputs| {
@@ -138,15 +139,15 @@ fn run_target(target: &'static Target, settings: &Settings, mut tell: impl FnMut
         keep(settings, &failure);
         Summary { target: target.name, inputs, failure: Some(failure) }
     };
-    let old = regressions(&settings.regressions.join(target.name));
-    for (origin, input) in old.iter().cloned().chain(seeds.iter().map(|s| ("a seed".to_owned(), s.clone()))) {
+    let seeds = seeds_of(target, settings);
+    for (origin, input) in &seeds {
         tell(0);
         inputs += 1;
-        if let Err(message) = attempt(target, &input) {
-            return fail(origin, &input, message, inputs);
+        if let Err(message) = attempt(target, input) {
+            return fail(origin.clone(), input, message, inputs);
         }
     }
-    seeds.extend(old.into_iter().map(|(_, input)| input));
+    let seeds: Vec<_> = seeds.into_iter().map(|(_, input)| input).collect();
     let mut number = 0;
     while began.elapsed() < settings.time {
         for _ in 0..16 {
@@ -162,6 +163,14 @@ fn run_target(target: &'static Target, settings: &Settings, mut tell: impl FnMut
     Summary { target: target.name, inputs, failure: None }
 }
 
+/// What inputs are made from, and where each comes from; what once failed comes first.
+fn seeds_of(target: &Target, settings: &Settings) -> Vec<(String, Vec<u8>)> {
+    let mut seeds = files_in(&settings.regressions.join(target.name));
+    seeds.extend(files_in(&settings.corpus.join(target.name)));
+    seeds.extend((target.seeds)().into_iter().map(|seed| ("a seed".to_owned(), seed)));
+    seeds
+}
+
 fn input_of(target: &Target, seeds: &[Vec<u8>], seed: u64, number: u64) -> Vec<u8> {
     let mut random = Random::of(&[seed, Random::of_bytes(target.name.as_bytes()).next(), number]);
     mutate(seeds, &mut random, MOST)
@@ -173,8 +182,7 @@ fn input_of(target: &Target, seeds: &[Vec<u8>], seed: u64, number: u64) -> Vec<u
 /// What did not hold.
 pub fn run_one(target: &'static Target, settings: &Settings, number: u64) -> Result<(), String> {
     catch_quietly();
-    let mut seeds = (target.seeds)();
-    seeds.extend(regressions(&settings.regressions.join(target.name)).into_iter().map(|(_, input)| input));
+    let seeds: Vec<_> = seeds_of(target, settings).into_iter().map(|(_, input)| input).collect();
     let input = input_of(target, &seeds, settings.seed, number);
     println!("input, {} bytes: b\"{}\"", input.len(), input.escape_ascii());
     attempt(target, &input)
@@ -229,7 +237,7 @@ fn smaller(target: &Target, mut input: Vec<u8>, mut message: String) -> (Vec<u8>
     (input, message)
 }
 
-fn regressions(folder: &Path) -> Vec<(String, Vec<u8>)> {
+fn files_in(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<_> = files
         .flatten()

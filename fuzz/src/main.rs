@@ -70,6 +70,7 @@ fn arguments() -> Result<(Vec<&'static Target>, Settings, Want), String> {
     let mut settings = Settings {
         time: Duration::from_secs(30),
         seed: 1,
+        corpus: here.join("corpus"),
         regressions: here.join("regressions"),
         artifacts: here.join("artifacts"),
     };

@@ -1,9 +1,10 @@
 //! Dictionary readers: what is accepted is whole (every reference leads somewhere, every look-up finds what the list holds,
-//! flattening ends), survives the compact table unchanged, and what is refused is refused with a line that exists.
+//! flattening ends), survives the compact table unchanged and QuickFIX's XML as far as that has words, and what is refused is
+//! refused with a line that exists.
 
 use std::fmt::Write as _;
 
-use fixbolt_dictionary::{Dictionary, Member, ReadError};
+use fixbolt_dictionary::{Dictionary, Member, ReadError, ReadOptions, Validator};
 
 const QUICKFIX: &str = "<fix type='FIX' major='4' minor='4' servicepack='0'>
 <header><field name='BeginString' required='Y'/><group name='NoHops' required='N'><field name='HopCompID' required='N'/></group></header>
@@ -66,7 +67,30 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let lines = text.lines().count() as u32 + 1;
-    match Dictionary::from_source(&text) {
+    let strict = ReadOptions::default();
+    let read = Dictionary::from_source(&text);
+    let is_table = Dictionary::from_table(&text).is_ok();
+    match &read {
+        Ok((dictionary, _)) if !is_table => {
+            let lenient = strict.clone().accept_duplicate_tags();
+            let (same, _) =
+                Dictionary::from_source_with(&text, &lenient).expect("read strictly, not leniently");
+            assert!(dictionary.diff(&same).is_empty(), "read leniently it is another dictionary");
+        }
+        _ => {
+            if let Ok((dictionary, _)) =
+                Dictionary::from_source_with(&text, &strict.clone().accept_duplicate_tags())
+            {
+                whole(&dictionary);
+            }
+        }
+    }
+    for options in [strict.clone().standard_names(), strict.as_of("FIX.4.4")] {
+        if let Ok((dictionary, _)) = Dictionary::from_source_with(&text, &options) {
+            whole(&dictionary);
+        }
+    }
+    match read {
         Ok((dictionary, warnings)) => {
             for warning in &warnings {
                 assert!(warning.line <= lines, "a warning of line {} in {lines} lines", warning.line);
@@ -78,6 +102,9 @@ pub(super) fn run(data: &[u8]) {
             assert_eq!(again.to_table(), table, "the table of the table differs");
             assert_eq!(again.fields(), dictionary.fields());
             assert_eq!(again.messages().len(), dictionary.messages().len());
+            assert_eq!(dictionary.diff(&again), []);
+            exported(&dictionary, Dictionary::from_quickfix_xml(&text).is_ok());
+            let _ = Validator::new(&dictionary);
         }
         Err(errors) => {
             assert!(!errors.is_empty(), "refused without a reason");
@@ -87,6 +114,33 @@ pub(super) fn run(data: &[u8]) {
             }
         }
     }
+}
+
+/// As QuickFIX's XML: it is read again, and what was read from it once is not changed by the way through it.
+fn exported(dictionary: &Dictionary, was_quickfix: bool) {
+    let xml = dictionary.to_quickfix_xml();
+    if xml.contains(char::REPLACEMENT_CHARACTER) {
+        return; // XML cannot hold every name.
+    }
+    let read = |xml: &str| match Dictionary::from_quickfix_xml(xml) {
+        Ok((dictionary, _)) => dictionary,
+        Err(errors) => panic!("its own XML: {}\n{xml}", errors[0]),
+    };
+    let again = read(&xml);
+    whole(&again);
+    let (before, after) =
+        if was_quickfix { (dictionary, &again) } else { (&again, &read(&again.to_quickfix_xml())) };
+    // The root's type may be anything; `FIX.4.4` comes back, `F.I.X.4.4` does not.
+    let odd = before.version().name.matches('.').count() != 2;
+    let lost = before.diff(after).into_iter().map(|difference| difference.to_string());
+    let lost: Vec<_> = lost.filter(|line| !(odd && line.starts_with("~ version"))).collect();
+    assert_eq!(lost, [""; 0], "lost in QuickFIX's XML:\n{xml}");
+    let facts = |xml: &str| xml.lines().filter(|line| !line.contains("<!--")).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        facts(&before.to_quickfix_xml()),
+        facts(&after.to_quickfix_xml()),
+        "the XML of the XML differs"
+    );
 }
 
 fn whole(dictionary: &Dictionary) {

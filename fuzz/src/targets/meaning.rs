@@ -3,13 +3,20 @@
 //! The validator gives the same answer twice and to everyone who asks, each violation about a field that is there; every field
 //! has a place in the structure. And where it finds nothing wrong, every typed getter reads its field.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use fixbolt::messages::typed::{FieldError, FieldErrorKind};
-use fixbolt::messages::{fix42, fix44};
+use fixbolt::messages::{fix42 as typed_fix42, fix44 as typed_fix44};
 use fixbolt_codec::{Frame, Framer, Index, Message, Span, ValueError};
-use fixbolt_dictionary::{Action, Check, Policy, RefTag, Validator, Violation};
+use fixbolt_dictionary::sample::Samples;
+use fixbolt_dictionary::{
+    Action, Check, Dictionary, Policy, RefTag, Validator, Violation, fix_latest, fix40, fix41, fix42, fix43,
+    fix44, fix50, fix50sp1, fix50sp2, fixt11,
+};
+
+use super::messages;
 
 pub(super) fn run(data: &[u8]) {
     let (mut tags, mut spans) = (vec![0; 512], vec![Span::default(); 512]);
@@ -30,18 +37,69 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
+/// Every version that a message can be of, over its transport.
+fn validators() -> &'static [Validator] {
+    static ALL: OnceLock<Vec<Validator>> = OnceLock::new();
+    ALL.get_or_init(|| dictionaries().iter().map(|dictionary| Validator::new(dictionary)).collect())
+}
+
+fn dictionaries() -> &'static [Cow<'static, Dictionary>] {
+    static ALL: OnceLock<Vec<Cow<'static, Dictionary>>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let over = |version: &Dictionary| Cow::Owned(version.over(fixt11()).expect("they fit"));
+        vec![
+            Cow::Borrowed(fix42()),
+            Cow::Borrowed(fix44()),
+            Cow::Borrowed(fix40()),
+            Cow::Borrowed(fix41()),
+            Cow::Borrowed(fix43()),
+            over(fix50()),
+            over(fix50sp1()),
+            over(fix50sp2()),
+            over(fix_latest()),
+        ]
+    })
+}
+
+/// Where FIX.4.2 and FIX.4.4 stand among them: those whose typed views are read.
+const FIX42: usize = 0;
+const FIX44: usize = 1;
+
+/// Messages of a session, and of each version small and full ones of the types that most people use.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = messages();
+    for (n, dictionary) in dictionaries().iter().enumerate() {
+        let samples = Samples::new(dictionary, n);
+        for msg_type in ["D", "8", "A", "B", "G", "R", "S", "V", "W", "X", "J", "AE", "i", "r", "y"] {
+            let Some(message) = dictionary.message(msg_type.as_bytes()) else { continue };
+            seeds.push(samples.minimal(message).bytes());
+            let full = samples.full(message).bytes();
+            if full.len() < 4 * 1024 {
+                seeds.push(full);
+            }
+        }
+    }
+    seeds
+}
+
 fn look(message: &Message<'_>) {
-    static BOTH: OnceLock<[Validator; 2]> = OnceLock::new();
-    let both =
-        BOTH.get_or_init(|| [fixbolt_dictionary::fix42(), fixbolt_dictionary::fix44()].map(Validator::new));
-    // Also with the other version's dictionary: nobody promises that a message meets its own.
-    for (version, validator) in both.iter().enumerate() {
-        let violations = violations(validator, message);
+    let validators = validators();
+    // Its own version and another one: nobody promises that a message meets its own.
+    let own =
+        dictionaries().iter().position(|d| d.version().begin_string.as_bytes() == message.begin_string());
+    let other = usize::from(fixbolt_codec::byte_sum(message.bytes())) % validators.len();
+    let also = if own.is_none_or(|own| own < 2) { 1 - own.unwrap_or(0) } else { other };
+    let mut asked = vec![own.unwrap_or(FIX42), also, other];
+    asked.sort_unstable();
+    asked.dedup();
+    for version in asked {
+        let violations = violations(&validators[version], message);
         if violations.is_empty() {
             assert_eq!(message.fault(), None, "a message that breaks the syntax is valid");
             match version {
-                0 => typed_42(*message),
-                _ => typed_44(*message),
+                FIX42 => typed_42(*message),
+                FIX44 => typed_44(*message),
+                _ => {}
             }
         }
     }
@@ -95,8 +153,8 @@ macro_rules! read_all {
 }
 
 fn typed_44(message: Message<'_>) {
-    use fix44::components::*;
-    if let Ok(order) = fix44::NewOrderSingle::read(message) {
+    use typed_fix44::components::*;
+    if let Ok(order) = typed_fix44::NewOrderSingle::read(message) {
         read_all!(order: cl_ord_id side transact_time ord_type symbol security_type maturity_month_year order_qty price
             stop_px currency time_in_force account exec_inst locate_reqd text encoded_text expire_time settl_date);
         let parties = order.party_ids().expect("a valid group is read");
@@ -108,24 +166,24 @@ fn typed_44(message: Message<'_>) {
             }
         }
     }
-    if let Ok(report) = fix44::ExecutionReport::read(message) {
+    if let Ok(report) = typed_fix44::ExecutionReport::read(message) {
         read_all!(report: order_id exec_id exec_type ord_status side leaves_qty cum_qty avg_px cl_ord_id last_px last_qty
             transact_time ord_rej_reason text);
         for party in report.party_ids().expect("a valid group is read") {
             read_all!(party: party_id party_id_source party_role);
         }
     }
-    if let Ok(news) = fix44::News::read(message) {
+    if let Ok(news) = typed_fix44::News::read(message) {
         read_all!(news: headline raw_data raw_data_length);
     }
 }
 
 fn typed_42(message: Message<'_>) {
-    if let Ok(order) = fix42::OrderSingle::read(message) {
+    if let Ok(order) = typed_fix42::OrderSingle::read(message) {
         read_all!(order: cl_ord_id handl_inst symbol side transact_time ord_type order_qty price stop_px currency
             time_in_force account exec_inst text encoded_text);
     }
-    if let Ok(report) = fix42::ExecutionReport::read(message) {
+    if let Ok(report) = typed_fix42::ExecutionReport::read(message) {
         read_all!(report: order_id exec_id exec_trans_type exec_type ord_status symbol side leaves_qty cum_qty avg_px
             cl_ord_id last_px last_shares transact_time text);
     }

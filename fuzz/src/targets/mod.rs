@@ -30,7 +30,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "body", run: body::run, seeds: body::seeds },
     Target { name: "dictionary", run: dictionary::run, seeds: dictionary::seeds },
     Target { name: "config", run: config::run, seeds: config::seeds },
-    Target { name: "meaning", run: meaning::run, seeds: messages },
+    Target { name: "meaning", run: meaning::run, seeds: meaning::seeds },
     Target { name: "session", run: session::run, seeds: session::seeds },
     Target { name: "journal", run: journal::run, seeds: journal::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },

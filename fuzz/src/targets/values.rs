@@ -1,12 +1,14 @@
 //! Field types: a value that is read and written gives its own bytes again, up to the differences that the codec's module
-//! lists; and it is a fixed point from then on. The cached rendering of times agrees with the plain one.
+//! lists; and it is a fixed point from then on. The cached rendering of times agrees with the plain one, moments with their
+//! numbers; decimals calculate as decimals do; what an encoding writes it reads.
 
 use std::fmt::Debug;
 
+use fixbolt::messages::encoding::Encoding;
 use fixbolt_codec::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, FromField, Language, Length, LocalMktTime,
-    MonthYear, NumInGroup, Precision, SecondCache, SeqNum, Tag, Tenor, ToField, TzTimeOnly, TzTimestamp,
-    UtcTimeOnly, UtcTimestamp, WideDecimal,
+    MonthYear, MultipleCharValue, MultipleStringValue, NumInGroup, Precision, Rounding, SecondCache, SeqNum,
+    Tag, Tenor, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly, UtcTimestamp, WideDecimal,
 };
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {
@@ -47,6 +49,12 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         "20060901-02:39-05",
         "a b c",
         "31",
+        "57.00 3",
+        "200 0.07",
+        "-1 8.000",
+        "20261231-23:59:60 20270101-00:00:00.000000001",
+        "Größe",
+        "株式",
     ]
     .iter()
     .map(|text| text.as_bytes().to_vec())
@@ -89,15 +97,155 @@ pub(super) fn run(data: &[u8]) {
             assert_eq!(narrow, read);
         }
     }
+    lists(data);
+    let mut halves = data.splitn(2, |byte| *byte == b' ');
+    if let (Some(one), Some(other)) = (halves.next(), halves.next()) {
+        if let (Ok(one), Ok(other)) = (WideDecimal::parse(one), WideDecimal::parse(other)) {
+            calculated(one, other);
+        }
+        if let (Ok(one), Ok(other)) = (UtcTimestamp::from_field(one), UtcTimestamp::from_field(other)) {
+            apart(one, other);
+        }
+    }
+    binary(data);
+    for encoding in Encoding::ALL {
+        encoded(encoding, data);
+    }
     if let Ok(time) = UtcTimestamp::from_field(data)
         && let Some(nanos) = time.to_unix_nanos()
     {
         cached(nanos);
     }
+    if let Ok(zoned) = TzTimestamp::from_field(data)
+        && let Some(utc) = zoned.to_utc()
+    {
+        assert_eq!(zoned.to_unix_nanos(), utc.to_unix_nanos());
+        assert_eq!(zoned.picoseconds(), utc.time().picoseconds());
+    }
     let mut eight = [0; 8];
     let length = data.len().min(8);
     eight[..length].copy_from_slice(&data[..length]);
     cached(u64::from_le_bytes(eight) % 4_102_444_800_000_000_000);
+}
+
+/// Lists are their tokens with a space between them, any text is itself.
+fn lists(data: &[u8]) {
+    if let Ok(list) = MultipleStringValue::from_field(data) {
+        let tokens: Vec<&[u8]> = list.iter().map(Text::as_bytes).collect();
+        assert!(tokens.iter().all(|token| !token.is_empty() && !token.contains(&b' ')));
+        assert_eq!(tokens.join(&b' '), data);
+    }
+    if let Ok(list) = MultipleCharValue::from_field(data) {
+        assert!(MultipleStringValue::from_field(data).is_ok(), "letters that are no strings");
+        let tokens: Vec<[u8; 1]> = list.iter().map(|letter| [letter.0]).collect();
+        assert_eq!(tokens.join(&b' '), data);
+    }
+    if let Ok(text) = Text::from_field(data) {
+        assert_eq!(text.to_string(), Encoding::Iso8859_1.decode(data).expect("every byte is a character"));
+    }
+}
+
+/// What arithmetic must hold for any two numbers.
+fn calculated(one: WideDecimal, other: WideDecimal) {
+    if let Some(difference) = one.checked_sub(other) {
+        assert_eq!(one.cmp(&other), difference.cmp(&WideDecimal::ZERO), "{one} and {other}");
+        assert_eq!(difference.checked_add(other), Some(one));
+        assert_eq!(difference.is_negative(), one < other);
+    }
+    assert_eq!(one.checked_add(other), other.checked_add(one));
+    if let (Some(product), false) = (one.checked_mul(other), other.is_zero()) {
+        assert_eq!(
+            product.checked_div(other, one.scale(), Rounding::HalfEven),
+            Some(one),
+            "{one} * {other} / {other}"
+        );
+    }
+    for scale in [0, 2, one.scale(), other.scale()] {
+        use Rounding::{AwayFromZero, Down, HalfAwayFromZero, HalfEven, TowardZero, Up};
+        let [down, up, toward, away, even, half] =
+            [Down, Up, TowardZero, AwayFromZero, HalfEven, HalfAwayFromZero]
+                .map(|r| one.checked_div(other, scale, r));
+        let (Some(down), Some(up)) = (down, up) else { continue };
+        let step = up.mantissa() - down.mantissa();
+        assert!(step == 0 || step == 1, "{one} / {other} at {scale}: {down} to {up}");
+        let positive = one.is_negative() == other.is_negative();
+        let (nearer, further) = if positive { (down, up) } else { (up, down) };
+        assert_eq!((toward, away), (Some(nearer), Some(further)), "{one} / {other} at {scale}");
+        assert!([even, half].iter().all(|near| *near == Some(down) || *near == Some(up)));
+        if let (0, Some(product)) = (step, down.checked_mul(other)) {
+            assert_eq!(product, one, "{one} / {other} at {scale} is said to be exact");
+        }
+    }
+    if let (Some(a), Some(b)) = (one.narrow(), other.narrow()) {
+        let narrow = |wide: Option<WideDecimal>| wide.and_then(WideDecimal::narrow);
+        assert_eq!(a.checked_add(b), narrow(one.checked_add(other)));
+        assert_eq!(a.checked_sub(b), narrow(one.checked_sub(other)));
+        assert_eq!(a.cmp(&b), one.cmp(&other));
+        if let Some(product) = a.checked_mul(b) {
+            assert_eq!(one.checked_mul(other), Some(product.wide()));
+        }
+        for scale in 0..=Decimal::MAX_SCALE {
+            let rounded = a.round(scale, Rounding::TowardZero);
+            if let Some(exact) = a.rescale(scale) {
+                assert_eq!(rounded, Some(exact));
+            }
+        }
+    }
+}
+
+/// Two moments and what lies between them.
+fn apart(one: UtcTimestamp, other: UtcTimestamp) {
+    let nanos = one.nanos_since(other);
+    assert_eq!(other.nanos_since(one), -nanos);
+    // A leap second is the second after it.
+    assert!(
+        nanos == 0 || (nanos > 0) == (one > other) || one.time().second().max(other.time().second()) == 60
+    );
+    if let (Some(a), Some(b)) = (one.to_unix_time(), other.to_unix_time()) {
+        assert_eq!(a.as_nanos() as i128 - b.as_nanos() as i128, nanos);
+        let again = UtcTimestamp::from_unix_time(a, Precision::Nanos);
+        assert_eq!(again.and_then(UtcTimestamp::to_unix_time).unwrap_or(a), a);
+    }
+}
+
+/// Decimals and binary fractions: the nearest one is the standard library's, and the way back is short or exact.
+fn binary(data: &[u8]) {
+    if let Ok(wide) = WideDecimal::parse(data) {
+        let text = std::str::from_utf8(data).expect("digits");
+        let nearest: f64 = text.parse().expect("a number");
+        // Zero has no sign here.
+        assert!(wide.to_f64() == nearest, "{text}: {} is not {nearest}", wide.to_f64());
+        assert_eq!(wide.to_f64_exact().is_some(), WideDecimal::from_f64_exact(nearest) == Some(wide));
+        if let Some(narrow) = wide.narrow() {
+            assert!(narrow.to_f64() == nearest, "{text}: {} is not {nearest}", narrow.to_f64());
+        }
+    }
+    if let Ok(bytes) = <[u8; 8]>::try_from(data) {
+        let number = f64::from_le_bytes(bytes);
+        if let Some(short) = WideDecimal::from_f64(number) {
+            assert!(short.to_f64() == number, "{number} comes back as {}", short.to_f64());
+        }
+        if let Some(exact) = WideDecimal::from_f64_exact(number) {
+            assert_eq!(exact.to_f64_exact(), Some(number + 0.0), "{number}");
+        }
+    }
+}
+
+/// Text that is written is read as it was; text that is read is written so that it is read again, or refused.
+fn encoded(encoding: Encoding, data: &[u8]) {
+    let texts = [encoding.decode(data).ok(), std::str::from_utf8(data).ok().map(Into::into)];
+    for text in texts.into_iter().flatten() {
+        if let Ok(bytes) = encoding.encode(&text) {
+            assert_eq!(
+                encoding.decode(&bytes).as_ref(),
+                Ok(&text),
+                "{encoding} reads something else than it wrote"
+            );
+        }
+    }
+    if let (Encoding::Utf8 | Encoding::Iso8859_1, Ok(text)) = (encoding, encoding.decode(data)) {
+        assert_eq!(encoding.encode(&text).as_deref(), Ok(data));
+    }
 }
 
 /// Reads, writes, compares with what `normal` makes of the bytes, and reads again.
