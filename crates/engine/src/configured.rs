@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator, fix42, fix44};
 use fixbolt_journal::NoStore;
-use fixbolt_session::{Compatibility, Role, SessionId, SessionSettings};
+use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use crate::builder::{Acceptance, EngineBuilder, Initiation};
 use crate::config::{
@@ -134,7 +134,8 @@ fn settings(
 ) -> SessionSettings {
     SessionSettings {
         validator,
-        policy: policy(session.compatibility, &session.validation),
+        policy: session.validation.incoming.unwrap_or(SYNTAX_ONLY),
+        outbound_policy: session.validation.outgoing,
         compatibility: session.compatibility,
         heart_bt_int: session.heart_bt_int,
         sending_time_threshold: session.max_latency,
@@ -152,37 +153,9 @@ fn settings(
     }
 }
 
-/// QuickFIX's switches as actions of the checks.
-fn policy(compatibility: Compatibility, validation: &Validation) -> Policy {
-    let mut policy = match compatibility {
-        Compatibility::Standard => Policy::standard(),
-        Compatibility::QuickFix => Policy::quickfix(),
-        Compatibility::QuickFixJ => Policy::quickfixj(),
-    };
-    let switches: [(bool, &[Check]); 6] = [
-        (validation.fields_out_of_order, &[Check::SectionOrder]),
-        (validation.fields_have_values, &[Check::EmptyValue]),
-        (validation.user_defined_fields, &[Check::UserDefinedTag]),
-        (validation.unordered_group_fields, &[Check::GroupOrder]),
-        (!validation.allow_unknown_fields, &[Check::UnknownTag, Check::TagNotInMessage]),
-        (!validation.allow_unknown_enum_values, &[Check::EnumValue]),
-    ];
-    for (on, checks) in switches {
-        for check in checks {
-            if !on {
-                policy = policy.with(*check, Action::Ignore);
-            }
-        }
-    }
-    if !validation.reject_invalid_message {
-        for check in Check::ALL {
-            if policy.action(check) == Action::Reject {
-                policy = policy.with(check, Action::Warn);
-            }
-        }
-    }
-    policy
-}
+/// As without a dictionary: fields that break the syntax are rejected all the same.
+const SYNTAX_ONLY: Policy =
+    Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
 
 /// Dictionaries that were read, by file, with the BeginString that each is for.
 #[derive(Default)]
@@ -197,7 +170,8 @@ impl Dictionaries {
         session: &SessionConfiguration,
         begin_string: &str,
     ) -> Result<Option<Arc<Validator>>, EngineError> {
-        if !session.validation.use_data_dictionary {
+        let Validation { incoming, outgoing, .. } = session.validation;
+        if incoming.is_none() && outgoing.is_none() {
             return Ok(None);
         }
         let Some(file) = &session.data_dictionary else { return Ok(shipped_validator(begin_string)) };
@@ -249,30 +223,6 @@ mod tests {
         Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0)
     }
 
-    fn policy_of(lines: &str) -> Policy {
-        let session = first(lines);
-        policy(session.compatibility, &session.validation)
-    }
-
-    #[test]
-    fn each_switch_of_validation_is_an_action_of_its_check() {
-        assert_eq!(policy_of(""), Policy::standard());
-        assert_eq!(policy_of("Compatibility=quickfix"), Policy::quickfix());
-        assert_eq!(policy_of("Compatibility=quickfixj"), Policy::quickfixj());
-        for (line, check) in [
-            ("ValidateFieldsOutOfOrder=N", Check::SectionOrder),
-            ("ValidateFieldsHaveValues=N", Check::EmptyValue),
-            ("ValidateUserDefinedFields=N", Check::UserDefinedTag),
-            ("ValidateUnorderedGroupFields=N", Check::GroupOrder),
-            ("AllowUnknownEnumValues=Y", Check::EnumValue),
-        ] {
-            assert_eq!(policy_of(line), Policy::standard().with(check, Action::Ignore), "{line}");
-        }
-        let warned = policy_of("RejectInvalidMessage=N\nAllowUnknownMsgFields=Y");
-        assert_eq!(warned.action(Check::UnknownTag), Action::Ignore);
-        assert_eq!(warned.action(Check::RequiredField), Action::Warn);
-    }
-
     #[test]
     fn settings_of_the_file_are_settings_of_the_session() {
         let session = first(
@@ -282,6 +232,7 @@ mod tests {
         assert_eq!((settings.heart_bt_int, settings.timestamp_digits), (7, 6));
         assert_eq!((settings.max_message_size, settings.outbox_size), (1_000_000, 4_000_000));
         assert!(settings.sending_time_threshold.is_none());
+        assert_eq!((settings.policy, settings.outbound_policy), (Policy::standard(), None));
         assert!(settings.reset_on_logon && !settings.reset_on_logout && !settings.check_comp_id);
     }
 
@@ -291,6 +242,12 @@ mod tests {
         let shipped = dictionaries.validator(&first(""), "FIX.4.4").unwrap().unwrap();
         assert!(Arc::ptr_eq(&shipped, &shipped_validator("FIX.4.4").unwrap()));
         assert!(dictionaries.validator(&first("UseDataDictionary=N"), "FIX.4.4").unwrap().is_none());
+        assert!(dictionaries.validator(&first("ValidateIncomingMessage=N"), "FIX.4.4").unwrap().is_none());
+        let outgoing = first("ValidateIncomingMessage=N\nValidateOutgoingMessage=Y");
+        let validator = dictionaries.validator(&outgoing, "FIX.4.4").unwrap();
+        assert!(validator.is_some());
+        let settings = settings(&outgoing, "FIX.4.4:A->B".parse().unwrap(), Role::Acceptor, validator);
+        assert_eq!((settings.policy, settings.outbound_policy), (SYNTAX_ONLY, Some(Policy::standard())));
         let error = dictionaries.validator(&first("DataDictionary=/absent.xml"), "FIX.4.4").unwrap_err();
         assert_eq!(error.to_string(), "dictionary /absent.xml: No such file or directory (os error 2)");
     }

@@ -3,6 +3,8 @@
 //! The rule: a key is used, or it has no effect that its owner could miss and is warned about, or its effect cannot be
 //! given and it stops the start. Nothing is ignored silently.
 
+use super::validation::{INCOMING, OUTGOING};
+
 /// What happens to a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Treatment {
@@ -134,6 +136,7 @@ pub(super) static KEYS: &[(&str, Treatment)] = &[
     ("ValidateUserDefinedFields", Used),
     ("ValidateUnorderedGroupFields", Used),
     ("ValidateIncomingMessage", Used),
+    ("ValidateOutgoingMessage", Used),
     ("AllowUnknownMsgFields", Used),
     ("AllowUnknownEnumValues", Used),
     ("RejectInvalidMessage", Used),
@@ -233,6 +236,9 @@ pub(super) fn treatment(key: &str) -> Option<Treatment> {
     if let Some((_, treatment)) = exact {
         return Some(*treatment);
     }
+    if one_key_a_check().any(|name| name.eq_ignore_ascii_case(key)) {
+        return Some(Used);
+    }
     if let Some((name, digits)) = split_number(key)
         && !digits.starts_with('0')
         && NUMBERED.iter().any(|known| known.eq_ignore_ascii_case(name))
@@ -248,6 +254,11 @@ pub(super) fn treatment(key: &str) -> Option<Treatment> {
         .map(|(_, treatment)| *treatment)
 }
 
+/// `Incoming.UnknownTag` and its like.
+pub(super) fn one_key_a_check() -> impl Iterator<Item = &'static str> {
+    INCOMING.iter().chain(&OUTGOING).map(|(_, key)| *key)
+}
+
 /// `Name12` as `("Name", "12")`.
 fn split_number(key: &str) -> Option<(&str, &str)> {
     let name = key.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -257,9 +268,10 @@ fn split_number(key: &str) -> Option<(&str, &str)> {
 /// The known key that is spelt most alike, when it is near enough to be meant.
 pub(super) fn nearest(key: &str) -> Option<&'static str> {
     let wanted = key.to_ascii_lowercase();
-    KEYS.iter()
-        .filter(|(name, _)| !name.ends_with('*'))
-        .map(|(name, _)| (distance(wanted.as_bytes(), name.to_ascii_lowercase().as_bytes()), *name))
+    let names = KEYS.iter().map(|(name, _)| *name).filter(|name| !name.ends_with('*'));
+    names
+        .chain(one_key_a_check())
+        .map(|name| (distance(wanted.as_bytes(), name.to_ascii_lowercase().as_bytes()), name))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, name)| *distance <= 2.max(name.len().min(wanted.len()) / 3))
         .map(|(_, name)| name)
@@ -322,6 +334,7 @@ mod tests {
         assert_eq!(nearest("SenderCompId1"), Some("SenderCompID"));
         assert_eq!(nearest("TragetCompID"), Some("TargetCompID"));
         assert_eq!(nearest("FileStorPath"), Some("FileStorePath"));
+        assert_eq!(nearest("Incoming.UnknownTags"), Some("Incoming.UnknownTag"));
         assert_eq!(nearest("Quux"), None);
         assert_eq!(distance(b"abcd", b"acbd"), 1);
         assert_eq!(distance(b"", b"abc"), 3);

@@ -11,13 +11,15 @@ mod error;
 mod keys;
 mod session;
 mod text;
+mod validation;
 mod value;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::{ConfigError, ConfigWarning, Place};
-pub use session::{Connection, Identity, SessionConfiguration, Validation};
+pub use session::{Connection, Identity, SessionConfiguration};
+pub use validation::Validation;
 
 use keys::Treatment;
 use text::{Section, SectionKind, Setting};
@@ -155,3 +157,5 @@ fn classify(setting: &Setting) -> Result<Option<ConfigWarning>, ConfigError> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod validation_tests;

@@ -9,6 +9,7 @@ use fixbolt_codec::Precision;
 use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionId};
 
 use super::error::{ConfigError, ConfigWarning, Place};
+use super::validation::Validation;
 use super::value::{Settings, contradicts, wrong};
 
 /// One session of a configuration file, every value parsed and checked.
@@ -51,7 +52,7 @@ pub struct SessionConfiguration {
     pub persist_messages: bool,
     /// DataDictionary: a dictionary in QuickFIX XML, FIX Orchestra or a compact table, or an overlay, instead of the shipped one.
     pub data_dictionary: Option<PathBuf>,
-    /// The switches of validation.
+    /// What is checked of messages in each direction.
     pub validation: Validation,
     /// SocketNodelay: small messages leave at once.
     pub socket_nodelay: bool,
@@ -96,28 +97,6 @@ pub enum Connection {
     },
 }
 
-/// The switches of validation, by the names that QuickFIX gave them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Validation {
-    /// UseDataDictionary and ValidateIncomingMessage: whether messages are compared with the dictionary at all.
-    pub use_data_dictionary: bool,
-    /// ValidateFieldsOutOfOrder: header, body, trailer in this order.
-    pub fields_out_of_order: bool,
-    /// ValidateFieldsHaveValues: no empty value.
-    pub fields_have_values: bool,
-    /// ValidateUserDefinedFields: tags from 5000 on must be in the dictionary.
-    pub user_defined_fields: bool,
-    /// ValidateUnorderedGroupFields: fields of a group in the dictionary's order.
-    pub unordered_group_fields: bool,
-    /// AllowUnknownMsgFields: tags that the message does not have are accepted.
-    pub allow_unknown_fields: bool,
-    /// AllowUnknownEnumValues: values outside the dictionary's list are accepted.
-    pub allow_unknown_enum_values: bool,
-    /// RejectInvalidMessage: N tells of a fault and hands the message to the application all the same.
-    pub reject_invalid_message: bool,
-}
-
 const DAY: u64 = 86_400;
 
 impl SessionConfiguration {
@@ -148,6 +127,16 @@ impl SessionConfiguration {
         }
         let max_latency = settings.seconds("MaxLatency", 1..=DAY, 120)?;
         let dictionary = dictionary(settings)?;
+        let compatibility = settings
+            .choice(
+                "Compatibility",
+                &[
+                    ("standard", Compatibility::Standard),
+                    ("quickfix", Compatibility::QuickFix),
+                    ("quickfixj", Compatibility::QuickFixJ),
+                ],
+            )?
+            .unwrap_or_default();
         Ok(Self {
             place: settings.place().clone(),
             identity,
@@ -165,20 +154,11 @@ impl SessionConfiguration {
             max_message_size: settings
                 .number("MaxMessageSize", MAX_MESSAGE_SIZE_BEFORE_LOGON..=64 << 20)?
                 .unwrap_or(64 << 10),
-            compatibility: settings
-                .choice(
-                    "Compatibility",
-                    &[
-                        ("standard", Compatibility::Standard),
-                        ("quickfix", Compatibility::QuickFix),
-                        ("quickfixj", Compatibility::QuickFixJ),
-                    ],
-                )?
-                .unwrap_or_default(),
+            compatibility,
             journal,
             persist_messages,
             data_dictionary: dictionary,
-            validation: validation(settings)?,
+            validation: Validation::read(settings, compatibility)?,
             socket_nodelay: nodelay(settings)?,
             application: BTreeMap::new(),
         })
@@ -374,20 +354,6 @@ fn dictionary(settings: &Settings<'_>) -> Result<Option<PathBuf>, ConfigError> {
         ));
     }
     Ok(path)
-}
-
-fn validation(settings: &Settings<'_>) -> Result<Validation, ConfigError> {
-    Ok(Validation {
-        use_data_dictionary: settings.flag("UseDataDictionary", true)?
-            & settings.flag("ValidateIncomingMessage", true)?,
-        fields_out_of_order: settings.flag("ValidateFieldsOutOfOrder", true)?,
-        fields_have_values: settings.flag("ValidateFieldsHaveValues", true)?,
-        user_defined_fields: settings.flag("ValidateUserDefinedFields", true)?,
-        unordered_group_fields: settings.flag("ValidateUnorderedGroupFields", true)?,
-        allow_unknown_fields: settings.flag("AllowUnknownMsgFields", false)?,
-        allow_unknown_enum_values: settings.flag("AllowUnknownEnumValues", false)?,
-        reject_invalid_message: settings.flag("RejectInvalidMessage", true)?,
-    })
 }
 
 fn nodelay(settings: &Settings<'_>) -> Result<bool, ConfigError> {

@@ -63,7 +63,8 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     assert_eq!(session.compatibility, Compatibility::Standard);
     assert!(session.persist_messages && session.socket_nodelay && session.check_comp_id);
     assert!(session.journal.is_none() && session.data_dictionary.is_none());
-    assert!(session.validation.use_data_dictionary && session.validation.user_defined_fields);
+    assert_eq!(session.validation.incoming, Some(fixbolt_dictionary::Policy::standard()));
+    assert_eq!(session.validation.outgoing, None);
 }
 
 #[test]
@@ -246,6 +247,18 @@ fn settings_that_cannot_both_hold_are_refused() {
         "a.cfg:8: DataDictionary is named, but UseDataDictionary=N does not read it"
     );
     assert_eq!(
+        acceptor_refused("UseDataDictionary=N\nValidateOutgoingMessage=Y"),
+        "a.cfg:8: ValidateOutgoingMessage=Y needs a dictionary, but UseDataDictionary=N has none"
+    );
+    assert_eq!(
+        acceptor_refused("ValidateIncomingMessage=N\nIncoming.UnknownTag=warn"),
+        "a.cfg:8: Incoming.UnknownTag is set, but messages that come in are not validated"
+    );
+    assert_eq!(
+        acceptor_refused("Outgoing.UnknownTag=warn"),
+        "a.cfg:7: Outgoing.UnknownTag is set, but only ValidateOutgoingMessage=Y validates what is sent"
+    );
+    assert_eq!(
         acceptor_refused("FileStorePath=store\nPersistMessages=N"),
         "a.cfg:8: PersistMessages=N keeps no journal, but FileStorePath names one"
     );
@@ -288,6 +301,9 @@ fn every_used_key_of_the_vocabulary_is_read_and_every_read_key_is_in_it() {
     }
     for (key, treatment) in KEYS {
         assert!(*treatment != Treatment::Used || asked.iter().any(|read| read == key), "{key} is used");
+    }
+    for key in keys::one_key_a_check() {
+        assert!(asked.iter().any(|read| read == key), "{key} is used");
     }
 }
 

@@ -1,0 +1,213 @@
+//! The page about validation: one row a key, and what each row says is tried out.
+
+use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
+use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
+
+use super::validation::{INCOMING, OUTGOING};
+use super::*;
+
+const PAGE: &str = include_str!("../../../../docs/validation.md");
+
+/// What a row is tried out with.
+enum Case {
+    /// A FIX.4.4 message, from MsgType on, that is rejected by default and passes with what the row sets.
+    Passes(&'static str),
+    /// The session is another one, and the same is checked of messages.
+    ChangesTheSession,
+    /// A warning says that it has no effect.
+    IsWarnedAbout,
+    StopsTheStart,
+}
+
+use Case::{ChangesTheSession, IsWarnedAbout, Passes, StopsTheStart};
+
+const CASES: [(&str, Case); 33] = [
+    ("UseDataDictionary", Passes("35=0|HEADER|999=x|")),
+    ("DataDictionary", ChangesTheSession),
+    ("TransportDataDictionary", IsWarnedAbout),
+    ("AppDataDictionary", IsWarnedAbout),
+    ("AppDataDictionary.FIX.5.0SP2", IsWarnedAbout),
+    ("DefaultApplVerID", IsWarnedAbout),
+    ("ValidateLengthAndChecksum", StopsTheStart),
+    ("ValidateChecksum", StopsTheStart),
+    ("ValidateSequenceNumbers", StopsTheStart),
+    ("RejectGarbledMessage", StopsTheStart),
+    ("ValidateFieldsOutOfOrder", Passes("35=0|HEADER|112=x|50=late|")),
+    ("ValidateFieldsHaveValues", Passes("35=0|HEADER|112=|")),
+    ("ValidateUserDefinedFields", Passes("35=0|HEADER|6000=x|")),
+    ("AllowUnknownMsgFields", Passes("35=0|HEADER|999=x|55=IBM|")),
+    ("ValidateUnorderedGroupFields", Passes("ORDER|453=1|448=ME|452=1|447=D|")),
+    ("FirstFieldInGroupIsDelimiter", IsWarnedAbout),
+    ("AllowUnknownEnumValues", Passes("35=A|HEADER|98=77|108=30|")),
+    ("ValidateIncomingMessage", Passes("35=0|HEADER|999=x|")),
+    ("RejectInvalidMessage", Passes("35=A|HEADER|98=77|108=x|999=x|")),
+    ("PreserveMessageFieldsOrder", IsWarnedAbout),
+    ("CheckCompID", ChangesTheSession),
+    ("CheckLatency", ChangesTheSession),
+    ("MaxLatency", ChangesTheSession),
+    ("RequiresOrigSendingTime", ChangesTheSession),
+    ("AllowPosDup", IsWarnedAbout),
+    ("MessageMustBeValidated", Passes("35=1|HEADER|")),
+    ("Validation.CheckRequiredGroupFields", Passes("35=E|HEADER|66=L|394=1|68=1|73=1|11=ID|54=1|")),
+    ("Validation.VerifyTagsValues", Passes("35=A|HEADER|98=77|108=x|")),
+    ("Validation.ProhibitTagsWithoutValue", Passes("35=0|HEADER|112=|")),
+    ("ProhibitUnknownTags", Passes("35=0|HEADER|999=x|6000=x|55=IBM|")),
+    ("IgnoreUnknownFields", Passes("35=0|HEADER|999=x|6000=x|55=IBM|")),
+    ("CheckDuplicateTags", Passes("35=0|HEADER|112=x|112=y|")),
+    ("VerifyRepeatingGroupBounds", Passes("ORDER|453=5|447=D|448=ME|452=1|447=D|")),
+];
+
+fn read(lines: &str) -> Result<Configuration, ConfigError> {
+    let session = "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nSocketAcceptPort=0\n";
+    Configuration::from_text("a.cfg", &format!("{session}{lines}\n"))
+}
+
+fn one(lines: &str) -> SessionConfiguration {
+    read(lines).unwrap_or_else(|error| panic!("{lines}: {error}")).sessions.remove(0)
+}
+
+/// A row of the second table.
+struct Row<'p> {
+    key: &'p str,
+    engine: &'p str,
+    value: &'p str,
+    here: &'p str,
+}
+
+impl Row<'_> {
+    /// What the last column says to write.
+    fn lines(&self) -> String {
+        let quoted = self.here.split('`').skip(1).step_by(2);
+        quoted.filter(|part| part.contains('=')).fold(String::new(), |lines, line| {
+            let every = line.strip_prefix("Incoming.CHECK=");
+            match every {
+                Some(action) => {
+                    INCOMING.iter().fold(lines, |lines, (_, key)| format!("{lines}{key}={action}\n"))
+                }
+                None => format!("{lines}{line}\n"),
+            }
+        })
+    }
+}
+
+fn rows() -> Vec<Row<'static>> {
+    let (_, table) = PAGE.split_once("## Keys of other engines").expect("the page has the table");
+    let row = |line: &'static str| {
+        let mut cells = line.trim_matches('|').split('|').map(str::trim);
+        let mut next = || cells.next().expect("a row has five cells");
+        let (key, engine, _default, value, here) = (next(), next(), next(), next(), next());
+        Row { key: key.trim_matches('`'), engine, value: value.trim_matches('`'), here }
+    };
+    table.lines().filter(|line| line.starts_with("| `")).map(row).collect()
+}
+
+/// Whether FIX.4.4 messages of this kind pass what the session checks.
+fn passes(fields: &str, policy: Option<Policy>) -> bool {
+    let Some(policy) = policy else { return true };
+    let fields = fields
+        .replace("ORDER", "35=D|HEADER|11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00")
+        .replace("HEADER", "49=A|56=B|34=2|52=20261121-09:00:00")
+        .replace('|', "\x01");
+    let mut bytes = format!("8=FIX.4.4\x019={}\x01{fields}", fields.len()).into_bytes();
+    let sum = byte_sum(&bytes);
+    bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    let Frame::Message(framed) = Framer::new(4096).next(&bytes) else { panic!("it is complete") };
+    let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
+    let mut index = Index::new(&mut tags, &mut spans);
+    let validator = Validator::new(fix44());
+    let mut scratch = validator.scratch();
+    validator.first_reject(&index.build(framed).expect("it is right"), &policy, &mut scratch).is_none()
+}
+
+#[test]
+fn every_key_of_the_page_does_what_its_row_says() {
+    let rows = rows();
+    for (key, _) in &CASES {
+        assert_eq!(rows.iter().filter(|row| row.key == *key).count(), 1, "rows of {key}");
+    }
+    let default = one("");
+    for row in rows {
+        let (key, said) = (row.key, format!("{}={}", row.key, row.value));
+        let case = CASES.iter().find(|(name, _)| *name == key);
+        let (_, case) = case.unwrap_or_else(|| panic!("the row of {key} is not tried out"));
+        let (lines, understood) = (row.lines(), row.engine.starts_with("QuickFIX"));
+        assert_eq!(matches!(case, Passes(_)), !lines.is_empty(), "{key}: {}", row.here);
+        match case {
+            Passes(fields) => {
+                let with_lines = one(&lines).validation;
+                assert!(!passes(fields, default.validation.incoming), "{key}: passes by default");
+                assert!(passes(fields, with_lines.incoming), "{key}: does not pass with {lines}");
+                assert_eq!(with_lines.outgoing, None);
+                if understood {
+                    assert_eq!(one(&said).validation, with_lines, "{key}");
+                } else {
+                    assert!(read(&said).is_err(), "{key} is understood");
+                }
+            }
+            ChangesTheSession => {
+                let changed = one(&said);
+                assert_ne!(changed, default, "{key}");
+                assert_eq!(changed.validation, default.validation, "{key}");
+            }
+            IsWarnedAbout => {
+                let warnings = read(&said).unwrap().warnings;
+                assert!(warnings.iter().any(|warning| warning.key == key), "{key}: {warnings:?}");
+                assert_eq!(one(&said), default, "{key}");
+                assert!(row.here.starts_with("without effect: "), "{key}");
+            }
+            StopsTheStart => {
+                assert!(matches!(read(&said), Err(ConfigError::Unavailable { .. })), "{key}");
+                assert!(row.here.starts_with("stops the start: "), "{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_check_has_a_row_with_its_reasons_and_a_key_for_each_direction() {
+    let (checks, _) = PAGE.split_once("## Keys of other engines").expect("the page has the table");
+    for check in Check::ALL {
+        let row = format!("| `{}` | ", check.name());
+        assert!(checks.lines().any(|line| line.starts_with(&row)), "{row}");
+        // Sessions of FIXT.1.1 are not there yet.
+        let keys = if check == Check::ApplicationVersion { 0 } else { 1 };
+        for (direction, list) in [("Incoming", &INCOMING), ("Outgoing", &OUTGOING)] {
+            let name = format!("{direction}.{}", check.name());
+            let found = list.iter().filter(|(of, key)| *of == check && *key == name);
+            assert_eq!(found.count(), keys, "{name}");
+        }
+    }
+}
+
+#[test]
+fn each_check_has_an_action_for_each_direction() {
+    for ((check, incoming), (_, outgoing)) in INCOMING.iter().zip(&OUTGOING) {
+        for (word, action) in [("reject", Action::Reject), ("WARN", Action::Warn), ("Ignore", Action::Ignore)]
+        {
+            let standard = Some(Policy::standard());
+            let changed = Some(Policy::standard().with(*check, action));
+            let only = one(&format!("{incoming}={word}")).validation;
+            assert_eq!((only.incoming, only.outgoing), (changed, None));
+            let only = one(&format!("ValidateOutgoingMessage=Y\n{outgoing}={word}")).validation;
+            assert_eq!((only.incoming, only.outgoing), (standard, changed));
+        }
+    }
+    let error = read("Incoming.UnknownTag=N").unwrap_err().to_string();
+    assert_eq!(error, "a.cfg:7: Incoming.UnknownTag=N: one of reject, warn, ignore expected");
+    let error = read("Incoming.UnknownTags=warn").unwrap_err().to_string();
+    assert_eq!(error, "a.cfg:7: unknown key Incoming.UnknownTags; did you mean Incoming.UnknownTag?");
+}
+
+#[test]
+fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
+    let incoming = |lines: &str| one(lines).validation.incoming;
+    assert_eq!(incoming("Compatibility=quickfix"), Some(Policy::quickfix()));
+    assert_eq!(incoming("Compatibility=quickfixj"), Some(Policy::quickfixj()));
+    let ordered = Policy::quickfix().with(Check::GroupOrder, Action::Reject);
+    assert_eq!(incoming("Compatibility=quickfix\nValidateUnorderedGroupFields=Y"), Some(ordered));
+    // What is not checked is not warned of either; a key of one check has the last word.
+    let warned = incoming("Compatibility=quickfix\nRejectInvalidMessage=N\nIncoming.MsgType=reject").unwrap();
+    assert_eq!(warned.action(Check::GroupOrder), Action::Ignore);
+    assert_eq!(warned.action(Check::RequiredField), Action::Warn);
+    assert_eq!(warned.action(Check::MsgType), Action::Reject);
+}
