@@ -1,5 +1,5 @@
-//! Property 1 of the design, for the core alone: after warm-up neither side allocates for a message, with validation, a store,
-//! resends and changes of the second.
+//! Property 1 of the design, for the core alone: after warm-up neither side allocates for a message, with validation in both
+//! directions, a store, resends and changes of the second.
 
 #![allow(unsafe_code)] // the counting allocator
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
-use fixbolt_dictionary::{Validator, fix44};
+use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Event, Handle, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings,
@@ -127,6 +127,7 @@ impl Side {
         let (ours, theirs) = if role == Role::Initiator { ("TRADER", "VENUE") } else { ("VENUE", "TRADER") };
         let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
         settings.validator = Some(Arc::clone(validator));
+        settings.outbound_policy = Some(Policy::standard());
         let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);
         let mut desk = Desk::default();
         let key = sessions.open(now, settings, &mut desk).unwrap();

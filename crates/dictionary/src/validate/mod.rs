@@ -155,7 +155,9 @@ impl Validator {
         scratch: &mut Scratch,
         report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
     ) {
-        let _ = Walk::new(&self.plan, message, policy, scratch, Report(report)).run();
+        if policy.looks() {
+            let _ = Walk::new(&self.plan, message, policy, scratch, Report(report)).run();
+        }
     }
 
     /// Everything that the policy does not ignore, in the order of the message, missing fields last. For tools: it allocates the
@@ -194,6 +196,8 @@ impl<'m, F: FnMut(Violation<'m>) -> ControlFlow<()>> Visitor<'m> for Report<F> {
 struct Places<'p>(&'p mut Vec<FieldPlace>);
 
 impl<'m> Visitor<'m> for Places<'_> {
+    const PLACES: bool = true;
+
     fn place(&mut self, place: FieldPlace) {
         self.0.push(place);
     }

@@ -81,6 +81,20 @@ impl Check {
         }
     }
 
+    /// Whether the check is about where a field stands, and not about the field alone.
+    const fn needs_places(self) -> bool {
+        !matches!(
+            self,
+            Check::MsgType
+                | Check::TagSyntax
+                | Check::UnknownTag
+                | Check::EmptyValue
+                | Check::DataType
+                | Check::EnumValue
+                | Check::ApplicationVersion
+        )
+    }
+
     /// All checks.
     pub const ALL: [Check; 16] = [
         Check::MsgType,
@@ -138,6 +152,9 @@ pub struct Policy {
     actions: [Action; Check::ALL.len()],
     requirements: Requirements,
     type_rules: TypeRules,
+    /// Whether any check is made, and whether one that has to know where each field stands.
+    looks: bool,
+    places: bool,
 }
 
 impl Policy {
@@ -147,6 +164,8 @@ impl Policy {
             actions: [Action::Reject; Check::ALL.len()],
             requirements: Requirements::Standard,
             type_rules: TypeRules::Standard,
+            looks: true,
+            places: true,
         }
     }
 
@@ -171,13 +190,23 @@ impl Policy {
 
     /// Checks nothing.
     pub const fn ignoring() -> Policy {
-        Policy { actions: [Action::Ignore; Check::ALL.len()], ..Policy::standard() }
+        let actions = [Action::Ignore; Check::ALL.len()];
+        Policy { actions, looks: false, places: false, ..Policy::standard() }
     }
 
     /// The same policy with another action for one check.
     #[must_use]
     pub const fn with(mut self, check: Check, action: Action) -> Policy {
         self.actions[check as usize] = action;
+        (self.looks, self.places) = (false, false);
+        let mut at = 0;
+        while at < Check::ALL.len() {
+            if !matches!(self.actions[at], Action::Ignore) {
+                self.looks = true;
+                self.places |= Check::ALL[at].needs_places();
+            }
+            at += 1;
+        }
         self
     }
 
@@ -207,6 +236,18 @@ impl Policy {
         self.action(check) != Action::Ignore
     }
 
+    /// Whether any check is made.
+    #[inline]
+    pub(crate) const fn looks(&self) -> bool {
+        self.looks
+    }
+
+    /// Whether a check is made that has to know where each field stands.
+    #[inline]
+    pub(crate) const fn needs_places(&self) -> bool {
+        self.places
+    }
+
     /// Whose reading of "required" is followed.
     #[inline]
     pub const fn requirements(&self) -> Requirements {
@@ -227,7 +268,20 @@ impl Default for Policy {
 
 #[cfg(test)]
 mod tests {
-    use super::Check;
+    use super::{Action, Check, Policy};
+
+    #[test]
+    fn a_policy_knows_whether_it_looks_and_whether_places_matter() {
+        let told = |policy: Policy| (policy.looks(), policy.needs_places());
+        assert_eq!(told(Policy::ignoring()), (false, false));
+        let values = Policy::ignoring().with(Check::DataType, Action::Warn);
+        assert_eq!(told(values), (true, false));
+        assert_eq!(told(values.with(Check::GroupCount, Action::Reject)), (true, true));
+        assert_eq!(told(values.with(Check::DataType, Action::Ignore)), (false, false));
+        for policy in [Policy::standard(), Policy::quickfix(), Policy::quickfixj()] {
+            assert_eq!(told(policy), (true, true));
+        }
+    }
 
     #[test]
     fn the_list_of_checks_is_complete_and_in_order() {

@@ -57,6 +57,9 @@ struct Frame {
 
 /// What a walk tells.
 pub(crate) trait Visitor<'m> {
+    /// Whether it wants to know the place of every field, whatever the policy looks at.
+    const PLACES: bool = false;
+
     #[inline]
     fn violation(&mut self, _: Violation<'m>) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -74,6 +77,8 @@ pub(crate) struct Walk<'r, 'm, V> {
     visitor: V,
     body: Option<u32>,
     section: Section,
+    /// Whether anybody has to know where the fields stand.
+    places: bool,
 }
 
 impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
@@ -87,7 +92,8 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         scratch.frames.clear();
         scratch.seen[..3 * plan.body_words].fill(0);
         let body = plan.body(message.msg_type());
-        Walk { plan, message, policy, scratch, visitor, body, section: Section::Header }
+        let places = V::PLACES || policy.needs_places();
+        Walk { plan, message, policy, scratch, visitor, body, section: Section::Header, places }
     }
 
     pub(crate) fn run(mut self) -> ControlFlow<()> {
@@ -130,7 +136,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         } else {
             self.value(position, tag, slot, value)?;
         }
-        self.structure(position, tag, slot)
+        if self.places { self.structure(position, tag, slot) } else { ControlFlow::Continue(()) }
     }
 
     #[inline]
