@@ -37,7 +37,7 @@ fn a_wrong_source_is_told_with_its_line_and_nothing_is_written() {
     assert_eq!(ended.status, 1);
     assert!(ended.err.contains("wrong.xml: line 2: ") && ended.err.contains("Nothing"), "{}", ended.err);
     assert!(!table.exists());
-    std::fs::write(&source, b"\xff\xfe").unwrap();
+    std::fs::write(&source, b"\xfd\xfe").unwrap();
     let ended = run(&["dictionary", "compile", source.to_str().unwrap()]);
     assert_eq!(ended.status, 2);
     assert!(ended.err.contains("byte 0 is not UTF-8"), "{}", ended.err);

@@ -3,7 +3,7 @@
 use crate::model::Dictionary;
 use crate::options::ReadOptions;
 use crate::read::{ReadError, Warning};
-use crate::{orchestra, quickfix_xml};
+use crate::{orchestra, quickfix_xml, xml};
 
 impl Dictionary {
     /// Reads a dictionary in any of the forms understood here, told apart by the text itself: FIX Orchestra, QuickFIX XML or a
@@ -24,7 +24,7 @@ impl Dictionary {
         text: &str,
         options: &ReadOptions,
     ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        match root_element(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        match root_element(&xml::plain(text)) {
             Some("repository") => orchestra::read(text, options),
             Some(_) => quickfix_xml::read(text, options),
             None if *options != ReadOptions::default() => Err(vec![ReadError::of_document(
@@ -42,7 +42,6 @@ fn root_element(mut text: &str) -> Option<&str> {
         let end = match text {
             _ if text.starts_with("!--") => "-->",
             _ if text.starts_with('?') => "?>",
-            _ if text.starts_with('!') => ">",
             _ => break,
         };
         text = text.split_once(end).map(|(_, rest)| rest)?;

@@ -22,6 +22,7 @@ mod compact;
 mod compile;
 mod data_type;
 mod diff;
+mod encoding;
 mod locate;
 mod model;
 mod names;
@@ -47,6 +48,7 @@ pub use application_versions::{
 pub use compile::compile;
 pub use data_type::{DataType, UnionType};
 pub use diff::{Difference, NamedTag, Only, Place, Scope};
+pub use encoding::source_text;
 pub use locate::Definition;
 pub use model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, FlatMember, GroupDef, GroupId,

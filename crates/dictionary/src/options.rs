@@ -16,6 +16,7 @@
 #[non_exhaustive]
 pub struct ReadOptions {
     pub(crate) as_of: Option<String>,
+    pub(crate) version: Option<String>,
     pub(crate) duplicate_tags: bool,
     pub(crate) standard_names: bool,
 }
@@ -26,6 +27,14 @@ impl ReadOptions {
     #[must_use]
     pub fn as_of(mut self, version: &str) -> ReadOptions {
         self.as_of = Some(version.to_string());
+        self
+    }
+
+    /// Says which version the source describes, where it says it wrong or not at all: QuickFIX/J's file of FIX.5.0SP2 bears no
+    /// service pack, for example, and a venue's Orchestra file may bear the venue's own version.
+    #[must_use]
+    pub fn version(mut self, version: &str) -> ReadOptions {
+        self.version = Some(version.to_string());
         self
     }
 

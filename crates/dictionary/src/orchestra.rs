@@ -1,11 +1,12 @@
 //! Reads FIX Orchestra repositories (v1.0 and v1.1, any namespace) as far as structure goes.
 //!
-//! Read: code sets, fields, components, groups, messages, length ids, union types, the base scenario. Not read: scenarios other
-//! than base (warned), rules, responses, actors, flows and every annotation.
+//! Read: data types, code sets, fields, components, groups, messages, length ids, union types. Messages, fields and code sets are
+//! those of the base scenario, or of another one where there is no base; components and groups are of the scenario that a
+//! reference names. Not read: other scenarios (warned), rules, responses, actors, flows and every annotation.
 
 use std::collections::{HashMap, HashSet};
 
-use roxmltree::Node;
+use roxmltree::{Node, NodeId};
 
 use crate::assemble::{Draft, Place};
 use crate::data_type::{DataType, UnionType};
@@ -23,8 +24,8 @@ impl Dictionary {
     /// Reads a FIX Orchestra repository.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is an error:
-    /// external entities are never followed.
+    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is passed over:
+    /// no entity is ever followed.
     pub fn from_orchestra(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         read(text, &ReadOptions::default())
     }
@@ -32,7 +33,8 @@ impl Dictionary {
 
 /// Reads FIX Orchestra with options.
 pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-    let document = xml::parse(text).map_err(|error| vec![error])?;
+    let plain = xml::plain(text);
+    let document = xml::parse(&plain).map_err(|error| vec![error])?;
     let pedigree = match &options.as_of {
         None => None,
         Some(name) => {
@@ -41,7 +43,12 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
             Some(Pedigree::new(name, document.root_element()).ok_or_else(unknown)?)
         }
     };
-    let mut reader = Reader { pedigree, duplicate_tags: options.duplicate_tags, ..Reader::default() };
+    let mut reader = Reader {
+        pedigree,
+        duplicate_tags: options.duplicate_tags,
+        given_version: options.version.as_deref(),
+        ..Reader::default()
+    };
     let draft = reader.read(document.root_element());
     let Reader {
         found,
@@ -80,11 +87,20 @@ struct Reader<'a, 'd> {
     /// The version to read the file as of, if not as it is.
     pedigree: Option<Pedigree<'a, 'd>>,
     duplicate_tags: bool,
+    given_version: Option<&'a str>,
+    /// Names of scenarios by id.
+    scenarios: HashMap<&'a str, &'a str>,
+    /// Components and groups of other scenarios than base that are referred to.
+    referred: HashSet<Key<'a>>,
+    /// Definitions of another scenario that stand for a base one that is not there.
+    stand_ins: HashSet<NodeId>,
+    /// The types that the file defines itself, with what they are based on.
+    data_types: HashMap<&'a str, &'a str>,
     /// Code sets by name: place (none if its codes lie elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
     tags: HashSet<u32>,
-    component_ids: HashMap<u32, ComponentId>,
-    group_ids: HashMap<u32, GroupId>,
+    component_ids: HashMap<Key<'a>, ComponentId>,
+    group_ids: HashMap<Key<'a>, GroupId>,
     /// Ids of the components that are header and trailer: not members of a message's body.
     outer_ids: HashSet<u32>,
     field_nodes: Vec<Node<'a, 'd>>,
@@ -92,6 +108,14 @@ struct Reader<'a, 'd> {
     component_nodes: Vec<Node<'a, 'd>>,
     group_nodes: Vec<Node<'a, 'd>>,
     message_nodes: Vec<Node<'a, 'd>>,
+}
+
+/// What a reference to a component or group names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key<'a> {
+    kind: Reference,
+    id: u32,
+    scenario: &'a str,
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
@@ -102,24 +126,26 @@ impl<'a, 'd> Reader<'a, 'd> {
             return None;
         }
         let version = self.version(root)?;
+        self.note_scenarios(root);
+        let data_types = xml::children(root, "datatypes").flat_map(xml::elements);
+        self.data_types.extend(
+            data_types.filter_map(|node| Some((node.attribute("name")?, node.attribute("baseType")?))),
+        );
         let code_sets = self.code_sets(root);
         let fields = self.fields(root);
         let (components, header_node, trailer_node) = self.component_names(root);
-        let groups = self.definitions(root, "groups", "group");
+        let groups = self.definitions(root, "group");
         for (at, node) in groups.iter().enumerate() {
-            if let Some(id) = xml::number(*node, "id", &mut self.found)
-                && self.group_ids.insert(id, GroupId(at as u32)).is_some()
-            {
-                self.found.error(
-                    xml::line(*node),
-                    xml::label(*node),
-                    format!("group id {id} is already defined"),
-                );
+            let Some(id) = xml::number(*node, "id", &mut self.found) else { continue };
+            let key = Key { kind: Reference::Group, id, scenario: self.scenario_of(*node) };
+            if self.group_ids.insert(key, GroupId(at as u32)).is_some() {
+                let reason = format!("group id {id} is already defined");
+                self.found.error(xml::line(*node), xml::label(*node), reason);
             }
         }
         let components = components.into_iter().map(|node| self.component(node)).collect();
         let groups = groups.into_iter().filter_map(|node| self.group(node)).collect();
-        let messages = self.definitions(root, "messages", "message");
+        let messages = self.definitions(root, "message");
         let messages = messages.into_iter().filter_map(|node| self.message(node)).collect();
         let whole = !self.pedigree.as_ref().is_some_and(Pedigree::is_over_fixt);
         let header = header_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
@@ -140,31 +166,93 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// The published files say it in different places: name `FIX.4.4`, name `FIXT` with an application version beside it, name
     /// `FIX4SESSION` with version `FIX.4.4`.
     fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {
+        if let Some(name) = self.given_version {
+            return Some(Version::named(name));
+        }
         let name = xml::required(root, "name", &mut self.found)?;
         let version = root.attribute("version").unwrap_or(name);
-        Some(Version::named(match name {
+        let version = match name {
             "FIXT" => "FIXT.1.1",
-            name if name.starts_with("FIX.") => name,
-            _ => version.split('_').next().unwrap_or(version),
-        }))
+            name if name.starts_with("FIX.") || name.starts_with("FIXT.") => name,
+            _ => version,
+        };
+        let version = version.split('_').next().unwrap_or(version);
+        if !version.starts_with("FIX") {
+            let reason =
+                format!("names no version of FIX: '{version}' is taken for its name and its BeginString");
+            self.found.warn(xml::line(root), xml::label(root), reason);
+        }
+        Some(Version::named(version))
     }
 
-    /// The definitions of one kind in the base scenario.
-    fn definitions(&mut self, root: Node<'a, 'd>, section: &str, element: &str) -> Vec<Node<'a, 'd>> {
-        let mut nodes = Vec::new();
-        for section in xml::elements(root).filter(|node| node.tag_name().name() == section) {
-            for node in xml::elements(section).filter(|node| node.tag_name().name() == element) {
-                match node.attribute("scenario") {
-                    None | Some("base") => {
-                        if self.pedigree.as_ref().is_none_or(|pedigree| pedigree.has_definition(node)) {
-                            nodes.push(node);
-                        }
-                    }
-                    Some(scenario) => {
-                        let reason = format!("scenario '{scenario}' is not read, only base is");
-                        self.found.warn(xml::line(node), xml::label(node), reason);
-                    }
+    fn note_scenarios(&mut self, root: Node<'a, 'd>) {
+        let scenarios = xml::children(root, "scenarios").flat_map(xml::elements);
+        self.scenarios
+            .extend(scenarios.filter_map(|node| Some((node.attribute("id")?, node.attribute("name")?))));
+        for node in root.descendants() {
+            if let Some(kind) = Reference::of(node)
+                && let Some(id) = node.attribute("id").and_then(|id| id.parse().ok())
+            {
+                let scenario = self.scenario(node);
+                if scenario != BASE {
+                    self.referred.insert(Key { kind, id, scenario });
                 }
+            }
+        }
+    }
+
+    /// The scenario that an element names, v1.1 also by id; base if none.
+    fn scenario(&self, node: Node<'a, 'd>) -> &'a str {
+        let by_id = || match node.attribute("scenarioId")? {
+            "1" => Some(BASE),
+            id => Some(self.scenarios.get(id).copied().unwrap_or(id)),
+        };
+        node.attribute("scenario").or_else(by_id).unwrap_or(BASE)
+    }
+
+    /// The scenario under which a definition is found.
+    fn scenario_of(&self, node: Node<'a, 'd>) -> &'a str {
+        if self.stand_ins.contains(&node.id()) { BASE } else { self.scenario(node) }
+    }
+
+    /// The definitions of one kind: those of the base scenario, or of another one where there is no base; components and groups
+    /// also of those scenarios that something refers to. Sections are only headings.
+    fn definitions(&mut self, root: Node<'a, 'd>, element: &'static str) -> Vec<Node<'a, 'd>> {
+        let key = match element {
+            "message" => "msgType",
+            "codeSet" => "name",
+            _ => "id",
+        };
+        let sections: &[&str] = match element {
+            "codeSet" => &["codeSets"],
+            "field" => &["fields"],
+            "message" => &["messages"],
+            _ => &["components", "groups"],
+        };
+        let all: Vec<Node<'a, 'd>> = xml::elements(root)
+            .filter(|node| sections.contains(&node.tag_name().name()))
+            .flat_map(|section| xml::children(section, element))
+            .filter(|node| self.pedigree.as_ref().is_none_or(|pedigree| pedigree.has_definition(*node)))
+            .collect();
+        let mut known: HashSet<Option<&str>> =
+            all.iter().filter(|node| self.scenario(**node) == BASE).map(|node| node.attribute(key)).collect();
+        let mut nodes = Vec::with_capacity(all.len());
+        for node in all {
+            let scenario = self.scenario(node);
+            let kind = if element == "group" { Reference::Group } else { Reference::Component };
+            let id = node.attribute("id").and_then(|id| id.parse().ok());
+            let is_referred = matches!(element, "component" | "group")
+                && id.is_some_and(|id| self.referred.contains(&Key { kind, id, scenario }));
+            if scenario == BASE || is_referred {
+                nodes.push(node);
+            } else if known.insert(node.attribute(key)) {
+                let reason = format!("has no scenario base: scenario '{scenario}' is read instead");
+                self.found.warn(xml::line(node), xml::label(node), reason);
+                self.stand_ins.insert(node.id());
+                nodes.push(node);
+            } else {
+                let reason = format!("scenario '{scenario}' is not read, only base is");
+                self.found.warn(xml::line(node), xml::label(node), reason);
             }
         }
         nodes
@@ -172,7 +260,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn code_sets(&mut self, root: Node<'a, 'd>) -> Vec<CodeSet> {
         let mut sets = Vec::new();
-        for node in self.definitions(root, "codeSets", "codeSet") {
+        for node in self.definitions(root, "codeSet") {
             let Some(name) = xml::required(node, "name", &mut self.found) else { continue };
             let Some(kind) =
                 xml::required(node, "type", &mut self.found).and_then(|name| self.data_type(node, name))
@@ -209,8 +297,15 @@ impl<'a, 'd> Reader<'a, 'd> {
         sets
     }
 
-    fn data_type(&mut self, node: Node<'a, 'd>, name: &str) -> Option<DataType> {
-        let kind = DataType::from_name(name);
+    /// The type of FIX called `name`, or the one that a type of the file's own is based on.
+    fn data_type(&mut self, node: Node<'a, 'd>, name: &'a str) -> Option<DataType> {
+        let mut base = name;
+        let mut kind = DataType::from_name(base);
+        for _ in 0..self.data_types.len() {
+            let Some(next) = self.data_types.get(base).filter(|_| kind.is_none()) else { break };
+            base = *next;
+            kind = DataType::from_name(base);
+        }
         if kind.is_none() {
             let reason = format!("'{name}' is neither a data type of FIX nor a code set of this file");
             self.found.error(xml::line(node), xml::place(node), reason);
@@ -230,14 +325,13 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn fields(&mut self, root: Node<'a, 'd>) -> Vec<FieldDef> {
         let mut fields = Vec::new();
-        let nodes = self.definitions(root, "fields", "field");
+        let nodes = self.definitions(root, "field");
         for &node in &nodes {
             let tag = xml::number(node, "id", &mut self.found);
             let name = xml::required(node, "name", &mut self.found);
-            let type_name = xml::required(node, "type", &mut self.found);
-            let (Some(tag), Some(name), Some(type_name)) = (tag, name, type_name) else { continue };
             // v1.0 gives the code set as the type, v1.1 in an attribute of its own.
-            let set_name = node.attribute("codeSet").unwrap_or(type_name);
+            let set_name = node.attribute("codeSet").or_else(|| xml::required(node, "type", &mut self.found));
+            let (Some(tag), Some(name), Some(set_name)) = (tag, name, set_name) else { continue };
             let (codes, kind, set_union) = match self.sets.get(set_name) {
                 Some(&set) => set,
                 None => {
@@ -273,14 +367,17 @@ impl<'a, 'd> Reader<'a, 'd> {
         root: Node<'a, 'd>,
     ) -> (Vec<Node<'a, 'd>>, Option<Node<'a, 'd>>, Option<Node<'a, 'd>>) {
         let (mut components, mut header, mut trailer) = (Vec::new(), None, None);
-        for node in self.definitions(root, "components", "component") {
+        for node in self.definitions(root, "component") {
             let Some(id) = xml::number(node, "id", &mut self.found) else { continue };
-            let outer = match node.attribute("name") {
+            let scenario = self.scenario_of(node);
+            let outer = match node.attribute("name").filter(|_| scenario == BASE) {
                 Some("StandardHeader") => Some(&mut header),
                 Some("StandardTrailer") => Some(&mut trailer),
                 _ => None,
             };
-            let twice = self.outer_ids.contains(&id) || self.component_ids.contains_key(&id);
+            let key = Key { kind: Reference::Component, id, scenario };
+            let twice =
+                scenario == BASE && self.outer_ids.contains(&id) || self.component_ids.contains_key(&key);
             if twice {
                 self.found.error(
                     xml::line(node),
@@ -291,21 +388,30 @@ impl<'a, 'd> Reader<'a, 'd> {
                 *outer = Some(node);
                 self.outer_ids.insert(id);
             } else {
-                self.component_ids.insert(id, ComponentId(components.len() as u32));
+                self.component_ids.insert(key, ComponentId(components.len() as u32));
                 components.push(node);
             }
         }
         (components, header, trailer)
     }
 
+    /// The name of a component or group; one of another scenario than base bears that behind it.
+    fn definition_name(&mut self, node: Node<'a, 'd>) -> String {
+        let name = xml::required(node, "name", &mut self.found).unwrap_or_default();
+        match self.scenario_of(node) {
+            BASE => name.to_string(),
+            scenario => format!("{name}-{scenario}"),
+        }
+    }
+
     fn component(&mut self, node: Node<'a, 'd>) -> ComponentDef {
-        let name = xml::required(node, "name", &mut self.found).unwrap_or_default().to_string();
+        let name = self.definition_name(node);
         self.component_nodes.push(node);
         ComponentDef { name, members: self.members(node) }
     }
 
     fn group(&mut self, node: Node<'a, 'd>) -> Option<GroupDef> {
-        let name = xml::required(node, "name", &mut self.found).unwrap_or_default().to_string();
+        let name = self.definition_name(node);
         self.group_nodes.push(node);
         let count_tag = match xml::child(node, "numInGroup") {
             Some(count) => self.field_tag(count),
@@ -344,14 +450,6 @@ impl<'a, 'd> Reader<'a, 'd> {
         let mut seen = HashSet::new();
         for node in xml::elements(scope) {
             let Some(kind) = Reference::of(node) else { continue };
-            if !matches!(node.attribute("scenario"), None | Some("base")) {
-                self.found.warn(
-                    xml::line(node),
-                    xml::place(node),
-                    "refers to another scenario than base, not read",
-                );
-                continue;
-            }
             let required = match node.attribute("presence") {
                 Some("required") => true,
                 None | Some("optional" | "constant") => false,
@@ -368,12 +466,13 @@ impl<'a, 'd> Reader<'a, 'd> {
             {
                 continue;
             }
+            let key = Key { kind, id, scenario: self.scenario(node) };
             let member = match kind {
                 Reference::Field => self.field_tag(node).map(|tag| Member::Field { tag, required }),
-                Reference::Group => self.group_ids.get(&id).map(|&group| Member::Group { group, required }),
+                Reference::Group => self.group_ids.get(&key).map(|&group| Member::Group { group, required }),
                 Reference::Component if self.outer_ids.contains(&id) => continue,
                 Reference::Component => {
-                    self.component_ids.get(&id).map(|&component| Member::Component { component, required })
+                    self.component_ids.get(&key).map(|&component| Member::Component { component, required })
                 }
             };
             match member {
@@ -393,5 +492,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         members
     }
 }
+
+/// The scenario of whatever names none.
+const BASE: &str = "base";
 
 const LICENCE: &str = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";

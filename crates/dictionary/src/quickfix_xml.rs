@@ -1,8 +1,9 @@
 //! Reads dictionaries in the XML of QuickFIX, QuickFIX/J and QuickFIX/n.
 //!
 //! Follows the standard where those engines' loaders do not: requiredness is ANDed along the path of components, a group is what
-//! stands in a `<group>` element whatever its count field's type, and a component that only wraps a group is that group. It
-//! refuses undefined names and duplicate field numbers, which some loaders accept in silence.
+//! stands in a `<group>` element whatever its count field's type, and a component that only wraps a group is that group. What is
+//! odd but clear is read with a warning. It refuses undefined names and duplicate field numbers, which some loaders accept in
+//! silence.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,8 +27,8 @@ impl Dictionary {
     /// or changes in it, as [`Dictionary::extended`] reads it.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is an error:
-    /// external entities are never followed.
+    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is passed over:
+    /// no entity is ever followed.
     ///
     /// ```
     /// use fixbolt_dictionary::Dictionary;
@@ -51,14 +52,19 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
         let reason = "QuickFIX XML does not say what belonged to an earlier version";
         return Err(vec![ReadError::of_document(reason)]);
     }
-    let document = xml::parse(text).map_err(|error| vec![error])?;
+    let plain = xml::plain(text);
+    let document = xml::parse(&plain).map_err(|error| vec![error])?;
     if let Some(version) = document.root_element().attribute("extends") {
         if *options != ReadOptions::default() {
             return Err(vec![ReadError::of_document("options are not for what extends a shipped version")]);
         }
         return overlay::shipped_extended(version, &document, text);
     }
-    let mut reader = Reader { duplicate_tags: options.duplicate_tags, ..Reader::default() };
+    let mut reader = Reader {
+        duplicate_tags: options.duplicate_tags,
+        given_version: options.version.as_deref(),
+        ..Reader::default()
+    };
     let mut draft = reader.read(document.root_element());
     if let Some(draft) = draft.as_mut().filter(|_| options.standard_names) {
         draft.use_standard_names();
@@ -80,11 +86,14 @@ struct Reader<'a, 'd> {
     /// What an overlay stands on.
     base: Option<&'a Dictionary>,
     duplicate_tags: bool,
+    given_version: Option<&'a str>,
     fields: Vec<FieldDef>,
     tags: HashMap<&'a str, u32>,
     code_sets: Vec<CodeSet>,
     components: Vec<ComponentDef>,
     named: HashMap<&'a str, Named>,
+    /// Components without members.
+    empty: HashSet<ComponentId>,
     groups: Vec<GroupDef>,
     /// Groups that stand inside messages, components and groups, by what they are: equal ones become one.
     inline_groups: HashMap<(u32, Vec<Member>), GroupId>,
@@ -132,19 +141,18 @@ impl<'a, 'd> Reader<'a, 'd> {
                 self.found.warn(xml::line(section), xml::label(section), "unknown section, not read");
             }
         }
-        let (Some(fields), Some(messages)) = (xml::child(root, "fields"), xml::child(root, "messages"))
-        else {
+        // A section may be split; together its parts are the section.
+        let section = |name| xml::children(root, name).flat_map(xml::elements);
+        if xml::child(root, "fields").is_none() || xml::child(root, "messages").is_none() {
             self.found.error(xml::line(root), "fix", "there is no <fields> or no <messages> section");
             return None;
-        };
+        }
         let before_42 = matches!(version.name.as_str(), "FIX.4.0" | "FIX.4.1");
-        for node in xml::elements(fields) {
+        for node in section("fields") {
             self.field(node, before_42);
         }
-        if let Some(components) = xml::child(root, "components") {
-            self.components(xml::elements(components));
-        }
-        let messages = xml::elements(messages).filter_map(|node| self.message(node)).collect();
+        self.components(section("components"));
+        let messages = section("messages").filter_map(|node| self.message(node)).collect();
         let header = xml::child(root, "header").map_or_else(Vec::new, |node| self.members(node, 0));
         let trailer = xml::child(root, "trailer").map_or_else(Vec::new, |node| self.members(node, 0));
         Some(Draft {
@@ -161,14 +169,23 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {
-        let kind = root.attribute("type").unwrap_or("FIX");
+        if let Some(name) = self.given_version {
+            return Some(Version::named(name));
+        }
+        let kind = root.attribute("type").map_or("FIX".to_string(), str::to_uppercase);
         let (major, minor) =
             (xml::number(root, "major", &mut self.found), xml::number(root, "minor", &mut self.found));
-        let service_pack = match root.attribute("servicepack") {
+        let pack = root.attribute("servicepack").map(|pack| pack.trim().trim_start_matches("SP"));
+        let service_pack = match pack {
             None | Some("") => String::new(),
-            Some(_) => match xml::number(root, "servicepack", &mut self.found)? {
-                0 => String::new(),
-                pack => format!("SP{pack}"),
+            Some(pack) => match pack.parse::<u32>() {
+                Ok(0) => String::new(),
+                Ok(pack) => format!("SP{pack}"),
+                Err(_) => {
+                    let reason = format!("attribute 'servicepack' is '{pack}', not a whole number");
+                    self.found.error(xml::line(root), xml::place(root), reason);
+                    return None;
+                }
             },
         };
         Some(Version::named(&format!("{kind}.{}.{}{service_pack}", major?, minor?)))
@@ -196,7 +213,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         };
         let codes = self.codes(node);
         // QuickFIX/J writes both forms.
-        let any_value = matches!(node.attribute("allowOtherValues"), Some("true" | "Y"));
+        let any_value = matches!(node.attribute("allowOtherValues"), Some("true" | "Y" | "y"));
         let codes = (!codes.is_empty()).then(|| {
             let id = CodeSetId(self.code_sets.len() as u32);
             self.code_sets.push(CodeSet { name: format!("{name}CodeSet"), codes });
@@ -241,7 +258,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             let Some(name) = xml::required(node, "name", &mut self.found) else { continue };
             let mut children = xml::elements(node);
             let only_group = match (children.next(), children.next()) {
-                (Some(first), None) if first.tag_name().name() == "group" => Some(first),
+                (Some(first), None) if first.tag_name().name() == "group" && first.has_children() => {
+                    Some(first)
+                }
                 _ => None,
             };
             let named = match only_group {
@@ -257,6 +276,9 @@ impl<'a, 'd> Reader<'a, 'd> {
                     let id = ComponentId(self.components.len() as u32);
                     self.components.push(ComponentDef { name: name.to_string(), members: Vec::new() });
                     self.component_nodes.push(node);
+                    if xml::elements(node).next().is_none() {
+                        self.empty.insert(id);
+                    }
                     others.push((id, node));
                     Named::Component(id)
                 }
@@ -305,17 +327,14 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn member(&mut self, node: Node<'a, 'd>, depth: usize) -> Option<Member> {
-        let required = match node.attribute("required") {
-            Some("Y" | "y") => true,
-            None | Some("N" | "n") => false,
-            Some(other) => {
-                let reason = format!("attribute 'required' is '{other}', not Y or N");
-                self.found.error(xml::line(node), xml::place(node), reason);
-                false
-            }
-        };
+        let required = self.is_required(node);
         match node.tag_name().name() {
             "field" => self.tag_of(node).map(|tag| Member::Field { tag, required }),
+            "group" if xml::elements(node).next().is_none() => {
+                let reason = "a group without members, read as a field";
+                self.found.warn(xml::line(node), xml::place(node), reason);
+                self.tag_of(node).map(|tag| Member::Field { tag, required })
+            }
             "group" => self.inline_group(node, depth).map(|group| Member::Group { group, required }),
             "component" => self.component_member(node, required),
             _ => {
@@ -323,6 +342,28 @@ impl<'a, 'd> Reader<'a, 'd> {
                 None
             }
         }
+    }
+
+    /// `Y` and `N` in any case. `C` marks what is required under a condition that the file does not say: not required here.
+    fn is_required(&mut self, node: Node<'a, 'd>) -> bool {
+        let Some(word) = node.attribute("required") else { return false };
+        let (required, is_plain) = match word.trim().to_ascii_uppercase().as_str() {
+            "Y" => (true, true),
+            "N" => (false, true),
+            "YES" | "TRUE" => (true, false),
+            "" | "NO" | "FALSE" | "C" => (false, false),
+            _ => {
+                let reason = format!("attribute 'required' is '{word}', not Y or N");
+                self.found.error(xml::line(node), xml::place(node), reason);
+                return false;
+            }
+        };
+        if !is_plain {
+            let reason =
+                format!("attribute 'required' is '{word}', read as {}", if required { "Y" } else { "N" });
+            self.found.warn(xml::line(node), xml::place(node), reason);
+        }
+        required
     }
 
     fn tag_of(&mut self, node: Node<'a, 'd>) -> Option<u32> {
@@ -343,6 +384,10 @@ impl<'a, 'd> Reader<'a, 'd> {
     fn component_member(&mut self, node: Node<'a, 'd>, required: bool) -> Option<Member> {
         let name = xml::required(node, "name", &mut self.found)?;
         match self.named.get(name) {
+            Some(&Named::Component(component)) if self.empty.contains(&component) => {
+                self.found.warn(xml::line(node), xml::place(node), "the component has no members, not read");
+                None
+            }
             Some(&Named::Component(component)) => Some(Member::Component { component, required }),
             Some(&Named::Group(group)) => Some(Member::Group { group, required }),
             None => {

@@ -116,17 +116,15 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
         .map(|component| component.name.clone())
         .chain(draft.groups.iter().map(|group| group.name.clone()))
         .collect();
-    let known_group = |draft: &Draft, group: &GroupDef| {
-        let theirs = flat(transport, &group.members);
-        let at =
-            draft.groups.iter().position(|own| own.name == group.name && own.count_tag == group.count_tag)?;
-        let own = application.groups.iter().find(|own| own.name == group.name)?;
-        (flat(application, &own.members) == theirs).then_some(GroupId(at as u32))
+    let known_group = |draft: &Draft, group: &GroupDef, id: GroupId| {
+        let at = draft.groups.iter().position(|own| own.name == group.name)?;
+        let own = application.group_ids().find(|own| application.group(*own).name == group.name)?;
+        are_equal((application, own), (transport, id)).then_some(GroupId(at as u32))
     };
     let mut groups = Vec::with_capacity(transport.groups.len());
     let mut new_groups = Vec::new();
-    for group in &transport.groups {
-        groups.push(known_group(draft, group).unwrap_or_else(|| {
+    for (group, id) in transport.groups.iter().zip(transport.group_ids()) {
+        groups.push(known_group(draft, group, id).unwrap_or_else(|| {
             let name = unused(&group.name, &mut names);
             draft.groups.push(GroupDef { name, count_tag: group.count_tag, members: Vec::new() });
             new_groups.push(group);
@@ -167,17 +165,35 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
     draft.prune();
 }
 
-/// Every tag with its requirement, groups entered.
-fn flat(dictionary: &Dictionary, members: &[Member]) -> Vec<(u32, bool)> {
-    let mut out = Vec::new();
-    for member in dictionary.expand(members) {
-        out.push((member.tag, member.required));
-        if let Some(group) = member.group {
-            out.extend(flat(dictionary, &dictionary.group(group).members));
-            out.push((0, false));
+/// Whether two groups have the same members with the same requirements, those of groups inside included.
+fn are_equal(own: (&Dictionary, GroupId), theirs: (&Dictionary, GroupId)) -> bool {
+    let mut open = vec![(own.1, theirs.1)];
+    let mut seen = HashSet::new();
+    while let Some(pair) = open.pop() {
+        if !seen.insert(pair) {
+            continue;
+        }
+        let (left, right) = (own.0.group(pair.0), theirs.0.group(pair.1));
+        let mut left_members = own.0.expand(&left.members);
+        let mut right_members = theirs.0.expand(&right.members);
+        if left.count_tag != right.count_tag {
+            return false;
+        }
+        loop {
+            match (left_members.next(), right_members.next()) {
+                (None, None) => break,
+                (Some(one), Some(other)) if (one.tag, one.required) == (other.tag, other.required) => {
+                    match (one.group, other.group) {
+                        (None, None) => {}
+                        (Some(one), Some(other)) => open.push((one, other)),
+                        _ => return false,
+                    }
+                }
+                _ => return false,
+            }
         }
     }
-    out
+    true
 }
 
 /// `name`, or `name` with a number where that is taken.

@@ -1,20 +1,85 @@
 //! What both XML readers need: a parsed document, lines and attributes.
 //!
-//! Document type declarations are refused, and with them every external entity.
+//! A document type declaration is passed over, and with it every entity it declares and everything it points to: nothing is
+//! fetched, nothing is expanded.
 
-use roxmltree::{Document, Node, ParsingOptions};
+use std::borrow::Cow;
+
+use roxmltree::{Document, Node};
 
 use crate::assemble::{Draft, Fault, Place};
 use crate::model::Dictionary;
 use crate::read::{Findings, ReadError, Warning};
 
-/// Parses `text`.
+/// The text as the parser takes it, every line where it was: without a byte order mark, white space in front of the XML
+/// declaration, and the document type declaration.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let body = text.trim_start();
+    let mut blank = Vec::new();
+    if body.len() < text.len() && body.starts_with("<?xml ") {
+        let start = text.len() - body.len();
+        blank.extend(body.find("?>").map(|end| (start, start + end + 2)));
+    }
+    blank.extend(doctype(text));
+    if blank.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (start, end) in blank {
+        out.push_str(&text[from..start]);
+        out.extend(text[start..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        from = end;
+    }
+    out.push_str(&text[from..]);
+    Cow::Owned(out)
+}
+
+/// Where the document type declaration stands: it comes before the first element, behind comments and instructions.
+fn doctype(text: &str) -> Option<(usize, usize)> {
+    let mut at = 0;
+    loop {
+        at += text[at..].find('<')?;
+        let rest = &text[at..];
+        if rest.starts_with("<!DOCTYPE") {
+            break;
+        }
+        let end = match rest {
+            _ if rest.starts_with("<!--") => "-->",
+            _ if rest.starts_with("<?") => "?>",
+            _ => return None,
+        };
+        at += rest.find(end)? + end.len();
+    }
+    let (mut depth, mut end) = (0_u32, at + 1);
+    loop {
+        end += text[end..].find(['<', '>', '"', '\''])?;
+        let rest = &text[end..];
+        let quote = rest.chars().next()?;
+        end += match quote {
+            '<' if rest.starts_with("<!--") => rest.find("-->")? + 3,
+            '<' if rest.starts_with("<?") => rest.find("?>")? + 2,
+            '<' => {
+                depth += 1;
+                1
+            }
+            '>' if depth == 0 => return Some((at, end + 1)),
+            '>' => {
+                depth -= 1;
+                1
+            }
+            _ => rest[1..].find(quote)? + 2,
+        };
+    }
+}
+
+/// Parses plain text.
 ///
 /// # Errors
-/// Not well formed, or with a document type declaration.
-pub(crate) fn parse(text: &str) -> Result<Document<'_>, ReadError> {
-    let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
-    Document::parse_with_options(text.strip_prefix('\u{feff}').unwrap_or(text), options).map_err(|error| {
+/// Not well formed.
+pub(crate) fn parse(plain: &str) -> Result<Document<'_>, ReadError> {
+    Document::parse(plain).map_err(|error| {
         let line = error.pos().row;
         ReadError { line, element: "document".to_string(), reason: error.to_string() }
     })
@@ -81,10 +146,10 @@ pub(crate) fn required<'a>(node: Node<'a, '_>, key: &str, found: &mut Findings) 
     value
 }
 
-/// The attribute as a number; an error otherwise.
+/// The attribute as a number, white space around it passed over; an error otherwise.
 pub(crate) fn number(node: Node<'_, '_>, key: &str, found: &mut Findings) -> Option<u32> {
     let text = required(node, key, found)?;
-    let number = text.parse().ok();
+    let number = text.trim().parse().ok();
     if number.is_none() {
         found.error(line(node), place(node), format!("attribute '{key}' is '{text}', not a whole number"));
     }
@@ -96,7 +161,40 @@ pub(crate) fn elements<'a, 'd>(node: Node<'a, 'd>) -> impl Iterator<Item = Node<
     node.children().filter(Node::is_element)
 }
 
+/// The child elements with this local name.
+pub(crate) fn children<'a, 'd>(node: Node<'a, 'd>, name: &'a str) -> impl Iterator<Item = Node<'a, 'd>> {
+    elements(node).filter(move |child| child.tag_name().name() == name)
+}
+
 /// The first child element with this local name.
 pub(crate) fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
     elements(node).find(|child| child.tag_name().name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_type_declaration_becomes_blanks_and_nothing_else_does() {
+        let declared = "<?xml version='1.0'?>\n<!-- <!DOCTYPE no> -->\n<!DOCTYPE fix SYSTEM 'a>b' [\n<!ENTITY x \"y>]\">\n\
+            <!-- ' -->\n]>\n<fix a='<!DOCTYPE'/>";
+        let read = plain(declared);
+        assert_eq!(read.lines().count(), declared.lines().count());
+        assert_eq!(read.lines().nth(1), Some("<!-- <!DOCTYPE no> -->"));
+        assert_eq!(read.lines().last(), Some("<fix a='<!DOCTYPE'/>"));
+        assert!(!read.contains("ENTITY"));
+        let plain_already = "<fix><!DOCTYPE late></fix>";
+        assert!(matches!(plain(plain_already), Cow::Borrowed(_)));
+        for broken in ["<!DOCTYPE", "<!DOCTYPE fix [<", "<!DOCTYPE 'x", "<!--", "<?xml ", "", "\u{feff} <"] {
+            let _ = plain(broken);
+        }
+    }
+
+    #[test]
+    fn white_space_before_the_declaration_is_forgiven() {
+        let text = "\u{feff}\n <?xml version='1.0'?>\n<fix/>";
+        assert_eq!(plain(text), "\n                      \n<fix/>");
+        assert!(parse(&plain(text)).is_ok());
+    }
 }

@@ -1,4 +1,5 @@
-//! Reading QuickFIX XML and FIX Orchestra: fixtures of our own, every quirk a test.
+//! Reading QuickFIX XML and FIX Orchestra: errors, pairs of length and data, and the rules of Orchestra; tests/quirks.rs has the
+//! quirks of QuickFIX XML. Fixtures are our own.
 
 use fixbolt_dictionary::{DataType, Dictionary, Member, UnionType};
 
@@ -25,95 +26,6 @@ fn read(text: &str) -> Dictionary {
 }
 
 #[test]
-fn versions_are_told_apart_by_major_minor_and_service_pack() {
-    for (attributes, name, begin_string, appl_ver_id) in [
-        ("major='4' minor='2'", "FIX.4.2", "FIX.4.2", Some("4")),
-        ("type='FIX' major='5' minor='0' servicepack='2'", "FIX.5.0SP2", "FIXT.1.1", Some("9")),
-        ("servicepack='0' minor='0' major='5'", "FIX.5.0", "FIXT.1.1", Some("7")),
-        // Found by the fuzzer.
-        ("type='FIX' major='4' minor='4' servicepack='00'", "FIX.4.4", "FIX.4.4", Some("6")),
-        ("type='FIX' major='5' minor='0' servicepack='02'", "FIX.5.0SP2", "FIXT.1.1", Some("9")),
-        ("type='FIXT' major='1' minor='1'", "FIXT.1.1", "FIXT.1.1", None),
-    ] {
-        let dictionary = read(&quickfix(attributes, "", "", ""));
-        assert_eq!(dictionary.version().name, name);
-        assert_eq!(dictionary.version().begin_string, begin_string);
-        assert_eq!(dictionary.version().appl_ver_id.as_deref(), appl_ver_id);
-    }
-}
-
-#[test]
-fn a_members_requirement_is_the_and_of_all_components_on_its_path() {
-    let text = quickfix(
-        FIX44,
-        "<message name='A' msgtype='UA'><component name='Outer' required='N'/></message>\
-         <message name='B' msgtype='UB'><component name='Outer' required='y'/></message>",
-        "<component name='Outer'><component name='Inner' required='Y'/><field name='F' required='N'/></component>\
-         <component name='Inner'><field name='G' required='Y'/><field name='H'/></component>",
-        "<field number='5001' name='F' type='INT'/><field number='5002' name='G' type='INT'/>\
-         <field number='5003' name='H' type='INT'/>",
-    );
-    let dictionary = read(&text);
-    let flat = |msg_type: &[u8]| {
-        let message = dictionary.message(msg_type).expect("the message is defined");
-        dictionary.expand(&message.members).map(|member| (member.tag, member.required)).collect::<Vec<_>>()
-    };
-    assert_eq!(flat(b"UA"), [(5002, false), (5003, false), (5001, false)]);
-    assert_eq!(flat(b"UB"), [(5002, true), (5003, false), (5001, false)]);
-}
-
-#[test]
-fn a_component_that_only_wraps_a_group_is_that_group_and_as_required_as_the_wrapper() {
-    let text = quickfix(
-        FIX44,
-        "<message name='A' msgtype='UA'><component name='Parties' required='Y'/></message>",
-        "<component name='Parties'><group name='NoPartyIDs' required='N'><field name='PartyID' required='Y'/></group></component>",
-        "<field number='453' name='NoPartyIDs' type='INT'/><field number='448' name='PartyID' type='STRING'/>",
-    );
-    let dictionary = read(&text);
-    assert_eq!(dictionary.components().len(), 0);
-    let member = dictionary.message(b"UA").expect("UA is defined").members[0];
-    let Member::Group { group, required: true } = member else { panic!("{member:?} is no required group") };
-    assert_eq!(dictionary.group(group).name, "Parties");
-    assert_eq!(dictionary.group(group).count_tag, 453);
-    assert_eq!(dictionary.delimiter(group), 448);
-}
-
-#[test]
-fn the_delimiter_is_found_through_components_and_groups_that_come_first() {
-    let text = quickfix(
-        FIX44,
-        "<message name='A' msgtype='UA'><group name='NoOuter'><component name='First'/></group></message>\
-         <message name='B' msgtype='UB'><group name='NoInner'><field name='F'/></group></message>\
-         <message name='C' msgtype='UC'><group name='NoInner'><component name='Second'/></group></message>",
-        "<component name='First'><group name='NoInner'><field name='F'/></group><field name='G'/></component>\
-         <component name='Second'><component name='Third'/></component>\
-         <component name='Third'><field name='G'/><field name='F'/></component>",
-        "<field number='5001' name='F' type='INT'/><field number='5002' name='G' type='INT'/>\
-         <field number='5003' name='NoOuter' type='INT'/><field number='5004' name='NoInner' type='INT'/>",
-    );
-    let dictionary = read(&text);
-    let group_of = |msg_type: &[u8]| match dictionary.message(msg_type).expect("it is defined").members[0] {
-        Member::Group { group, .. } => group,
-        other => panic!("{other:?} is no group"),
-    };
-    assert_eq!(dictionary.delimiter(group_of(b"UA")), 5004);
-    assert_eq!(dictionary.delimiter(group_of(b"UC")), 5002);
-    // The same count tag with the same members is one group, with other members another one.
-    let names: Vec<_> = dictionary.groups().iter().map(|group| group.name.as_str()).collect();
-    assert_eq!(names, ["InnerGrp", "OuterGrp", "InnerGrp2"]);
-}
-
-#[test]
-fn a_char_is_a_string_before_fix_4_2_and_one_byte_after() {
-    let fields = "<field number='40' name='OrdType' type='CHAR'/>";
-    let kind = |version: &str| read(&quickfix(version, "", "", fields)).field(40).map(|field| field.kind);
-    assert_eq!(kind("major='4' minor='0'"), Some(DataType::String));
-    assert_eq!(kind("major='4' minor='1'"), Some(DataType::String));
-    assert_eq!(kind("major='4' minor='2'"), Some(DataType::Char));
-}
-
-#[test]
 fn data_fields_get_their_length_field_from_the_standard_or_by_name() {
     let fields = "<field number='93' name='SignatureLength' type='INT'/><field number='89' name='Signature' type='DATA'/>\
          <field number='212' name='XmlDataLen' type='INT'/><field number='213' name='XmlData' type='XMLDATA'/>\
@@ -127,39 +39,11 @@ fn data_fields_get_their_length_field_from_the_standard_or_by_name() {
 }
 
 #[test]
-fn oddities_are_read_and_warned_about() {
-    let text = quickfix(
-        FIX44,
-        "<message name='A' msgtype='UA'><field name='F'/><field name='F'/></message>",
-        "",
-        "<field number='5001' name='F' type='FANCY' allowOtherValues='Y'><value enum='1'/><value enum='1' description='X'/></field>\
-         <field number='5002' name='G' type='CHAR'><value enum='10' description='TEN'/></field>\
-         <field number='5003' name='H' type='DATA'/>",
-    );
-    let (dictionary, warnings) = Dictionary::from_quickfix_xml(&text).expect("only odd");
-    let reasons: Vec<_> = warnings.iter().map(|warning| warning.reason.as_str()).collect();
-    assert_eq!(
-        reasons,
-        [
-            "unknown type 'FANCY', read as String",
-            "'1' is given twice, the first is kept",
-            "is listed twice, the first is kept",
-            "is of type char but has codes of several bytes: read as String",
-            "is a data field and no field holds its length",
-        ]
-    );
-    let field = dictionary.field(5001).expect("F is defined");
-    assert_eq!((field.kind, field.union), (DataType::String, Some(UnionType::AnyValue)));
-    assert_eq!(dictionary.code(5001, b"1").map(|code| code.name.as_str()), Some("1"));
-    assert_eq!(dictionary.field(5002).map(|field| field.kind), Some(DataType::String));
-}
-
-#[test]
 fn a_malformed_file_gives_every_error_with_element_line_and_reason() {
     let text = quickfix(
         FIX44,
         "<message name='A' msgtype='UA'><field name='Missing'/>\n<component name='Nowhere'/>\n<field name='F' required='perhaps'/></message>\n\
-         <message name='B' msgtype='UA'><group name='NoF'></group></message>\n<message name='C'/>",
+         <message name='B' msgtype='UA'><group name='NoF'><field name='F'/><field/></group></message>\n<message name='C'/>",
         "<component name='Self'><field name='F'/><component name='Self'/></component>",
         "<field number='x' name='Q' type='INT'/>\n<field number='5001' name='F' type='INT'/>\n\
          <field number='5001' name='E' type='INT'/><field number='5002' name='NoF' type='INT'/>",
@@ -173,24 +57,13 @@ fn a_malformed_file_gives_every_error_with_element_line_and_reason() {
             "line 4: field 'Missing' in message 'A': no field has this name",
             "line 5: component 'Nowhere' in message 'A': no component has this name",
             "line 6: field 'F' in message 'A': attribute 'required' is 'perhaps', not Y or N",
-            "line 7: group 'NoF' in message 'B': the group has no members",
+            "line 7: field in group 'NoF': attribute 'name' is missing or empty",
             "line 8: message 'C': attribute 'msgtype' is missing or empty",
             "line 16: field 'E': tag 5001 already belongs to 'F'",
             "line 7: message 'B': message type 'UA' is already defined",
             "line 11: component 'Self': the definition contains itself",
         ]
     );
-}
-
-#[test]
-fn external_entities_are_refused() {
-    let text = format!(
-        "<?xml version='1.0'?>\n<!DOCTYPE fix SYSTEM 'http://example.com/evil.dtd'>\n{}",
-        quickfix(FIX44, "", "", "")
-    );
-    let errors = Dictionary::from_quickfix_xml(&text).expect_err("it has a document type declaration");
-    assert_eq!(errors.len(), 1);
-    assert_eq!(errors[0].reason, "XML with DTD detected");
 }
 
 #[test]
@@ -234,7 +107,7 @@ const ORCHESTRA: &str = "\u{feff}<?xml version='1.0'?>\n<!-- <fix> --><fixr:repo
 fn an_orchestra_file_is_read_by_local_names_whatever_its_namespace() {
     let (dictionary, warnings) = Dictionary::from_source(ORCHESTRA).expect("the file is right");
     assert_eq!(warnings.len(), 1);
-    assert_eq!(warnings[0].reason, "scenario 'other' is not read, only base is");
+    assert_eq!(warnings[0].reason, "has no scenario base: scenario 'other' is read instead");
     assert_eq!(dictionary.version().name, "FIX.4.4");
     assert_eq!(dictionary.header(), [Member::Field { tag: 8, required: true }]);
     assert_eq!(dictionary.trailer(), [Member::Field { tag: 10, required: true }]);
@@ -292,4 +165,210 @@ fn definitions_that_double_at_every_level_are_flattened_all_the_same() {
     let tags: Vec<u32> = dictionary.expand(&order.members).map(|member| member.tag).collect();
     assert_eq!(tags, [1, 2]);
     assert!(dictionary.diff(&dictionary).is_empty());
+}
+
+/// A repository of version 1.1 around the given parts.
+fn orchestra(parts: &str) -> String {
+    format!(
+        "<fixr:repository xmlns:fixr='http://fixprotocol.io/2023/orchestra/repository' name='FIX.Latest' version='FIX.Latest_EP301'>\n{}\n\
+         </fixr:repository>",
+        parts.replace("</", "</fixr:").replace("<", "<fixr:").replace("<fixr:/fixr:", "</fixr:")
+    )
+}
+
+fn reasons(warnings: &[fixbolt_dictionary::Warning]) -> Vec<&str> {
+    warnings.iter().map(|warning| warning.reason.as_str()).collect()
+}
+
+#[test]
+fn an_orchestra_field_takes_its_codes_and_its_union_from_the_set_or_from_itself() {
+    let text = orchestra(
+        "<datatypes><datatype name='Pattern' baseType='String'/><datatype name='Ticks' baseType='Small'/>\
+         <datatype name='Small' baseType='int'/><datatype name='Loop' baseType='Loop'/></datatypes>\
+         <codeSets><codeSet name='OnSet' type='int' unionDataType='Reserved100Plus'><code name='One' value='1'/></codeSet>\
+         <codeSet name='Plain' type='Ticks'><code name='One' value='1'/><code name='Uno' value='1'/></codeSet>\
+         <codeSet name='Page' type='String' specUrl='http://example.com'/></codeSets>\n\
+         <fields><field id='1' name='A' codeSet='OnSet'/><field id='2' name='B' type='int' codeSet='Plain' unionDataType='Qty'/>\
+         <field id='3' name='C' type='Plain' unionDataType='Fancy'/><field id='4' name='D' type='Pattern'/>\
+         <field id='5' name='E' codeSet='Page'/></fields><messages/>",
+    );
+    let (dictionary, warnings) = Dictionary::from_orchestra(&text).expect("it is right");
+    assert_eq!(
+        reasons(&warnings),
+        [
+            "'1' is given twice, the first is kept",
+            "unknown union type 'Fancy', every value of the base type is accepted"
+        ]
+    );
+    let field = |tag: u32| {
+        let field = dictionary.field(tag).expect("it is defined");
+        (field.kind, field.union, dictionary.codes(tag).len())
+    };
+    assert_eq!(field(1), (DataType::Int, Some(UnionType::Reserved100Plus), 1));
+    assert_eq!(field(2), (DataType::Int, Some(UnionType::Qty), 1));
+    assert_eq!(field(3), (DataType::Int, Some(UnionType::AnyValue), 1));
+    assert_eq!(field(4), (DataType::String, None, 0));
+    assert_eq!(field(5), (DataType::String, None, 0));
+    let looping = text.replace("type='Pattern'", "type='Loop'");
+    let errors = Dictionary::from_orchestra(&looping).expect_err("the type is based on itself");
+    assert_eq!(
+        errors[0].to_string(),
+        "line 3: field 'D': 'Loop' is neither a data type of FIX nor a code set of this file"
+    );
+}
+
+const SCENARIOS: &str = "<scenarios><scenario name='base' id='1'/><scenario name='Venue' id='2'/></scenarios>\
+    <fields><field id='1' name='A' type='int'/><field id='1' name='A' type='String' scenario='Venue'/>\
+    <field id='2' name='B' type='int'/><field id='453' name='NoP' type='NumInGroup'/></fields>\n\
+    <components><component id='10' name='C'><fieldRef id='1'/></component>\
+    <component id='10' name='C' scenario='Venue'><fieldRef id='2' presence='required'/></component>\
+    <component id='10' name='C' scenario='Unused'><fieldRef id='2'/></component>\
+    <group id='20' name='P' scenario='Venue'><numInGroup id='453'/><fieldRef id='2'/></group></components>\n\
+    <messages><message name='M' msgType='U1'><structure><componentRef id='10'/></structure></message>\
+    <message name='N' msgType='U2'><structure><componentRef id='10' scenarioId='2' presence='required'/></structure></message>\
+    <message name='O' msgType='U3' scenario='Venue'><structure><groupRef id='20' scenario='Venue'/></structure></message>\
+    <message name='M' msgType='U1' scenario='Venue'><structure/></message></messages>";
+
+#[test]
+fn a_reference_takes_the_scenario_it_names_and_what_has_no_base_is_read_in_its_own() {
+    let (dictionary, warnings) = Dictionary::from_orchestra(&orchestra(SCENARIOS)).expect("it is right");
+    assert_eq!(
+        reasons(&warnings),
+        [
+            "scenario 'Venue' is not read, only base is",
+            "scenario 'Unused' is not read, only base is",
+            "has no scenario base: scenario 'Venue' is read instead",
+            "scenario 'Venue' is not read, only base is"
+        ]
+    );
+    let flat = |msg_type: &str| {
+        let message = dictionary.message(msg_type.as_bytes()).expect("it is defined");
+        dictionary.expand(&message.members).map(|member| (member.tag, member.required)).collect::<Vec<_>>()
+    };
+    assert_eq!((flat("U1"), flat("U2"), flat("U3")), (vec![(1, false)], vec![(2, true)], vec![(453, false)]));
+    let names: Vec<_> = dictionary.components().iter().map(|component| component.name.as_str()).collect();
+    assert_eq!(names, ["C", "C-Venue"]);
+    assert_eq!(dictionary.field(1).map(|field| field.kind), Some(DataType::Int));
+    // A scenario that nothing defines leads nowhere.
+    let errors =
+        Dictionary::from_orchestra(&orchestra(&SCENARIOS.replace("scenarioId='2'", "scenarioId='7'")))
+            .expect_err("there is no scenario 7");
+    assert_eq!(
+        errors[0].to_string(),
+        "line 4: componentRef '10' in message 'N': nothing is defined under this id"
+    );
+}
+
+#[test]
+fn only_what_may_be_present_is_a_member() {
+    let text = orchestra(
+        "<fields><field id='1' name='A' type='int'/><field id='2' name='B' type='int'/></fields>\
+         <messages><message name='M' msgType='U'><structure><fieldRef id='1' presence='PRESENCE' value='7'>\
+         <rule name='if'><when>B == 1</when></rule></fieldRef><fieldRef id='2'/></structure>\
+         <responses><response name='ok'><messageRef name='N'/></response></responses></message></messages>",
+    );
+    let members = |presence: &str| {
+        let (dictionary, _) =
+            Dictionary::from_orchestra(&text.replace("PRESENCE", presence)).expect("it is right");
+        let message = dictionary.message(b"U").expect("it is defined");
+        dictionary.expand(&message.members).map(|member| (member.tag, member.required)).collect::<Vec<_>>()
+    };
+    assert_eq!(members("required"), [(1, true), (2, false)]);
+    assert_eq!(members("optional"), [(1, false), (2, false)]);
+    assert_eq!(members("constant"), [(1, false), (2, false)]);
+    assert_eq!(members("forbidden"), [(2, false)]);
+    assert_eq!(members("ignored"), [(2, false)]);
+    let errors =
+        Dictionary::from_orchestra(&text.replace("PRESENCE", "maybe")).expect_err("no such presence");
+    assert_eq!(
+        errors[0].to_string(),
+        "line 2: fieldRef '1' in message 'M': presence 'maybe' is not one of FIX Orchestra's"
+    );
+}
+
+#[test]
+fn an_orchestra_file_says_its_version_in_one_of_several_places_or_is_told() {
+    let text = |name: &str, version: &str| {
+        format!("<repository name='{name}' version='{version}'><fields/><messages/></repository>")
+    };
+    for (name, version, read) in [
+        ("FIX.4.4", "FIX.4.4", "FIX.4.4"),
+        ("FIX.Latest", "FIX.Latest_EP301", "FIX.Latest"),
+        ("FIX.5.0SP2_EP254", "2", "FIX.5.0SP2"),
+        ("FIXT", "FIX.5.0SP2_EP247", "FIXT.1.1"),
+        ("FIXT.1.1", "FIXT.1.1", "FIXT.1.1"),
+        ("FIX4SESSION", "FIX.4.4", "FIX.4.4"),
+    ] {
+        let (dictionary, warnings) = Dictionary::from_orchestra(&text(name, version)).expect("it is right");
+        assert_eq!((dictionary.version().name.as_str(), warnings.len()), (read, 0), "{name} {version}");
+    }
+    let venue = text("Venue", "2.3");
+    let (_, warnings) = Dictionary::from_orchestra(&venue).expect("it is read");
+    assert_eq!(
+        reasons(&warnings),
+        ["names no version of FIX: '2.3' is taken for its name and its BeginString"]
+    );
+    let options = fixbolt_dictionary::ReadOptions::default().version("FIX.4.4");
+    let (dictionary, warnings) = Dictionary::from_source_with(&venue, &options).expect("it is told");
+    assert_eq!((dictionary.version().begin_string.as_str(), warnings.len()), ("FIX.4.4", 0));
+}
+
+#[test]
+fn an_earlier_version_is_what_its_pedigree_leaves() {
+    let text = orchestra(
+        "<codeSets><codeSet name='MsgTypeCodeSet' type='String'><code name='M' value='U1'/><code name='N' value='U2'/></codeSet>\
+         <codeSet name='S' type='int' added='FIX.4.4'><code name='Old' value='1' added='FIX.4.4'/>\
+         <code name='New' value='2' added='FIX.5.0' addedEP='52'/></codeSet>\
+         <codeSet name='T' type='char' added='FIX.5.0SP2' addedEP='105'><code name='X' value='X' added='FIX.5.0SP2' addedEP='105'/>\
+         </codeSet></codeSets><fields><field id='35' name='MsgType' type='MsgTypeCodeSet' added='FIX.2.7'/>\
+         <field id='1' name='A' type='S' added='FIX.4.4'/><field id='2' name='B' type='T' added='FIX.4.4' addedEP='3' deprecated='FIX.5.0'/>\
+         <field id='3' name='C' type='int' added='FIX.5.0' addedEP='52'/></fields>\
+         <components><component id='1024' name='StandardHeader'><fieldRef id='35'/></component>\
+         <component id='9' name='Late' added='FIX.5.0SP1' addedEP='77'><fieldRef id='1' added='FIX.5.0SP1' addedEP='77'/></component></components>\n\
+         <messages><message name='Logon' msgType='A' category='Session' added='FIX.4.0'><structure><componentRef id='1024'/></structure></message>\
+         <message name='M' msgType='U1' added='FIX.4.3'><structure><componentRef id='1024' added='FIX.4.3'/><fieldRef id='2' added='FIX.4.4'/>\
+         <fieldRef id='3' added='FIX.4.4'/><componentRef id='9' added='FIX.5.0SP1' addedEP='77'/></structure></message>\
+         <message name='N' msgType='U2' added='FIX.5.0SP2' addedEP='110'><structure/></message></messages>",
+    );
+    let as_of = |version: &str| {
+        let options = fixbolt_dictionary::ReadOptions::default().as_of(version);
+        let (dictionary, warnings) = Dictionary::from_source_with(&text, &options).expect("it is right");
+        assert!(warnings.is_empty(), "{warnings:?}");
+        dictionary
+    };
+    let sizes = |dictionary: &Dictionary| {
+        let message = dictionary.message(b"U1").expect("it was there");
+        let tags: Vec<u32> = dictionary.expand(&message.members).map(|member| member.tag).collect();
+        (
+            dictionary.messages().len(),
+            tags,
+            dictionary.codes(1).len(),
+            dictionary.codes(2).len(),
+            dictionary.codes(35).len(),
+        )
+    };
+    assert_eq!(sizes(&as_of("FIX.4.4")), (2, vec![], 1, 0, 1));
+    assert_eq!(sizes(&as_of("FIX.5.0")), (1, vec![2], 1, 0, 1));
+    assert_eq!(sizes(&as_of("FIX.5.0SP1")), (1, vec![2, 3], 2, 0, 1));
+    assert_eq!(sizes(&as_of("FIX.5.0SP2")), (1, vec![2, 3, 1], 2, 0, 1));
+    assert_eq!(sizes(&as_of("FIX.Latest")), (2, vec![2, 3, 1], 2, 1, 2));
+    // The session layer of a version over FIXT.1.1 is FIXT.1.1's.
+    assert_eq!((as_of("FIX.4.4").header().len(), as_of("FIX.5.0").header().len()), (1, 0));
+    assert_eq!(as_of("FIX.5.0").field(2).map(|field| field.kind), Some(DataType::Char));
+    let wrong = |text: &str, version: &str| {
+        let options = fixbolt_dictionary::ReadOptions::default().as_of(version);
+        Dictionary::from_source_with(text, &options).expect_err("it cannot be told")[0].to_string()
+    };
+    assert_eq!(wrong(&text, "FIX.6"), "line 1: document: 'FIX.6' is not a version pedigrees can tell");
+    assert_eq!(
+        wrong("<fix major='4' minor='4'/>", "FIX.4.2"),
+        "line 1: document: QuickFIX XML does not say what belonged to an earlier version"
+    );
+    assert_eq!(
+        wrong("table 1\n", "FIX.4.2"),
+        "line 1: document: options are for FIX Orchestra and QuickFIX XML, not for a table"
+    );
+    // A reference to what came later is left out; one to what nobody defines is an error.
+    let dangling = text.replace("fieldRef id='3' added='FIX.4.4'", "fieldRef id='4' added='FIX.4.4'");
+    assert_eq!(wrong(&dangling, "FIX.5.0"), "line 3: fieldRef '4' in message 'M': no field has this id");
 }

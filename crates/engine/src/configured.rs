@@ -195,7 +195,8 @@ impl Dictionaries {
 
 /// Reads a dictionary in any form, told apart by the text.
 fn read_dictionary(file: &Path) -> Result<Dictionary, String> {
-    let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
+    let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
+    let text = fixbolt_dictionary::source_text(&bytes).map_err(|e| e.to_string())?;
     match Dictionary::from_source(&text) {
         Ok((dictionary, warnings)) => {
             for warning in warnings {

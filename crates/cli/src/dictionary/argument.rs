@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-use fixbolt_dictionary::{Dictionary, SHIPPED, Warning, shipped};
+use fixbolt_dictionary::{Dictionary, SHIPPED, Warning, shipped, source_text};
 
 use crate::exit::Failure;
 
@@ -63,13 +63,11 @@ pub(crate) fn version_named(word: &str) -> Option<&'static str> {
     SHIPPED.into_iter().find(|name| key(name) == wanted && begins_like(name))
 }
 
-/// A text file; a byte that is no UTF-8 is told with its place.
+/// The text of a dictionary file; a byte that is none of its encoding is told with its line.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::usage(format!("{}: byte {at} is not UTF-8: not a dictionary", path.display()))
-    })
+    let text = source_text(&bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    Ok(text.into_owned())
 }
 
 #[cfg(test)]

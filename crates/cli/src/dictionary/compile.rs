@@ -30,6 +30,9 @@ pub(crate) struct Compile {
     /// Only what belonged to this version already (FIX.5.0SP1, for example): FIX Orchestra files tell
     #[arg(long, value_name = "VERSION")]
     as_of: Option<String>,
+    /// The version that the source describes, where it says it wrong or not at all
+    #[arg(long, value_name = "VERSION")]
+    version: Option<String>,
     /// Names of fields, messages and codes as FIX Orchestra has them for the same tags, types and values
     #[arg(long)]
     standard_names: bool,
@@ -43,6 +46,9 @@ impl Compile {
         let mut options = ReadOptions::default();
         if let Some(version) = &self.as_of {
             options = options.as_of(version);
+        }
+        if let Some(version) = &self.version {
+            options = options.version(version);
         }
         if self.standard_names {
             options = options.standard_names();

@@ -50,7 +50,8 @@ impl Dictionary {
     /// assert_eq!(errors[0].to_string(), "line 1: field 'Colour': field 58 is 'Text' in FIX.4.4");
     /// ```
     pub fn extended(&self, overlay: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        extended(self, &xml::parse(overlay).map_err(|error| vec![error])?, overlay)
+        let plain = xml::plain(overlay);
+        extended(self, &xml::parse(&plain).map_err(|error| vec![error])?, overlay)
     }
 }
 
