@@ -28,6 +28,9 @@ fn a_module_is_written_with_what_it_needs() {
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains("\"module\":\"fix42\",\"version\":\"FIX.4.2\""), "{}", ended.out);
     assert!(std::fs::exists(format!("{out}/fix42.rs")).unwrap());
+    assert_eq!(run(&["generate", "FIX.5.0SP2", "--out", out]).status, 0);
+    let module = std::fs::read_to_string(format!("{out}/fix50sp2.rs")).unwrap();
+    assert!(module.contains("pub struct Logon<'m>") && module.contains("pub struct Header<'m>"));
 }
 
 #[test]

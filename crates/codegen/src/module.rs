@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use fixbolt_dictionary::{Dictionary, shipped};
+use fixbolt_dictionary::{Dictionary, fixt11, shipped};
 
 use crate::{Generated, Options, generate, names};
 
@@ -47,7 +47,8 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl Module {
-    /// The module of a dictionary in any form that [`Dictionary::from_source`] reads. `file` is where `text` comes from.
+    /// The module of a dictionary in any form that [`Dictionary::from_source`] reads. `file` is where `text` comes from. A version
+    /// of the application layer alone (FIX.5.0 and later) gets header, trailer and session messages of FIXT.1.1.
     ///
     /// # Errors
     /// Everything that is wrong with the file: what no dictionary can be read from, else what nothing can be printed of.
@@ -62,6 +63,7 @@ impl Module {
             errors.iter().map(|e| fault(Some(e.line), &e.element, &e.reason)).collect::<Vec<_>>()
         })?;
         let warnings = warnings.iter().map(|w| fault(Some(w.line), &w.element, &w.reason)).collect();
+        let dictionary = whole(dictionary).map_err(|reason| vec![fault(None, "fix", &reason)])?;
         let generated = generate(&dictionary, options).map_err(|errors| {
             let line = |definition| dictionary.line_of(definition, text);
             let faults =
@@ -78,26 +80,30 @@ impl Module {
     /// # Errors
     /// None in fact: the shipped versions can be printed.
     pub fn shipped(version: &str, options: &Options) -> Option<Result<Module, Vec<Fault>>> {
-        let dictionary = shipped(version.as_bytes())?;
+        let dictionary = shipped(version.as_bytes())?.clone();
         let name = match version {
             "FIX.Latest" => "fix_latest".to_string(),
             other => other.replace('.', "").to_lowercase(),
         };
-        let faults = |errors: Vec<crate::GenerateError>| {
-            let fault = |e: &crate::GenerateError| Fault {
-                file: PathBuf::from(version),
-                line: None,
-                element: e.element.clone(),
-                reason: e.reason.clone(),
-            };
-            errors.iter().map(fault).collect()
+        let fault = |element: String, reason: String| {
+            let file = PathBuf::from(version);
+            Fault { file, line: None, element, reason }
         };
-        let module = generate(dictionary, options).map_err(faults).map(|generated| Module {
-            name,
-            dictionary: dictionary.clone(),
-            generated,
-            warnings: Vec::new(),
-        });
-        Some(module)
+        let module = || {
+            let dictionary = whole(dictionary).map_err(|reason| vec![fault(version.to_string(), reason)])?;
+            let generated = generate(&dictionary, options).map_err(|errors| {
+                errors.into_iter().map(|error| fault(error.element, error.reason)).collect::<Vec<_>>()
+            })?;
+            Ok(Module { name, dictionary, generated, warnings: Vec::new() })
+        };
+        Some(module())
     }
+}
+
+/// A version of the application layer alone with what FIXT.1.1 puts around its messages.
+fn whole(dictionary: Dictionary) -> Result<Dictionary, String> {
+    if dictionary.header().is_empty() && dictionary.version().begin_string == "FIXT.1.1" {
+        return dictionary.over(fixt11()).map_err(|error| error.to_string());
+    }
+    Ok(dictionary)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use fixbolt_dictionary::{Dictionary, GroupId, MessageDef};
 
-use crate::kind::{Holds, Kind};
+use crate::kind::Kind;
 use crate::plan::{Layout, Placed, Plan, SESSION_FIELDS};
 use crate::{GenerateError, line, member, names};
 
@@ -22,7 +22,6 @@ pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>>
     let plan = Plan::new(dictionary)?;
     let mut out = String::with_capacity(2 << 20);
     line!(out, "#[allow(unused_imports)] use version::components::*;");
-    line!(out, "#[allow(unused_imports)] use version::fields;");
     let messages = dictionary.messages();
     line!(out, "pub(crate) const MESSAGES: [Case; {}] = [", messages.len());
     for message in messages {
@@ -197,8 +196,7 @@ impl Printer<'_, '_> {
                 "    if v.writes({tag}) {{ w.{method}(v.entries({tag}), |new, entry| write_group_{module}(new, &entry)); }}"
             );
         } else if !plan.is_length(tag) {
-            let borrow = if matches!(plan.kind(tag), Kind::Codes(_)) { "&" } else { "" };
-            line!(out, "    if v.writes({tag}) {{ w.{}({borrow}{}); }}", plan.method(tag), self.value(tag));
+            line!(out, "    if v.writes({tag}) {{ w.{}({}); }}", plan.method(tag), self.value(tag));
         }
     }
 
@@ -230,18 +228,15 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The expression that gives a field's value.
+    /// The expression that gives a field's value. Its type is the setter's or getter's: a version may have it from another one.
     fn value(&self, tag: u32) -> String {
-        match self.plan.kind(tag) {
-            Kind::Bytes => format!("v.bytes({tag})"),
-            Kind::Data { .. } => format!("v.data({tag})"),
-            Kind::Char => format!("codec::Char(v.byte({tag}))"),
-            Kind::Plain(_) => format!("v.plain({tag})"),
-            Kind::Tokens => format!("v.tokens({tag})"),
-            Kind::Code(name, Holds::Byte) => format!("fields::{name}::from_value(v.byte({tag}))"),
-            Kind::Code(name, Holds::Int) => format!("fields::{name}::from_value(v.number({tag}))"),
-            Kind::Code(name, Holds::Text) => format!("fields::{name}::from_value(v.text({tag}))"),
-            Kind::Codes(name) => format!("v.codes::<fields::{name}<'_>>({tag})"),
-        }
+        let method = match self.plan.kind(tag) {
+            Kind::Bytes => "bytes",
+            Kind::Data { .. } => "data",
+            Kind::Tokens => "tokens",
+            Kind::Codes(_) => "codes",
+            Kind::Char | Kind::Plain(_) | Kind::Code(..) => "value",
+        };
+        format!("v.{method}({tag})")
     }
 }

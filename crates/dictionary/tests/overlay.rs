@@ -231,6 +231,17 @@ fn an_overlay_names_a_version_that_is_there() {
 }
 
 #[test]
+fn a_version_over_fixt_is_extended_without_its_header() {
+    let text = "<fix extends='FIX.5.0SP2'><fields/><messages>\
+         <message name='NewOrderSingle' msgtype='D'><field name='MDReqID'/></message></messages></fix>";
+    let (dialect, _) = Dictionary::from_source(text).unwrap();
+    assert!(message(&dialect, "D").ends_with(" 262"), "{}", message(&dialect, "D"));
+    let header = text.replace("<fields/>", "<header><field name='MDReqID'/></header>");
+    let error = Dictionary::from_source(&header).unwrap_err()[0].to_string();
+    assert_eq!(error, "line 1: header: FIX.5.0SP2 has none: it is that of FIXT.1.1");
+}
+
+#[test]
 fn all_errors_are_told_at_once() {
     let text = overlay(
         "<field number='58' name='Colour' type='CHAR'/>\n<field number='5001' name='Text' type='CHAR'/>",

@@ -148,8 +148,13 @@ impl<'a, 'd> Reader<'a, 'd> {
         for (name, place, members) in
             [("header", "Header", &mut header), ("trailer", "Trailer", &mut trailer)]
         {
-            if let Some(node) = xml::child(root, name) {
-                self.merge(members, node, place);
+            match xml::child(root, name) {
+                Some(node) if version.begin_string == "FIXT.1.1" && base.header.is_empty() => {
+                    let reason = format!("{} has none: it is that of FIXT.1.1", version.name);
+                    self.found.error(xml::line(node), xml::label(node), reason);
+                }
+                Some(node) => self.merge(members, node, place),
+                None => {}
             }
         }
         let source = Source { name: format!("{}, extended", base.source.name), ..base.source.clone() };

@@ -1,12 +1,13 @@
 //! Prints what calls every setter and getter of the versions under test.
 use std::{env, fs, path::PathBuf};
 
-use fixbolt_dictionary::{Dictionary, fix42, fix44};
+use fixbolt_dictionary::{Dictionary, fix42, fix44, fix50sp2, fixt11};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     print("fix42", fix42());
     print("fix44", fix44());
+    print("fix50sp2", &fix50sp2().over(fixt11()).expect("FIXT.1.1 carries it"));
 }
 
 fn print(version: &str, dictionary: &Dictionary) {

@@ -12,7 +12,9 @@ use fixbolt_codec::{
     Body, DataFields, EncodeError, EncodeErrorKind, Envelope, Frame, Framer, Index, Memory, Message, MsgType,
     SeqNum, Span, Stamp,
 };
-use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44};
+use fixbolt_dictionary::{
+    Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, fix50sp2, fixt11,
+};
 
 use place::{Kind, Place, Round, codes};
 
@@ -40,6 +42,7 @@ macro_rules! version {
 }
 version!(fix42);
 version!(fix44);
+version!(fix50sp2);
 
 /// Rounds of random values for each message, beside those with nothing, everything, and mistakes.
 const RANDOM_ROUNDS: usize = 12;
@@ -187,4 +190,10 @@ fn every_message_of_fix42_is_read_back_as_it_was_written() {
 #[test]
 fn every_message_of_fix44_is_read_back_as_it_was_written() {
     every_message(fix44(), &fix44::MESSAGES);
+}
+
+#[test]
+fn every_message_of_fix50sp2_is_read_back_as_it_was_written() {
+    let dictionary = fix50sp2().over(fixt11()).unwrap();
+    every_message(Box::leak(Box::new(dictionary)), &fix50sp2::MESSAGES);
 }

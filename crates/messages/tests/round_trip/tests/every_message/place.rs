@@ -5,11 +5,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use fixbolt_dictionary::{Code as DictionaryCode, Dictionary, FieldDef, UnionType};
+use fixbolt_dictionary::{Code as DictionaryCode, DataType, Dictionary, FieldDef, UnionType};
 use fixbolt_messages::codec::{FromField, MultipleStringValue};
 use fixbolt_messages::typed::{Code, Codes, Entry, FieldError, Group};
 
-use crate::values::{self, Draw, Plain};
+use crate::values::{self, Draw};
 
 /// What kind of message a round makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,35 +175,14 @@ impl Place<'_> {
         values::data(&mut self.draw(tag))
     }
 
-    pub(crate) fn plain<T: Plain>(&self, tag: u32) -> T {
-        T::drawn(&mut self.draw(tag))
-    }
-
-    /// The value of a char field.
-    pub(crate) fn byte(&self, tag: u32) -> u8 {
+    /// A value of any other type.
+    pub(crate) fn value<T: FromField<'static>>(&self, tag: u32) -> T {
         let mut draw = self.draw(tag);
-        match self.code(tag, &mut draw) {
-            Some(code) => code.as_bytes()[0],
-            None => values::byte(&mut draw),
-        }
-    }
-
-    /// The value of a field whose codes are numbers.
-    pub(crate) fn number(&self, tag: u32) -> i64 {
-        let mut draw = self.draw(tag);
-        match self.code(tag, &mut draw) {
-            Some(code) => code.parse().expect("the enum holds numbers"),
-            None => values::number(&mut draw, self.field(tag).kind),
-        }
-    }
-
-    /// The value of a field whose codes are text.
-    pub(crate) fn text(&self, tag: u32) -> &'static [u8] {
-        let mut draw = self.draw(tag);
-        match self.code(tag, &mut draw) {
+        let value = match self.code(tag, &mut draw) {
             Some(code) => code.as_bytes(),
             None => values::of_type(&mut draw, self.field(tag).kind),
-        }
+        };
+        T::from_field(value).unwrap_or_else(|error| panic!("{}: {error:?}", value.escape_ascii()))
     }
 
     /// The value of a field of several tokens.
@@ -216,14 +195,15 @@ impl Place<'_> {
         values::kept(tokens.join(&b' '))
     }
 
-    pub(crate) fn codes<C: Code<'static>>(&self, tag: u32) -> Vec<C> {
-        self.tokens(tag).split(|byte| *byte == b' ').map(C::from_value).collect()
+    /// The same as the enum's values.
+    pub(crate) fn codes<C: Code<'static> + 'static>(&self, tag: u32) -> &'static [C] {
+        self.tokens(tag).split(|byte| *byte == b' ').map(C::from_value).collect::<Vec<_>>().leak()
     }
 
     /// A code of the dictionary's; none where the field has no codes, or a foreign one is wanted.
     fn code(&self, tag: u32, draw: &mut Draw) -> Option<&'static str> {
         let codes: Vec<&'static DictionaryCode> = codes(self.round.dictionary.0, tag).collect();
-        if codes.is_empty() {
+        if codes.is_empty() || self.field(tag).kind == DataType::Boolean {
             return None;
         }
         let beside = self.field(tag).union == Some(UnionType::AnyValue) && draw.one_in(4);
