@@ -43,6 +43,41 @@
 //! # }
 //! # Ok::<(), fixbolt_codec::EncodeError>(())
 //! ```
+//!
+//! # Which message is it?
+//! Each version has an enum `Message` to match on, and a trait `Handler` with a method a message. What is not written goes to
+//! `on_other`; the context is the caller's, for example the turn in which a session delivers the message.
+//!
+//! ```
+//! # #[cfg(feature = "fix44")] {
+//! use fixbolt_messages::codec::Message;
+//! use fixbolt_messages::fix44::{self, Handler, NewOrderSingle, OrderCancelRequest};
+//!
+//! struct Desk;
+//!
+//! impl Handler<Vec<String>> for Desk {
+//!     type Answer = bool;
+//!
+//!     fn on_new_order_single(&mut self, order: NewOrderSingle<'_>, notes: &mut Vec<String>) -> bool {
+//!         notes.push(format!("{:?}", order.side()));
+//!         true
+//!     }
+//!
+//!     fn on_order_cancel_request(&mut self, cancel: OrderCancelRequest<'_>, notes: &mut Vec<String>) -> bool {
+//!         notes.push(format!("cancel: {:?}", cancel.orig_cl_ord_id()));
+//!         true
+//!     }
+//!
+//!     fn on_other(&mut self, _: Message<'_>, _: &mut Vec<String>) -> bool {
+//!         false
+//!     }
+//! }
+//!
+//! fn received(message: Message<'_>, desk: &mut Desk, notes: &mut Vec<String>) -> bool {
+//!     fix44::dispatch(message, desk, notes)
+//! }
+//! # }
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

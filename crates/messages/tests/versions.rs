@@ -1,90 +1,11 @@
-//! What the versions have in common, and what is special to the later ones: depth, the transport's header, a choice by MsgType.
+//! What the versions have in common, the transport's header for the later ones, a choice by MsgType.
 
 mod support;
 
-use fixbolt_messages::codec::{Country, Key, Memory, Message, Tag};
-use fixbolt_messages::{fix_latest, fix42, fix44, fix50sp2, fixt11};
+use fixbolt_messages::codec::{Key, Memory, Message, Tag};
+use fixbolt_messages::{fix42, fix44, fix50sp2, fixt11};
 
-use support::{text, written};
-
-#[test]
-fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
-    use fix_latest::components::*;
-    use fix_latest::fields::{DeliveryScheduleSettlDay, StreamType};
-    use fix_latest::groups::{
-        instrmt_leg_grp, leg_stream_commodity_settl_day_grp, leg_stream_commodity_settl_period_grp,
-        leg_stream_commodity_settl_time_grp, leg_stream_grp, quot_entry_grp, quot_set_grp,
-    };
-    use fix_latest::{MassQuote, mass_quote};
-
-    const DAYS: [(DeliveryScheduleSettlDay, &[&[u8]]); 2] = [
-        (DeliveryScheduleSettlDay::Monday, &[b"08:00", b"13:00"]),
-        (DeliveryScheduleSettlDay::Friday, &[b"09:00"]),
-    ];
-    let body = |to| {
-        let mut quote = MassQuote::write(to, mass_quote::Required { quote_id: b"Q" });
-        quote.quote_sets([b"S1"], |new, quote_set_id| {
-            new.entry(quot_set_grp::Required { quote_set_id, tot_no_quote_entries: 1 })
-                .quote_entries([b"E1"], |new, quote_entry_id| {
-                    new.entry(quot_entry_grp::Required { quote_entry_id })
-                        .legs([b"L1", b"L2"], |new, leg_symbol| {
-                            new.entry(instrmt_leg_grp::Required { leg_symbol })
-                                .leg_streams([()], |new, ()| {
-                                    let leg_stream_type = StreamType::PhysicalDelivery;
-                                    new.entry(leg_stream_grp::Required { leg_stream_type })
-                                        .leg_stream_commodity_settl_periods([()], |new, ()| {
-                                            let required = leg_stream_commodity_settl_period_grp::Required {
-                                                leg_stream_commodity_settl_country: Country::new("DE").unwrap(),
-                                            };
-                                            new.entry(required)
-                                                .leg_stream_commodity_settl_days(DAYS, |new, (day, times)| {
-                                                    let required = leg_stream_commodity_settl_day_grp::Required {
-                                                        leg_stream_commodity_settl_day: day,
-                                                    };
-                                                    new.entry(required)
-                                                        .leg_stream_commodity_settl_times(times, |new, start| {
-                                                            new.entry(leg_stream_commodity_settl_time_grp::Required {
-                                                                leg_stream_commodity_settl_start: start,
-                                                            })
-                                                            .leg_stream_commodity_settl_end(b"17:00")
-                                                            .done()
-                                                        })
-                                                        .done()
-                                                })
-                                                .done()
-                                        })
-                                        .done()
-                                })
-                                .done()
-                        })
-                        .done()
-                })
-                .done()
-        });
-        quote.send().unwrap()
-    };
-    written(&mut [0; 1024], body, |message| {
-        let quote = MassQuote::read(message).unwrap();
-        let sets: Vec<_> = quote.quote_sets().unwrap().collect();
-        let entries: Vec<_> = sets[0].quote_entries().unwrap().collect();
-        let legs = entries[0].legs().unwrap();
-        assert_eq!((sets.len(), entries.len(), legs.len()), (1, 1, 2));
-        for (leg, symbol) in legs.zip([b"L1", b"L2"]) {
-            assert_eq!(leg.leg_symbol(), Ok(Some(&symbol[..])));
-            let stream = leg.leg_streams().unwrap().next().unwrap();
-            let period = stream.leg_stream_commodity_settl_periods().unwrap().next().unwrap();
-            let days = period.leg_stream_commodity_settl_days().unwrap();
-            let read: Vec<_> = days
-                .map(|day| {
-                    let times = day.leg_stream_commodity_settl_times().unwrap();
-                    let starts = times.map(|time| time.leg_stream_commodity_settl_start().unwrap());
-                    (day.leg_stream_commodity_settl_day().unwrap(), starts.collect::<Vec<_>>())
-                })
-                .collect();
-            assert_eq!(read, DAYS.map(|(day, times)| (day, times.to_vec())));
-        }
-    });
-}
+use support::text;
 
 #[test]
 fn header_and_trailer_are_read_typed_and_by_any_tag() {
@@ -117,11 +38,11 @@ fn versions_over_fixt_have_its_header_and_session_messages() {
     }
     text(b"n", "1128=9|627=1|628=HUB|212=4|213=<x/>|", |message| {
         assert_eq!(header(fix50sp2::XMLnonFIX::read(message).unwrap().header()), 1);
-        assert_eq!(header(fix_latest::Header::read(message)), 1);
+        assert_eq!(header(fix50sp2::Header::read(message)), 1);
     });
     let mut memory = [0; 256];
     let logon = fixt11::logon::Required {
-        encrypt_method: fix_latest::fields::EncryptMethod::None,
+        encrypt_method: fix50sp2::fields::EncryptMethod::None,
         heart_bt_int: 30,
         default_appl_ver_id: fixt11::fields::ApplVerID::FIX50SP2,
     };
@@ -132,7 +53,7 @@ fn versions_over_fixt_have_its_header_and_session_messages() {
 #[test]
 fn what_two_versions_have_just_so_is_one_type() {
     let side: fix42::fields::AdvSide = fix44::fields::AdvSide::Buy;
-    assert_eq!(side, fix_latest::fields::AdvSide::Buy);
+    assert_eq!(side, fix50sp2::fields::AdvSide::Buy);
 }
 
 #[test]
@@ -188,7 +109,7 @@ fn a_message_is_chosen_by_its_type_session_messages_too() {
     text(b"5", "58=bye|", |message| {
         let fix44::Message::Logout(logout) = fix44::Message::read(message) else { panic!("no Logout") };
         assert_eq!(logout.text(), Ok(Some(&b"bye"[..])));
-        assert!(matches!(fix_latest::Message::read(message), fix_latest::Message::Logout(_)));
+        assert!(matches!(fix50sp2::Message::read(message), fix50sp2::Message::Logout(_)));
     });
     text(b"UX", "58=bye|", |message| {
         let fix44::Message::Other(other) = fix44::Message::read(message) else { panic!("known") };
