@@ -2,7 +2,7 @@
 //!
 //! One line per fact: the keyword, then words separated by single spaces. `#` begins a comment line. In words, `%XX` stands for
 //! a byte that would break the line (space, `%`, `=`, `#`, controls). A member is a tag, `@Component` or `*Group`; a `!` behind it
-//! means required.
+//! means required. A `?` behind a group's count means that a QuickFIX file marks the group as optional inside its component.
 //!
 //! ```text
 //! table 1
@@ -75,7 +75,8 @@ impl Dictionary {
             self.write_members(&component.members, &mut out);
         }
         for group in &self.groups {
-            let _ = write!(out, "group {} {}", escape(&group.name), group.count_tag);
+            let mark = if group.optional_inside { "?" } else { "" };
+            let _ = write!(out, "group {} {}{mark}", escape(&group.name), group.count_tag);
             self.write_members(&group.members, &mut out);
         }
         out.push_str("header");
@@ -333,9 +334,13 @@ impl<'a> Reader<'a> {
     }
 
     fn group(&mut self, at: u32, name: &str, count: &str, members: &[&str]) -> Result<(), String> {
-        let group =
-            GroupDef { name: unescape(name)?, count_tag: number(count)?, members: self.members(members)? };
-        self.draft.groups.push(group);
+        let (count, optional_inside) = match count.strip_suffix('?') {
+            Some(count) => (count, true),
+            None => (count, false),
+        };
+        let (name, count_tag) = (unescape(name)?, number(count)?);
+        let members = self.members(members)?;
+        self.draft.groups.push(GroupDef { name, count_tag, members, optional_inside });
         self.places.groups.push(at);
         Ok(())
     }

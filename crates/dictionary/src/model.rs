@@ -200,6 +200,9 @@ pub struct GroupDef {
     pub count_tag: u32,
     /// Members of an entry in order, the count field not among them.
     pub members: Vec<Member>,
+    /// Whether a QuickFIX file wraps the group in a component and marks it as optional inside. QuickFIX and QuickFIX/J then never
+    /// require it, whatever the mark of the component says; to the standard the mark inside means nothing.
+    pub optional_inside: bool,
 }
 
 /// A message.

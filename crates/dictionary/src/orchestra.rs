@@ -421,7 +421,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         };
         // Places of groups are fixed by now: a group at fault keeps its place, the errors refuse the file.
-        Some(GroupDef { name, count_tag: count_tag.unwrap_or_default(), members: self.members(node) })
+        let members = self.members(node);
+        Some(GroupDef { name, count_tag: count_tag.unwrap_or_default(), members, optional_inside: false })
     }
 
     fn message(&mut self, node: Node<'a, 'd>) -> Option<MessageDef> {

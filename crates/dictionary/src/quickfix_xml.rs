@@ -266,7 +266,13 @@ impl<'a, 'd> Reader<'a, 'd> {
             let named = match only_group {
                 Some(group) => {
                     let id = GroupId(self.groups.len() as u32);
-                    self.groups.push(GroupDef { name: name.to_string(), count_tag: 0, members: Vec::new() });
+                    let optional_inside = !matches!(group.attribute("required"), Some("Y" | "y"));
+                    self.groups.push(GroupDef {
+                        name: name.to_string(),
+                        count_tag: 0,
+                        members: Vec::new(),
+                        optional_inside,
+                    });
                     self.group_nodes.push(node);
                     self.group_names.insert(name.to_string());
                     wrappers.push((id, group));
@@ -412,7 +418,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let name =
             self.free_group_name(&format!("{}Grp", count_name.strip_prefix("No").unwrap_or(count_name)));
         let id = GroupId(self.groups.len() as u32);
-        self.groups.push(GroupDef { name, count_tag, members: members.clone() });
+        self.groups.push(GroupDef { name, count_tag, members: members.clone(), optional_inside: false });
         self.group_nodes.push(node);
         self.inline_groups.insert((count_tag, members), id);
         Some(id)

@@ -74,7 +74,7 @@ impl Writer<'_> {
             if self.is_wrapped(group) {
                 self.line(2, &format!("<component name='{}'>", escape(&group.name)));
                 // Required here, so that the reference to the component decides: other engines take both together.
-                self.group(3, group, true);
+                self.group(3, group, !group.optional_inside);
                 self.line(2, "</component>");
             }
         }

@@ -126,7 +126,7 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
     for (group, id) in transport.groups.iter().zip(transport.group_ids()) {
         groups.push(known_group(draft, group, id).unwrap_or_else(|| {
             let name = unused(&group.name, &mut names);
-            draft.groups.push(GroupDef { name, count_tag: group.count_tag, members: Vec::new() });
+            draft.groups.push(GroupDef { name, members: Vec::new(), ..group.clone() });
             new_groups.push(group);
             GroupId(draft.groups.len() as u32 - 1)
         }));

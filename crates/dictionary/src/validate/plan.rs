@@ -299,7 +299,10 @@ fn read_requirements(
     for member in members {
         let (tag, marked) = match *member {
             Member::Field { tag, required } => (tag, required),
-            Member::Group { group, required } => (dictionary.group(group).count_tag, required),
+            Member::Group { group, required } => {
+                let group = dictionary.group(group);
+                (group.count_tag, required && !group.optional_inside)
+            }
             Member::Component { component, required } => {
                 let inner = &dictionary.component(component).members;
                 read_requirements(dictionary, inner, Some(required), readings);

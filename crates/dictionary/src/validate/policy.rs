@@ -123,7 +123,8 @@ pub enum Requirements {
     /// required group has an entry.
     Standard,
     /// QuickFIX's: of nested components only the innermost counts; an entry's members are required only where the group itself
-    /// is, and not through a component; a required group may have no entry.
+    /// is, and not through a component; a required group may have no entry; one that a file wraps in a component is required
+    /// only if it is so inside as well.
     QuickFix,
     /// QuickFIX/J's: as QuickFIX's, but an entry's members are required through a component as well.
     QuickFixJ,

@@ -260,6 +260,39 @@ fn quickfix_takes_only_the_innermost_component_s_word_for_required() {
 }
 
 #[test]
+fn quickfix_requires_a_wrapped_group_only_where_it_is_marked_inside_as_well() {
+    const XML: &str = "<fix type='FIX' major='4' minor='4'>
+        <header><field name='BeginString' required='Y'/><field name='BodyLength' required='Y'/>
+            <field name='MsgType' required='Y'/></header>
+        <trailer><field name='CheckSum' required='Y'/></trailer>
+        <messages><message name='One' msgtype='U1' msgcat='app'><component name='Loose' required='Y'/>
+            <component name='Strict' required='Y'/></message></messages>
+        <components><component name='Loose'><group name='NoLoose' required='N'><field name='LooseID' required='Y'/>
+            <field name='LooseMore' required='Y'/></group></component>
+            <component name='Strict'><group name='NoStrict' required='Y'><field name='StrictID' required='Y'/></group>
+            </component></components>
+        <fields><field number='8' name='BeginString' type='STRING'/><field number='9' name='BodyLength' type='LENGTH'/>
+            <field number='10' name='CheckSum' type='STRING'/><field number='35' name='MsgType' type='STRING'/>
+            <field number='50' name='NoLoose' type='NUMINGROUP'/><field number='51' name='LooseID' type='STRING'/>
+            <field number='52' name='LooseMore' type='STRING'/><field number='60' name='NoStrict' type='NUMINGROUP'/>
+            <field number='61' name='StrictID' type='STRING'/></fields></fix>";
+    let (read, _) = Dictionary::from_quickfix_xml(XML).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let table = Dictionary::from_table(&read.to_table()).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let (written, _) = Dictionary::from_quickfix_xml(&table.to_quickfix_xml()).expect("it is what was read");
+    for dictionary in [&read, &table, &written] {
+        let validator = Validator::new(dictionary);
+        let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
+        let (neither, loose) = ("35=U1|", "35=U1|50=1|51=x|60=1|61=x|");
+        assert_eq!(check(&Policy::standard(), neither), [(1, "50".into()), (1, "60".into())]);
+        assert_eq!(check(&Policy::standard(), loose), [(1, "52".into())]);
+        for policy in [Policy::quickfix(), Policy::quickfixj()] {
+            assert_eq!(check(&policy, neither), [(1, "60".into())]);
+            assert_eq!(check(&policy, loose), []);
+        }
+    }
+}
+
+#[test]
 fn fields_of_the_user_range_that_other_messages_have_are_not_looked_at_where_agreements_are_not() {
     const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
         field 6000 Ours String\nfield 40001 Later String\nheader 8 9 35\ntrailer 10\nmessage U1 One 6000 40001\nmessage U2 Two\n";
@@ -484,6 +517,10 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
             }
             for violation in reasons(&theirs, &Policy::standard(), raw.as_bytes()) {
                 theirs_found.push((violation.0, violation.1.parse::<u32>().expect("it is a tag")));
+            }
+            // The engines themselves do not require those groups.
+            for policy in [Policy::quickfix(), Policy::quickfixj()] {
+                assert_eq!(reasons(&theirs, &policy, raw.as_bytes()), [], "{raw}");
             }
         }
         theirs_found.sort_unstable();
