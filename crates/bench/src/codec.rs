@@ -1,11 +1,13 @@
-//! The codec benchmark: index, validate, typed-six and encode, over rings of differing messages, each checked before it is timed.
+//! The codec benchmark: index, validate, typed-six, typed-all, encode and write-typed, over rings of differing messages, each
+//! checked before it is timed, and in every tier that the processor has.
 //!
 //! Every operation that reads begins with the bytes: framing, BodyLength, CheckSum and the index are part of it.
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 
-use fixbolt_codec::{Decimal, Index, Message, MsgType, Precision, SeqNum, Span, UtcTimestamp};
-use fixbolt_dictionary::{Policy, Scratch, Validator, fix42, fix44};
+use fixbolt_codec::{Decimal, Index, Message, MsgType, Precision, SeqNum, Span, Tier, UtcTimestamp};
+use fixbolt_dictionary::{Policy, RefTag, Validator, fix42, fix44};
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::components::{Instrument as _, OrderQtyData as _};
@@ -14,64 +16,139 @@ use crate::Row;
 use crate::clock::{median, timed};
 use crate::messages::{Er235, Nos222, RING};
 use crate::orders::NEW_ORDER_SINGLE;
+use crate::read_all::{self, Kept, Used};
 use crate::reports::EXECUTION_REPORT;
 use crate::wire::{Encoder, read};
+use crate::{more_messages, write_typed};
 
 /// More than a message here has fields.
-const FIELDS: usize = 64;
+const FIELDS: usize = 160;
 const SLOT: usize = 1024;
-/// Messages in a slice: one operation's, before the next one's begins.
-const SLICE: usize = RING * 200;
+/// Rounds of a ring in a slice: one operation's, before the next one's begins.
+const SLICE: usize = 100;
 
 /// Measures every operation in `rounds` slices, which alternate, and gives a row each: the median slice.
 ///
 /// # Errors
 /// Which operation did not give what it should: nothing is timed then.
 pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
+    let mut figures = Vec::new();
+    let rows = with_operations(|operations| {
+        figures.resize_with(operations.len(), || Vec::with_capacity(rounds));
+        for _ in 0..rounds {
+            for (operation, figures) in operations.iter_mut().zip(&mut figures) {
+                let (time, ()) = timed(|| (operation.rounds)(SLICE));
+                #[allow(clippy::cast_precision_loss)] // a few milliseconds
+                figures.push(time.as_nanos() as f64 / (SLICE * RING) as f64);
+            }
+        }
+        operations.iter().map(Operation::row).collect::<Vec<_>>()
+    })?;
+    let timed = rows.into_iter().zip(&mut figures);
+    Ok(timed.filter_map(|(row, figures)| Some(Row { ns: median(figures)?, ..row })).collect())
+}
+
+/// Runs every operation once over its ring, for a profiler that counts the instructions of [`counted`], and gives the rows in the
+/// same order, without a figure. Each has two calls of [`counted`]: one to learn what is learned once, and one that counts.
+///
+/// # Errors
+/// Which operation did not give what it should.
+pub fn once() -> Result<Vec<Row>, String> {
+    with_operations(|operations| {
+        for operation in &mut *operations {
+            counted(&mut *operation.rounds, 2);
+            counted(&mut *operation.rounds, 1);
+        }
+        operations.iter().map(Operation::row).collect()
+    })
+}
+
+/// So many rounds of one operation. Its name is known to `.ci/instructions`.
+#[inline(never)]
+pub fn counted(operation: &mut dyn FnMut(usize), rounds: usize) {
+    operation(black_box(rounds));
+}
+
+fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R, String> {
     let nos = Ring::new("NOS-222", (0..RING as u64).map(Nos222::new).collect(), Nos222::bytes);
     let er = Ring::new("ER-235", (0..RING as u64).map(Er235::new).collect(), Er235::bytes);
-    let (validator44, validator42) = (Validator::new(fix44()), Validator::new(fix42()));
     let valid_er = Ring::new("ER-235", er.values.clone(), Er235::valid_bytes);
+    let aim_97 = Ring::numbered("AIM-97", more_messages::aim_97);
+    let aim_158 = Ring::numbered("AIM-158", more_messages::aim_158);
+    let valid_aim = Ring::numbered("AIM-158", more_messages::valid_aim_158);
+    let market_data = Ring::numbered("MarketDataRequest", more_messages::market_data_request);
+    let quotes = Ring::numbered("QuoteStatusRequest", more_messages::quote_status_request);
+    let nested = Ring::numbered("QuoteStatusRequest-nested", more_messages::nested_quote_status_request);
+    let multileg = Ring::numbered("NewOrderMultileg", more_messages::new_order_multileg);
+    let (validator44, validator42) = (Validator::new(fix44()), Validator::new(fix42()));
     let nos_sealing =
         Sealing::new(Nos222::BEGIN_STRING, Nos222::PARTIES, NEW_ORDER_SINGLE, Precision::Millis)?;
     let er_sealing = Sealing::new(Er235::BEGIN_STRING, Er235::PARTIES, EXECUTION_REPORT, Precision::Seconds)?;
-    let mut operations = [
-        index(&nos, Nos222::SIZE)?,
-        validate(&nos, &validator44)?,
-        typed_six(&nos, read_nos, six_of_nos)?,
-        encode(&nos, nos_sealing, |order| (order.seq, order.sending_time), Nos222::write)?,
-        index(&er, Er235::SIZE)?,
-        validate(&valid_er, &validator42)?,
-        typed_six(&er, read_er, six_of_er)?,
-        encode(&er, er_sealing, |report| (report.seq, report.sending_time), Er235::write)?,
-    ];
-    let mut figures = vec![Vec::with_capacity(rounds); operations.len()];
-    for _ in 0..rounds {
-        for (operation, figures) in operations.iter_mut().zip(&mut figures) {
-            let (time, ()) = timed(|| (operation.slice)());
-            #[allow(clippy::cast_precision_loss)] // a few milliseconds
-            figures.push(time.as_nanos() as f64 / SLICE as f64);
-        }
+    let mut operations = Vec::new();
+    for tier in Tier::available() {
+        operations.extend([
+            index(&nos, tier)?,
+            validate(&nos, &validator44, tier, &[])?,
+            typed_six(&nos, tier, read_nos, six_of_nos)?,
+            typed_all(&nos, tier, read_all::nos_222, read_all::nos_222)?,
+            index(&aim_97, tier)?,
+            index(&aim_158, tier)?,
+            // It has no MsgSeqNum.
+            validate(&valid_aim, &validator44, tier, &[34])?,
+            typed_all(&valid_aim, tier, read_all::aim_158, read_all::aim_158)?,
+            index(&er, tier)?,
+            validate(&valid_er, &validator42, tier, &[])?,
+            typed_six(&er, tier, read_er, six_of_er)?,
+            typed_all(&er, tier, read_all::er_235, read_all::er_235)?,
+            index(&market_data, tier)?,
+            validate(&market_data, &validator44, tier, &[])?,
+            typed_all(&market_data, tier, read_all::market_data_request, read_all::market_data_request)?,
+            index(&quotes, tier)?,
+            validate(&quotes, &validator44, tier, &[])?,
+            typed_all(&quotes, tier, read_all::quote_status_request, read_all::quote_status_request)?,
+            index(&nested, tier)?,
+            validate(&nested, &validator44, tier, &[606, 606, 606, 606])?,
+            typed_all(&nested, tier, read_all::quote_status_request, read_all::quote_status_request)?,
+            index(&multileg, tier)?,
+            // Drawn by lot: countries, currencies and codes that are none, and a group that must have entries.
+            validate(&multileg, &validator44, tier, &[470, 947, 875, 555, 479, 120, 847])?,
+            typed_all(&multileg, tier, read_all::new_order_multileg, read_all::new_order_multileg)?,
+        ]);
     }
-    let rows = operations.iter().zip(&mut figures).filter_map(|(operation, figures)| {
-        Some(Row {
-            test: "codec",
-            engine: "fixbolt",
-            message: operation.message,
-            operation: operation.name,
-            ns: median(figures)?,
-            floor_ns: None,
-            published: None,
-        })
-    });
-    Ok(rows.collect())
+    operations.extend([
+        encode(&nos, nos_sealing, |order| (order.seq, order.sending_time), Nos222::write)?,
+        encode(&er, er_sealing, |report| (report.seq, report.sending_time), Er235::write)?,
+        write_typed(&market_data, write_typed::market_data_request)?,
+        write_typed(&quotes, write_typed::quote_status_request)?,
+        write_typed(&nested, write_typed::nested_quote_status_request)?,
+    ]);
+    // The same message's rows stand together.
+    let order: Vec<&str> = operations.iter().map(|operation: &Operation<'_>| operation.message).collect();
+    operations.sort_by_key(|operation| order.iter().position(|name| *name == operation.message));
+    Ok(work(&mut operations))
 }
 
-/// One operation over one ring, ready to be timed.
+/// One operation over one ring, ready to be timed: so many rounds of it.
 struct Operation<'r> {
     message: &'static str,
     name: &'static str,
-    slice: Box<dyn FnMut() + 'r>,
+    tier: Option<Tier>,
+    rounds: Box<dyn FnMut(usize) + 'r>,
+}
+
+impl Operation<'_> {
+    fn row(&self) -> Row {
+        Row {
+            test: "codec",
+            engine: "fixbolt",
+            message: self.message,
+            operation: self.name,
+            tier: self.tier.map(Tier::name),
+            ns: 0.0,
+            floor_ns: None,
+            published: None,
+        }
+    }
 }
 
 /// Messages with the values that they were made of.
@@ -92,50 +169,106 @@ impl<V> Ring<V> {
     }
 }
 
-/// The members of the ring again and again, as many as a slice has.
-fn around<T>(ring: &[T]) -> impl Iterator<Item = &T> {
-    ring.iter().cycle().take(SLICE)
+impl Ring<u64> {
+    fn numbered(name: &'static str, bytes: fn(u64) -> Vec<u8>) -> Self {
+        let values: Vec<u64> = (0..RING as u64).collect();
+        let bytes = values.iter().map(|n| bytes(*n)).collect();
+        Self { name, values, bytes }
+    }
 }
 
-fn index<V>(ring: &Ring<V>, (size, fields): (usize, usize)) -> Result<Operation<'_>, String> {
-    let (mut tags, mut spans) = ([0; FIELDS], [Span::default(); FIELDS]);
+/// Every member of a ring, so many times around.
+fn around<T>(ring: &[T], rounds: usize) -> impl Iterator<Item = &T> {
+    ring.iter().cycle().take(rounds * ring.len())
+}
+
+/// Storage of an index.
+struct Storage {
+    tags: Vec<u32>,
+    spans: Vec<Span>,
+    tier: Tier,
+}
+
+impl Storage {
+    fn new(tier: Tier) -> Self {
+        Self { tags: vec![0; FIELDS], spans: vec![Span::default(); FIELDS], tier }
+    }
+
+    fn index(&mut self) -> Index<'_> {
+        Index::new(&mut self.tags, &mut self.spans).with_tier(self.tier)
+    }
+}
+
+/// What reads: checks each message of the ring, then times the same.
+fn reading<'r, V, R: 'r>(
+    ring: &'r Ring<V>,
+    name: &'static str,
+    tier: Tier,
+    mut work: impl for<'m> FnMut(Message<'m>) -> R + 'r,
+    right: impl for<'m> Fn(Message<'m>, &V) -> bool,
+) -> Result<Operation<'r>, String> {
+    let mut storage = Storage::new(tier);
+    for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
+        if !read(&mut storage.index(), bytes).is_some_and(|message| right(message, value)) {
+            return Err(ring.wrong(name, n));
+        }
+    }
+    let rounds = Box::new(move |rounds: usize| {
+        let mut index = storage.index();
+        for bytes in around(&ring.bytes, rounds) {
+            black_box(read(&mut index, black_box(bytes)).map(&mut work));
+        }
+    });
+    Ok(Operation { message: ring.name, name, tier: Some(tier), rounds })
+}
+
+fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Operation<'_>, String> {
+    let mut storage = Storage::new(tier);
     for (n, bytes) in ring.bytes.iter().enumerate() {
-        let mut index = Index::new(&mut tags, &mut spans);
-        let right = read(&mut index, bytes).is_some_and(|message| {
-            message.len() == fields && bytes.len() == size && message.fault().is_none()
-        });
+        let fields = bytes.iter().filter(|byte| **byte == 1).count();
+        let right = read(&mut storage.index(), bytes)
+            .is_some_and(|message| message.len() == fields && message.fault().is_none());
         if !right {
             return Err(ring.wrong("index", n));
         }
     }
-    let slice = Box::new(move || {
-        let mut index = Index::new(&mut tags, &mut spans);
-        for bytes in around(&ring.bytes) {
+    let rounds = Box::new(move |rounds: usize| {
+        let mut index = storage.index();
+        for bytes in around(&ring.bytes, rounds) {
             black_box(read(&mut index, black_box(bytes)));
         }
     });
-    Ok(Operation { message: ring.name, name: "index", slice })
+    Ok(Operation { message: ring.name, name: "index", tier: Some(tier), rounds })
 }
 
-fn validate<'r, V>(ring: &'r Ring<V>, validator: &'r Validator) -> Result<Operation<'r>, String> {
-    let (mut tags, mut spans) = ([0; FIELDS], [Span::default(); FIELDS]);
-    let (policy, mut scratch) = (Policy::standard(), validator.scratch());
-    let valid = move |index: &mut Index<'_>, bytes: &[u8], scratch: &mut Scratch| {
-        read(index, bytes).is_some_and(|message| validator.first_reject(&message, &policy, scratch).is_none())
+/// `wrong`: the fields that a validation must object to, and no others.
+fn validate<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &'r Validator,
+    tier: Tier,
+    wrong: &[u32],
+) -> Result<Operation<'r>, String> {
+    let policy = Policy::standard();
+    let mut scratch = validator.scratch();
+    let right = |message: Message<'_>, _: &V| {
+        let found = validator.all(&message, &policy, &mut validator.scratch());
+        found.iter().map(|violation| violation.tag).eq(wrong.iter().map(|tag| RefTag::Number(*tag)))
     };
-    for (n, bytes) in ring.bytes.iter().enumerate() {
-        let mut index = Index::new(&mut tags, &mut spans);
-        if !valid(&mut index, bytes, &mut scratch) {
-            return Err(ring.wrong("validate", n));
-        }
-    }
-    let slice = Box::new(move || {
-        let mut index = Index::new(&mut tags, &mut spans);
-        for bytes in around(&ring.bytes) {
-            black_box(valid(&mut index, black_box(bytes), &mut scratch));
-        }
-    });
-    Ok(Operation { message: ring.name, name: "validate", slice })
+    let expected = wrong.len();
+    reading(
+        ring,
+        "validate",
+        tier,
+        move |message| {
+            let mut found = 0;
+            validator.for_each(&message, &policy, &mut scratch, |_| {
+                found += 1;
+                ControlFlow::Continue(())
+            });
+            found == expected
+        },
+        right,
+    )
 }
 
 /// Six typed values of a message.
@@ -181,23 +314,38 @@ fn six_of_er(report: &Er235) -> Six<'_> {
 
 fn typed_six<V>(
     ring: &Ring<V>,
-    six: impl for<'m> Fn(Message<'m>) -> Option<Six<'m>> + 'static,
+    tier: Tier,
+    six: impl for<'m> Fn(Message<'m>) -> Option<Six<'m>> + Copy + 'static,
     expected: fn(&V) -> Six<'_>,
 ) -> Result<Operation<'_>, String> {
-    let (mut tags, mut spans) = ([0; FIELDS], [Span::default(); FIELDS]);
-    for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
-        let mut index = Index::new(&mut tags, &mut spans);
-        if read(&mut index, bytes).and_then(&six) != Some(expected(value)) {
-            return Err(ring.wrong("typed-six", n));
-        }
-    }
-    let slice = Box::new(move || {
-        let mut index = Index::new(&mut tags, &mut spans);
-        for bytes in around(&ring.bytes) {
-            black_box(read(&mut index, black_box(bytes)).and_then(&six));
-        }
-    });
-    Ok(Operation { message: ring.name, name: "typed-six", slice })
+    reading(
+        ring,
+        "typed-six",
+        tier,
+        move |message| {
+            black_box(six(message));
+        },
+        |message, value| six(message) == Some(expected(value)),
+    )
+}
+
+/// Both functions are the same one, for what is timed and for what is compared.
+fn typed_all<V>(
+    ring: &Ring<V>,
+    tier: Tier,
+    used: impl for<'m> Fn(Message<'m>, &mut Used) -> Option<()> + 'static,
+    kept: impl for<'m> Fn(Message<'m>, &mut Kept) -> Option<()>,
+) -> Result<Operation<'_>, String> {
+    reading(
+        ring,
+        "typed-all",
+        tier,
+        move |message| used(message, &mut Used),
+        |message, _| {
+            let mut values = Kept::default();
+            kept(message, &mut values).is_some() && values.0 == Kept::of(&message).0
+        },
+    )
 }
 
 /// How a ring's messages are sealed.
@@ -236,12 +384,36 @@ fn encode<V>(
             return Err(ring.wrong("encode", n));
         }
     }
-    let slice = Box::new(move || {
-        for value in around(&ring.values) {
+    let rounds = Box::new(move |rounds: usize| {
+        for value in around(&ring.values, rounds) {
             black_box(encode(&mut sealing, &mut slot, black_box(value)));
         }
     });
-    Ok(Operation { message: ring.name, name: "encode", slice })
+    Ok(Operation { message: ring.name, name: "encode", tier: None, rounds })
+}
+
+/// The whole message from typed values, by the printed writers; the header's fields in the order that an engine writes.
+fn write_typed(
+    ring: &Ring<u64>,
+    write: impl Fn(&mut write_typed::Session, u64) -> Option<&[u8]> + 'static,
+) -> Result<Operation<'_>, String> {
+    let mut session = write_typed::Session::new().ok_or("the parties of the messages are no CompIDs")?;
+    let sorted = |bytes: &[u8]| {
+        let mut fields: Vec<Vec<u8>> = bytes.split(|byte| *byte == 1).map(<[u8]>::to_vec).collect();
+        fields[3..7].sort();
+        fields
+    };
+    for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
+        if write(&mut session, *value).map(sorted) != Some(sorted(bytes)) {
+            return Err(ring.wrong("write-typed", n));
+        }
+    }
+    let rounds = Box::new(move |rounds: usize| {
+        for value in around(&ring.values, rounds) {
+            black_box(write(&mut session, black_box(*value)));
+        }
+    });
+    Ok(Operation { message: ring.name, name: "write-typed", tier: None, rounds })
 }
 
 #[cfg(test)]
@@ -249,20 +421,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operation_gives_what_it_should_and_a_figure() {
+    fn every_operation_gives_what_it_should_and_a_figure_in_every_tier() {
         let rows = run(1).unwrap();
-        let names: Vec<(&str, &str)> = rows.iter().map(|row| (row.message, row.operation)).collect();
-        let operations = ["index", "validate", "typed-six", "encode"];
-        let expected = ["NOS-222", "ER-235"].map(|message| operations.map(|operation| (message, operation)));
-        assert_eq!(names, expected.concat());
+        let tiers = Tier::available().count();
+        let of = |message: &str, operation: &str| {
+            rows.iter().filter(|row| (row.message, row.operation) == (message, operation)).count()
+        };
+        for message in [
+            "NOS-222",
+            "AIM-158",
+            "ER-235",
+            "MarketDataRequest",
+            "QuoteStatusRequest-nested",
+            "NewOrderMultileg",
+        ] {
+            for operation in ["index", "validate", "typed-all"] {
+                assert_eq!(of(message, operation), tiers, "{message} {operation}");
+            }
+        }
+        assert_eq!(
+            (of("AIM-97", "index"), of("ER-235", "typed-six"), of("NOS-222", "encode")),
+            (tiers, tiers, 1)
+        );
+        assert_eq!(of("QuoteStatusRequest", "write-typed"), 1);
         assert!(rows.iter().all(|row| row.ns > 0.0 && row.floor_ns.is_none() && row.published.is_none()));
+        assert_eq!(once().unwrap().len(), rows.len());
     }
 
     #[test]
     fn a_wrong_answer_is_told_and_nothing_is_timed() {
         let mut ring = Ring::new("NOS-222", (0..RING as u64).map(Nos222::new).collect(), Nos222::bytes);
         ring.values[9].price = Decimal::from_parts(1, 0);
-        let error = typed_six(&ring, read_nos, six_of_nos).err();
+        let error = typed_six(&ring, Tier::SCALAR, read_nos, six_of_nos).err();
         assert_eq!(
             error.as_deref(),
             Some("NOS-222 typed-six: message 9 of the ring does not come out right")
@@ -272,6 +462,12 @@ mod tests {
         let error = encode(&ring, sealing, |order| (order.seq, order.sending_time), Nos222::write).err();
         assert_eq!(error.as_deref(), Some("NOS-222 encode: message 9 of the ring does not come out right"));
         ring.bytes[3][100] ^= 1;
-        assert!(index(&ring, Nos222::SIZE).is_err() && validate(&ring, &Validator::new(fix44())).is_err());
+        let validator = Validator::new(fix44());
+        assert!(
+            index(&ring, Tier::best()).is_err() && validate(&ring, &validator, Tier::best(), &[]).is_err()
+        );
+        // It reads less than all.
+        let aim = Ring::numbered("AIM-158", more_messages::valid_aim_158);
+        assert!(typed_all(&aim, Tier::best(), |_, _| Some(()), |_, _| Some(())).is_err());
     }
 }

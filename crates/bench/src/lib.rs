@@ -9,13 +9,16 @@ pub mod codec;
 
 pub mod machine;
 pub mod messages;
+pub mod more_messages;
 pub mod own_messages;
 
 pub mod open_loop;
 pub mod orders;
 pub mod random;
+pub mod read_all;
 pub mod reports;
 pub mod row;
 pub mod wire;
+pub mod write_typed;
 
 pub use row::Row;

@@ -200,7 +200,7 @@ fn moment(n: u64, fraction: &str) -> UtcTimestamp {
 }
 
 /// A whole message of `fields` (with `|` for SOH): BodyLength and CheckSum by the book.
-fn message(begin_string: &str, fields: &str) -> Vec<u8> {
+pub(crate) fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     let fields = fields.replace('|', "\u{1}");
     let mut message = format!("8={begin_string}\u{1}9={}\u{1}{fields}", fields.len());
     let sum = message.bytes().fold(0u8, u8::wrapping_add);

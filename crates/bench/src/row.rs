@@ -11,6 +11,8 @@ pub struct Row {
     pub message: &'static str,
     /// What was done: index, validate, typed-six, encode, ...
     pub operation: &'static str,
+    /// The instructions that the index was built with; `None` where there is no index.
+    pub tier: Option<&'static str>,
     /// Nanoseconds a message.
     pub ns: f64,
     /// What a bare prototype takes on the same machine, where it was measured.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use fixbolt_codec::{
-    BodyWriter, Envelope, Frame, Framer, Index, Message, MsgType, Precision, SecondCache, SeqNum, Stamp,
+    BodySink, BodyWriter, EncodeError, Envelope, Frame, Framer, Index, Message, MsgType, NewBody, Precision,
+    SecondCache, SeqNum, Stamp,
 };
 
 /// Room in front of a body for the longest header.
@@ -54,14 +55,59 @@ impl Encoder {
         sending_time: u64,
         write: impl FnOnce(&mut BodyWriter<'_>),
     ) -> Option<Range<usize>> {
-        let limit =
-            slot.len().checked_sub(fixbolt_codec::Body::TRAILER_LEN).filter(|limit| *limit > HEADROOM)?;
-        let mut body = BodyWriter::within(msg_type, slot, HEADROOM, limit);
-        write(&mut body);
+        let mut draft = Slot(slot).draft(msg_type);
+        write(draft.writer());
+        self.seal(draft, msg_type, seq, sending_time)
+    }
+
+    /// The same around a body that is written, by typed writers for example.
+    #[inline]
+    pub fn seal(
+        &mut self,
+        draft: SlotDraft<'_>,
+        msg_type: MsgType,
+        seq: SeqNum,
+        sending_time: u64,
+    ) -> Option<Range<usize>> {
+        let body = draft.0;
         let sum = body.finish().ok()?.sum;
         let (memory, range) = body.into_memory();
         let sending_time = self.second.render(sending_time, self.precision);
         let stamp = Stamp { seq, sending_time, original: None };
         self.envelope.seal(memory, range, msg_type, sum, &stamp).ok()
+    }
+}
+
+/// Memory in which a whole message will stand: a body with room around it.
+#[derive(Debug)]
+pub struct Slot<'b>(pub &'b mut [u8]);
+
+/// A body in a [`Slot`].
+#[derive(Debug)]
+pub struct SlotDraft<'b>(BodyWriter<'b>);
+
+impl<'b> NewBody<'b> for Slot<'b> {
+    type Draft = SlotDraft<'b>;
+
+    #[inline]
+    fn draft(self, msg_type: MsgType) -> SlotDraft<'b> {
+        let limit = self.0.len().saturating_sub(fixbolt_codec::Body::TRAILER_LEN);
+        SlotDraft(BodyWriter::within(msg_type, self.0, HEADROOM.min(limit), limit))
+    }
+}
+
+impl<'b> BodySink<'b> for SlotDraft<'b> {
+    /// The draft itself, for [`Encoder::seal`].
+    type Receipt = Self;
+    type Error = EncodeError;
+
+    #[inline]
+    fn writer(&mut self) -> &mut BodyWriter<'b> {
+        &mut self.0
+    }
+
+    #[inline]
+    fn send(self) -> Result<Self, EncodeError> {
+        self.0.error().map_or(Ok(self), Err)
     }
 }

@@ -19,13 +19,18 @@ pub(crate) enum Command {
 
 /// Measures the codec: bytes to values and back.
 ///
-/// NOS-222 (NewOrderSingle, FIX.4.4, 24 fields) and ER-235 (ExecutionReport, FIX.4.2, 27 fields), 64 differing messages each:
-///   index      framing, BodyLength, CheckSum, every field found
-///   validate   index, and everything the dictionary says (ER-235 with LastCapacity 4: FIX.4.2 has no 5)
-///   typed-six  index, and six fields read as typed values, not in the order of the wire
-///   encode     from typed values, both times formatted, BodyLength and CheckSum
-/// Nanoseconds a message, CPU time of the thread, the median of several rounds in which the operations alternate. `floor` is what a
-/// bare prototype takes on the same machine, `published` what another engine's page says: `-` where it was not measured.
+/// NOS-222 (NewOrderSingle, FIX.4.4, 24 fields), AIM-97 and AIM-158 (the same, shorter), ER-235 (ExecutionReport, FIX.4.2, 27 fields)
+/// and FsFIX's four of FIX.4.4 with groups (the last of 1,521 bytes), 64 differing messages each:
+///   index        framing, BodyLength, CheckSum, every field found
+///   validate     index, and everything the dictionary says (ER-235 with LastCapacity 4: FIX.4.2 has no 5; AIM-158 with an hour of two
+///                digits, and found to lack MsgSeqNum)
+///   typed-six    index, and six fields read as typed values, not in the order of the wire
+///   typed-all    index, and every field read as its type, groups too
+///   encode       from typed values, both times formatted, BodyLength and CheckSum
+///   write-typed  the same by the printed writers, with groups
+/// Nanoseconds a message, CPU time of the thread, the median of several rounds in which the operations alternate. `tier` is what the
+/// index is built with, every one that the processor has; `-` where there is no index. `floor` is what a bare prototype takes on the
+/// same machine, `published` what another engine's page says: `-` where it was not measured.
 ///
 /// Exit status: 0 measured; 1 an operation gave a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]
@@ -35,6 +40,9 @@ pub(crate) struct Codec {
     /// Rounds of each operation
     #[arg(long, value_name = "N", default_value_t = 31, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
+    /// Runs each operation once and measures nothing: for a profiler that counts instructions
+    #[arg(long, conflicts_with = "rounds")]
+    once: bool,
     /// Form of the answer
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
@@ -48,7 +56,12 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
 }
 
 fn codec(arguments: &Codec) -> Result<Answer, Failure> {
-    let rows = match fixbolt_bench::codec::run(arguments.rounds.into()) {
+    let rows = if arguments.once {
+        fixbolt_bench::codec::once()
+    } else {
+        fixbolt_bench::codec::run(arguments.rounds.into())
+    };
+    let rows = match rows {
         Ok(rows) => rows,
         Err(wrong) => {
             note!("fixbolt: {wrong}; nothing was timed");
@@ -57,6 +70,13 @@ fn codec(arguments: &Codec) -> Result<Answer, Failure> {
     };
     let machine = Machine::here();
     let mut out = output::stdout();
+    if arguments.once {
+        for row in &rows {
+            writeln!(out, "{} {} {}", row.message, row.operation, row.tier.unwrap_or("-"))?;
+        }
+        out.flush()?;
+        return Ok(Answer::Yes);
+    }
     match arguments.output {
         Format::Json => {
             for row in &rows {
@@ -72,8 +92,8 @@ fn codec(arguments: &Codec) -> Result<Answer, Failure> {
             writeln!(out, "machine: {machine}\n")?;
             writeln!(
                 out,
-                "{:<9} {:<10} {:>8} {:>8} {:>10}",
-                "message", "operation", "fixbolt", "floor", "published"
+                "{:<25} {:<11} {:<6} {:>8} {:>8} {:>10}",
+                "message", "operation", "tier", "fixbolt", "floor", "published"
             )?;
             for row in &rows {
                 let known =
@@ -81,8 +101,11 @@ fn codec(arguments: &Codec) -> Result<Answer, Failure> {
                 let (floor, published) = (known(row.floor_ns), known(row.published));
                 writeln!(
                     out,
-                    "{:<9} {:<10} {:>8.1} {floor:>8} {published:>10}",
-                    row.message, row.operation, row.ns
+                    "{:<25} {:<11} {:<6} {:>8.1} {floor:>8} {published:>10}",
+                    row.message,
+                    row.operation,
+                    row.tier.unwrap_or("-"),
+                    row.ns
                 )?;
             }
         }
@@ -93,11 +116,14 @@ fn codec(arguments: &Codec) -> Result<Answer, Failure> {
 
 fn json(row: &Row, machine: &Machine) -> Object {
     let known = |figure: Option<f64>| figure.map_or_else(|| "null".to_owned(), |ns| format!("{ns:.2}"));
+    // The names of tiers need no escape.
+    let tier = row.tier.map_or_else(|| "null".to_owned(), |tier| format!("\"{tier}\""));
     Object::new()
         .text("test", row.test)
         .text("engine", row.engine)
         .text("message", row.message)
         .text("operation", row.operation)
+        .raw("tier", tier)
         .raw("ns", format!("{:.2}", row.ns))
         .raw("floor_ns", known(row.floor_ns))
         .raw("published", known(row.published))

@@ -10,6 +10,8 @@ pub struct DataFields<'d> {
     /// One bit a tag: of the first 512 for tags below 512, of the others for all other tags modulo 512. Where it is not set, the
     /// tag is no length field: the common answer needs no search. Few, so that they fit into vector registers.
     hints: [u32; HINTS],
+    /// The same by another rule, which leaves few tags that are no length field.
+    second_hints: [u32; HINTS],
 }
 
 impl<'d> DataFields<'d> {
@@ -22,15 +24,17 @@ impl<'d> DataFields<'d> {
     /// When the length tags are not ascending.
     #[must_use]
     pub const fn new(pairs: &'d [(u32, u32)]) -> Self {
-        let mut hints = [0; HINTS];
+        let (mut hints, mut second_hints) = ([0; HINTS], [0; HINTS]);
         let mut n = 0;
         while n < pairs.len() {
             assert!(n == 0 || pairs[n - 1].0 < pairs[n].0, "length tags ascend");
             let (word, bit) = hint(pairs[n].0);
             hints[word] |= 1 << bit;
+            let (word, bit) = second_hint(pairs[n].0);
+            second_hints[word] |= 1 << bit;
             n += 1;
         }
-        Self { pairs, hints }
+        Self { pairs, hints, second_hints }
     }
 
     /// The data field that the length field `tag` announces; `None` when `tag` is no length field.
@@ -44,6 +48,10 @@ impl<'d> DataFields<'d> {
     #[cold]
     #[inline(never)]
     fn search(&self, tag: u32) -> Option<u32> {
+        let (word, bit) = second_hint(tag);
+        if self.second_hints[word] >> bit & 1 == 0 {
+            return None;
+        }
         self.pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| self.pairs[n].1)
     }
 
@@ -71,6 +79,12 @@ pub(crate) const HINTS: usize = 32;
 const fn hint(tag: u32) -> (usize, u32) {
     let part = if tag < 512 { 0 } else { 16 };
     (part + tag as usize / 32 % 16, tag % 32)
+}
+
+/// The highest bits of a product: neighbours are far apart.
+const fn second_hint(tag: u32) -> (usize, u32) {
+    let product = tag.wrapping_mul(0x9E37_79B1);
+    ((product >> 27) as usize, product >> 22 & 31)
 }
 
 #[rustfmt::skip]

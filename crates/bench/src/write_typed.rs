@@ -1,0 +1,117 @@
+//! Whole messages with groups from typed values, by the printed writers: what write-typed times.
+
+use fixbolt_codec::{MsgType, Precision, SeqNum};
+use fixbolt_messages::fix44::components::*;
+use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, SubscriptionRequestType};
+use fixbolt_messages::fix44::groups::{instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, md_req_grp};
+use fixbolt_messages::fix44::{MarketDataRequest, QuoteStatusRequest, market_data_request as request};
+
+use crate::messages::RING;
+use crate::more_messages::{LEG_IDS, legs, md_req_id, pair};
+use crate::wire::{Encoder, Slot, SlotDraft};
+
+/// 2007-11-23 05:30:00 UTC, in nanoseconds since 1970.
+const SENT: u64 = 1_195_795_800_000_000_000;
+
+/// One session's writer, and the values that messages are made of.
+#[derive(Debug)]
+pub struct Session {
+    encoder: Encoder,
+    slot: Vec<u8>,
+    values: Vec<Values>,
+}
+
+/// The values of one message of a ring.
+#[derive(Debug)]
+struct Values {
+    md_req_id: String,
+    pair: String,
+    symbol: String,
+    legs: [(String, &'static str); 3],
+}
+
+impl Session {
+    /// `None` when the parties are no CompIDs.
+    #[must_use]
+    pub fn new() -> Option<Self> {
+        let encoder =
+            Encoder::new(b"FIX.4.4", b"senderCompID", b"targetCompID")?.with_precision(Precision::Millis);
+        let values = |n| Values {
+            md_req_id: md_req_id(n),
+            pair: pair(n),
+            symbol: format!("ABC{}", 10 + n),
+            legs: legs(n),
+        };
+        Some(Self { encoder, slot: vec![0; 1024], values: (0..RING as u64).map(values).collect() })
+    }
+
+    #[inline]
+    fn message(
+        &mut self,
+        n: u64,
+        msg_type: MsgType,
+        write: impl for<'b> FnOnce(Slot<'b>, &Values) -> Option<SlotDraft<'b>>,
+    ) -> Option<&[u8]> {
+        let values = self.values.get(usize::try_from(n).ok()?)?;
+        let draft = write(Slot(&mut self.slot), values)?;
+        let sending_time = SENT + n % 60 * 1_000_000_000 + n * 37 % 1000 * 1_000_000;
+        let place = self.encoder.seal(draft, msg_type, SeqNum(10 + n), sending_time)?;
+        self.slot.get(place)
+    }
+}
+
+/// MarketDataRequest `n`; `None` when a field was refused.
+#[inline]
+pub fn market_data_request(session: &mut Session, n: u64) -> Option<&[u8]> {
+    session.message(n, MarketDataRequest::MSG_TYPE, |slot, values| {
+        let required = request::Required {
+            md_req_id: values.md_req_id.as_bytes(),
+            subscription_request_type: SubscriptionRequestType::from_value(b'1'),
+            market_depth: 1,
+        };
+        let mut message = MarketDataRequest::write(slot, required);
+        message.md_entry_types([b'0', b'1'], |new, code| {
+            new.entry(md_req_grp::Required { md_entry_type: MDEntryType::from_value(code) }).done()
+        });
+        message.related_sym([&values.pair], |new, symbol| {
+            new.entry(instrmt_md_req_grp::Required { symbol: symbol.as_bytes() }).done()
+        });
+        message.send().ok()
+    })
+}
+
+/// QuoteStatusRequest `n` with three legs; `None` when a field was refused.
+#[inline]
+pub fn quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
+    session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
+        let mut message = QuoteStatusRequest::write(slot);
+        message.symbol(values.symbol.as_bytes());
+        message.legs(&values.legs, |new, (symbol, suffix)| {
+            new.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() })
+                .leg_symbol_sfx(suffix.as_bytes())
+                .done()
+        });
+        message.send().ok()
+    })
+}
+
+/// QuoteStatusRequest `n` with a group in each leg; `None` when a field was refused.
+#[inline]
+pub fn nested_quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
+    session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
+        let mut message = QuoteStatusRequest::write(slot);
+        message.symbol(values.symbol.as_bytes());
+        message.legs(values.legs.iter().zip(LEG_IDS), |new, ((symbol, suffix), ids)| {
+            let mut leg = new.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() });
+            leg.leg_symbol_sfx(suffix.as_bytes());
+            leg.leg_security_alt_id(ids, |new, (id, source)| {
+                let mut entry =
+                    new.entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id.as_bytes() });
+                entry.leg_security_alt_id_source(SecurityIDSource::Other(source.as_bytes()));
+                entry.done()
+            });
+            leg.done()
+        });
+        message.send().ok()
+    })
+}
