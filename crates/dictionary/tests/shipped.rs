@@ -235,23 +235,6 @@ fn groups_of_one_count_tag_differ_from_message_to_message() {
 }
 
 #[test]
-fn the_largest_message_of_fix_4_4_has_358_members_when_flat() {
-    fn all(dictionary: &Dictionary, members: &[fixbolt_dictionary::Member]) -> usize {
-        dictionary
-            .expand(members)
-            .map(|member| {
-                1 + member.group.map_or(0, |group| all(dictionary, &dictionary.group(group).members))
-            })
-            .sum()
-    }
-    let sizes =
-        fix44().messages().iter().map(|message| (all(fix44(), &message.members), message.name.as_str()));
-    let header = all(fix44(), fix44().header()) + all(fix44(), fix44().trailer());
-    let largest = sizes.max().expect("there are messages");
-    assert_eq!((largest.0, largest.1, header), (358, "ExecutionReport", 33));
-}
-
-#[test]
 fn the_quickfix_files_hold_what_they_are_known_to_hold() {
     let expected = [
         ("quickfix/FIX40.xml", [27, 138, 39, 235, 0, 5]),

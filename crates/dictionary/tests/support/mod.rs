@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-/// The text of a file of the reference folder (`FIXBOLT_SHARED`, else `../shared` beside the repository).
+/// The reference folder: `FIXBOLT_SHARED`, else `../shared` beside the repository.
+pub(crate) fn folder() -> PathBuf {
+    std::env::var_os("FIXBOLT_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from)
+}
+
+/// The text of a file of the reference folder.
 pub(crate) fn shared(path: &str) -> Option<String> {
-    let folder = std::env::var_os("FIXBOLT_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    std::fs::read_to_string(folder.join(path)).ok()
+    std::fs::read_to_string(folder().join(path)).ok()
 }
 
 /// Says on stderr that checks were skipped.
