@@ -4,6 +4,9 @@
 //! tables this crate ships, and written as QuickFIX XML or such a table; [`Dictionary::diff`] compares two. It holds facts only
 //! (numbers, names, types, code values, structure) and never prose.
 //!
+//! FIX.5.0 and later have two layers: [`Dictionary::over`] lays an application version over FIXT.1.1, and [`ApplicationVersions`]
+//! says which one a message of such a session is of.
+//!
 //! This crate refuses to guess: a reference to something undefined is an error with element, line and reason. It never touches
 //! the network, the file system or an external XML entity.
 //!

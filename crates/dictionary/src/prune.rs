@@ -58,24 +58,37 @@ impl Draft {
     /// Definitions without members, or with members that are all such themselves. One that contains itself counts as one with
     /// members: assembling tells of it.
     fn empty_definitions(&self) -> (Vec<bool>, Vec<bool>) {
-        let mut components = vec![false; self.components.len()];
-        let mut groups = vec![false; self.groups.len()];
-        loop {
-            let is_empty = |members: &[Member]| {
-                members.iter().all(|member| match *member {
-                    Member::Field { .. } => false,
-                    Member::Group { group, .. } => groups[group.index()],
-                    Member::Component { component, .. } => components[component.index()],
-                })
-            };
-            let next_components: Vec<bool> =
-                self.components.iter().map(|one| is_empty(&one.members)).collect();
-            let next_groups: Vec<bool> = self.groups.iter().map(|one| is_empty(&one.members)).collect();
-            if next_components == components && next_groups == groups {
-                return (components, groups);
+        // Components are nodes first, groups behind them; each node knows how many of its members may still turn out to be there.
+        let first_group = self.components.len();
+        let lists: Vec<&[Member]> = self
+            .components
+            .iter()
+            .map(|component| component.members.as_slice())
+            .chain(self.groups.iter().map(|group| group.members.as_slice()))
+            .collect();
+        let mut left: Vec<usize> = lists.iter().map(|members| members.len()).collect();
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); lists.len()];
+        for (node, members) in lists.iter().enumerate() {
+            for member in *members {
+                match *member {
+                    Member::Field { .. } => {}
+                    Member::Group { group, .. } => users[first_group + group.index()].push(node),
+                    Member::Component { component, .. } => users[component.index()].push(node),
+                }
             }
-            (components, groups) = (next_components, next_groups);
         }
+        let mut open: Vec<usize> = (0..lists.len()).filter(|node| left[*node] == 0).collect();
+        while let Some(node) = open.pop() {
+            for &user in &users[node] {
+                left[user] -= 1;
+                if left[user] == 0 {
+                    open.push(user);
+                }
+            }
+        }
+        let mut empty: Vec<bool> = left.into_iter().map(|left| left == 0).collect();
+        let groups = empty.split_off(first_group);
+        (empty, groups)
     }
 
     fn reachable(&self) -> Kept {
@@ -114,4 +127,47 @@ fn keep<T>(items: &mut Vec<T>, places: &[u32]) {
         at += 1;
         places[at - 1] != u32::MAX
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Dictionary;
+    use crate::options::ReadOptions;
+    use crate::shipped::fixt11;
+
+    #[test]
+    fn what_holds_only_what_came_later_goes_with_it_and_the_rest_moves_up() {
+        let text = "<repository name='FIX.Latest' version='1'><fields><field id='1' name='A' type='int'/>\
+            <field id='2' name='NoB' type='NumInGroup'/><field id='3' name='C' type='int' added='FIX.5.0SP2' addedEP='99'/></fields>\
+            <components><component id='10' name='Later'><fieldRef id='3'/></component>\
+            <component id='11' name='Around'><componentRef id='10'/><groupRef id='20'/><componentRef id='10' presence='required'/></component>\
+            <component id='12' name='Kept'><componentRef id='11'/><fieldRef id='1'/><groupRef id='21'/></component></components>\
+            <groups><group id='20' name='P'><numInGroup id='2'/><fieldRef id='3'/></group>\
+            <group id='21' name='Q'><numInGroup id='2'/><componentRef id='11'/><fieldRef id='1'/></group></groups>\
+            <messages><message name='M' msgType='U'><structure><componentRef id='11'/><componentRef id='12'/></structure></message>\
+            </messages></repository>";
+        let names = |version: &str| {
+            let options = ReadOptions::default().as_of(version);
+            let (dictionary, _) = Dictionary::from_source_with(text, &options).expect("it is right");
+            let components = dictionary.components().iter().map(|component| component.name.clone());
+            components.chain(dictionary.groups().iter().map(|group| group.name.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(names("FIX.Latest"), ["Later", "Around", "Kept", "P", "Q"]);
+        assert_eq!(names("FIX.5.0SP2"), ["Kept", "Q"]);
+    }
+
+    #[test]
+    fn what_only_the_old_header_led_to_goes_with_it() {
+        let text = "table 1\nversion FIX.4.4\nfield 8 BeginString String\nfield 1 A String\nfield 2 NoB NumInGroup\n\
+            field 3 C String\ncomponent Unused 1\ncomponent Kept 1 *B\ngroup Hops 2 3\ngroup B 2 1\nheader 8! *Hops\n\
+            trailer\nmessage D M @Kept!\n";
+        let dictionary = Dictionary::from_table(text).expect("it is right");
+        let whole = dictionary.over(fixt11()).expect("it fits");
+        let names: Vec<_> = whole.components().iter().map(|component| component.name.as_str()).collect();
+        assert_eq!(names, ["Kept"]);
+        let groups: Vec<_> = whole.groups().iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(groups, ["B", "HopGrp", "MsgTypeGrp", "AttachmentGrp", "AttachmentKeywordGrp"]);
+        let members = &whole.message(b"D").expect("it is there").members;
+        assert_eq!(whole.expand(members).map(|member| member.tag).collect::<Vec<_>>(), [1, 2]);
+    }
 }
