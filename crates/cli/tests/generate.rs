@@ -22,7 +22,7 @@ fn a_module_is_written_with_what_it_needs() {
         ended.out
     );
     let module = std::fs::read_to_string(format!("{out}/paint.rs")).unwrap();
-    assert!(module.starts_with("#![allow(clippy::all)]"));
+    assert!(module.starts_with("#![allow(clippy::all, dead_code, unreachable_pub)]"));
     assert!(module.contains("pub struct NewOrderSingle<'m>") && module.contains("pub struct Paint<'m>"));
     let ended = run(&["generate", "FIX.4.2", "--out", out, "-o", "json"]);
     assert_eq!(ended.status, 0, "{}", ended.err);

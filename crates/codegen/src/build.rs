@@ -19,7 +19,7 @@ use crate::{Module, Options};
 /// }
 ///
 /// // src/lib.rs; the printed code stands on the crate `fixbolt-messages`
-/// #[allow(clippy::all)]
+/// #[allow(clippy::all, dead_code)]
 /// pub mod paint {
 ///     include!(concat!(env!("OUT_DIR"), "/paint.rs"));
 /// }

@@ -5,6 +5,9 @@ use fixbolt_dictionary::{Dictionary, fix42, fix44, fix50sp2, fixt11};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    fixbolt_codegen::build("odd.xml");
+    let odd = fs::read_to_string("odd.xml").expect("it is part of the package");
+    print("odd", &Dictionary::from_source(&odd).expect("the build has read it").0);
     print("fix42", fix42());
     print("fix44", fix44());
     print("fix50sp2", &fix50sp2().over(fixt11()).expect("FIXT.1.1 carries it"));
@@ -14,5 +17,5 @@ fn print(version: &str, dictionary: &Dictionary) {
     let test = fixbolt_codegen::round_trip(dictionary);
     let test = test.unwrap_or_else(|errors| panic!("{version}: {}", errors[0]));
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    fs::write(folder.join(format!("{version}.rs")), test).expect("OUT_DIR can be written");
+    fs::write(folder.join(format!("{version}_calls.rs")), test).expect("OUT_DIR can be written");
 }
