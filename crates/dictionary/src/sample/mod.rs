@@ -119,6 +119,7 @@ impl<'d> Samples<'d> {
         writer.outside_groups(&message.members);
         writer.section = Section::Trailer;
         writer.outside_groups(self.dictionary.trailer());
+        writer.identify();
         Sample { begin_string: self.dictionary.version().begin_string.clone(), fields: writer.fields }
     }
 }
@@ -226,6 +227,24 @@ impl Writer<'_, '_> {
         for number in 1..=entries {
             let entry = SampleEntry { group, count_at, number, depth };
             self.members(&samples.entries[group.index()], Some(entry));
+        }
+    }
+
+    /// Gives each identifier (XID) a value of its own, and lets references (XIDREF) be to the first.
+    fn identify(&mut self) {
+        let kind = |tag| self.samples.dictionary.field(tag).map(|field| field.kind);
+        for (number, field) in self.fields.iter_mut().enumerate() {
+            if kind(field.tag) == Some(DataType::Xid) {
+                field.value = format!("id{number}").into_bytes();
+            }
+        }
+        let first = self.fields.iter().find(|field| kind(field.tag) == Some(DataType::Xid));
+        if let Some(first) = first.map(|field| field.value.clone()) {
+            for field in &mut self.fields {
+                if kind(field.tag) == Some(DataType::XidRef) {
+                    field.value.clone_from(&first);
+                }
+            }
         }
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     /// Most words a bit set over a body's members needs; the same for an entry's.
     pub(crate) body_words: usize,
     pub(crate) entry_words: usize,
+    /// Whether a field identifies something within its message (types XID and XIDREF, from FIX Latest on).
+    pub(crate) has_identifiers: bool,
 }
 
 /// What is known of a field wherever it stands.
@@ -101,6 +103,7 @@ impl Plan {
             depth: 0,
             body_words: 0,
             entry_words: 0,
+            has_identifiers: dictionary.fields().iter().any(|field| field.kind == DataType::Xid),
         };
         plan.add_fields(dictionary);
         plan.add_scope(dictionary, dictionary.header(), None);

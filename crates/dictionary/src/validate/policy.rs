@@ -32,7 +32,8 @@ pub enum Check {
     DuplicateTag,
     /// The field has a value (373=4).
     EmptyValue,
-    /// The value has the form and range of its type (373=6, 5).
+    /// The value has the form and range of its type (373=6, 5). An XID is the only one of its value in the message, and an XIDREF
+    /// is the value of one.
     DataType,
     /// The value is one of the field's codes (373=5).
     EnumValue,

@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 use fixbolt_codec::{FromField, Message, NumInGroup};
 
 use super::plan::{HEADER, Plan, TRAILER};
-use super::policy::{Action, Check, Policy, Requirements};
+use super::policy::{Action, Check, Policy, Requirements, TypeRules};
 use super::reason::SessionRejectReason as Reason;
 use super::values::{check_type, in_union};
 use super::{FieldPlace, RefTag, Section, Violation};
-use crate::data_type::UnionType;
+use crate::data_type::{DataType, UnionType};
 
 /// The memory of a walk: open groups and which members were seen. Made by
 /// [`Validator::scratch`](super::Validator::scratch); holds nothing between messages.
@@ -21,18 +21,30 @@ pub struct Scratch {
     frames: Vec<Frame>,
     /// Bit sets: header, trailer, body, then one for each open group.
     seen: Vec<u64>,
+    /// Positions of identifiers and of references to them.
+    identifiers: Vec<usize>,
+    references: Vec<usize>,
 }
 
 impl Scratch {
     pub(crate) fn new(plan: &Plan) -> Scratch {
         let words = 3 * plan.body_words + plan.depth * plan.entry_words;
-        Scratch { frames: Vec::with_capacity(plan.depth), seen: vec![0; words] }
+        // Enough for what instruments have; a message with more makes it grow once.
+        let identifiers = if plan.has_identifiers { 256 } else { 0 };
+        Scratch {
+            frames: Vec::with_capacity(plan.depth),
+            seen: vec![0; words],
+            identifiers: Vec::with_capacity(identifiers),
+            references: Vec::with_capacity(identifiers),
+        }
     }
 
     /// Enough for a second dictionary, too.
     pub(crate) fn grow_to(&mut self, other: &Scratch) {
         self.frames.reserve(other.frames.capacity());
         self.seen.resize(self.seen.len().max(other.seen.len()), 0);
+        self.identifiers.reserve(other.identifiers.capacity());
+        self.references.reserve(other.references.capacity());
     }
 }
 
@@ -91,6 +103,8 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
     ) -> Self {
         scratch.frames.clear();
         scratch.seen[..3 * plan.body_words].fill(0);
+        scratch.identifiers.clear();
+        scratch.references.clear();
         let body = plan.body(message.msg_type());
         let places = V::PLACES || policy.needs_places();
         Walk { plan, message, policy, scratch, visitor, body, section: Section::Header, places }
@@ -114,7 +128,31 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
                 }
             }
         }
-        ControlFlow::Continue(())
+        self.identified()
+    }
+
+    /// An XID is the only one of its value in the message, an XIDREF is the value of one.
+    fn identified(&mut self) -> ControlFlow<()> {
+        if !self.policy.makes(Check::DataType) {
+            return ControlFlow::Continue(());
+        }
+        let mut identifiers = std::mem::take(&mut self.scratch.identifiers);
+        let references = std::mem::take(&mut self.scratch.references);
+        let message = self.message;
+        let value = |position: usize| message.value(position);
+        identifiers.sort_unstable_by(|one, other| value(*one).cmp(value(*other)).then(one.cmp(other)));
+        let again = identifiers.windows(2).filter(|two| value(two[0]) == value(two[1])).map(|two| two[1]);
+        let known =
+            |position: usize| identifiers.binary_search_by(|at| value(*at).cmp(value(position))).is_ok();
+        let lost = references.iter().copied().filter(|position| !known(*position));
+        let mut wrong: Vec<usize> = again.chain(lost).collect();
+        wrong.sort_unstable();
+        let outcome = wrong.into_iter().try_for_each(|position| {
+            let tag = RefTag::Number(self.message.tags()[position]);
+            self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position))
+        });
+        (self.scratch.identifiers, self.scratch.references) = (identifiers, references);
+        outcome
     }
 
     #[inline]
@@ -153,7 +191,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
             if !by_union {
                 let reason = match error.session_reject_reason() {
                     // -1 entries is a number like any other, only no count.
-                    _ if rule.kind == crate::DataType::NumInGroup && i64::from_field(value).is_ok() => {
+                    _ if rule.kind == DataType::NumInGroup && i64::from_field(value).is_ok() => {
                         Reason::IncorrectNumInGroupCount
                     }
                     5 => Reason::ValueIsIncorrect,
@@ -161,6 +199,13 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
                 };
                 // A value of the wrong form is no code either: one violation is enough.
                 return self.raise(Check::DataType, reason, RefTag::Number(tag), Some(position));
+            }
+        }
+        if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
+            match rule.kind {
+                DataType::Xid => self.scratch.identifiers.push(position),
+                DataType::XidRef => self.scratch.references.push(position),
+                _ => {}
             }
         }
         if self.policy.makes(Check::EnumValue)

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use fixbolt_codec::Message;
-use fixbolt_dictionary::sample::framed;
+use fixbolt_dictionary::sample::{SampleField, Samples, framed};
 use fixbolt_dictionary::{
-    Action, Check, Dictionary, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason,
-    Validator, Violation, fix42, fix44, fixt11, shipped,
+    Action, Check, DataType, Dictionary, Policy, RefTag, Requirements, Section,
+    SessionRejectReason as Reason, Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
 };
 
 /// A whole message around `fields` (written with `|`), the first of them MsgType.
@@ -39,6 +39,47 @@ fn reasons(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(u16, St
 }
 
 use crate::support;
+
+/// A derivatives message of FIX Latest, with identifiers in groups.
+#[test]
+fn an_identifier_is_unique_in_its_message_and_a_reference_is_to_one() {
+    let dictionary = fix_latest().over(fixt11()).expect("they fit");
+    let validator = Validator::new(&dictionary);
+    let samples = Samples::new(&dictionary, 0);
+    let sample = samples.full(dictionary.message(b"R").expect("QuoteRequest is defined"));
+    let at = |kind: DataType| {
+        let tags = sample.fields().iter().map(|field| dictionary.field(field.tag).map(|field| field.kind));
+        tags.enumerate().filter(|(_, found)| *found == Some(kind)).map(|(n, _)| n).collect::<Vec<_>>()
+    };
+    let (identifiers, references) = (at(DataType::Xid), at(DataType::XidRef));
+    assert!(identifiers.len() > 2 && references.len() > 2);
+    let last = sample.fields().len() - 1;
+    let reasons_with = |place: usize, value: &[u8]| {
+        let mut body = Vec::new();
+        for (n, field) in sample.fields().iter().enumerate() {
+            let value = if n == place { value } else { &field.value };
+            SampleField { value: value.to_vec(), ..field.clone() }.write_to(&mut body);
+        }
+        let pairs = dictionary.length_data_pairs();
+        let mut scratch = validator.scratch();
+        crate::with_message(&framed(sample.begin_string(), &body), &pairs, |message| {
+            let found = validator.all(message, &Policy::standard(), &mut scratch);
+            let lenient = validator.all(message, &Policy::quickfix(), &mut scratch);
+            assert!(lenient.iter().all(|violation| violation.check != Check::DataType));
+            found.iter().map(|v| (v.check, v.reason.number(), v.tag.to_string())).collect::<Vec<_>>()
+        })
+        .expect("the message is not garbled")
+    };
+    let wrong = |place: usize| (Check::DataType, 5, sample.fields()[place].tag.to_string());
+    assert_eq!(reasons_with(last, &sample.fields()[last].value), []);
+    // The second of two; the first one's references still have theirs.
+    let (first, second) = (identifiers[0], identifiers[1]);
+    assert_eq!(reasons_with(second, &sample.fields()[first].value), [wrong(second)]);
+    assert_eq!(reasons_with(references[1], b"nobody"), [wrong(references[1])]);
+    assert_eq!(reasons_with(references[1], &sample.fields()[second].value), []);
+    // References to one that is gone are all wrong.
+    assert_eq!(reasons_with(first, b"renamed").len(), references.len());
+}
 
 static V42: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix42()));
 static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));

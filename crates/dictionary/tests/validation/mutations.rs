@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use fixbolt_codec::IndexError;
-use fixbolt_dictionary::{Action, Policy, Validator, Violation, sample::Samples};
+use fixbolt_dictionary::sample::{SampleField, Samples};
+use fixbolt_dictionary::{Action, Check, DataType, Policy, Validator, Violation};
 
 use crate::broken::{Expected, Mutation, Subject};
 use crate::{versions, with_message};
@@ -29,6 +30,10 @@ fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
         let mut done: HashMap<Mutation, usize> = HashMap::new();
         for (at, message) in dictionary.messages().iter().enumerate() {
             for sample in [samples.minimal(message), samples.full(message)] {
+                let of_identifier = |field: &SampleField| {
+                    dictionary.field(field.tag).is_some_and(|field| field.kind == DataType::Xid)
+                };
+                let has_identifiers = sample.fields().iter().any(of_identifier);
                 let every = every(sample.bytes().len());
                 let subject = Subject::new(dictionary, message, sample);
                 for (n, mutation) in Mutation::ALL.into_iter().enumerate() {
@@ -50,6 +55,9 @@ fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
                         assert!(matches!(garbled, Err(IndexError::DataLength { .. })), "{}", about());
                         continue;
                     };
+                    // Where fields are gone or there twice, so are identifiers and what they are referred to by.
+                    let identifiers = has_identifiers.then_some(Check::DataType);
+                    let follow: Vec<Check> = follow.iter().copied().chain(identifiers).collect();
                     let only = Policy::ignoring().with(check, Action::Reject);
                     let warned = Policy::standard().with(check, Action::Warn);
                     let without = follow
