@@ -3,8 +3,7 @@
 use std::fmt;
 
 /// Why a source is refused: where, which element, what is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {element}: {reason}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
     /// Line in the source, from 1.
@@ -14,6 +13,14 @@ pub struct ReadError {
     /// What is wrong.
     pub reason: String,
 }
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}: {}", self.line, self.element, self.reason)
+    }
+}
+
+impl std::error::Error for ReadError {}
 
 impl ReadError {
     /// An error that concerns the source as a whole.

@@ -1,6 +1,7 @@
 //! An application version over a transport: FIX.5.0 and later have no header, no trailer and no session messages of their own.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use crate::assemble::Draft;
 use crate::model::{
@@ -8,8 +9,7 @@ use crate::model::{
 };
 
 /// Why an application version cannot be laid over a transport.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{application} over {transport}: {}", reasons.join("; "))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransportMismatch {
     /// Name of the application version.
@@ -19,6 +19,14 @@ pub struct TransportMismatch {
     /// Everything that does not fit.
     pub reasons: Vec<String>,
 }
+
+impl fmt::Display for TransportMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} over {}: {}", self.application, self.transport, self.reasons.join("; "))
+    }
+}
+
+impl std::error::Error for TransportMismatch {}
 
 impl Dictionary {
     /// This application version with the header, the trailer and the session messages of `transport`, as one dictionary to
