@@ -86,6 +86,38 @@ peers() {
     note "$(tail -n 1 "$work/peers")"
 }
 
+# Runs a build; leaves its seconds of CPU, dependencies and build scripts included, in $spent.
+cpu_of() {
+    TIMEFORMAT='%U %S'
+    { time "$@" >"$work/build" 2>&1; } 2>"$work/times" || {
+        cat "$work/build"
+        return 1
+    }
+    spent=$(awk '{ printf "%.1f", $1 + $2 }' "$work/times")
+}
+
+# typed_messages FEATURE...: what each version is alone: its printed lines, and the CPU that the messages crate takes in a
+# release build when all it depends on is built. FIX.4.4 must be small.
+typed_messages() {
+    local feature folder lines said=
+    local build=(cargo build --locked --release -p fixbolt-messages)
+    export CARGO_TARGET_DIR=$target/ci-typed
+    rm -rf "$CARGO_TARGET_DIR"
+    "${build[@]}"
+    for feature in "$@"; do
+        cpu_of "${build[@]}" --features "$feature"
+        folder=$(ls -td "$CARGO_TARGET_DIR"/release/build/fixbolt-messages-*/out | head -n 1)
+        lines=$(cat "$folder"/*.rs | wc -l)
+        printf '%-10s %7s lines %6s s of CPU\n' "$feature" "$lines" "$spent"
+        said+="${said:+; }$feature $lines lines, $spent s of CPU"
+        if [ "$feature" = fix44 ]; then
+            [ "$lines" -le 60000 ]
+            [ "${spent%.*}" -lt 30 ]
+        fi
+    done
+    note "$said"
+}
+
 # Debian packages that the peers need; the first step of both scripts.
 install_tools() {
     if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make >/dev/null; then
