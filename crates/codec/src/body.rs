@@ -370,6 +370,7 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Writes a length field and its data field. The value may hold SOH.
+    #[inline]
     pub fn data(&mut self, length: Key, data: Key, value: &[u8]) -> &mut Self {
         if value.is_empty() {
             self.refuse(data.tag, EncodeErrorKind::Empty);
@@ -385,6 +386,7 @@ impl<'b> BodyWriter<'b> {
     /// Begins a repeating group of `count` entries; each begins with [`BodyWriter::entry`].
     ///
     /// With no entries nothing is written: the standard's senders never write `NoXXX=0`.
+    #[inline]
     pub fn group(&mut self, count: Key, entries: usize) -> OpenGroup {
         if entries > 0 {
             self.field(count, &(entries as u64));
@@ -393,12 +395,14 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Begins the next entry of a group.
+    #[inline]
     pub const fn entry(&mut self, group: &mut OpenGroup) {
         group.written += 1;
         self.scope = Scope { start: self.at, seen: [0; 8] };
     }
 
     /// Ends a group.
+    #[inline]
     pub fn end_group(&mut self, group: OpenGroup) {
         if group.written != group.announced {
             self.refuse(group.count_tag, EncodeErrorKind::GroupOrder);

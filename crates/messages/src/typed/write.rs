@@ -17,6 +17,7 @@ pub trait Put<'b> {
     fn group_written(&mut self, ordinal: u16);
 
     /// Writes a group with an entry for each item. Without items nothing is written.
+    #[inline]
     fn put_group<I: IntoIterator<IntoIter: ExactSizeIterator>>(
         &mut self,
         ordinal: u16,
@@ -51,6 +52,7 @@ pub struct NewEntry<'g, 'b>(&'g mut BodyWriter<'b>);
 impl<'g, 'b> NewEntry<'g, 'b> {
     /// Begins the entry with what it must have: fields, and groups by ordinal and count tag. `delimiter` is the tag of its first
     /// field.
+    #[inline]
     pub const fn begin<R: Required>(
         self,
         required: R,
@@ -98,6 +100,7 @@ pub struct EntryWriter<'g, 'b, R> {
 
 impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
     /// As [`Put::at`].
+    #[inline]
     pub fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
         if ordinal < self.last {
             self.body.refuse(key.tag(), EncodeErrorKind::GroupOrder);
@@ -116,12 +119,14 @@ impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
     }
 
     /// The body, behind the entry's first field.
+    #[inline]
     pub fn body(&mut self) -> &mut BodyWriter<'b> {
         self.put_required_before(2);
         self.body
     }
 
     /// Ends the entry; nothing can be written to it afterwards.
+    #[inline]
     pub fn done(&mut self) -> Written<'g> {
         self.put_required_before(u16::MAX);
         if R::FIELDS.first() != Some(&1) && self.first != 1 {
@@ -132,6 +137,7 @@ impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
         Written(PhantomData)
     }
 
+    #[inline]
     fn put_required_before(&mut self, ordinal: u16) {
         while let Some(next) = R::FIELDS.get(self.put)
             && *next < ordinal
@@ -171,6 +177,7 @@ impl<'b, D: BodySink<'b>> MessageWriter<'b, D> {
     ///
     /// # Errors
     /// The sink's own, and the first mistake.
+    #[inline]
     pub fn send(mut self) -> Result<D::Receipt, D::Error> {
         self.groups.check(self.draft.writer());
         self.draft.send()
@@ -185,12 +192,14 @@ struct RequiredGroups {
 }
 
 impl RequiredGroups {
+    #[inline]
     fn note(&mut self, ordinal: u16) {
         if let Some(n) = self.all.iter().position(|group| group.0 == ordinal) {
             self.written |= 1 << n;
         }
     }
 
+    #[inline]
     fn check(&self, body: &mut BodyWriter<'_>) {
         let missing = self.all.iter().enumerate().find(|(n, _)| self.written & 1 << n == 0);
         if let Some((_, (_, tag))) = missing {
