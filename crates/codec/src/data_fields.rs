@@ -2,11 +2,12 @@
 //!
 //! The pairs are facts of the standard (FIX Latest, EP269 and the versions before); 12 of them are not neighbours in number.
 
-/// Pairs of length field and data field that an [`Index`](crate::Index) honours.
-#[derive(Clone, Copy, Debug)]
-pub struct DataFields<'d> {
-    /// (tag of the length field, tag of the data field), ascending.
-    pairs: &'d [(u32, u32)],
+/// Pairs of length field and data field that an [`Index`](crate::Index) honours: those of the standard, or a dialect's own.
+#[derive(Clone, Debug)]
+pub struct DataFields {
+    /// (tag of the length field, tag of the data field), ascending; the first `count` are meant.
+    pairs: [(u32, u32); DataFields::CAPACITY],
+    count: usize,
     /// One bit a tag: of the first 512 for tags below 512, of the others for all other tags modulo 512. Where it is not set, the
     /// tag is no length field: the common answer needs no search. Few, so that they fit into vector registers.
     hints: [u32; HINTS],
@@ -14,16 +15,23 @@ pub struct DataFields<'d> {
     second_hints: [u32; HINTS],
 }
 
-impl<'d> DataFields<'d> {
+static STANDARD: DataFields = DataFields::new(STANDARD_PAIRS);
+
+impl DataFields {
     /// The pairs of all standard versions.
-    pub const STANDARD: DataFields<'static> = DataFields::new(STANDARD_PAIRS);
+    pub const STANDARD: &'static DataFields = &STANDARD;
+
+    /// Largest number of pairs; all versions of the standard together have 83.
+    pub const CAPACITY: usize = 256;
 
     /// Pairs of (length tag, data tag).
     ///
     /// # Panics
-    /// When the length tags are not ascending.
+    /// When the length tags are not ascending, or there are more than [`DataFields::CAPACITY`].
     #[must_use]
-    pub const fn new(pairs: &'d [(u32, u32)]) -> Self {
+    pub const fn new(pairs: &[(u32, u32)]) -> Self {
+        assert!(pairs.len() <= Self::CAPACITY, "too many data fields");
+        let mut all = [(0, 0); Self::CAPACITY];
         let (mut hints, mut second_hints) = ([0; HINTS], [0; HINTS]);
         let mut n = 0;
         while n < pairs.len() {
@@ -32,9 +40,10 @@ impl<'d> DataFields<'d> {
             hints[word] |= 1 << bit;
             let (word, bit) = second_hint(pairs[n].0);
             second_hints[word] |= 1 << bit;
+            all[n] = pairs[n];
             n += 1;
         }
-        Self { pairs, hints, second_hints }
+        Self { pairs: all, count: pairs.len(), hints, second_hints }
     }
 
     /// The data field that the length field `tag` announces; `None` when `tag` is no length field.
@@ -52,13 +61,14 @@ impl<'d> DataFields<'d> {
         if self.second_hints[word] >> bit & 1 == 0 {
             return None;
         }
-        self.pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| self.pairs[n].1)
+        let pairs = self.pairs();
+        pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| pairs[n].1)
     }
 
     /// The length field that announces the data field `tag`; `None` when `tag` is no data field.
     #[must_use]
     pub fn length_tag(&self, tag: u32) -> Option<u32> {
-        self.pairs.iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
+        self.pairs().iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
     }
 
     pub(crate) const fn hints(&self) -> &[u32; HINTS] {
@@ -67,8 +77,8 @@ impl<'d> DataFields<'d> {
 
     /// All pairs, ascending by length tag.
     #[must_use]
-    pub const fn pairs(&self) -> &'d [(u32, u32)] {
-        self.pairs
+    pub fn pairs(&self) -> &[(u32, u32)] {
+        &self.pairs[..self.count]
     }
 }
 

@@ -65,7 +65,7 @@ impl Span {
 pub struct Index<'s> {
     tags: &'s mut [u32],
     spans: &'s mut [Span],
-    data_fields: DataFields<'s>,
+    data_fields: &'s DataFields,
     tier: Tier,
 }
 
@@ -144,7 +144,7 @@ impl<'s> Index<'s> {
 
     /// The same with other data fields, for a dialect of its own.
     #[must_use]
-    pub fn with_data_fields(self, data_fields: DataFields<'s>) -> Self {
+    pub fn with_data_fields(self, data_fields: &'s DataFields) -> Self {
         Self { data_fields, ..self }
     }
 
@@ -161,12 +161,12 @@ impl<'s> Index<'s> {
     #[inline]
     pub fn build<'m>(&'m mut self, framed: Framed<'m>) -> Result<Message<'m>, IndexError> {
         let bytes = framed.bytes();
-        let found = self.tier.find(bytes, &self.data_fields, self.tags, self.spans);
+        let found = self.tier.find(bytes, self.data_fields, self.tags, self.spans);
         verify_check_sum(bytes, found.sum)?;
         let (count, fault) = if found.place.at as usize == bytes.len() {
             (found.place.field as usize, None)
         } else {
-            scan(bytes, found.place, &self.data_fields, self.tags, self.spans)?
+            scan(bytes, found.place, self.data_fields, self.tags, self.spans)?
         };
         if count < 3 || self.tags[2] != 35 || self.spans[2].is_empty() {
             return Err(IndexError::MsgTypeNotThird);

@@ -50,7 +50,7 @@ impl Found {
 pub(crate) fn scan(
     bytes: &[u8],
     place: Place,
-    data_fields: &DataFields<'_>,
+    data_fields: &DataFields,
     tags: &mut [u32],
     spans: &mut [Span],
 ) -> Result<(usize, Option<Fault>), IndexError> {

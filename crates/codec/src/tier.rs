@@ -127,7 +127,7 @@ impl Tier {
     pub(crate) fn find(
         self,
         bytes: &[u8],
-        data_fields: &DataFields<'_>,
+        data_fields: &DataFields,
         tags: &mut [u32],
         spans: &mut [Span],
     ) -> Found {

@@ -120,6 +120,15 @@ impl Draft {
             let reason = format!("there are more than {MAX_FIELDS} fields");
             faults.push(Fault { place: Place::Field(MAX_FIELDS), reason });
         }
+        let own = self.fields.iter().filter_map(|field| field.length_tag);
+        let standard = DataFields::STANDARD.pairs();
+        let lengths: HashSet<u32> = own.chain(standard.iter().map(|pair| pair.0)).collect();
+        if lengths.len() > DataFields::CAPACITY {
+            let most = DataFields::CAPACITY - standard.len();
+            let reason = format!("there are more than {most} data fields beside those of the standard");
+            let last = self.fields.iter().rposition(|field| field.length_tag.is_some());
+            faults.push(Fault { place: Place::Field(last.unwrap_or(0)), reason });
+        }
         let mut tags = HashMap::new();
         let mut names = HashSet::new();
         for (at, field) in self.fields.iter().enumerate() {

@@ -6,6 +6,8 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use fixbolt_codec::DataFields;
+
 use crate::data_type::{DataType, UnionType};
 use crate::names;
 
@@ -351,8 +353,16 @@ impl Dictionary {
         self.codes(tag).iter().find(|code| names::same_code_name(&code.name, name))
     }
 
-    /// Every pair of length tag and data tag, ascending by length tag: what the codec's `DataFields::new` takes, so that a
-    /// dialect's own data fields are read as such.
+    /// The data fields by which a message of this version is taken apart: its own, and the standard's whose length field it does
+    /// not define otherwise.
+    pub fn data_fields(&self) -> DataFields {
+        let mut pairs = self.length_data_pairs();
+        pairs.extend(DataFields::STANDARD.pairs().iter().filter(|(length, _)| self.field(*length).is_none()));
+        pairs.sort_unstable();
+        DataFields::new(&pairs)
+    }
+
+    /// Every pair of length tag and data tag that the version defines, ascending by length tag.
     pub fn length_data_pairs(&self) -> Vec<(u32, u32)> {
         let mut pairs: Vec<(u32, u32)> =
             self.fields.iter().filter_map(|field| Some((field.length_tag?, field.tag))).collect();

@@ -41,7 +41,7 @@ impl OutboundCheck {
     ) -> Result<(), SendError> {
         let Self { policy, fields, warned } = self;
         let before = warned.len();
-        let looked = with_message(bytes, fields, |message| {
+        let looked = with_message(bytes, validator.data_fields(), fields, |message| {
             let mut refused = Ok(());
             validator.for_each(&message, policy, scratch, |violation| {
                 let Violation { check, action, reason, position, .. } = violation;

@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixbolt_codec::{BodyWriter, Frame, Framer, Index, Key, Message, SeqNum, Tag};
+use fixbolt_codec::{BodyWriter, DataFields, Frame, Framer, Index, Key, Message, SeqNum, Tag};
 
 use crate::application::{Event, Halt, Resend, SendError, SessionEnd};
 use crate::inbound::tag;
@@ -106,8 +106,9 @@ impl Scene<'_> {
         if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
             return Ok(Stored::Skip(seq));
         }
+        let data_fields = self.data_fields();
         let app = &mut *self.app;
-        let wanted = with_message(scratch, self.fields, |message| {
+        let wanted = with_message(scratch, data_fields, self.fields, |message| {
             catch_unwind(AssertUnwindSafe(|| app.on_resend(key, message)))
         });
         let wanted = match wanted.transpose() {
@@ -143,7 +144,7 @@ impl Scene<'_> {
     fn send_again(&mut self, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
         let fields = core::mem::take(self.fields);
         let mut fields_lent = fields;
-        let result = with_message(stored, &mut fields_lent, |message| {
+        let result = with_message(stored, self.data_fields(), &mut fields_lent, |message| {
             let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
             let posting = Posting::Again { seq, original };
             self.post(message.msg_type(), posting, None, |body| copy_body(body, &message))
@@ -250,10 +251,11 @@ impl FieldStorage {
 /// Reads a whole message; `None` when the bytes are none.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
+    data_fields: &DataFields,
     fields: &mut FieldStorage,
     look: impl FnOnce(Message<'_>) -> R,
 ) -> Option<R> {
     let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return None };
-    let mut index = Index::new(&mut fields.tags, &mut fields.spans);
+    let mut index = Index::new(&mut fields.tags, &mut fields.spans).with_data_fields(data_fields);
     index.build(framed).ok().map(look)
 }

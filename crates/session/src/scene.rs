@@ -2,8 +2,10 @@
 //! layer's own messages are written here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum};
+use fixbolt_codec::{BodySink, BodyWriter, DataFields, Key, Message, MsgType, SeqNum};
+use fixbolt_dictionary::Validator;
 
 use crate::application::{Application, Delivery, Event, Halt, SendError, SessionEnd};
 use crate::replay::FieldStorage;
@@ -19,6 +21,7 @@ pub(crate) struct Scene<'a> {
     /// The session at work.
     pub(crate) own: usize,
     pub(crate) slots: &'a mut [Slot],
+    pub(crate) validators: &'a [Option<Arc<Validator>>],
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) app: &'a mut (dyn Application + 'a),
     pub(crate) turns: &'a mut u64,
@@ -29,6 +32,11 @@ pub(crate) struct Scene<'a> {
     pub(crate) fields: &'a mut FieldStorage,
 }
 
+/// What a message of a session with this validator is taken apart by.
+pub(crate) fn data_fields(validator: Option<&Validator>) -> &DataFields {
+    validator.map_or(DataFields::STANDARD, Validator::data_fields)
+}
+
 /// What an application's callback came to.
 pub(crate) enum Outcome {
     Delivered(Delivery),
@@ -36,9 +44,14 @@ pub(crate) enum Outcome {
     Panicked,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
     pub(crate) fn core(&mut self) -> &mut Core {
         &mut self.slots[self.own].core
+    }
+
+    /// The data fields of the session's dialect.
+    pub(crate) fn data_fields(&self) -> &'a DataFields {
+        data_fields(self.validators[self.own].as_deref())
     }
 
     pub(crate) fn slot(&mut self) -> &mut Slot {

@@ -2,14 +2,16 @@
 //! a connection come out.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use fixbolt_codec::{Envelope, Frame, Framed, Index, SeqNum};
+use fixbolt_dictionary::Validator;
 
 use crate::application::{Application, Event, GarbledError, Halt, Resume, SendError, SessionEnd};
 use crate::id::SessionId;
 use crate::outbox::Outbox;
 use crate::replay::FieldStorage;
-use crate::scene::{Scene, Stop, tell};
+use crate::scene::{Scene, Stop, data_fields, tell};
 use crate::settings::SessionSettings;
 use crate::slot::{Core, Incomplete, MAX_MESSAGE_SIZE_BEFORE_LOGON, Slot, Undo};
 use crate::state::{Phase, State};
@@ -25,6 +27,8 @@ use crate::turn::Turn;
 /// close the transport; and [`disconnected`](Self::disconnected) at its end, whoever ended it.
 pub struct Sessions {
     slots: Vec<Slot>,
+    /// Of each session, beside the slots: a message's index borrows the data fields while the slots are at work.
+    validators: Vec<Option<Arc<Validator>>>,
     store: Box<dyn Store>,
     /// Storage for the index of an inbound message, and of a stored one.
     inbound: FieldStorage,
@@ -70,6 +74,7 @@ impl Sessions {
         let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
         Self {
             slots: Vec::new(),
+            validators: Vec::new(),
             store,
             inbound: FieldStorage::new(fields),
             stored: FieldStorage::new(fields),
@@ -140,6 +145,7 @@ impl Sessions {
             peer_max_message_size: usize::MAX,
         };
         let (poison_attempts, outbox_size) = (settings.poison_attempts, settings.outbox_size);
+        self.validators.push(settings.validator.clone());
         let mut core = Core::new(settings, key, state, envelope);
         if let Some(reason) = recovered.damage {
             core.halted = Some(Halt::StoreDamaged { reason });
@@ -597,6 +603,7 @@ impl Sessions {
             now,
             own: key.0 as usize,
             slots: &mut self.slots,
+            validators: &self.validators,
             store: &mut *self.store,
             app,
             turns: &mut self.turns,
@@ -615,13 +622,15 @@ impl Sessions {
         kept: bool,
         app: &mut dyn Application,
     ) -> Result<(), Stop> {
-        let Self { slots, store, inbound, stored, turns, touched, outputs, .. } = self;
-        let mut index = Index::new(&mut inbound.tags, &mut inbound.spans);
+        let Self { slots, validators, store, inbound, stored, turns, touched, outputs, .. } = self;
+        let data_fields = data_fields(validators[key.0 as usize].as_deref());
+        let mut index = Index::new(&mut inbound.tags, &mut inbound.spans).with_data_fields(data_fields);
         match index.build(framed) {
             Ok(message) => Scene {
                 now,
                 own: key.0 as usize,
                 slots,
+                validators,
                 store: &mut **store,
                 app,
                 turns,

@@ -20,15 +20,13 @@ pub(crate) struct Known {
     pub(crate) dictionary: Dictionary,
     pub(crate) validator: Validator,
     pub(crate) scratch: Scratch,
-    pub(crate) length_data_pairs: Vec<(u32, u32)>,
 }
 
 impl Known {
     fn new(dictionary: Dictionary) -> Self {
         let validator = Validator::new(&dictionary);
         let scratch = validator.scratch();
-        let length_data_pairs = dictionary.length_data_pairs();
-        Self { dictionary, validator, scratch, length_data_pairs }
+        Self { dictionary, validator, scratch }
     }
 
     /// The names of a field's value: of each of its codes, where it holds several.

@@ -64,9 +64,9 @@ impl Reading {
             problems: Vec::new(),
             unknown_version: known.is_none(),
         };
-        let pairs = known.as_ref().map(|known| known.length_data_pairs.clone());
-        let data_fields = pairs.as_deref().map_or(DataFields::STANDARD, DataFields::new);
-        let mut index = Index::new(&mut tags, &mut spans).with_data_fields(data_fields);
+        let data_fields =
+            known.as_ref().map_or(DataFields::STANDARD, |known| known.validator.data_fields()).clone();
+        let mut index = Index::new(&mut tags, &mut spans).with_data_fields(&data_fields);
         let mut framer = Framer::new(usize::MAX);
         let right = match framer.next(bytes) {
             Frame::Message(framed) if framed.bytes().len() == bytes.len() => match index.build(framed) {

@@ -14,7 +14,7 @@ use crate::scan::Found;
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) unsafe fn find(
     bytes: &[u8],
-    data_fields: &DataFields<'_>,
+    data_fields: &DataFields,
     tags: &mut [u32],
     spans: &mut [Span],
 ) -> Found {

@@ -85,7 +85,7 @@ trait Vector: Copy {
 #[inline(always)]
 unsafe fn find<V: Vector>(
     bytes: &[u8],
-    data_fields: &DataFields<'_>,
+    data_fields: &DataFields,
     tags: &mut [u32],
     spans: &mut [Span],
 ) -> Found {
@@ -160,7 +160,7 @@ unsafe fn find<V: Vector>(
 #[inline(always)]
 unsafe fn read_all_tags<V: Vector>(
     bytes: &[u8],
-    data_fields: &DataFields<'_>,
+    data_fields: &DataFields,
     tags: &mut [u32],
     spans: &mut [Span],
     fields: usize,
@@ -207,7 +207,7 @@ unsafe fn read_all_tags<V: Vector>(
 #[cold]
 fn read_one_tag(
     bytes: &[u8],
-    data_fields: &DataFields<'_>,
+    data_fields: &DataFields,
     tags: &mut [u32],
     spans: &[Span],
     field: usize,
@@ -252,7 +252,7 @@ mod tests {
         let mut reached: Vec<usize> = Vec::new();
         for tier in Tier::available().skip(1) {
             let (mut tags, mut spans) = (std::vec![0; limit], std::vec![Span::default(); limit]);
-            let found = tier.find(bytes, &DataFields::STANDARD, &mut tags, &mut spans);
+            let found = tier.find(bytes, DataFields::STANDARD, &mut tags, &mut spans);
             assert_eq!(found.sum, byte_sum(&bytes[..bytes.len() - TRAILER_LEN]));
             reached.push(found.place.field as usize);
         }

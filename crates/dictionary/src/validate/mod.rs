@@ -16,7 +16,7 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use fixbolt_codec::Message;
+use fixbolt_codec::{DataFields, Message};
 
 use crate::model::Dictionary;
 use plan::Plan;
@@ -49,6 +49,7 @@ use walk::{Visitor, Walk};
 #[derive(Debug, Clone)]
 pub struct Validator {
     plan: Plan,
+    data_fields: Box<DataFields>,
 }
 
 /// One thing that is wrong with a message.
@@ -120,7 +121,12 @@ pub struct FieldPlace {
 impl Validator {
     /// Compiles a dictionary.
     pub fn new(dictionary: &Dictionary) -> Validator {
-        Validator { plan: Plan::new(dictionary) }
+        Validator { plan: Plan::new(dictionary), data_fields: Box::new(dictionary.data_fields()) }
+    }
+
+    /// The dictionary's data fields: what the index of a message that is to be checked must know.
+    pub fn data_fields(&self) -> &DataFields {
+        &self.data_fields
     }
 
     /// The memory that checking needs, made once a worker (or session) and used for every message.

@@ -32,6 +32,7 @@ fn with_message<R>(
     // No field is shorter than three bytes.
     let fields = bytes.len() / 3 + 1;
     let (mut tags, mut spans) = (vec![0; fields], vec![Span::default(); fields]);
-    let mut index = Index::new(&mut tags, &mut spans).with_data_fields(DataFields::new(pairs));
+    let data_fields = DataFields::new(pairs);
+    let mut index = Index::new(&mut tags, &mut spans).with_data_fields(&data_fields);
     index.build(framed).map(|message| look(&message))
 }

@@ -111,7 +111,7 @@ impl Bench {
             panic!("what was written is no message")
         };
         let data_fields = DataFields::new(&self.pairs);
-        let mut index = Index::new(&mut self.tags, &mut self.spans).with_data_fields(data_fields);
+        let mut index = Index::new(&mut self.tags, &mut self.spans).with_data_fields(&data_fields);
         let message = index.build(framed).unwrap();
         (case.read)(message, &Place::message(round, case.msg_type));
 
