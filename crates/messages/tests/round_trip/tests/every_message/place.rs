@@ -168,7 +168,11 @@ impl Place<'_> {
             self.round.mistake.set(true);
             return if draw.one_in(2) { b"" } else { b"a\x01b" };
         }
-        values::bytes(&mut draw)
+        match self.field(tag).kind {
+            // The only one of its value in the message.
+            DataType::Xid => values::kept(format!("{:x}", draw.seed()).into_bytes()),
+            _ => values::bytes(&mut draw),
+        }
     }
 
     pub(crate) fn data(&self, tag: u32) -> &'static [u8] {
