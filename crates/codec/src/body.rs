@@ -255,6 +255,7 @@ const fn is_header_field(tag: u32) -> bool {
 impl<'b> BodyWriter<'b> {
     /// A writer over `memory`, at its beginning.
     #[must_use]
+    #[inline]
     pub const fn new(msg_type: MsgType, memory: &'b mut [u8]) -> Self {
         let limit = memory.len();
         Self::within(msg_type, memory, 0, limit)
@@ -266,6 +267,7 @@ impl<'b> BodyWriter<'b> {
     /// # Panics
     /// When `start` is behind `limit`, or `limit` behind the end.
     #[must_use]
+    #[inline]
     pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
         assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
         let scope = Scope { start, seen: [0; 8] };
@@ -589,6 +591,15 @@ fn copy(to: &mut [u8], from: &[u8]) -> bool {
             to.copy_from_slice(from);
             soh |= has_soh(u64::from_le_bytes(from.try_into().unwrap_or([0; 8])));
         }
+    } else if let (Some(first), Some(last)) = (from.first_chunk::<4>(), from.last_chunk::<4>()) {
+        if let Some(first_to) = to.first_chunk_mut::<4>() {
+            *first_to = *first;
+        }
+        if let Some(last_to) = to.last_chunk_mut::<4>() {
+            *last_to = *last;
+        }
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        soh |= has_soh(u64::from(first) | u64::from(last) << 32);
     } else {
         for (to, from) in to.iter_mut().zip(from) {
             *to = *from;
@@ -609,6 +620,7 @@ pub struct MemoryDraft<'b>(BodyWriter<'b>);
 impl<'b> NewBody<'b> for Memory<'b> {
     type Draft = MemoryDraft<'b>;
 
+    #[inline]
     fn draft(self, msg_type: MsgType) -> MemoryDraft<'b> {
         MemoryDraft(BodyWriter::new(msg_type, self.0))
     }
@@ -618,10 +630,12 @@ impl<'b> BodySink<'b> for MemoryDraft<'b> {
     type Receipt = Body<'b>;
     type Error = EncodeError;
 
+    #[inline]
     fn writer(&mut self) -> &mut BodyWriter<'b> {
         &mut self.0
     }
 
+    #[inline]
     fn send(self) -> Result<Body<'b>, EncodeError> {
         let BodyWriter { memory, at, msg_type, error, .. } = self.0;
         if let Some(error) = error {
@@ -636,6 +650,9 @@ impl<'b> BodySink<'b> for MemoryDraft<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    extern crate std;
+    use std::vec::Vec;
 
     const ORDER: MsgType = MsgType::new(b"D");
 
@@ -756,6 +773,23 @@ mod tests {
         // 570 shares 58's bit, so that what was written is read back.
         let error = error_of(|w| _ = w.bytes(Key::new(58), b"a\x01b").bytes(Key::new(570), b"x"));
         assert_eq!(error, Some((58, EncodeErrorKind::Soh)));
+    }
+
+    #[test]
+    fn a_value_of_any_length_is_copied_and_soh_found_anywhere_in_it() {
+        for len in 1..40 {
+            let value: Vec<u8> = (0..len).map(|n| b'A' + n % 50).collect();
+            let mut memory = [0; 64];
+            let mut writer = BodyWriter::new(ORDER, &mut memory);
+            writer.bytes(Key::new(58), &value);
+            let body = writer.finish().unwrap().bytes;
+            assert_eq!(body, [b"58=", &value[..], b"\x01"].concat());
+            for at in 0..value.len() {
+                let mut value = value.clone();
+                value[at] = 1;
+                assert_eq!(error_of(|w| _ = w.bytes(Key::new(58), &value)), Some((58, EncodeErrorKind::Soh)));
+            }
+        }
     }
 
     #[test]
