@@ -7,6 +7,7 @@
 //! It refuses to decide what follows: it names the SessionRejectReason, the tag and the action, and the session answers. It knows
 //! nothing of sequence numbers, times, CompIDs, BodyLength or CheckSum: those come before it.
 
+mod learned;
 mod plan;
 mod policy;
 mod reason;
@@ -161,8 +162,14 @@ impl Validator {
         scratch: &mut Scratch,
         report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
     ) {
-        if policy.looks() {
-            let _ = Walk::new(&self.plan, message, policy, scratch, Report(report)).run();
+        if !policy.looks() || scratch.learned.knows(&self.plan, message, policy) {
+            return;
+        }
+        let mut right = true;
+        let visitor = Report { report, right: &mut right };
+        let _ = Walk::new(&self.plan, message, policy, scratch, visitor).run();
+        if right {
+            scratch.learned.learn(&self.plan, message, policy);
         }
     }
 
@@ -191,11 +198,16 @@ impl Validator {
     }
 }
 
-struct Report<F>(F);
+struct Report<'r, F> {
+    report: F,
+    /// Whether nothing was found.
+    right: &'r mut bool,
+}
 
-impl<'m, F: FnMut(Violation<'m>) -> ControlFlow<()>> Visitor<'m> for Report<F> {
+impl<'m, F: FnMut(Violation<'m>) -> ControlFlow<()>> Visitor<'m> for Report<'_, F> {
     fn violation(&mut self, violation: Violation<'m>) -> ControlFlow<()> {
-        (self.0)(violation)
+        *self.right = false;
+        (self.report)(violation)
     }
 }
 

@@ -4,9 +4,13 @@
 //! scope wherever they are used, so that (message, path, count tag) leads to the right one by walking the scopes.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::policy::Requirements;
-use super::values::CodeTable;
+use fixbolt_codec::FromField;
+
+use super::policy::{Check, Policy, Requirements};
+use super::reason::SessionRejectReason as Reason;
+use super::values::{CodeTable, check_type, in_union};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{Dictionary, FlatMember, GroupId, Member};
 
@@ -17,6 +21,8 @@ const NO_SCOPE: u32 = u32::MAX;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
+    /// No other plan has it, but copies of this one.
+    number: u64,
     /// Slot of each tag below the array's length; a slot is a field's place in `fields`.
     low_slots: Vec<u16>,
     /// Slots of higher tags, ascending by tag.
@@ -48,6 +54,8 @@ pub(crate) struct FieldRule {
     pub(crate) kind: DataType,
     pub(crate) union: Option<UnionType>,
     codes: u32,
+    /// Whether a value of one byte that is a code is of the field's type, too.
+    pub(crate) codes_fit: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +97,9 @@ const LOW_TAGS: u32 = 1 << 16;
 
 impl Plan {
     pub(crate) fn new(dictionary: &Dictionary) -> Plan {
+        static PLANS: AtomicU64 = AtomicU64::new(1);
         let mut plan = Plan {
+            number: PLANS.fetch_add(1, Ordering::Relaxed),
             low_slots: Vec::new(),
             high_slots: Vec::new(),
             fields: Vec::new(),
@@ -136,7 +146,10 @@ impl Plan {
                 self.high_slots.push((field.tag, slot));
             }
             let codes = field.codes.map_or(u32::MAX, |id| id.0);
-            self.fields.push(FieldRule { kind: field.kind, union: field.union, codes });
+            let codes_fit = field
+                .codes
+                .is_some_and(|id| self.code_tables[id.0 as usize].bytes_are(field.kind, field.tag));
+            self.fields.push(FieldRule { kind: field.kind, union: field.union, codes, codes_fit });
         }
         for group in dictionary.groups() {
             // Before FIX 4.3 counts are typed int.
@@ -199,6 +212,11 @@ impl Plan {
         (0..self.scopes.len() as u32).map(|scope| below(self, scope, &mut known)).max().unwrap_or(0)
     }
 
+    #[inline]
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Slot of a tag.
     #[inline]
     pub(crate) fn slot(&self, tag: u32) -> Option<u16> {
@@ -215,6 +233,53 @@ impl Plan {
     #[inline]
     pub(crate) fn field(&self, slot: u16) -> &FieldRule {
         &self.fields[usize::from(slot)]
+    }
+
+    /// Whether a value, not empty, is of its field's type and one of its codes, as far as the policy makes these checks; else
+    /// which of them says no, and why. RefMsgType repeats what the peer sent, known or not.
+    #[inline]
+    pub(crate) fn value_is_right(
+        &self,
+        tag: u32,
+        slot: u16,
+        value: &[u8],
+        policy: &Policy,
+    ) -> Result<(), (Check, Reason)> {
+        let rule = self.field(slot);
+        if policy.makes(Check::DataType)
+            && let Err(error) = check_type(rule.kind, tag, value, policy.type_rules())
+        {
+            // A union may admit what the type does not: a term in a field of type char.
+            let by_union = rule
+                .union
+                .is_some_and(|union| union != UnionType::AnyValue && in_union(union, value).is_ok());
+            if !by_union {
+                let reason = match error.session_reject_reason() {
+                    // -1 entries is a number like any other, only no count.
+                    _ if rule.kind == DataType::NumInGroup && i64::from_field(value).is_ok() => {
+                        Reason::IncorrectNumInGroupCount
+                    }
+                    5 => Reason::ValueIsIncorrect,
+                    _ => Reason::IncorrectDataFormat,
+                };
+                // A value of the wrong form is no code either: one violation is enough.
+                return Err((Check::DataType, reason));
+            }
+        }
+        if policy.makes(Check::EnumValue)
+            && let Some(codes) = self.codes(rule)
+            && !names_a_msg_type(tag)
+        {
+            let admitted = if rule.kind.is_multiple() {
+                value.split(|byte| *byte == b' ').all(|token| codes.admits(token, rule.union))
+            } else {
+                codes.admits(value, rule.union)
+            };
+            if !admitted {
+                return Err((Check::EnumValue, Reason::ValueIsIncorrect));
+            }
+        }
+        Ok(())
     }
 
     #[inline]
@@ -314,4 +379,9 @@ fn read_requirements(
         };
         readings.entry(tag).or_insert(MemberReading { marked, component });
     }
+}
+
+/// MsgType has a check of its own; RefMsgType repeats what the peer sent, known or not.
+const fn names_a_msg_type(tag: u32) -> bool {
+    matches!(tag, 35 | 372)
 }

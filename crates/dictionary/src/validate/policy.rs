@@ -6,11 +6,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// The message is rejected.
-    Reject,
+    Reject = 0,
     /// The message passes; the violation is reported.
-    Warn,
+    Warn = 1,
     /// The check is not made.
-    Ignore,
+    Ignore = 2,
 }
 
 /// One thing that is checked.
@@ -151,7 +151,8 @@ pub enum TypeRules {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    actions: [Action; Check::ALL.len()],
+    /// Two bits a check: policies are compared for every message.
+    actions: u32,
     requirements: Requirements,
     type_rules: TypeRules,
     /// Whether any check is made, and whether one that has to know where each field stands.
@@ -163,7 +164,7 @@ impl Policy {
     /// Rejects everything that the standard rejects.
     pub const fn standard() -> Policy {
         Policy {
-            actions: [Action::Reject; Check::ALL.len()],
+            actions: 0,
             requirements: Requirements::Standard,
             type_rules: TypeRules::Standard,
             looks: true,
@@ -192,18 +193,19 @@ impl Policy {
 
     /// Checks nothing.
     pub const fn ignoring() -> Policy {
-        let actions = [Action::Ignore; Check::ALL.len()];
+        let actions = Action::Ignore as u32 * 0x5555_5555;
         Policy { actions, looks: false, places: false, ..Policy::standard() }
     }
 
     /// The same policy with another action for one check.
     #[must_use]
     pub const fn with(mut self, check: Check, action: Action) -> Policy {
-        self.actions[check as usize] = action;
+        let place = 2 * check as u32;
+        self.actions = self.actions & !(3 << place) | (action as u32) << place;
         (self.looks, self.places) = (false, false);
         let mut at = 0;
         while at < Check::ALL.len() {
-            if !matches!(self.actions[at], Action::Ignore) {
+            if self.makes(Check::ALL[at]) {
                 self.looks = true;
                 self.places |= Check::ALL[at].needs_places();
             }
@@ -229,13 +231,17 @@ impl Policy {
     /// What happens when `check` fails.
     #[inline]
     pub const fn action(&self, check: Check) -> Action {
-        self.actions[check as usize]
+        match self.actions >> (2 * check as u32) & 3 {
+            0 => Action::Reject,
+            1 => Action::Warn,
+            _ => Action::Ignore,
+        }
     }
 
     /// Whether `check` is made at all.
     #[inline]
-    pub(crate) fn makes(&self, check: Check) -> bool {
-        self.action(check) != Action::Ignore
+    pub(crate) const fn makes(&self, check: Check) -> bool {
+        !matches!(self.action(check), Action::Ignore)
     }
 
     /// Whether any check is made.
@@ -282,6 +288,21 @@ mod tests {
         assert_eq!(told(values.with(Check::DataType, Action::Ignore)), (false, false));
         for policy in [Policy::standard(), Policy::quickfix(), Policy::quickfixj()] {
             assert_eq!(told(policy), (true, true));
+        }
+    }
+
+    #[test]
+    fn each_check_has_an_action_of_its_own() {
+        for check in Check::ALL {
+            for action in [Action::Reject, Action::Warn, Action::Ignore] {
+                for policy in [Policy::standard(), Policy::ignoring()] {
+                    let changed = policy.with(Check::MsgType, Action::Warn).with(check, action);
+                    let others =
+                        Check::ALL.into_iter().filter(|other| ![check, Check::MsgType].contains(other));
+                    assert_eq!(changed.action(check), action);
+                    assert!(others.into_iter().all(|other| changed.action(other) == policy.action(other)));
+                }
+            }
         }
     }
 

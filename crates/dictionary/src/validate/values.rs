@@ -81,6 +81,12 @@ pub(crate) fn check_type(kind: DataType, tag: u32, value: &[u8], rules: TypeRule
     }
 }
 
+/// Whether [`check_type`] takes every value.
+pub(crate) const fn takes_any_value(kind: DataType) -> bool {
+    use DataType::{Data, Exchange, String, Xid, XidRef, XmlData};
+    matches!(kind, String | Exchange | Data | XmlData | Xid | XidRef)
+}
+
 #[inline]
 fn read<'m, T: FromField<'m>>(value: &'m [u8]) -> Result<(), ValueError> {
     T::from_field(value).map(|_| ())
@@ -118,6 +124,21 @@ impl CodeTable {
         table.up_to_seven.sort_unstable();
         table.longer.sort_unstable();
         table
+    }
+
+    /// Whether `value` is one byte, and a code.
+    #[inline]
+    pub(crate) fn has_byte(&self, value: &[u8]) -> bool {
+        matches!(value, [byte] if self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0)
+    }
+
+    /// Whether every code of one byte is of this type, by all rules.
+    pub(crate) fn bytes_are(&self, kind: DataType, tag: u32) -> bool {
+        (0..=u8::MAX).filter(|byte| self.has_byte(&[*byte])).all(|byte| {
+            [TypeRules::Standard, TypeRules::QuickFix]
+                .into_iter()
+                .all(|rules| check_type(kind, tag, &[byte], rules).is_ok())
+        })
     }
 
     /// Whether `value` is a code, or what `union` admits beside the codes.

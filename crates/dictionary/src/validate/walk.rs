@@ -7,15 +7,16 @@ use std::ops::ControlFlow;
 
 use fixbolt_codec::{FromField, Message, NumInGroup};
 
+use super::learned::Learned;
 use super::plan::{HEADER, Plan, TRAILER};
 use super::policy::{Action, Check, Policy, Requirements, TypeRules};
 use super::reason::SessionRejectReason as Reason;
-use super::values::{check_type, in_union};
 use super::{FieldPlace, RefTag, Section, Violation};
-use crate::data_type::{DataType, UnionType};
+use crate::data_type::DataType;
 
 /// The memory of a walk: open groups and which members were seen. Made by
-/// [`Validator::scratch`](super::Validator::scratch); holds nothing between messages.
+/// [`Validator::scratch`](super::Validator::scratch). Between messages it holds only the layouts of some that were right; the
+/// answers do not depend on them.
 #[derive(Debug, Clone)]
 pub struct Scratch {
     frames: Vec<Frame>,
@@ -24,6 +25,7 @@ pub struct Scratch {
     /// Positions of identifiers and of references to them.
     identifiers: Vec<usize>,
     references: Vec<usize>,
+    pub(crate) learned: Learned,
 }
 
 impl Scratch {
@@ -36,7 +38,13 @@ impl Scratch {
             seen: vec![0; words],
             identifiers: Vec::with_capacity(identifiers),
             references: Vec::with_capacity(identifiers),
+            learned: Learned::new(),
         }
+    }
+
+    /// Forgets the layouts of right messages, so that the next message of each is walked: for measurements.
+    pub fn forget(&mut self) {
+        self.learned.forget();
     }
 
     /// Enough for a second dictionary, too.
@@ -179,50 +187,17 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
 
     #[inline]
     fn value(&mut self, position: usize, tag: u32, slot: u16, value: &[u8]) -> ControlFlow<()> {
-        let rule = self.plan.field(slot);
-        let codes = self.plan.codes(rule);
-        if self.policy.makes(Check::DataType)
-            && let Err(error) = check_type(rule.kind, tag, value, self.policy.type_rules())
-        {
-            // A union may admit what the type does not: a term in a field of type char.
-            let by_union = rule
-                .union
-                .is_some_and(|union| union != UnionType::AnyValue && in_union(union, value).is_ok());
-            if !by_union {
-                let reason = match error.session_reject_reason() {
-                    // -1 entries is a number like any other, only no count.
-                    _ if rule.kind == DataType::NumInGroup && i64::from_field(value).is_ok() => {
-                        Reason::IncorrectNumInGroupCount
-                    }
-                    5 => Reason::ValueIsIncorrect,
-                    _ => Reason::IncorrectDataFormat,
-                };
-                // A value of the wrong form is no code either: one violation is enough.
-                return self.raise(Check::DataType, reason, RefTag::Number(tag), Some(position));
-            }
-        }
         if self.plan.has_identifiers && self.policy.type_rules() == TypeRules::Standard {
-            match rule.kind {
+            match self.plan.field(slot).kind {
                 DataType::Xid => self.scratch.identifiers.push(position),
                 DataType::XidRef => self.scratch.references.push(position),
                 _ => {}
             }
         }
-        if self.policy.makes(Check::EnumValue)
-            && let Some(codes) = codes
-            && !names_a_msg_type(tag)
-        {
-            let admitted = if rule.kind.is_multiple() {
-                value.split(|byte| *byte == b' ').all(|token| codes.admits(token, rule.union))
-            } else {
-                codes.admits(value, rule.union)
-            };
-            if !admitted {
-                let reason = Reason::ValueIsIncorrect;
-                return self.raise(Check::EnumValue, reason, RefTag::Number(tag), Some(position));
-            }
+        match self.plan.value_is_right(tag, slot, value, self.policy) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err((check, reason)) => self.raise(check, reason, RefTag::Number(tag), Some(position)),
         }
-        ControlFlow::Continue(())
     }
 
     #[inline]
@@ -483,11 +458,6 @@ const FIRST_USER_TAG: u32 = 5000;
 
 /// From here on the standard numbers fields of its own again (40000 and 50000).
 const FIRST_LATER_TAG: u32 = 40_000;
-
-/// MsgType has a check of its own; RefMsgType repeats what the peer sent, known or not.
-const fn names_a_msg_type(tag: u32) -> bool {
-    matches!(tag, 35 | 372)
-}
 
 /// What stands before the first `=`, all of a field that has none.
 fn tag_bytes(field: &[u8]) -> &[u8] {

@@ -3,6 +3,7 @@
 mod application_versions;
 mod broken;
 mod checks;
+mod learned;
 mod mutations;
 mod samples;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,164 @@
+//! The layouts of messages that were found to be right: the next message of the same layout needs a look at its values only.
+//!
+//! Whether the structure of a message is right depends on its type, on its tags in their order, on what its count fields announce
+//! and on the policy; on nothing else, if no field identifies another one. So a message that has all of these from one without any violation has none either, as long
+//! as its values are right. Where that is not so the walk starts from the beginning: nothing here reports anything.
+
+use fixbolt_codec::{FromField, Message, NumInGroup};
+
+use super::plan::Plan;
+use super::policy::{Check, Policy};
+use super::values::takes_any_value;
+use crate::data_type::DataType;
+
+/// Layouts that are kept, of all message types together.
+const LAYOUTS: usize = 8;
+/// Longer messages are walked each time.
+const FIELDS: usize = 128;
+/// So many messages that were not learned may come in a row before only every sixteenth is learned: a counterparty whose messages
+/// are all different must not cost more than the walk.
+const PATIENCE: u8 = 16;
+
+/// The layouts that a scratch has learned; allocated once.
+#[derive(Debug, Clone)]
+pub(crate) struct Learned {
+    layouts: Box<[Layout; LAYOUTS]>,
+    /// The layout to be replaced next, unless it was used since.
+    hand: usize,
+    /// Messages since one was known.
+    unknown: u8,
+}
+
+#[derive(Debug, Clone)]
+struct Layout {
+    /// Number of the plan; 0 for none.
+    plan: u64,
+    /// Scope of the body.
+    body: u32,
+    policy: Policy,
+    /// Whether it was met again since the hand came by.
+    used: bool,
+    tags: Vec<u32>,
+    steps: Vec<Step>,
+}
+
+/// What is looked at in a field.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    position: u16,
+    slot: u16,
+    look: Look,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    /// The count must be this one.
+    Count(u32),
+    /// Mostly one byte that is a code, and then nothing else has to be looked at.
+    Code,
+    /// Type and codes.
+    Value,
+}
+
+impl Learned {
+    pub(crate) fn new() -> Learned {
+        let layout = || Layout {
+            plan: 0,
+            body: 0,
+            policy: Policy::ignoring(),
+            used: false,
+            tags: Vec::with_capacity(FIELDS),
+            steps: Vec::with_capacity(FIELDS),
+        };
+        Learned { layouts: Box::new(std::array::from_fn(|_| layout())), hand: 0, unknown: 0 }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        for layout in self.layouts.iter_mut() {
+            layout.plan = 0;
+        }
+        self.unknown = 0;
+    }
+
+    /// Whether the message has a known layout and all its values are right: then nothing is wrong with it.
+    #[inline]
+    pub(crate) fn knows(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+        if message.fault().is_some() {
+            return false;
+        }
+        let Some(body) = plan.body(message.msg_type()) else { return false };
+        let tags = message.tags();
+        let known = self.layouts.iter_mut().find(|layout| {
+            layout.body == body
+                && layout.plan == plan.number()
+                && layout.tags == tags
+                && layout.policy == *policy
+        });
+        let Some(layout) = known else { return false };
+        layout.used = true;
+        self.unknown = 0;
+        layout.steps.iter().all(|step| step.is_right(plan, message, policy))
+    }
+
+    /// Keeps the layout of a message in which the walk, to its end, found nothing wrong.
+    pub(crate) fn learn(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) {
+        self.unknown = if self.unknown == 2 * PATIENCE { PATIENCE + 1 } else { self.unknown + 1 };
+        if self.unknown <= PATIENCE || self.unknown == 2 * PATIENCE {
+            self.learn_now(plan, message, policy);
+        }
+    }
+
+    fn learn_now(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) {
+        let Some(body) = plan.body(message.msg_type()) else { return };
+        if message.fault().is_some() || message.len() > FIELDS {
+            return;
+        }
+        while std::mem::take(&mut self.layouts[self.hand].used) {
+            self.hand = (self.hand + 1) % LAYOUTS;
+        }
+        let layout = &mut self.layouts[self.hand];
+        self.hand = (self.hand + 1) % LAYOUTS;
+        layout.plan = 0;
+        layout.tags.clear();
+        layout.steps.clear();
+        layout.tags.extend_from_slice(message.tags());
+        for (position, &tag) in message.tags().iter().enumerate() {
+            let Some(slot) = plan.slot(tag) else { continue };
+            let rule = plan.field(slot);
+            // Whether these are right depends on each other's values.
+            if matches!(rule.kind, DataType::Xid | DataType::XidRef) {
+                return;
+            }
+            let with_codes = policy.makes(Check::EnumValue) && plan.codes(rule).is_some();
+            let look = if rule.kind == DataType::NumInGroup {
+                // A count that is no number opens a group of unknown size: such a message is walked.
+                let Ok(count) = NumInGroup::from_field(message.value(position)) else { return };
+                Look::Count(count.0)
+            } else if with_codes && rule.codes_fit {
+                Look::Code
+            } else if with_codes || policy.makes(Check::DataType) && !takes_any_value(rule.kind) {
+                Look::Value
+            } else {
+                continue;
+            };
+            layout.steps.push(Step { position: position as u16, slot, look });
+        }
+        (layout.plan, layout.body, layout.policy) = (plan.number(), body, *policy);
+    }
+}
+
+impl Step {
+    #[inline]
+    fn is_right(self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+        let position = usize::from(self.position);
+        let value = message.value(position);
+        let rule = plan.field(self.slot);
+        match self.look {
+            Look::Count(count) => NumInGroup::from_field(value) == Ok(NumInGroup(count)),
+            Look::Code if plan.codes(rule).is_some_and(|codes| codes.has_byte(value)) => true,
+            Look::Code | Look::Value => {
+                plan.value_is_right(message.tags()[position], self.slot, value, policy).is_ok()
+            }
+        }
+    }
+}

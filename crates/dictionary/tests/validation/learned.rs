@@ -1,0 +1,103 @@
+//! What a scratch has learned changes no answer: a scratch that has seen everything before and a new one say the same.
+
+use fixbolt_dictionary::{
+    Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, sample::Samples,
+};
+
+use crate::broken::{Mutation, Subject};
+use crate::with_message;
+
+/// Of the same message by several sessions that share a scratch.
+const POLICIES: [Policy; 4] = [
+    Policy::standard(),
+    Policy::quickfix(),
+    Policy::standard().with(Check::DataType, Action::Ignore),
+    Policy::standard().with(Check::EnumValue, Action::Warn).with(Check::GroupCount, Action::Ignore),
+];
+
+/// Compares under every policy, each twice so that what is learned at the first look is used at the second; how many were right.
+fn agree(validator: &Validator, pairs: &[(u32, u32)], warm: &mut Scratch, bytes: &[u8]) -> usize {
+    let mut right = 0;
+    for policy in POLICIES.iter().chain(&POLICIES) {
+        let compared = with_message(bytes, pairs, |message| {
+            let expected = validator.all(message, policy, &mut validator.scratch());
+            let found = validator.all(message, policy, warm);
+            assert_eq!(found, expected, "{}", bytes.escape_ascii());
+            right += usize::from(found.is_empty());
+        });
+        // A data field that does not end where its length says makes no message.
+        if compared.is_err() {
+            return 0;
+        }
+    }
+    right
+}
+
+fn check(dictionary: &Dictionary) -> usize {
+    let validator = Validator::new(dictionary);
+    let mut warm = validator.scratch();
+    let (samples, pairs) = (Samples::new(dictionary, 0), dictionary.length_data_pairs());
+    let mut right = 0;
+    for (at, message) in dictionary.messages().iter().enumerate() {
+        let both = [samples.minimal(message), samples.full(message)];
+        for sample in both.into_iter().filter(|sample| sample.bytes().len() < 3_000) {
+            let bytes = sample.bytes();
+            let again = |validator: &Validator, warm: &mut Scratch| agree(validator, &pairs, warm, &bytes);
+            right += again(&validator, &mut warm);
+            // The same tags with other values: the layout is known.
+            let fields: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == 1).collect();
+            let begin_string = std::str::from_utf8(&fields[0][2..fields[0].len() - 1]).expect("it is ASCII");
+            for place in (3..fields.len() - 1).filter(|place| (place + at) % 3 == 0) {
+                let Some(equals) = fields[place].iter().position(|byte| *byte == b'=') else { continue };
+                let tag = &fields[place][..=equals];
+                let values = [&b"0"[..], b"2", b"Z", b"-1", b"20240229", b"ZZ Z", b"1.5"];
+                let value = [tag, values[(place * 5 + at) % values.len()], b"\x01"].concat();
+                let body =
+                    [&fields[2..place].concat()[..], &value, &fields[place + 1..fields.len() - 1].concat()];
+                let changed = fixbolt_dictionary::sample::framed(begin_string, &body.concat());
+                right += agree(&validator, &pairs, &mut warm, &changed);
+            }
+            let subject = Subject::new(dictionary, message, sample);
+            for (n, mutation) in Mutation::ALL.into_iter().enumerate().filter(|(n, _)| (n + at) % 3 == 0) {
+                if let Some((broken, _)) = subject.broken(mutation, at * 7 + n) {
+                    right += agree(&validator, &pairs, &mut warm, &broken);
+                }
+            }
+            right += again(&validator, &mut warm);
+        }
+    }
+    right
+}
+
+#[test]
+fn a_scratch_that_has_learned_and_a_new_one_give_the_same_answers() {
+    for dictionary in [fix42(), fix44()] {
+        let right = check(dictionary);
+        assert!(right > 1000, "only {right} were right, and so could be learned");
+    }
+}
+
+#[test]
+fn what_was_learned_with_one_validator_is_not_used_with_another() {
+    // A venue that asks for HandlInst in every order: the scopes of both are numbered alike.
+    let text = "<fix extends='FIX.4.4'>
+        <messages>
+        <message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='HandlInst' required='Y'/></message>
+        </messages></fix>";
+    let (dialect, _) = Dictionary::from_source(text).expect("it is a dictionary");
+    let validators = [Validator::new(fix44()), Validator::new(&dialect)];
+    let bytes = fixbolt_dictionary::sample::framed(
+        "FIX.4.4",
+        b"35=D\x0134=2\x0149=A\x0156=B\x0152=20240229-12:00:00\x0111=x\x0155=IBM\x0154=1\x01\
+        60=20240229-12:00:00\x0140=1\x0138=1\x01",
+    );
+    let mut scratch = validators[0].scratch();
+    for _ in 0..3 {
+        for (validator, missing) in validators.iter().zip([0, 1]) {
+            let found = with_message(&bytes, &[], |message| {
+                validator.all(message, &Policy::standard(), &mut scratch).len()
+            });
+            assert_eq!(found, Ok(missing));
+        }
+    }
+}
