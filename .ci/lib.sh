@@ -118,16 +118,16 @@ typed_messages() {
     note "$said"
 }
 
-# Debian packages that the peers need; the first step of both scripts.
+# Debian packages that the peers and the counting of instructions need; the first step of both scripts.
 install_tools() {
-    if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make >/dev/null; then
-        note "libquickfix-dev, g++ and make are there"
+    if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make valgrind >/dev/null; then
+        note "libquickfix-dev, g++, make and valgrind are there"
         return
     fi
     local as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
     $as_root apt-get update -q
     DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends \
-        libquickfix-dev g++ make
-    note "libquickfix-dev, g++ and make installed"
+        libquickfix-dev g++ make valgrind
+    note "libquickfix-dev, g++, make and valgrind installed"
 }

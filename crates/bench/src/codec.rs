@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use fixbolt_codec::{Decimal, Index, Message, MsgType, Precision, SeqNum, Span, Tier, UtcTimestamp};
-use fixbolt_dictionary::{Policy, RefTag, Validator, fix42, fix44};
+use fixbolt_dictionary::{Policy, RefTag, Scratch, Validator, fix42, fix44};
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::components::{Instrument as _, OrderQtyData as _};
@@ -89,6 +89,7 @@ fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R,
         operations.extend([
             index(&nos, tier)?,
             validate(&nos, &validator44, tier, &[])?,
+            validate_miss(&nos, &validator44, tier)?,
             typed_six(&nos, tier, read_nos, six_of_nos)?,
             typed_all(&nos, tier, read_all::nos_222, read_all::nos_222)?,
             index(&aim_97, tier)?,
@@ -98,10 +99,12 @@ fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R,
             typed_all(&valid_aim, tier, read_all::aim_158, read_all::aim_158)?,
             index(&er, tier)?,
             validate(&valid_er, &validator42, tier, &[])?,
+            validate_miss(&valid_er, &validator42, tier)?,
             typed_six(&er, tier, read_er, six_of_er)?,
             typed_all(&er, tier, read_all::er_235, read_all::er_235)?,
             index(&market_data, tier)?,
             validate(&market_data, &validator44, tier, &[])?,
+            validate_miss(&market_data, &validator44, tier)?,
             typed_all(&market_data, tier, read_all::market_data_request, read_all::market_data_request)?,
             index(&quotes, tier)?,
             validate(&quotes, &validator44, tier, &[])?,
@@ -241,12 +244,32 @@ fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Operation<'_>, String> {
     Ok(Operation { message: ring.name, name: "index", tier: Some(tier), rounds })
 }
 
-/// `wrong`: the fields that a validation must object to, and no others.
+/// Every message has the layout of the one before; `wrong`: the fields that a validation must object to, and no others.
 fn validate<'r, V>(
     ring: &'r Ring<V>,
     validator: &'r Validator,
     tier: Tier,
     wrong: &[u32],
+) -> Result<Operation<'r>, String> {
+    validation(ring, validator, tier, wrong, "validate", |_| ())
+}
+
+/// No message's layout is known; it is learned each time.
+fn validate_miss<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &'r Validator,
+    tier: Tier,
+) -> Result<Operation<'r>, String> {
+    validation(ring, validator, tier, &[], "validate-miss", Scratch::forget)
+}
+
+fn validation<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &'r Validator,
+    tier: Tier,
+    wrong: &[u32],
+    name: &'static str,
+    prepare: impl Fn(&mut Scratch) + 'r,
 ) -> Result<Operation<'r>, String> {
     let policy = Policy::standard();
     let mut scratch = validator.scratch();
@@ -257,10 +280,11 @@ fn validate<'r, V>(
     let expected = wrong.len();
     reading(
         ring,
-        "validate",
+        name,
         tier,
         move |message| {
             let mut found = 0;
+            prepare(&mut scratch);
             validator.for_each(&message, &policy, &mut scratch, |_| {
                 found += 1;
                 ControlFlow::Continue(())
