@@ -1,31 +1,14 @@
 //! The differences between the published dictionaries, as spec/dictionaries.md section 3 lists them: each figure there that turned
 //! out to be another one is corrected here, with the reason.
 
+#[path = "support/published.rs"]
+mod published;
 mod support;
 
 use std::collections::BTreeMap;
 
 use fixbolt_dictionary::{DataType, Dictionary, Difference, Only, fix42, fix44};
-
-/// A dictionary of the reference folder.
-fn read(path: &str) -> Option<Dictionary> {
-    let Some(text) = support::shared(&format!("dictionaries/{path}")) else {
-        support::absent(1);
-        return None;
-    };
-    match Dictionary::from_source(&text) {
-        Ok((dictionary, _)) => Some(dictionary),
-        Err(errors) => panic!("{path}: {}", errors[0]),
-    }
-}
-
-/// How many differences there are of each kind.
-fn counts(differences: &[Difference]) -> BTreeMap<&'static str, usize> {
-    differences.iter().fold(BTreeMap::new(), |mut counts, difference| {
-        *counts.entry(difference.kind()).or_default() += 1;
-        counts
-    })
-}
+use published::{counts, read};
 
 /// The lines of one kind.
 fn lines(differences: &[Difference], kind: &str) -> Vec<String> {

@@ -1,29 +1,14 @@
 //! FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2, which are FIX Latest as its pedigree tells it, against the files that QuickFIX and
 //! QuickFIX/J ship for the same versions. What differs was changed after the version and the pedigree does not say from what.
 
+#[path = "support/published.rs"]
+mod published;
 mod support;
 
 use std::collections::BTreeMap;
 
 use fixbolt_dictionary::{Dictionary, Difference, Only, fix50, fix50sp1, fix50sp2, fixt11};
-
-fn read(path: &str) -> Option<Dictionary> {
-    let Some(text) = support::shared(&format!("dictionaries/{path}")) else {
-        support::absent(1);
-        return None;
-    };
-    match Dictionary::from_source(&text) {
-        Ok((dictionary, _)) => Some(dictionary),
-        Err(errors) => panic!("{path}: {}", errors[0]),
-    }
-}
-
-fn counts(found: &[Difference]) -> BTreeMap<&'static str, usize> {
-    found.iter().fold(BTreeMap::new(), |mut counts, difference| {
-        *counts.entry(difference.kind()).or_default() += 1;
-        counts
-    })
-}
+use published::{counts, read};
 
 /// The lines of one kind, without the mark and the kind in front.
 fn lines(found: &[Difference], kind: &str) -> Vec<String> {

@@ -1,0 +1,25 @@
+//! Published dictionaries of the reference folder, and how many differences of each kind they have.
+
+use std::collections::BTreeMap;
+
+use fixbolt_dictionary::{Dictionary, Difference};
+
+/// A dictionary of the reference folder; without the folder none, which is said.
+pub(crate) fn read(path: &str) -> Option<Dictionary> {
+    let Some(text) = crate::support::shared(&format!("dictionaries/{path}")) else {
+        crate::support::absent(1);
+        return None;
+    };
+    match Dictionary::from_source(&text) {
+        Ok((dictionary, _)) => Some(dictionary),
+        Err(errors) => panic!("{path}: {}", errors[0]),
+    }
+}
+
+/// How many differences there are of each kind.
+pub(crate) fn counts(differences: &[Difference]) -> BTreeMap<&'static str, usize> {
+    differences.iter().fold(BTreeMap::new(), |mut counts, difference| {
+        *counts.entry(difference.kind()).or_default() += 1;
+        counts
+    })
+}
