@@ -29,6 +29,7 @@
 
 mod body;
 mod data_fields;
+mod encode_error;
 mod envelope;
 mod framer;
 mod index;
@@ -43,10 +44,9 @@ mod simd;
 mod tier;
 mod types;
 
-pub use body::{
-    Body, BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Memory, MemoryDraft, NewBody, OpenGroup,
-};
+pub use body::{Body, BodySink, BodyWriter, Key, Memory, MemoryDraft, NewBody, OpenGroup};
 pub use data_fields::DataFields;
+pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, Stamp, digits};
 pub use framer::{Frame, FrameError, Framed, Framer};
 pub use index::{Fault, FaultKind, Index, IndexError, Span, byte_sum};

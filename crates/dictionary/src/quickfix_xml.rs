@@ -155,9 +155,21 @@ impl<'a, 'd> Reader<'a, 'd> {
         let messages = section("messages").filter_map(|node| self.message(node)).collect();
         let header = xml::child(root, "header").map_or_else(Vec::new, |node| self.members(node, 0));
         let trailer = xml::child(root, "trailer").map_or_else(Vec::new, |node| self.members(node, 0));
-        Some(Draft {
+        let source = Source { licence: LICENCE.to_string(), ..Source::default() };
+        Some(self.draft(version, source, messages, [header, trailer]))
+    }
+
+    /// What the reader holds, with the parts that it does not.
+    fn draft(
+        &mut self,
+        version: Version,
+        source: Source,
+        messages: Vec<MessageDef>,
+        [header, trailer]: [Vec<Member>; 2],
+    ) -> Draft {
+        Draft {
             version,
-            source: Source { licence: LICENCE.to_string(), ..Source::default() },
+            source,
             fields: std::mem::take(&mut self.fields),
             code_sets: std::mem::take(&mut self.code_sets),
             components: std::mem::take(&mut self.components),
@@ -165,7 +177,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             messages,
             header,
             trailer,
-        })
+        }
     }
 
     fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {

@@ -158,17 +158,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             }
         }
         let source = Source { name: format!("{}, extended", base.source.name), ..base.source.clone() };
-        Some(Draft {
-            version,
-            source,
-            fields: std::mem::take(&mut self.fields),
-            code_sets: std::mem::take(&mut self.code_sets),
-            components: std::mem::take(&mut self.components),
-            groups: std::mem::take(&mut self.groups),
-            messages,
-            header,
-            trailer,
-        })
+        Some(self.draft(version, source, messages, [header, trailer]))
     }
 
     fn overlay_field(&mut self, node: Node<'a, 'd>, before_42: bool) {
