@@ -12,8 +12,8 @@ use clap::{Args, ValueEnum};
 use fixbolt::config::Configuration;
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, shipped_validator};
 use fixbolt_codec::{Message, Tag};
+use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::conformance::Echo;
 use fixbolt_session::{
     Application, Delivery, Event, LogonDecision, Resend, Resume, Role, SendError, SessionKey,
     SessionSettings, Turn,

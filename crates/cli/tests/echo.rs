@@ -5,7 +5,7 @@ mod command;
 use std::path::PathBuf;
 
 use command::{Server, directory};
-use fixbolt_session::conformance::{Order, Script, Tcp, run};
+use fixbolt_conformance::{Order, Script, Tcp, run};
 
 #[test]
 fn the_echo_of_a_configuration_passes_conformance_scripts() {

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use fixbolt::Engine;
 use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
-use fixbolt::session::conformance::{
+use fixbolt::session::{Compatibility, Role, SessionSettings, Utc};
+use fixbolt_conformance::{
     Command, Echo, Failure, FailureKind, Order, Received, Script, Tcp, Transport, TransportError, run,
 };
-use fixbolt::session::{Compatibility, Role, SessionSettings, Utc};
 
 /// A port and the engine behind it, which can be asked to log out.
 struct Behind {

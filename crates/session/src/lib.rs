@@ -12,8 +12,6 @@ macro_rules! kill_point {
 mod admin;
 mod application;
 mod check;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 mod id;
 mod identify;
 mod inbound;

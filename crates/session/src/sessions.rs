@@ -216,7 +216,7 @@ impl Sessions {
     }
 
     /// What a rolled back turn must leave as it was, as text: for tests.
-    #[cfg(feature = "conformance")]
+    #[cfg(feature = "test-support")]
     #[must_use]
     pub fn snapshot(&self, key: SessionKey) -> String {
         let Slot { core, outbox, .. } = self.slot(key);

@@ -1,14 +1,12 @@
 //! A session in a dialect: its own data fields are read as such, when they come in and when they are sent again.
 
-mod wire;
-
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_conformance::wire::{Side, kinds, settings};
 use fixbolt_dictionary::{Dictionary, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{Role, SessionKey};
-use wire::{Side, kinds, settings};
 
 const SESSION: SessionKey = SessionKey(0);
 

@@ -1,18 +1,16 @@
 //! What a counterparty may do, out of malice or bad luck, and what must not follow from it.
 
-mod wire;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
+use fixbolt_conformance::wire::{Desk, Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Misbehaviour, Now, OpenError, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Sessions,
     Utc, WhileLoggedOff,
 };
-use wire::{Desk, Mood, Side, kinds, settings};
 
 const KEY: SessionKey = SessionKey(0);
 

@@ -1,16 +1,14 @@
 //! What the application sends is compared with the dictionary, where a session wants that: before it has a number.
 
-mod wire;
-
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
+use fixbolt_conformance::wire::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn, WhileLoggedOff,
 };
-use wire::{Mood, Side, settings};
 
 const A: SessionKey = SessionKey(0);
 

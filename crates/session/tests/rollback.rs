@@ -1,16 +1,14 @@
 //! A turn is one commit (property 4): what fails leaves every session it touched as it was, and only the session at fault pays.
 
-mod wire;
-
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
+use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionId, SessionKey};
-use wire::{Mood, Side, kinds, report, settings};
 
 const A: SessionKey = SessionKey(0);
 const B: SessionKey = SessionKey(1);

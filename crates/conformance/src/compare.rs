@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use super::script::ANY_TEST_REQ_ID;
+use crate::script::ANY_TEST_REQ_ID;
 
 /// Whether fields outside groups may come in another order than the script's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -3,9 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
-
-use crate::store::SessionKey;
-use crate::{Application, Delivery, Event, SendError, Turn};
+use fixbolt_session::store::SessionKey;
+use fixbolt_session::{Application, Delivery, Event, SendError, Turn};
 
 /// Sends D, d and C back with their body unchanged, ignores a D with PossResend=Y whose ClOrdID it has seen in this session,
 /// and supports no other message.

@@ -1,5 +1,6 @@
-//! One side of a session, the other side written by hand as wire text.
-#![allow(dead_code)] // each test crate uses its part
+//! Tests' helpers: one side of a session, whose counterparty the test writes by hand as wire text.
+//!
+//! Fields are given as text with `|` for SOH. For tests only: what goes wrong here panics.
 
 use std::time::Duration;
 
@@ -10,27 +11,39 @@ use fixbolt_session::{
     SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc,
 };
 
-/// What the application does with the next message.
+/// What a [`Desk`] does with the next message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Mood {
+pub enum Mood {
+    /// Reports it, and is done.
     #[default]
     Done,
+    /// Reports it, then asks for it again later.
     NotNow,
+    /// Reports it, then fails with an error of its own.
     Fails,
+    /// Reports it, then panics with `application bug`.
     Panics,
+    /// Reports it, then fails with [`SendError::BackPressure`].
     Full,
-    /// Says it is done whatever its writing came to.
+    /// Is done, even if the report could not be sent.
     Careless,
 }
 
+/// An application that answers each message with an ExecutionReport and keeps what it was told.
 #[derive(Default)]
-pub(crate) struct Desk {
-    pub(crate) mood: Mood,
-    pub(crate) copies_to: Option<SessionKey>,
-    pub(crate) panic_in: &'static str,
-    pub(crate) got: Vec<String>,
-    pub(crate) ends: Vec<SessionEnd>,
-    pub(crate) notes: Vec<String>,
+pub struct Desk {
+    /// What it does with the next message.
+    pub mood: Mood,
+    /// A second session that each report goes to.
+    pub copies_to: Option<SessionKey>,
+    /// The name of the callback that panics: `on_logon`, `on_resend` or `on_event`.
+    pub panic_in: &'static str,
+    /// The ClOrdID (11) of each message it was done with.
+    pub got: Vec<String>,
+    /// How connections ended.
+    pub ends: Vec<SessionEnd>,
+    /// The notes of the session core.
+    pub notes: Vec<String>,
 }
 
 impl Desk {
@@ -76,26 +89,44 @@ impl Application for Desk {
     }
 }
 
-pub(crate) fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
+/// Sends an ExecutionReport with this ClOrdID (11).
+///
+/// # Errors
+/// [`SendError`] if the session does not take it.
+pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
     let mut draft = to.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), id);
     draft.send()
 }
 
-pub(crate) fn settings(name: &str, role: Role) -> SessionSettings {
+/// Returns the settings of session `FIX.4.4:US->name`.
+///
+/// # Panics
+/// If `name` is not a CompID.
+#[must_use]
+pub fn settings(name: &str, role: Role) -> SessionSettings {
     SessionSettings::new(SessionId::new("FIX.4.4", "US", name).unwrap(), role)
 }
 
-/// Sessions of one worker; the counterparties are the test.
-pub(crate) struct Side {
-    pub(crate) now: Now,
-    pub(crate) sessions: Sessions,
-    pub(crate) desk: Desk,
+/// The sessions of one worker, with a clock that only moves when told to. The test is their counterparty; it names a session
+/// by its place in the settings.
+pub struct Side {
+    /// The time of the next call.
+    pub now: Now,
+    /// The session core.
+    pub sessions: Sessions,
+    /// The application.
+    pub desk: Desk,
     names: Vec<String>,
 }
 
 impl Side {
-    pub(crate) fn new(store: Box<dyn Store>, all: Vec<SessionSettings>) -> Self {
+    /// Opens these sessions. From here on the process does not print the panics of a [`Desk`].
+    ///
+    /// # Panics
+    /// If a session cannot be opened.
+    #[must_use]
+    pub fn new(store: Box<dyn Store>, all: Vec<SessionSettings>) -> Self {
         std::panic::set_hook(Box::new(|info| {
             if info.payload().downcast_ref::<&str>() != Some(&"application bug") {
                 eprintln!("{info}");
@@ -111,13 +142,19 @@ impl Side {
         Self { now, sessions, desk, names }
     }
 
-    /// Connects session `n` and logs on with the counterparty's number `seq`; gives what went out.
-    pub(crate) fn log_on(&mut self, n: u32, seq: u64, more: &str) -> Vec<String> {
+    /// Connects session `n` and logs on with MsgSeqNum `seq`. Returns the messages sent in answer.
+    pub fn log_on(&mut self, n: u32, seq: u64, more: &str) -> Vec<String> {
         self.sessions.connected(self.now, SessionKey(n), &mut self.desk);
         self.say(n, &format!("35=A|34={seq}|98=0|108=30|{more}"))
     }
 
-    pub(crate) fn wire(&self, n: u32, fields: &str) -> Vec<u8> {
+    /// Returns a message of session `n`'s counterparty as bytes. `fields` begin with MsgType (35); the CompIDs, SendingTime,
+    /// BodyLength and CheckSum are added.
+    ///
+    /// # Panics
+    /// If `fields` has no `|`, or there is no session `n`.
+    #[must_use]
+    pub fn wire(&self, n: u32, fields: &str) -> Vec<u8> {
         let time = self.time();
         let (kind, rest) = fields.split_once('|').unwrap();
         let name = &self.names[n as usize];
@@ -128,26 +165,30 @@ impl Side {
         message.into_bytes()
     }
 
-    /// UTC as text; days after the test's beginning do not occur.
-    pub(crate) fn time(&self) -> String {
+    /// Returns the time as a UTCTimestamp. The date is always the one on which the test began.
+    #[must_use]
+    pub fn time(&self) -> String {
         let seconds = self.now.utc.0 / 1_000_000_000 % 86_400;
         format!("20260105-{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
     }
 
-    /// The counterparty of session `n` sends a message; gives what goes out because of it.
-    pub(crate) fn say(&mut self, n: u32, fields: &str) -> Vec<String> {
+    /// Passes a message of the counterparty to session `n`, see [`wire`](Self::wire). Returns the messages sent in answer.
+    pub fn say(&mut self, n: u32, fields: &str) -> Vec<String> {
         let bytes = self.wire(n, fields);
         self.hear(n, &bytes);
         self.take(n)
     }
 
-    /// Shows bytes to the session; gives how many it consumed.
-    pub(crate) fn hear(&mut self, n: u32, bytes: &[u8]) -> usize {
+    /// Passes received bytes to session `n`. Returns the number of bytes consumed.
+    pub fn hear(&mut self, n: u32, bytes: &[u8]) -> usize {
         self.sessions.receive(self.now, SessionKey(n), bytes, &mut self.desk)
     }
 
-    /// Lets the socket take everything.
-    pub(crate) fn take(&mut self, n: u32) -> Vec<String> {
+    /// Takes what session `n` has to send, until there is no more and no replay is under way. Returns the messages.
+    ///
+    /// # Panics
+    /// If the session has written something that is not a message.
+    pub fn take(&mut self, n: u32) -> Vec<String> {
         let key = SessionKey(n);
         let mut list = Vec::new();
         loop {
@@ -161,16 +202,21 @@ impl Side {
         }
     }
 
-    pub(crate) fn pass(&mut self, time: Duration) {
+    /// Moves the clock.
+    pub fn pass(&mut self, time: Duration) {
         self.now = Now { mono: self.now.mono + time, utc: self.now.utc + time };
     }
 
-    pub(crate) fn tick(&mut self, n: u32, buffered: &[u8]) -> usize {
+    /// Tells session `n` the time, with the bytes that were received and not consumed. Returns the number of bytes consumed.
+    pub fn tick(&mut self, n: u32, buffered: &[u8]) -> usize {
         self.sessions.tick(self.now, SessionKey(n), buffered, &mut self.desk)
     }
 
-    /// The application sends a message of `size` bytes of text.
-    pub(crate) fn send(&mut self, n: u32, id: &str, size: usize) -> Result<SeqNum, SendError> {
+    /// Sends a NewOrderSingle from the application of session `n`, with a Text (58) of `size` bytes.
+    ///
+    /// # Errors
+    /// [`SendError`] if the session does not take it.
+    pub fn send(&mut self, n: u32, id: &str, size: usize) -> Result<SeqNum, SendError> {
         self.sessions.act(self.now, SessionKey(n), &mut self.desk, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
@@ -178,7 +224,8 @@ impl Side {
         })
     }
 
-    pub(crate) fn disconnect(&mut self, n: u32) -> Option<SessionEnd> {
+    /// Ends the connection of session `n`. Returns how it ended, if the application was told.
+    pub fn disconnect(&mut self, n: u32) -> Option<SessionEnd> {
         self.sessions.disconnected(self.now, SessionKey(n), &mut self.desk);
         self.desk.ends.pop()
     }
@@ -195,7 +242,8 @@ fn messages(bytes: &[u8]) -> Vec<String> {
     list
 }
 
-/// MsgTypes of messages.
-pub(crate) fn kinds(list: &[String]) -> String {
+/// Returns the MsgTypes (35) of messages, one after the other.
+#[must_use]
+pub fn kinds(list: &[String]) -> String {
     list.iter().map(|m| m.split("|35=").nth(1).and_then(|m| m.split('|').next()).unwrap_or("?")).collect()
 }

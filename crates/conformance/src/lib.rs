@@ -1,10 +1,10 @@
 //! Conformance: acceptance scripts, the runner that plays them, and the application they are written for.
 //!
 //! Scripts are wire text ([`Script`]); [`run`] plays one against a [`Transport`] and compares every answer as [`compare`]
-//! says. Built for tests and tools, behind the feature `conformance`; it refuses to be part of an engine: files, sockets and a
-//! clock live here, none of them in the session core.
+//! says. [`BrokenCore`] proves the scripts, [`wire`] helps tests that write a counterparty by hand. Built for tests and tools; it
+//! refuses to be part of an engine: files, sockets and a clock live here, none of them in the session core.
+#![forbid(unsafe_code)]
 
-#[cfg(feature = "broken-cores")]
 mod broken;
 mod compare;
 mod echo;
@@ -14,8 +14,9 @@ mod suite;
 mod tcp;
 mod virtual_time;
 
-#[cfg(feature = "broken-cores")]
-pub use broken::{BrokenCore, Fault};
+pub mod wire;
+
+pub use broken::{BrokenCore, Defect};
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
 pub use echo::Echo;
 pub use runner::{Command, Failure, FailureKind, PATIENCE, Received, Transport, TransportError, run};

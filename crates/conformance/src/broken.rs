@@ -1,19 +1,19 @@
 //! Deliberately broken cores: a session that is right, seen through a pane that makes it wrong in one way.
 //!
-//! They prove that the scripts catch what they are written to catch. Each fault changes bytes between the script and the session
-//! under test, so that the session core itself holds no hook for it; the feature `broken-cores` keeps all of this out of every
-//! release build.
+//! They prove that the scripts catch what they are written to catch. Each defect changes bytes between the script and the session
+//! under test, so that the session core itself holds no hook for it.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::runner::{Command, Received, Transport, TransportError};
-use super::script::find;
-use crate::Utc;
+use fixbolt_session::Utc;
+
+use crate::runner::{Command, Received, Transport, TransportError};
+use crate::script::find;
 
 /// What is wrong with the core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
+pub enum Defect {
     /// NextNumIn moves before the message was verified: a garbled one uses a number.
     NumberAdvancedEarly,
     /// The answer to a TestRequest goes out with the number of the message before it.
@@ -42,8 +42,8 @@ pub enum Fault {
     CheckSumNotVerified,
 }
 
-impl Fault {
-    /// Every fault.
+impl Defect {
+    /// Every defect.
     pub const ALL: [Self; 13] = [
         Self::NumberAdvancedEarly,
         Self::NumberReused,
@@ -61,11 +61,11 @@ impl Fault {
     ];
 }
 
-/// A transport to a session that has a fault.
+/// A transport to a session that has a defect.
 #[derive(Debug)]
 pub struct BrokenCore<T> {
     inner: T,
-    fault: Fault,
+    defect: Defect,
     connections: BTreeMap<u32, Pane>,
 }
 
@@ -83,9 +83,9 @@ struct Pane {
 }
 
 impl<T: Transport> BrokenCore<T> {
-    /// The session behind `inner`, with a fault.
-    pub const fn new(inner: T, fault: Fault) -> Self {
-        Self { inner, fault, connections: BTreeMap::new() }
+    /// The session behind `inner`, with a defect.
+    pub const fn new(inner: T, defect: Defect) -> Self {
+        Self { inner, defect, connections: BTreeMap::new() }
     }
 }
 
@@ -97,7 +97,7 @@ impl<T: Transport> Transport for BrokenCore<T> {
 
     fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
         let pane = self.connections.entry(connection).or_default();
-        let bytes = pane.arriving(self.fault, bytes);
+        let bytes = pane.arriving(self.defect, bytes);
         self.inner.send(connection, &bytes)
     }
 
@@ -108,7 +108,7 @@ impl<T: Transport> Transport for BrokenCore<T> {
                 return Ok(Received::Message(message));
             }
             match self.inner.receive(connection, wait)? {
-                Received::Message(message) => pane.leaving(self.fault, &message),
+                Received::Message(message) => pane.leaving(self.defect, &message),
                 other => return Ok(other),
             }
         }
@@ -128,18 +128,18 @@ impl<T: Transport> Transport for BrokenCore<T> {
 }
 
 impl Pane {
-    fn arriving(&mut self, fault: Fault, bytes: &[u8]) -> Vec<u8> {
+    fn arriving(&mut self, defect: Defect, bytes: &[u8]) -> Vec<u8> {
         let mut fields = Fields::of(bytes);
         let number = fields.number(b"34").unwrap_or(0);
-        let sound = super::verify(bytes).is_ok();
+        let sound = crate::verify(bytes).is_ok();
         if !sound {
-            return match fault {
-                Fault::NumberAdvancedEarly if number > 0 => {
+            return match defect {
+                Defect::NumberAdvancedEarly if number > 0 => {
                     fields.set(b"35", b"0");
                     fields.keep(&[b"8", b"35", b"34", b"49", b"52", b"56"]);
                     fields.finish()
                 }
-                Fault::CheckSumNotVerified if fields.get(b"10").is_some() => fields.finish(),
+                Defect::CheckSumNotVerified if fields.get(b"10").is_some() => fields.finish(),
                 _ => bytes.to_vec(),
             };
         }
@@ -148,7 +148,7 @@ impl Pane {
         if sequenced && fields.get(b"35") == Some(b"A") {
             (self.next_in, self.shift_in) = (number, 0);
         }
-        if sequenced && fault == Fault::TooLowAccepted && number < self.next_in {
+        if sequenced && defect == Defect::TooLowAccepted && number < self.next_in {
             fields.set(b"34", self.next_in.to_string().as_bytes());
             self.next_in += 1;
             return fields.finish();
@@ -164,24 +164,24 @@ impl Pane {
         bytes.to_vec()
     }
 
-    fn leaving(&mut self, fault: Fault, message: &[u8]) {
+    fn leaving(&mut self, defect: Defect, message: &[u8]) {
         let mut fields = Fields::of(message);
         let msg_type = fields.get(b"35").unwrap_or_default().to_vec();
         let repeated = fields.get(b"43") == Some(b"Y");
         let mut times = 1;
-        match (fault, msg_type.as_slice()) {
-            (Fault::NumberReused, b"0") if fields.get(b"112").is_some() => self.shift_out += 1,
-            (Fault::NoPossDupFlag, _) if repeated => fields.remove(b"43"),
-            (Fault::NoOrigSendingTime, _) if repeated => fields.remove(b"122"),
-            (Fault::GapFillOffByOne, b"4") => {
+        match (defect, msg_type.as_slice()) {
+            (Defect::NumberReused, b"0") if fields.get(b"112").is_some() => self.shift_out += 1,
+            (Defect::NoPossDupFlag, _) if repeated => fields.remove(b"43"),
+            (Defect::NoOrigSendingTime, _) if repeated => fields.remove(b"122"),
+            (Defect::GapFillOffByOne, b"4") => {
                 let new = fields.number(b"36").unwrap_or(0) + 1;
                 fields.set(b"36", new.to_string().as_bytes());
             }
-            (Fault::NoHeartbeat, b"0") if fields.get(b"112").is_none() => times = 0,
-            (Fault::TestReqIdNotEchoed, b"0") => fields.remove(b"112"),
-            (Fault::ResentTwice, _) if repeated => times = 2,
-            (Fault::RejectDoesNotAdvance, b"3") => self.shift_in += 1,
-            (Fault::LogoutNotAnswered, b"5") | (Fault::GapNotAsked, b"2") => times = 0,
+            (Defect::NoHeartbeat, b"0") if fields.get(b"112").is_none() => times = 0,
+            (Defect::TestReqIdNotEchoed, b"0") => fields.remove(b"112"),
+            (Defect::ResentTwice, _) if repeated => times = 2,
+            (Defect::RejectDoesNotAdvance, b"3") => self.shift_in += 1,
+            (Defect::LogoutNotAnswered, b"5") | (Defect::GapNotAsked, b"2") => times = 0,
             _ => {}
         }
         if times == 0 {
@@ -248,8 +248,8 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Action, Script};
     use super::*;
+    use crate::{Action, Script};
     use std::path::Path;
 
     fn message(text: &str) -> Vec<u8> {
@@ -258,47 +258,47 @@ mod tests {
         line.to_send(Utc(0), None)
     }
 
-    fn seen(fault: Fault, sent: &[&str]) -> Vec<Vec<u8>> {
+    fn seen(defect: Defect, sent: &[&str]) -> Vec<Vec<u8>> {
         let mut pane = Pane::default();
         for text in sent {
-            pane.leaving(fault, &message(text));
+            pane.leaving(defect, &message(text));
         }
         pane.waiting.into()
     }
 
     #[test]
-    fn a_message_that_the_fault_does_not_touch_passes_unchanged() {
+    fn a_message_that_the_defect_does_not_touch_passes_unchanged() {
         let logon = "35=A|34=1|49=V|56=T|52=20261121-20:00:00|98=0|108=30|";
-        for fault in Fault::ALL {
-            assert_eq!(seen(fault, &[logon]), [message(logon)], "{fault:?}");
+        for defect in Defect::ALL {
+            assert_eq!(seen(defect, &[logon]), [message(logon)], "{defect:?}");
             let mut pane = Pane { next_in: 1, ..Pane::default() };
-            assert_eq!(pane.arriving(fault, &message(logon)), message(logon), "{fault:?}");
-            assert_eq!(pane.arriving(fault, b"hello"), b"hello", "{fault:?}");
+            assert_eq!(pane.arriving(defect, &message(logon)), message(logon), "{defect:?}");
+            assert_eq!(pane.arriving(defect, b"hello"), b"hello", "{defect:?}");
         }
     }
 
     #[test]
-    fn faults_of_what_is_sent_change_it_in_one_way() {
+    fn defects_of_what_is_sent_change_it_in_one_way() {
         let fill = "35=4|34=2|43=Y|122=20261121-20:00:00|36=7|123=Y|";
-        assert_eq!(seen(Fault::GapFillOffByOne, &[fill]), [message(&fill.replace("36=7", "36=8"))]);
-        assert_eq!(seen(Fault::NoPossDupFlag, &[fill]), [message(&fill.replace("43=Y|", ""))]);
-        assert_eq!(seen(Fault::ResentTwice, &[fill]), [message(fill), message(fill)]);
+        assert_eq!(seen(Defect::GapFillOffByOne, &[fill]), [message(&fill.replace("36=7", "36=8"))]);
+        assert_eq!(seen(Defect::NoPossDupFlag, &[fill]), [message(&fill.replace("43=Y|", ""))]);
+        assert_eq!(seen(Defect::ResentTwice, &[fill]), [message(fill), message(fill)]);
         let beats = ["35=0|34=2|", "35=0|34=3|112=x|"];
-        assert_eq!(seen(Fault::NoHeartbeat, &beats), [message("35=0|34=2|112=x|")]);
-        assert_eq!(seen(Fault::NumberReused, &beats), [message("35=0|34=2|"), message("35=0|34=2|112=x|")]);
+        assert_eq!(seen(Defect::NoHeartbeat, &beats), [message("35=0|34=2|112=x|")]);
+        assert_eq!(seen(Defect::NumberReused, &beats), [message("35=0|34=2|"), message("35=0|34=2|112=x|")]);
     }
 
     #[test]
-    fn faults_of_what_is_received_change_what_the_session_sees() {
+    fn defects_of_what_is_received_change_what_the_session_sees() {
         let mut pane = Pane { next_in: 5, ..Pane::default() };
-        let low = pane.arriving(Fault::TooLowAccepted, &message("35=0|34=2|"));
+        let low = pane.arriving(Defect::TooLowAccepted, &message("35=0|34=2|"));
         assert_eq!(low, message("35=0|34=5|"));
         let mut pane = Pane::default();
-        pane.leaving(Fault::RejectDoesNotAdvance, &message("35=3|34=2|45=2|"));
-        let next = pane.arriving(Fault::RejectDoesNotAdvance, &message("35=0|34=3|"));
+        pane.leaving(Defect::RejectDoesNotAdvance, &message("35=3|34=2|45=2|"));
+        let next = pane.arriving(Defect::RejectDoesNotAdvance, &message("35=0|34=3|"));
         assert_eq!(next, message("35=0|34=4|"));
         let garbled = message("35=1|34=2|112=x|10=000|");
-        let summed = pane.arriving(Fault::CheckSumNotVerified, &garbled);
+        let summed = pane.arriving(Defect::CheckSumNotVerified, &garbled);
         assert_eq!(summed, message("35=1|34=2|112=x|"));
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fixbolt_conformance::{
+    Action, BrokenCore, Defect, Echo, Order, Report, Script, VirtualTime, run, run_folder, run_suite,
+};
 use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt_journal::{LateStore, MemoryStore};
-use fixbolt_session::conformance::{
-    Action, BrokenCore, Echo, Fault, Order, Report, Script, VirtualTime, run, run_folder, run_suite,
-};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Compatibility, Role, SessionSettings};
 
@@ -190,33 +190,33 @@ fn every_script_of_quickfix_passes_under_its_compatibility() {
 #[test]
 fn the_scripts_catch_every_broken_core() {
     let catches = [
-        (Fault::NumberAdvancedEarly, "2d_garbled"),
-        (Fault::NumberReused, "4b_test_request"),
-        (Fault::NoPossDupFlag, "8_only_application_messages"),
-        (Fault::NoOrigSendingTime, "8_only_application_messages"),
-        (Fault::GapFillOffByOne, "8_only_admin_messages"),
-        (Fault::NoHeartbeat, "4a_heartbeat_when_idle"),
-        (Fault::TestReqIdNotEchoed, "4b_test_request"),
-        (Fault::TooLowAccepted, "2c_msg_seq_num_too_low"),
-        (Fault::ResentTwice, "8_mixed_messages"),
-        (Fault::RejectDoesNotAdvance, "14b_required_tag_missing"),
-        (Fault::LogoutNotAnswered, "13b_logout_received"),
-        (Fault::GapNotAsked, "2b_msg_seq_num_too_high"),
-        (Fault::CheckSumNotVerified, "3b_check_sum_wrong"),
+        (Defect::NumberAdvancedEarly, "2d_garbled"),
+        (Defect::NumberReused, "4b_test_request"),
+        (Defect::NoPossDupFlag, "8_only_application_messages"),
+        (Defect::NoOrigSendingTime, "8_only_application_messages"),
+        (Defect::GapFillOffByOne, "8_only_admin_messages"),
+        (Defect::NoHeartbeat, "4a_heartbeat_when_idle"),
+        (Defect::TestReqIdNotEchoed, "4b_test_request"),
+        (Defect::TooLowAccepted, "2c_msg_seq_num_too_low"),
+        (Defect::ResentTwice, "8_mixed_messages"),
+        (Defect::RejectDoesNotAdvance, "14b_required_tag_missing"),
+        (Defect::LogoutNotAnswered, "13b_logout_received"),
+        (Defect::GapNotAsked, "2b_msg_seq_num_too_high"),
+        (Defect::CheckSumNotVerified, "3b_check_sum_wrong"),
     ];
-    assert_eq!(catches.map(|(fault, _)| fault), Fault::ALL);
-    let broken = |version, fault| {
+    assert_eq!(catches.map(|(defect, _)| defect), Defect::ALL);
+    let broken = |version, defect| {
         let settings = [venue(version, true)];
-        BrokenCore::new(VirtualTime::new(&settings, memory(), Box::new(Echo::new())).unwrap(), fault)
+        BrokenCore::new(VirtualTime::new(&settings, memory(), Box::new(Echo::new())).unwrap(), defect)
     };
-    for (fault, by) in catches {
-        let report = run_folder(&own("fix44"), Order::Any, |_| broken("fix44", fault)).unwrap();
+    for (defect, by) in catches {
+        let report = run_folder(&own("fix44"), Order::Any, |_| broken("fix44", defect)).unwrap();
         let caught = report.failures().count();
-        eprintln!("{fault:?} is caught by {caught} of {} scripts, {by} among them", report.results.len());
+        eprintln!("{defect:?} is caught by {caught} of {} scripts, {by} among them", report.results.len());
         for version in ["fix42", "fix44"] {
             let script = Script::read(&own(version).join(by).with_extension("def")).unwrap();
-            let result = run(&script, &mut broken(version, fault), Order::Any);
-            assert!(result.is_err(), "{version}: {by} does not catch {fault:?}");
+            let result = run(&script, &mut broken(version, defect), Order::Any);
+            assert!(result.is_err(), "{version}: {by} does not catch {defect:?}");
         }
     }
 }

@@ -6,8 +6,7 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::SessionId;
-use crate::Utc;
+use fixbolt_session::{SessionId, Utc};
 
 /// One script: its steps in order.
 #[derive(Clone, PartialEq, Eq, Debug)]

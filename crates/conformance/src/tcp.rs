@@ -6,8 +6,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::runner::{Command, Received, Transport, TransportError, take_message};
-use crate::Utc;
+use fixbolt_session::Utc;
+
+use crate::runner::{Command, Received, Transport, TransportError, take_message};
 
 /// A [`Transport`] to a listening port.
 #[derive(Debug)]
@@ -106,8 +107,8 @@ impl Transport for Tcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Action, Order, Script, run};
     use super::*;
+    use crate::{Action, Order, Script, run};
     use std::net::TcpListener;
     use std::path::Path;
 

@@ -3,9 +3,9 @@
 use core::fmt;
 use std::path::Path;
 
-use super::compare::Order;
-use super::runner::{Failure, FailureKind, Transport, TransportError, run};
-use super::script::{Script, ScriptError};
+use crate::compare::Order;
+use crate::runner::{Failure, FailureKind, Transport, TransportError, run};
+use crate::script::{Script, ScriptError};
 
 /// What became of every script of a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

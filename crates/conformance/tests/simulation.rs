@@ -2,7 +2,7 @@
 //! fail, processes that die and stores that acknowledge late. Everything follows from one seed.
 //!
 //! `FIXBOLT_SIM_SEEDS=N` runs N seeds, `FIXBOLT_SIM_SEED=S` one of them; a failure names its seed. A seed means another story as
-//! soon as the world changes: what one finds becomes a test of its own (`back_pressure.rs`, `hostile_peer.rs`).
+//! soon as the world changes: what one finds becomes a test of its own (session's `back_pressure.rs`, `hostile_peer.rs`).
 
 #[path = "simulation/disk.rs"]
 mod disk;

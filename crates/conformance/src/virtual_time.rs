@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fixbolt_codec::SeqNum;
-
-use super::compare::Order;
-use super::runner::{Command, Received, Transport, TransportError, take_message};
-use super::script::ScriptError;
-use super::suite::{Report, run_folder};
-use crate::store::Store;
-use crate::{
+use fixbolt_session::store::Store;
+use fixbolt_session::{
     Application, Identity, Mono, Now, OpenError, SessionId, SessionKey, SessionSettings, Sessions, Utc,
     identify,
 };
+
+use crate::compare::Order;
+use crate::runner::{Command, Received, Transport, TransportError, take_message};
+use crate::script::ScriptError;
+use crate::suite::{Report, run_folder};
 
 /// An acceptor whose clock only moves when a script waits.
 pub struct VirtualTime {
@@ -273,6 +273,6 @@ pub fn run_suite(
     store: &mut dyn FnMut() -> Box<dyn Store>,
 ) -> Result<Report, ScriptError> {
     run_folder(folder, order, |_| {
-        VirtualTime::new(settings, store(), Box::new(super::Echo::new())).expect("the sessions open")
+        VirtualTime::new(settings, store(), Box::new(crate::Echo::new())).expect("the sessions open")
     })
 }

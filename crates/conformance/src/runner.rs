@@ -1,16 +1,17 @@
 //! Runs a script step by step against a session behind a [`Transport`], and says where it fails.
 //!
 //! The runner knows scripts and time-outs; how bytes travel and who keeps the clock is the transport's matter: a TCP port in
-//! real time ([`Tcp`](super::Tcp)), or the session core in virtual time.
+//! real time ([`Tcp`](crate::Tcp)), or the session core in virtual time.
 
 use core::fmt;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::compare::{Mismatch, Order, compare, readable};
-use super::script::{Action, Line, Script, Step, find};
-use crate::{SessionId, Utc};
+use fixbolt_session::{SessionId, Utc};
+
+use crate::compare::{Mismatch, Order, compare, readable};
+use crate::script::{Action, Line, Script, Step, find};
 
 /// The way to the session under test. Connections are named by the scripts' numbers.
 pub trait Transport {
