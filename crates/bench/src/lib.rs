@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod codec;
+pub mod session;
 
 pub mod machine;
 pub mod messages;

@@ -52,7 +52,7 @@ pub struct Er235 {
 }
 
 /// 2026-11-21 09:00:00 UTC, in nanoseconds since 1970.
-const MORNING: u64 = 1_795_251_600_000_000_000;
+pub(crate) const MORNING: u64 = 1_795_251_600_000_000_000;
 const MILLI: u64 = 1_000_000;
 
 impl Nos222 {

@@ -1,4 +1,4 @@
-//! `fixbolt bench codec`: its rows, in both forms.
+//! `fixbolt bench`: the rows of codec and session, in both forms.
 
 mod command;
 
@@ -30,6 +30,27 @@ fn without_measuring_the_rows_are_named_in_their_order() {
     assert_eq!(ended.status, 0);
     assert_eq!(ended.out.lines().next(), Some("NOS-222 index scalar"));
     assert_eq!(run(&["bench", "codec", "--once", "--rounds", "3"]).status, 2);
+}
+
+#[test]
+fn the_session_has_a_row_a_store_with_the_same_keys() {
+    let ended = run(&["bench", "session", "--rounds", "1", "-o", "json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ended.out);
+    for (line, operation) in lines.iter().zip(["order-report", "order-report-memory"]) {
+        let begin = format!(
+            r#"{{"test":"session","engine":"fixbolt","message":"NOS-222","operation":"{operation}","tier":""#
+        );
+        assert!(line.starts_with(&begin) && line.contains(r#"","ns":"#), "{line}");
+        assert!(line.contains(r#","floor_ns":null,"published":null,"machine":""#), "{line}");
+    }
+    let ended = run(&["bench", "session", "--once"]);
+    let rows: Vec<&str> =
+        ended.out.lines().filter_map(|line| line.rsplit_once(' ')).map(|row| row.0).collect();
+    assert_eq!((ended.status, rows), (0, vec!["NOS-222 order-report", "NOS-222 order-report-memory"]));
+    let ended = run(&["bench", "session", "--rounds", "1"]);
+    assert!(ended.out.starts_with("session, ns an order with its report, "), "{}", ended.out);
 }
 
 #[test]
