@@ -1,7 +1,7 @@
 //! What an engine is made of: what to listen for, whom to connect to, where messages are kept.
 
 use core::fmt;
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,30 @@ use fixbolt_session::store::Store;
 use fixbolt_session::{Application, Role, SessionId, SessionSettings, Sessions};
 use mio::{Poll, Waker};
 
-use crate::engine::{Directory, Engine};
+use crate::acceptance::{Acceptance, AcceptanceTemplate};
+use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::lane::Doorbell;
-use crate::worker::{Listener, Seat, Template, WAKER, Worker};
+use crate::initiation::Initiation;
+use crate::limits::Limits;
+use crate::session_registry::SessionRegistry;
+use crate::tier::choose_tier;
+use crate::worker::Worker;
+use crate::worker::event_source::EventSource;
+use crate::worker::listeners::Listeners;
+use crate::worker_signal::WorkerSignal;
+
+/// Messages from other threads that may wait for each session, unless told otherwise.
+const OUTBOUND_QUEUE_CAPACITY: usize = 1024;
+/// The index of an inbound message has room for messages of this size at least, in bytes.
+const MIN_INDEXED_SIZE: usize = 64 * 1024;
 
 /// What an engine is made of; [`Engine::builder`] begins one.
 pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
-    templates: Vec<(SocketAddr, Template)>,
-    initiators: Vec<Initiation>,
+    templates: Vec<(SocketAddr, AcceptanceTemplate)>,
+    initiations: Vec<Initiation>,
     store: Option<Box<dyn Store>>,
-    lane_posts: usize,
+    outbound_queue_capacity: usize,
     limits: Limits,
 }
 
@@ -31,55 +43,9 @@ impl fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EngineBuilder")
             .field("acceptances", &self.acceptances)
-            .field("initiators", &self.initiators)
+            .field("initiations", &self.initiations)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
-    }
-}
-
-/// A session that counterparties connect to.
-#[derive(Clone, Debug)]
-pub struct Acceptance {
-    /// The session; its role is [`Role::Acceptor`].
-    pub settings: SessionSettings,
-    /// From where it may be connected to; empty for anywhere.
-    pub allowed: Vec<IpAddr>,
-    /// Small messages leave at once (TCP_NODELAY).
-    pub nodelay: bool,
-}
-
-impl From<SessionSettings> for Acceptance {
-    fn from(settings: SessionSettings) -> Self {
-        Self { settings, allowed: Vec::new(), nodelay: true }
-    }
-}
-
-/// A session that we connect for.
-#[derive(Clone, Debug)]
-pub struct Initiation {
-    /// The session; its role is [`Role::Initiator`].
-    pub settings: SessionSettings,
-    /// Hosts and ports, tried in this order. Names are looked up anew each time.
-    pub hosts: Vec<(String, u16)>,
-    /// How long to wait after an ended connection, or after every host was tried in vain.
-    pub reconnect_interval: Duration,
-    /// How long one attempt to connect may take.
-    pub connect_timeout: Duration,
-    /// Small messages leave at once (TCP_NODELAY).
-    pub nodelay: bool,
-}
-
-impl Initiation {
-    /// A session with `host` (a name or an address), reconnected after 30 s, with 10 s for each attempt.
-    #[must_use]
-    pub fn new(settings: SessionSettings, host: &str, port: u16) -> Self {
-        Self {
-            settings,
-            hosts: vec![(host.to_owned(), port)],
-            reconnect_interval: Duration::from_secs(30),
-            connect_timeout: Duration::from_secs(10),
-            nodelay: true,
-        }
     }
 }
 
@@ -88,10 +54,10 @@ impl EngineBuilder {
         Self {
             acceptances: Vec::new(),
             templates: Vec::new(),
-            initiators: Vec::new(),
+            initiations: Vec::new(),
             store: None,
-            lane_posts: 1024,
-            limits: Limits { pending: 256, pending_time: Duration::from_secs(10), sessions: 4096 },
+            outbound_queue_capacity: OUTBOUND_QUEUE_CAPACITY,
+            limits: Limits::default(),
         }
     }
 
@@ -113,14 +79,14 @@ impl EngineBuilder {
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.templates.push((address, Template(Box::new(settings))));
+        self.templates.push((address, AcceptanceTemplate(Box::new(settings))));
         self
     }
 
     /// Connects for a session, and connects again whenever the connection has ended.
     #[must_use]
     pub fn connect(mut self, session: Initiation) -> Self {
-        self.initiators.push(session);
+        self.initiations.push(session);
         self
     }
 
@@ -139,17 +105,17 @@ impl EngineBuilder {
         self
     }
 
-    /// How many messages from other threads may wait in each session's lane, 1,024 by default.
+    /// How many messages from other threads may wait for each session, 1,024 by default.
     #[must_use]
-    pub const fn lane_posts(mut self, posts: usize) -> Self {
-        self.lane_posts = if posts == 0 { 1 } else { posts };
+    pub const fn outbound_queue_capacity(mut self, messages: usize) -> Self {
+        self.outbound_queue_capacity = if messages == 0 { 1 } else { messages };
         self
     }
 
     /// How many connections may be open that have not logged on, 256 by default. More are closed at once.
     #[must_use]
     pub const fn pending_connections(mut self, limit: usize) -> Self {
-        self.limits.pending = limit;
+        self.limits.pending_connections = limit;
         self
     }
 
@@ -173,41 +139,62 @@ impl EngineBuilder {
     /// # Errors
     /// [`EngineError`], one line that says what and where: a port in use, a journal that another process holds, ...
     pub fn start<A: Application + Send + 'static>(self, mut app: A) -> Result<Engine<A>, EngineError> {
-        let Self { acceptances, templates, initiators, store, lane_posts, limits } = self;
-        if acceptances.is_empty() && templates.is_empty() && initiators.is_empty() {
+        let Self { acceptances, templates, initiations, store, outbound_queue_capacity, limits } = self;
+        if acceptances.is_empty() && templates.is_empty() && initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
-        crate::choose_tier()?;
+        choose_tier()?;
         let system = |doing| move |e: io::Error| EngineError::System { doing, reason: e.to_string() };
         let poll = Poll::new().map_err(system("creating the event queue"))?;
-        let waker = Waker::new(poll.registry(), WAKER).map_err(system("creating the waker"))?;
-        let doorbell = Arc::new(Doorbell::new(waker, limits.sessions.max(1)));
-        let directory = Arc::new(Directory::default());
-        let listeners = listen(acceptances, templates, &poll)?;
-        let addresses = listeners.bound.iter().map(|listener| listener.address).collect();
+        let waker =
+            Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
+        let signal = Arc::new(WorkerSignal::new(waker, limits.sessions.max(1)));
+        let registry = Arc::new(SessionRegistry::new(outbound_queue_capacity));
 
+        let mut listeners = Listeners::default();
+        let mut accepted = Vec::new();
+        for (address, acceptance) in acceptances {
+            accepted.push((bind(&mut listeners, address, &poll)?, acceptance));
+        }
+        for (address, template) in templates {
+            let listener = bind(&mut listeners, address, &poll)?;
+            listeners.add_template(listener, template);
+        }
+        let addresses = listeners.addresses();
+
+        let largest = accepted.iter().map(|(_, acceptance)| acceptance.settings.max_message_size);
+        let largest = largest.chain(initiations.iter().map(|session| session.settings.max_message_size));
         let store = store.unwrap_or_else(|| Box::new(MemoryStore::new()));
-        let largest = listeners.sessions.iter().map(|(_, session)| session.settings.max_message_size);
-        let largest = largest.chain(initiators.iter().map(|session| session.settings.max_message_size));
-        let sessions = Sessions::new(store, largest.fold(64 * 1024, usize::max));
-        let mut worker = Worker::new(sessions, poll, Arc::clone(&doorbell), Arc::clone(&directory), limits);
-        for (listener, Acceptance { settings, allowed, nodelay }) in listeners.sessions {
-            check_role(&settings, Role::Acceptor)?;
-            let id = settings.id.clone();
-            let seat = Seat::accepting(&settings, listener, allowed, nodelay);
-            worker.open(settings, seat, &mut app).map_err(|e| EngineError::open(id, e))?;
+        let sessions = Sessions::new(store, largest.fold(MIN_INDEXED_SIZE, usize::max));
+        let mut worker =
+            Worker::new(sessions, listeners, poll, Arc::clone(&signal), Arc::clone(&registry), limits);
+        for (listener, acceptance) in accepted {
+            let id = acceptance.settings.id.clone();
+            check_role(&acceptance.settings, Role::Acceptor)?;
+            worker.accept_for(listener, acceptance, &mut app).map_err(|e| EngineError::open(id, e))?;
         }
-        for Initiation { settings, hosts, reconnect_interval, connect_timeout, nodelay } in initiators {
-            check_role(&settings, Role::Initiator)?;
-            let id = settings.id.clone();
-            let seat = Seat::connecting(&settings, nodelay);
-            let key = worker.open(settings, seat, &mut app).map_err(|e| EngineError::open(id, e))?;
-            worker.initiate(key, hosts, reconnect_interval, connect_timeout);
+        for initiation in initiations {
+            let id = initiation.settings.id.clone();
+            check_role(&initiation.settings, Role::Initiator)?;
+            worker.connect_for(initiation, &mut app).map_err(|e| EngineError::open(id, e))?;
         }
-        worker.listen(listeners.bound);
-        Engine::spawn(worker, app, addresses, doorbell, directory, lane_posts)
-            .map_err(system("starting the worker thread"))
+        Engine::spawn(worker, app, addresses, signal, registry).map_err(system("starting the worker thread"))
     }
+}
+
+impl Engine<()> {
+    /// Returns the builder of an engine without sessions yet. [`EngineBuilder::from_config`] begins with those of a
+    /// configuration file.
+    #[must_use]
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::new()
+    }
+}
+
+fn bind(listeners: &mut Listeners, address: SocketAddr, poll: &Poll) -> Result<usize, EngineError> {
+    listeners
+        .bind(address, poll.registry())
+        .map_err(|e| EngineError::Listen { address, reason: e.to_string() })
 }
 
 fn check_role(settings: &SessionSettings, role: Role) -> Result<(), EngineError> {
@@ -219,46 +206,4 @@ fn check_role(settings: &SessionSettings, role: Role) -> Result<(), EngineError>
         Role::Initiator => "it is to connect, but its role is acceptor",
     };
     Err(EngineError::Settings { session: Box::new(settings.id.clone()), reason: reason.to_owned() })
-}
-
-/// Listeners, and which of them each accepted session belongs to.
-struct Listening {
-    bound: Vec<Listener>,
-    sessions: Vec<(usize, Acceptance)>,
-}
-
-fn listen(
-    acceptances: Vec<(SocketAddr, Acceptance)>,
-    templates: Vec<(SocketAddr, Template)>,
-    poll: &Poll,
-) -> Result<Listening, EngineError> {
-    let mut asked: Vec<SocketAddr> = Vec::new();
-    let mut bound = Vec::new();
-    let mut bind = |address: SocketAddr, bound: &mut Vec<Listener>| -> Result<usize, EngineError> {
-        if let Some(at) = asked.iter().position(|other| *other == address) {
-            return Ok(at);
-        }
-        let listener = Listener::bind(address, bound.len(), poll.registry())
-            .map_err(|e| EngineError::Listen { address, reason: e.to_string() })?;
-        asked.push(address);
-        bound.push(listener);
-        Ok(bound.len() - 1)
-    };
-    let mut sessions = Vec::new();
-    for (address, acceptance) in acceptances {
-        sessions.push((bind(address, &mut bound)?, acceptance));
-    }
-    for (address, template) in templates {
-        let at = bind(address, &mut bound)?;
-        bound[at].templates.push(template);
-    }
-    Ok(Listening { bound, sessions })
-}
-
-/// The limits that a worker keeps.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) pending: usize,
-    pub(crate) pending_time: Duration,
-    pub(crate) sessions: usize,
 }

@@ -1,4 +1,4 @@
-//! The two clocks, read together once a loop turn.
+//! The two clocks, read together once a cycle of the loop.
 
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};

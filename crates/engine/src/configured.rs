@@ -9,11 +9,13 @@ use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator, fix42, fi
 use fixbolt_journal::NoStore;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
-use crate::builder::{Acceptance, EngineBuilder, Initiation};
+use crate::acceptance::Acceptance;
+use crate::builder::EngineBuilder;
 use crate::config::{
     ConfigError, Configuration, Connection, Identity, Place, SessionConfiguration, Validation,
 };
 use crate::error::EngineError;
+use crate::initiation::Initiation;
 
 /// The validator of a version whose dictionary is shipped (`FIX.4.2`, `FIX.4.4`); `None` for any other. Made once a process.
 #[must_use]

@@ -20,24 +20,33 @@ macro_rules! kill_point {
     };
 }
 
+mod acceptance;
 mod builder;
 mod clock;
+mod command;
 pub mod config;
 mod configured;
 mod engine;
 mod error;
-mod inbound;
-mod lane;
+mod initiation;
+mod limits;
+mod outbound_queue;
 mod sender;
-mod signals;
+mod session_registry;
+mod shutdown_signals;
+mod stopper;
 mod tier;
 mod worker;
+mod worker_signal;
 
-pub use builder::{Acceptance, EngineBuilder, Initiation};
+pub use acceptance::Acceptance;
+pub use builder::EngineBuilder;
 pub use configured::shipped_validator;
-pub use engine::{Engine, Stopper};
+pub use engine::Engine;
 pub use error::EngineError;
+pub use initiation::Initiation;
 pub use sender::{PostError, Sender, SenderDraft};
+pub use stopper::Stopper;
 pub use tier::choose_tier;
 
 pub use fixbolt_codec as codec;

@@ -6,24 +6,30 @@ use std::sync::Arc;
 use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, MsgType, NewBody};
 use fixbolt_session::{SessionId, Ticket};
 
-use crate::lane::{Doorbell, Lane};
+use crate::outbound_queue::OutboundQueue;
+use crate::worker_signal::WorkerSignal;
 
 /// Sends messages of one session from any thread. Cheap to clone: give each thread its own.
 ///
 /// A sent message gets a [`Ticket`] at once; what became of it is told to the application on the session's thread, by
 /// `Event::Sent` with its number or `Event::NotSent` with the reason. Messages of one sender keep their order. When the
-/// counterparty does not read, the session's lane fills up and `send` answers [`PostError::Full`].
+/// counterparty does not read, the session's queue fills up and `send` returns [`PostError::Full`].
 #[derive(Debug)]
 pub struct Sender {
     id: SessionId,
-    lane: Arc<Lane>,
-    doorbell: Arc<Doorbell>,
+    queue: Arc<OutboundQueue>,
+    signal: Arc<WorkerSignal>,
     memory: Box<[u8]>,
 }
 
 impl Sender {
-    pub(crate) fn new(id: SessionId, lane: Arc<Lane>, doorbell: Arc<Doorbell>, size: usize) -> Self {
-        Self { id, lane, doorbell, memory: vec![0; size].into_boxed_slice() }
+    pub(crate) fn new(
+        id: SessionId,
+        queue: Arc<OutboundQueue>,
+        signal: Arc<WorkerSignal>,
+        max_body_size: usize,
+    ) -> Self {
+        Self { id, queue, signal, memory: vec![0; max_body_size].into_boxed_slice() }
     }
 
     /// The session that it sends for.
@@ -38,7 +44,7 @@ impl Sender {
     /// [`PostError::Full`], [`PostError::Stopped`]; [`PostError::TooLarge`] when the body has more bytes than the session
     /// takes.
     pub fn post(&mut self, body: &Body<'_>) -> Result<Ticket, PostError> {
-        post(&self.lane, &self.doorbell, body, self.memory.len())
+        post(&self.queue, &self.signal, body, self.memory.len())
     }
 }
 
@@ -46,32 +52,37 @@ impl Clone for Sender {
     fn clone(&self) -> Self {
         Self {
             id: self.id.clone(),
-            lane: Arc::clone(&self.lane),
-            doorbell: Arc::clone(&self.doorbell),
+            queue: Arc::clone(&self.queue),
+            signal: Arc::clone(&self.signal),
             memory: vec![0; self.memory.len()].into_boxed_slice(),
         }
     }
 }
 
-fn post(lane: &Arc<Lane>, doorbell: &Doorbell, body: &Body<'_>, limit: usize) -> Result<Ticket, PostError> {
+fn post(
+    queue: &Arc<OutboundQueue>,
+    signal: &WorkerSignal,
+    body: &Body<'_>,
+    limit: usize,
+) -> Result<Ticket, PostError> {
     if body.bytes.len() > limit {
         return Err(PostError::TooLarge { limit });
     }
-    if doorbell.is_stopped() {
+    if signal.is_stopped() {
         return Err(PostError::Stopped);
     }
-    let ticket = lane.post(body, doorbell).ok_or(PostError::Full)?;
+    let ticket = signal.push(queue, body).ok_or(PostError::Full)?;
     // A worker that ended meanwhile sends nothing any more.
-    if doorbell.is_stopped() { Err(PostError::Stopped) } else { Ok(ticket) }
+    if signal.is_stopped() { Err(PostError::Stopped) } else { Ok(ticket) }
 }
 
 impl<'s> NewBody<'s> for &'s mut Sender {
     type Draft = SenderDraft<'s>;
 
     fn draft(self, msg_type: MsgType) -> SenderDraft<'s> {
-        let Sender { lane, doorbell, memory, .. } = self;
+        let Sender { queue, signal, memory, .. } = self;
         let limit = memory.len();
-        SenderDraft { writer: BodyWriter::new(msg_type, memory), lane, doorbell, limit }
+        SenderDraft { writer: BodyWriter::new(msg_type, memory), queue, signal, limit }
     }
 }
 
@@ -80,8 +91,8 @@ impl<'s> NewBody<'s> for &'s mut Sender {
 #[must_use = "nothing is sent until `send`"]
 pub struct SenderDraft<'s> {
     writer: BodyWriter<'s>,
-    lane: &'s Arc<Lane>,
-    doorbell: &'s Doorbell,
+    queue: &'s Arc<OutboundQueue>,
+    signal: &'s WorkerSignal,
     limit: usize,
 }
 
@@ -95,7 +106,7 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
 
     fn send(self) -> Result<Ticket, PostError> {
         let body = self.writer.finish()?;
-        post(self.lane, self.doorbell, &body, self.limit)
+        post(self.queue, self.signal, &body, self.limit)
     }
 }
 
@@ -105,7 +116,7 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
 pub enum PostError {
     /// The body is no FIX message.
     Encode(EncodeError),
-    /// The lane is full: the counterparty or the journal does not keep up. Try again later.
+    /// The session's queue is full: the counterparty or the journal does not keep up. Try again later.
     Full,
     /// The body has more bytes than the session takes.
     TooLarge {
@@ -126,7 +137,7 @@ impl fmt::Display for PostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encode(error) => error.fmt(f),
-            Self::Full => f.write_str("the session's lane is full"),
+            Self::Full => f.write_str("the session's queue is full"),
             Self::TooLarge { limit } => write!(f, "a body larger than {limit} bytes"),
             Self::Stopped => f.write_str("the engine has stopped"),
         }

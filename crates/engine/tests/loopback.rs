@@ -282,7 +282,7 @@ fn messages_from_other_threads_keep_their_order_and_each_gets_its_number() {
     let (venue, venue_log) = venue(acceptor());
     let (app, trader_log) = Recorder::trader();
     let session = Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
-    let trader = Engine::builder().lane_posts(64).connect(session).start(app).unwrap();
+    let trader = Engine::builder().outbound_queue_capacity(64).connect(session).start(app).unwrap();
     trader_log.logged_on();
     let sender = trader.sender(&initiator().id).unwrap();
     std::thread::scope(|scope| {
@@ -447,8 +447,8 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
 #[test]
 fn the_loop_shows_that_it_lives() {
     let (venue, _log) = venue(acceptor());
-    let before = venue.turns();
-    eventually(|| venue.turns() > before);
+    let before = venue.cycles();
+    eventually(|| venue.cycles() > before);
     venue.stop().unwrap();
 }
 

@@ -5,14 +5,14 @@
 //! Between two points on each worker's own thread, the *stretch*, a counting allocator counts what that thread asks for. The
 //! points are also marked by a system call that nobody else makes (`statx` of a path that does not exist), so that
 //! `.ci/syscalls`, which runs this test under strace, knows the worker threads and what belongs to the stretch. It refuses every
-//! call but `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice a turn: `clock_gettime` is the vDSO's, no system
+//! call but `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice a cycle: `clock_gettime` is the vDSO's, no system
 //! call, where the kernel's clock source allows it (tsc does).
 //!
 //! Locks: a contended lock would show as `futex`. That none is taken at all shows by reading. What a worker can reach:
 //!
-//! - The doorbell's list of commands (stop, log out, resolve, a looked-up host): only when its atomic flag says that one waits.
-//!   Posts of other threads come through lock-free queues.
-//! - The engine's directory of sessions: when a session is opened. The directory of lanes: never, `Engine::sender` takes it.
+//! - The worker signal's list of commands (stop, log out, resolve, a looked-up host): only when its atomic flag says that one
+//!   waits. Messages of other threads come through lock-free queues.
+//! - The session registry: when a session is opened. Its outbound queues: never, `Engine::sender` takes them.
 //! - The channel in which the store thread leaves the next segment: taken from once a segment; std's bounded channel locks only
 //!   to wake a blocked sender, and the store thread never blocks on it.
 //! - A journal's `maker`, `ahead` and `head`: by the store's own threads; by the worker only when it closes a session, or does

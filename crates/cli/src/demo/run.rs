@@ -165,7 +165,7 @@ impl Floor<'_> {
         Ok(())
     }
 
-    /// Posts the next order, waiting while the session's lane is full.
+    /// Posts the next order, waiting while the session's queue is full.
     fn post(&mut self) -> Result<(), Failure> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now =

@@ -1,54 +1,75 @@
-//! One TCP connection of a worker, from accept or connect to its close.
+//! One TCP connection, from accept or connect to its close.
 
 use core::net::SocketAddr;
+use core::time::Duration;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 
-use fixbolt_session::Mono;
-use fixbolt_session::store::SessionKey;
+use fixbolt_session::{Mono, SessionKey};
 use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
+use mio::{Interest, Registry};
 
-use super::FIRST_CONNECTION;
-use crate::inbound::Inbound;
+use super::event_source::EventSource;
+use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
 
 /// Bytes kept of a connection before its Logon is complete: one message of 8 KiB and what a read brings on top.
 const PENDING_CAPACITY: usize = 10 * 1024;
+/// How long the output of a session whose end is decided may take to go out.
+pub(crate) const CLOSING_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the counterparty may take to close a connection whose other direction we have closed.
+pub(crate) const DRAINING_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes of the counterparty that are thrown away meanwhile, at most.
+const DRAINING_BYTES: usize = 1024 * 1024;
 
-/// A socket with its bytes and its place in life.
+/// A socket with its received bytes and its stage of life.
+#[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
     pub(crate) peer: SocketAddr,
     pub(crate) stage: Stage,
-    pub(crate) inbound: Inbound,
+    pub(crate) received: ReceiveBuffer,
     /// The socket may have bytes (or its end) that were not read.
     pub(crate) readable: bool,
     /// The counterparty has closed its direction: read until the end shows.
     pub(crate) read_closed: bool,
     /// The socket may take bytes.
     pub(crate) writable: bool,
-    /// Whether it stands in the worker's list of connections to look after.
+    /// Whether it is in the list of connections that are ready.
     pub(crate) queued: bool,
 }
 
 /// What a connection is there for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// Our connection is being made.
+    /// Our connection is being made, for an initiator.
     Connecting { initiator: usize, until: Mono },
-    /// Accepted; whose it is shows when its Logon is complete.
+    /// Accepted through a listener; a complete Logon will show for which session.
     Pending { listener: usize, until: Mono },
     /// A session's.
     Session(SessionKey),
-    /// A session's whose end is decided: what is queued goes out, then it is closed.
+    /// A session's whose end is decided: its output goes out, then the connection is closed.
     Closing { session: SessionKey, until: Mono },
-    /// Our direction is closed; what still comes is thrown away, so that the last message is not lost with a reset.
+    /// Our direction is closed; what still comes is thrown away, so that our last message is not lost with a reset.
     Draining { until: Mono, bytes: usize },
-    /// To be freed at the end of the turn.
-    Dead,
+    /// To be removed at the end of the cycle.
+    Closed,
+}
+
+impl Stage {
+    /// When the stage ends at the latest; `None` if it may last forever.
+    pub(crate) const fn until(self) -> Option<Mono> {
+        match self {
+            Self::Connecting { until, .. }
+            | Self::Pending { until, .. }
+            | Self::Closing { until, .. }
+            | Self::Draining { until, .. } => Some(until),
+            Self::Session(_) | Self::Closed => None,
+        }
+    }
 }
 
 /// What a read came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Received {
     Bytes,
     /// Nothing for now.
@@ -63,7 +84,7 @@ impl Connection {
             stream,
             peer,
             stage,
-            inbound: Inbound::new(PENDING_CAPACITY),
+            received: ReceiveBuffer::new(PENDING_CAPACITY),
             readable: false,
             read_closed: false,
             writable: false,
@@ -73,12 +94,21 @@ impl Connection {
 
     pub(crate) fn register(&mut self, slot: usize, registry: &Registry) -> io::Result<()> {
         let interest = Interest::READABLE | Interest::WRITABLE;
-        registry.register(&mut self.stream, Token(FIRST_CONNECTION + slot), interest)
+        registry.register(&mut self.stream, EventSource::Connection(slot).token(), interest)
     }
 
-    /// One read of bounded size.
+    /// The connection belongs to a session from now on, with messages of up to `max_message_size` bytes.
+    pub(crate) fn assign(&mut self, session: SessionKey, max_message_size: usize) {
+        self.stage = Stage::Session(session);
+        self.received.grow(max_message_size + READ_SIZE);
+    }
+
+    /// Reads once, a bounded number of bytes, if there may be any.
     pub(crate) fn receive(&mut self) -> Received {
-        let free = self.inbound.free();
+        if !self.readable {
+            return Received::Nothing;
+        }
+        let free = self.received.free();
         let room = free.len();
         if room == 0 {
             return Received::Nothing;
@@ -86,9 +116,9 @@ impl Connection {
         match self.stream.read(free) {
             Ok(0) => Received::End,
             Ok(n) => {
-                // A short read means an empty socket (epoll(7)), unless the end is waiting behind the bytes.
+                // A short read means an empty socket (epoll(7)), unless the end comes right after the bytes.
                 self.readable = n == room || self.read_closed;
-                self.inbound.received(n);
+                self.received.received(n);
                 Received::Bytes
             }
             Err(error) => match error.kind() {
@@ -102,7 +132,7 @@ impl Connection {
         }
     }
 
-    /// One write; gives how many bytes the socket took.
+    /// Writes once; returns how many bytes the socket took.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.stream.write(bytes) {
             Ok(n) => {
@@ -120,19 +150,31 @@ impl Connection {
         }
     }
 
-    /// Closes our direction and throws away what still comes, for a bounded time and number of bytes.
-    pub(crate) fn drain(&mut self, until: Mono) {
-        const BYTES: usize = 1024 * 1024;
-        if self.stream.shutdown(Shutdown::Write).is_err() {
-            self.stage = Stage::Dead;
-            return;
-        }
-        self.inbound.consume(usize::MAX);
-        self.stage = Stage::Draining { until, bytes: BYTES };
+    /// Closes our direction. What still comes is to be thrown away, for a bounded time and number of bytes.
+    pub(crate) fn begin_draining(&mut self, until: Mono) -> io::Result<()> {
+        self.stream.shutdown(Shutdown::Write)?;
+        self.received.consume(usize::MAX);
+        self.stage = Stage::Draining { until, bytes: DRAINING_BYTES };
         self.readable = true;
+        Ok(())
     }
 
-    /// Whether our connection was made: `None` when it is still being made.
+    /// Throws away what came on a connection that is being drained; returns whether it is to be drained further.
+    pub(crate) fn drain(&mut self) -> bool {
+        let Stage::Draining { until, bytes } = self.stage else { return false };
+        let end = self.receive() == Received::End;
+        let came = self.received.filled().len();
+        self.received.consume(came);
+        match bytes.checked_sub(came) {
+            Some(bytes) if !end => {
+                self.stage = Stage::Draining { until, bytes };
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether our connection was made; `None` when it is still being made.
     pub(crate) fn connect_result(&mut self) -> Option<io::Result<()>> {
         match self.stream.take_error() {
             Ok(Some(error)) | Err(error) => return Some(Err(error)),

@@ -1,237 +1,194 @@
 //! The loop of one worker thread: waits for sockets, timers and other threads, and moves bytes between them and the sessions.
 //!
-//! A turn reads the clocks once, reads each ready socket at most once, and writes each session's output at most once. It
-//! refuses to know what the bytes mean.
+//! A cycle reads the clocks once, reads each ready socket at most once, and writes each session's output at most once. The
+//! module does not know what the bytes mean.
+//!
+//! Its parts own their data and do not know the worker; what they want done they return. From the bottom:
+//!
+//! - [`connection`]s are kept by [`connections`]; what a worker knows of sessions is in [`session_table`];
+//! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
+//! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say;
+//! - [`active_queues`] hold the messages of other threads;
+//! - [`Worker`] calls all of them, each cycle in the same order.
 
-mod admission;
+mod active_queues;
 mod connection;
-mod ending;
-mod lanes;
-mod listener;
-mod reconnect;
+mod connections;
+mod connector;
+mod cycle;
+pub(crate) mod event_source;
+mod initiator;
+pub(crate) mod listeners;
+mod receive_buffer;
+mod refusal;
+mod session_driver;
+mod session_table;
 
 use core::net::IpAddr;
 use core::time::Duration;
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use fixbolt_session::store::{SessionKey, StoreError};
-use fixbolt_session::{Application, Mono, Now, OpenError, SessionId, SessionSettings, Sessions};
-use mio::{Events, Poll, Token};
+use fixbolt_session::store::StoreError;
+use fixbolt_session::{
+    Application, Identity, Mono, OpenError, Role, SendError, SessionId, SessionKey, Sessions, identify,
+};
+use mio::{Events, Poll};
 
-use self::connection::{Connection, Received, Stage};
-use self::lanes::ActiveLane;
-pub(crate) use self::listener::{Listener, Template};
-use self::reconnect::Initiator;
-use crate::builder::Limits;
+use self::active_queues::{ActiveQueues, Take};
+use self::connection::{CLOSING_TIMEOUT, Connection, DRAINING_TIMEOUT, Received, Stage};
+use self::connector::{Connector, Progress};
+use self::cycle::Cycle;
+use self::event_source::EventSource;
+use self::initiator::Initiator;
+use self::listeners::Listeners;
+use self::refusal::Refusal;
+use self::session_driver::SessionDriver;
+use self::session_table::{SessionEntry, Side, admit};
+use crate::acceptance::Acceptance;
 use crate::clock;
-use crate::engine::Directory;
-use crate::lane::Doorbell;
+use crate::command::Command;
+use crate::initiation::Initiation;
+use crate::limits::Limits;
+use crate::session_registry::SessionRegistry;
+use crate::worker_signal::WorkerSignal;
 
-/// The token of the waker.
-pub(crate) const WAKER: Token = Token(0);
-/// The first listener's token.
-const FIRST_LISTENER: usize = 1;
-/// The first connection's token; there are not that many listeners.
-const FIRST_CONNECTION: usize = 1 << 20;
-
-/// The loop turns at least this often: a store that failed on its own is noticed, and the liveness counter moves.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// How often a store is asked for bytes that wait for it.
-const STORE_PATIENCE: Duration = Duration::from_millis(1);
-/// How long the queue of a session whose end is decided may take to go out.
-const CLOSING_PATIENCE: Duration = Duration::from_secs(5);
-/// How long a closed connection may take to end from the other side.
-const DRAINING_PATIENCE: Duration = Duration::from_secs(1);
-/// When to accept again after the system was out of descriptors.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
-/// Connections taken from one listener in a turn.
-const ACCEPT_BATCH: usize = 64;
+/// The most events taken from the operating system in a cycle.
+const EVENTS: usize = 256;
 
 /// One thread's sessions, sockets and timers.
 pub(crate) struct Worker {
-    sessions: Sessions,
-    seats: Vec<Seat>,
-    connections: Vec<Option<Connection>>,
-    /// Places of `connections` that are free, and those that become free at the end of the turn: an event of this turn must
-    /// not meet a newer connection in the same place.
-    free: Vec<usize>,
-    dead: Vec<usize>,
-    /// Connections to look after, and the list that is being worked on.
-    ready: Vec<usize>,
-    busy: Vec<usize>,
-    /// Sessions whose output goes out at the end of the turn, and the list that is being worked on.
-    outgoing: Vec<SessionKey>,
-    writing: Vec<SessionKey>,
-    listeners: Vec<Listener>,
-    /// Listeners that may have more connections.
-    accepting: Vec<usize>,
-    accept_again: Option<Mono>,
-    pending: usize,
-    initiators: Vec<Initiator>,
-    lanes: Vec<ActiveLane>,
-    /// Something must be done although no socket is ready.
-    hurry: bool,
-    /// Sessions have bytes that the store has not released.
-    store_owes: bool,
-    store_asked: Mono,
-    now: Now,
-    /// No timer is due before this.
-    wake_at: Option<Mono>,
+    driver: SessionDriver,
+    listeners: Listeners,
+    connector: Connector,
+    queues: ActiveQueues,
+    cycle: Cycle,
     /// Everything is being logged out, and ends at the latest then.
     stopping: Option<Mono>,
     poll: Poll,
-    doorbell: Arc<Doorbell>,
-    directory: Arc<Directory>,
+    signal: Arc<WorkerSignal>,
     limits: Limits,
-}
-
-/// What the loop knows of a session.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    /// The listener that it is accepted through.
-    listener: Option<usize>,
-    allowed: Vec<IpAddr>,
-    nodelay: bool,
-    id: SessionId,
-    initiator: Option<usize>,
-    connection: Option<usize>,
-    /// Whether it stands in the list of sessions whose output goes out.
-    outgoing: bool,
-    deadline: Option<Mono>,
-    max_message_size: usize,
-    logout_timeout: Duration,
-}
-
-impl Seat {
-    /// Of a session that is accepted through `listener`.
-    pub(crate) fn accepting(
-        settings: &SessionSettings,
-        listener: usize,
-        allowed: Vec<IpAddr>,
-        nodelay: bool,
-    ) -> Self {
-        Self { listener: Some(listener), allowed, ..Self::connecting(settings, nodelay) }
-    }
-
-    /// Of a session that we connect for.
-    pub(crate) fn connecting(settings: &SessionSettings, nodelay: bool) -> Self {
-        Self {
-            listener: None,
-            allowed: Vec::new(),
-            nodelay,
-            id: settings.id.clone(),
-            initiator: None,
-            connection: None,
-            outgoing: false,
-            deadline: None,
-            max_message_size: settings.max_message_size,
-            logout_timeout: settings.logout_timeout,
-        }
-    }
 }
 
 impl Worker {
     pub(crate) fn new(
         sessions: Sessions,
+        listeners: Listeners,
         poll: Poll,
-        doorbell: Arc<Doorbell>,
-        directory: Arc<Directory>,
+        signal: Arc<WorkerSignal>,
+        registry: Arc<SessionRegistry>,
         limits: Limits,
     ) -> Self {
         let now = clock::now();
         Self {
-            sessions,
-            seats: Vec::new(),
-            connections: Vec::new(),
-            free: Vec::new(),
-            dead: Vec::with_capacity(64),
-            ready: Vec::with_capacity(256),
-            busy: Vec::with_capacity(256),
-            outgoing: Vec::with_capacity(256),
-            writing: Vec::with_capacity(256),
-            listeners: Vec::new(),
-            accepting: Vec::new(),
-            accept_again: None,
-            pending: 0,
-            initiators: Vec::new(),
-            lanes: Vec::with_capacity(64),
-            hurry: false,
-            store_owes: false,
-            store_asked: now.mono,
-            now,
-            wake_at: None,
+            driver: SessionDriver::new(sessions, registry, limits.sessions, now.mono),
+            listeners,
+            connector: Connector::new(Arc::clone(&signal)),
+            queues: ActiveQueues::new(),
+            cycle: Cycle::new(now),
             stopping: None,
             poll,
-            doorbell,
-            directory,
+            signal,
             limits,
         }
     }
 
-    /// Opens a session: its store, and its place here.
-    pub(crate) fn open(
+    /// Opens a session that is accepted through a listener.
+    pub(crate) fn accept_for(
         &mut self,
-        settings: SessionSettings,
-        seat: Seat,
+        listener: usize,
+        acceptance: Acceptance,
         app: &mut dyn Application,
     ) -> Result<SessionKey, OpenError> {
-        if self.seats.len() == self.limits.sessions {
-            return Err(OpenError::Setting("the engine has as many sessions as its limit allows"));
-        }
-        let body_limit = settings.max_message_size;
-        let key = self.sessions.open(self.now, settings, app)?;
-        if let Some(halt) = self.sessions.halted(key) {
-            tracing::error!(session = %seat.id, %halt, "the session is halted");
-        }
-        let mut known = self.directory.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(seat.id.clone(), (key, body_limit));
-        drop(known);
-        self.seats.push(seat);
-        Ok(key)
+        let Acceptance { settings, allowed, nodelay } = acceptance;
+        let entry = SessionEntry::new(&settings, Side::Acceptor { listener, allowed }, nodelay);
+        self.driver.open(settings, entry, &self.cycle, app)
     }
 
-    pub(crate) fn listen(&mut self, listeners: Vec<Listener>) {
-        self.accepting = (0..listeners.len()).collect();
-        self.hurry = true;
-        self.listeners = listeners;
+    /// Opens a session that we connect for.
+    pub(crate) fn connect_for(
+        &mut self,
+        initiation: Initiation,
+        app: &mut dyn Application,
+    ) -> Result<(), OpenError> {
+        let Initiation { settings, hosts, reconnect_interval, connect_timeout, nodelay } = initiation;
+        let initiator = self.connector.indices().end;
+        let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, nodelay);
+        let key = self.driver.open(settings, entry, &self.cycle, app)?;
+        let now = self.cycle.now.mono;
+        self.connector.add(Initiator::new(key, hosts, reconnect_interval, connect_timeout, now));
+        self.cycle.wake(now);
+        Ok(())
     }
 
-    /// Turns until the engine is stopped. Gives the application back, and how closing the stores went.
-    pub(crate) fn run<A: Application>(
-        mut self,
-        mut app: A,
-        mut events: Events,
-    ) -> (A, Result<(), StoreError>) {
-        // Whatever ends this thread, a panic too: nobody shall wait for it.
-        struct Ended(Arc<Doorbell>);
+    /// Runs until the engine is stopped. Returns the application, and how closing the stores went.
+    pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
+        // However this thread ends, by a panic too: nobody must wait for it.
+        struct Ended(Arc<WorkerSignal>);
         impl Drop for Ended {
             fn drop(&mut self) {
                 self.0.stop();
             }
         }
-        let ended = Ended(Arc::clone(&self.doorbell));
+        let ended = Ended(Arc::clone(&self.signal));
+        let mut events = Events::with_capacity(EVENTS);
         while !self.is_done() {
-            self.turn(&mut events, &mut app);
+            self.run_cycle(&mut events, &mut app);
         }
         drop(ended);
-        self.refuse_posts(&mut app);
-        for n in 0..self.seats.len() {
-            if let Some(slot) = self.seats[n].connection {
-                self.end(slot, key_of(n), &mut app);
-            }
-        }
-        let closed = self.sessions.close();
+        let Self { mut driver, mut queues, mut cycle, signal, .. } = self;
+        queues.refuse(&signal, |key, queued| {
+            driver.tell_not_sent(key, queued.ticket, &SendError::Unavailable, &mut app);
+        });
+        let closed = driver.close(&mut cycle, &mut app);
         (app, closed)
     }
 
     fn is_done(&self) -> bool {
-        self.stopping
-            .is_some_and(|until| self.now.mono >= until || self.connections.iter().all(Option::is_none))
+        self.stopping.is_some_and(|until| self.cycle.now.mono >= until || self.driver.connections.is_empty())
     }
 
-    fn turn(&mut self, events: &mut Events, app: &mut dyn Application) {
-        let timeout = self.timeout();
+    fn run_cycle(&mut self, events: &mut Events, app: &mut dyn Application) {
+        self.wait_for_events(events);
+        self.signal.begin_cycle();
+        self.cycle.begin(clock::now());
+        for event in events.iter() {
+            match EventSource::from(event.token()) {
+                EventSource::Waker => {}
+                EventSource::Listener(listener) => self.listeners.mark_ready(listener),
+                EventSource::Connection(slot) => self.driver.connections.note_event(slot, event),
+            }
+        }
+        self.carry_out_commands(app);
+        self.accept();
+        self.driver.connections.begin_round();
+        while let Some(slot) = self.driver.connections.next_ready() {
+            self.serve(slot, app);
+        }
+        self.send_queued(Take::Batch, app);
+        if self.cycle.is_timer_due() {
+            self.run_timers(app);
+        }
+        self.driver.check_store(&mut self.cycle, app);
+        let written = self.driver.write_output(&mut self.cycle, app);
+        if written && !self.queues.is_empty() {
+            // These queues have messages that may have found an outbox full.
+            self.cycle.repeat();
+        }
+        while let Some(initiator) = self.driver.next_ended_initiator() {
+            self.wait_to_connect(initiator);
+        }
+        self.driver.connections.remove_closed(self.poll.registry());
+    }
+
+    fn wait_for_events(&mut self, events: &mut Events) {
+        let must_go_on =
+            self.cycle.repeats() || self.listeners.has_more() || self.driver.connections.has_ready();
+        let timeout = if must_go_on || !self.signal.may_sleep() {
+            Duration::ZERO
+        } else {
+            self.cycle.sleep(self.driver.longest_sleep())
+        };
         if !timeout.is_zero() {
             kill_point!(Idle);
         }
@@ -240,232 +197,245 @@ impl Worker {
         {
             tracing::error!(%error, "waiting for events failed");
         }
-        self.doorbell.awake();
-        self.now = clock::now();
-        self.hurry = false;
-        for event in events.iter() {
-            let Token(token) = event.token();
-            if token >= FIRST_CONNECTION {
-                self.note(token - FIRST_CONNECTION, event);
-            } else if token >= FIRST_LISTENER && !self.accepting.contains(&(token - FIRST_LISTENER)) {
-                self.accepting.push(token - FIRST_LISTENER);
-            }
-        }
-        let commands = self.doorbell.take_commands();
+    }
+
+    /// Does what other threads ask for.
+    fn carry_out_commands(&mut self, app: &mut dyn Application) {
+        let commands = self.signal.take_commands();
         if !commands.is_empty() {
-            // Whoever sends and then says stop means it in this order.
-            self.serve_lanes(true, app);
+            // A thread that sends and then stops the engine means it in this order.
+            self.send_queued(Take::All, app);
         }
         for command in commands {
-            self.obey(command, app);
-        }
-        if !self.accepting.is_empty() {
-            self.accept();
-        }
-        core::mem::swap(&mut self.ready, &mut self.busy);
-        while let Some(slot) = self.busy.pop() {
-            self.look_after(slot, app);
-        }
-        self.serve_lanes(false, app);
-        if self.wake_at.is_some_and(|at| at <= self.now.mono) {
-            self.timers(app);
-        }
-        if self.store_owes || self.now.mono - self.store_asked >= LONGEST_SLEEP {
-            self.ask_store(app);
-        }
-        self.write_out(app);
-        self.bury();
-    }
-
-    fn timeout(&self) -> Duration {
-        if self.hurry || !self.ready.is_empty() || !self.doorbell.may_sleep() {
-            return Duration::ZERO;
-        }
-        let longest = if self.store_owes { STORE_PATIENCE } else { LONGEST_SLEEP };
-        self.wake_at.map_or(longest, |at| longest.min(at - self.now.mono))
-    }
-
-    /// Asks for a look at the timers at `at`.
-    fn wake(&mut self, at: Mono) {
-        self.wake_at = Some(self.wake_at.map_or(at, |other| other.min(at)));
-    }
-
-    fn queue(&mut self, slot: usize) {
-        if let Some(connection) = self.connections[slot].as_mut()
-            && !connection.queued
-        {
-            connection.queued = true;
-            self.ready.push(slot);
+            match command {
+                Command::Stop => self.stop(app),
+                Command::LogOut { session, text } => {
+                    self.driver.log_out(session, &text, &mut self.cycle, app);
+                }
+                Command::ResolvePoisonMessage { session, resolution, answer } => {
+                    let result = self.driver.resolve_poison_message(session, resolution, &self.cycle, app);
+                    // The thread that asked may have gone.
+                    let _ = answer.try_send(result);
+                }
+                Command::HostLookedUp { initiator, attempt, addresses } => {
+                    let now = self.cycle.now.mono;
+                    let progress = self.connector.looked_up(initiator, attempt, addresses, now);
+                    self.continue_connecting(initiator, progress);
+                }
+            }
         }
     }
 
-    fn note(&mut self, slot: usize, event: &mio::event::Event) {
-        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
-        connection.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
-        connection.read_closed |= event.is_read_closed() || event.is_error();
-        connection.writable |= event.is_writable();
-        self.queue(slot);
+    /// Sends messages of other threads.
+    fn send_queued(&mut self, take: Take, app: &mut dyn Application) {
+        let Self { driver, queues, cycle, signal, .. } = self;
+        if queues.send(signal, take, |key, queued| driver.send_queued(key, queued, cycle, app)) {
+            cycle.repeat();
+        }
     }
 
-    /// Gives a new socket its place; `None` when the system does not take it.
-    fn adopt(&mut self, mut connection: Connection) -> Option<usize> {
-        let slot = self.free.last().copied().unwrap_or(self.connections.len());
-        if let Err(error) = connection.register(slot, self.poll.registry()) {
-            tracing::error!(%error, "the connection cannot be watched");
-            return None;
+    /// Takes new connections from the listeners.
+    fn accept(&mut self) {
+        let Self { driver, listeners, cycle, poll, limits, .. } = self;
+        listeners.accept(cycle.now.mono, |listener, stream, peer| {
+            if driver.connections.pending() >= limits.pending_connections {
+                tracing::warn!(%peer, "closed: too many connections that have not logged on");
+                return;
+            }
+            let until = cycle.now.mono + limits.pending_time;
+            let connection = Connection::new(stream, peer, Stage::Pending { listener, until });
+            if driver.connections.insert(connection, poll.registry()).is_some() {
+                cycle.wake(until);
+            }
+        });
+        if let Some(at) = listeners.retry_at() {
+            cycle.wake(at);
         }
-        if self.free.pop().is_some() {
-            self.connections[slot] = Some(connection);
-        } else {
-            self.connections.push(Some(connection));
-        }
-        Some(slot)
     }
 
-    fn look_after(&mut self, slot: usize, app: &mut dyn Application) {
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        connection.queued = false;
+    /// Does what a connection that is ready needs.
+    fn serve(&mut self, slot: usize, app: &mut dyn Application) {
+        let Some(connection) = self.driver.connections.get(slot) else { return };
         match connection.stage {
-            Stage::Connecting { initiator, .. } => self.connecting(slot, initiator, app),
+            Stage::Connecting { initiator, .. } => self.finish_connecting(slot, initiator, app),
             Stage::Pending { listener, .. } => self.identify(slot, listener, app),
-            Stage::Session(key) => self.serve(slot, key, app),
-            Stage::Closing { session, .. } => self.owe_write(session),
-            Stage::Draining { until, bytes } => {
-                let received = if connection.readable { connection.receive() } else { Received::Nothing };
-                let came = connection.inbound.filled().len();
-                connection.inbound.consume(came);
-                match bytes.checked_sub(came) {
-                    Some(bytes) if !matches!(received, Received::End) => {
-                        connection.stage = Stage::Draining { until, bytes };
-                        if connection.readable {
-                            self.queue(slot);
+            Stage::Session(key) => self.driver.read(slot, key, &mut self.cycle, app),
+            Stage::Closing { session, .. } => self.driver.mark_output(session),
+            Stage::Draining { .. } => self.driver.connections.drain(slot),
+            Stage::Closed => {}
+        }
+    }
+
+    /// Reads from an accepted connection until its Logon shows for which session it is.
+    fn identify(&mut self, slot: usize, listener: usize, app: &mut dyn Application) {
+        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        if !connection.readable {
+            return;
+        }
+        let ended = connection.receive() == Received::End;
+        let (peer, readable) = (connection.peer, connection.readable);
+        let session = match identify(connection.received.filled()) {
+            _ if ended => Err(Refusal::ClosedByPeer),
+            Identity::Incomplete => {
+                if readable {
+                    self.driver.connections.mark_ready(slot);
+                }
+                return;
+            }
+            Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
+            Identity::Logon(id) => self.session_for(listener, &id, peer.ip().to_canonical(), app),
+        };
+        match session {
+            Ok(key) => self.driver.attach(slot, key, &mut self.cycle, app),
+            Err(refusal) => {
+                tracing::info!(%peer, reason = refusal.reason(), "closed before logon");
+                self.driver.connections.close(slot);
+            }
+        }
+    }
+
+    /// The session that a Logon from this address asks for, configured or made by a template. One that is refused opens no
+    /// session and no journal.
+    fn session_for(
+        &mut self,
+        listener: usize,
+        id: &SessionId,
+        from: IpAddr,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, Refusal> {
+        let key = match self.driver.find(id) {
+            Some((key, entry)) => {
+                entry.admit(listener, from)?;
+                key
+            }
+            None => {
+                let acceptance = self.listeners.acceptance_for(listener, id)?;
+                admit(&acceptance.allowed, from)?;
+                if acceptance.settings.id != *id || acceptance.settings.role != Role::Acceptor {
+                    tracing::error!(session = %id, "the template gives settings of another session, or of an initiator");
+                    return Err(Refusal::NoSuchSession);
+                }
+                self.accept_for(listener, acceptance, app).map_err(|error| {
+                    tracing::error!(session = %id, %error, "the session cannot be opened");
+                    Refusal::NotOpened
+                })?
+            }
+        };
+        if self.driver.can_connect(key) { Ok(key) } else { Err(Refusal::Unavailable) }
+    }
+
+    /// Starts the attempts to connect that are due, and asks for a wake-up at those to come.
+    fn connect_due(&mut self) {
+        let now = self.cycle.now.mono;
+        for initiator in self.connector.indices() {
+            let Some(until) = self.connector.waiting_until(initiator) else { continue };
+            if until > now {
+                self.cycle.wake(until);
+            } else if self.driver.can_connect(self.connector.session(initiator)) {
+                let progress = self.connector.start(initiator, now);
+                self.continue_connecting(initiator, progress);
+            } else {
+                // It is halted, and may be continued without a restart of the engine.
+                self.wait_to_connect(initiator);
+            }
+        }
+    }
+
+    fn wait_to_connect(&mut self, initiator: usize) {
+        let progress = self.connector.wait(initiator, self.cycle.now.mono);
+        self.continue_connecting(initiator, progress);
+    }
+
+    fn try_next_address(&mut self, initiator: usize) {
+        let progress = self.connector.try_next_address(initiator, self.cycle.now.mono);
+        self.continue_connecting(initiator, progress);
+    }
+
+    /// Does what an initiator needs next.
+    fn continue_connecting(&mut self, initiator: usize, mut progress: Progress) {
+        let now = self.cycle.now.mono;
+        while let Progress::Connecting { stream, address, until } = progress {
+            let connection = Connection::new(stream, address, Stage::Connecting { initiator, until });
+            if self.driver.connections.insert(connection, self.poll.registry()).is_some() {
+                return self.cycle.wake(until);
+            }
+            progress = self.connector.try_next_address(initiator, now);
+        }
+        if let Progress::Waiting { until } = progress {
+            self.cycle.wake(until);
+        }
+    }
+
+    /// Finds out whether a connection of ours was made.
+    fn finish_connecting(&mut self, slot: usize, initiator: usize, app: &mut dyn Application) {
+        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        match connection.connect_result() {
+            None => {}
+            Some(Err(error)) => {
+                tracing::warn!(address = %connection.peer, %error, "no connection");
+                self.driver.connections.close(slot);
+                self.try_next_address(initiator);
+            }
+            Some(Ok(())) => {
+                let session = self.connector.session(initiator);
+                if self.driver.can_connect(session) && self.stopping.is_none() {
+                    self.driver.attach(slot, session, &mut self.cycle, app);
+                } else {
+                    self.driver.connections.close(slot);
+                    self.wait_to_connect(initiator);
+                }
+            }
+        }
+    }
+
+    /// Does everything that is due, and finds out when the next thing is.
+    fn run_timers(&mut self, app: &mut dyn Application) {
+        let now = self.cycle.now.mono;
+        self.cycle.clear_timers();
+        self.driver.tick_due(&mut self.cycle, app);
+        for slot in self.driver.connections.slots() {
+            let Some(connection) = self.driver.connections.get(slot) else { continue };
+            let (stage, peer) = (connection.stage, connection.peer);
+            match stage.until() {
+                Some(until) if until > now => self.cycle.wake(until),
+                Some(_) => {
+                    self.driver.connections.close(slot);
+                    match stage {
+                        Stage::Connecting { initiator, .. } => {
+                            tracing::warn!(address = %peer, "no connection: it takes too long");
+                            self.try_next_address(initiator);
                         }
-                    }
-                    _ => self.kill(slot),
-                }
-            }
-            Stage::Dead => {}
-        }
-    }
-
-    /// Reads once and shows the session what came.
-    fn serve(&mut self, slot: usize, key: SessionKey, app: &mut dyn Application) {
-        let blocked = self.sessions.is_blocked(key);
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        let received = if connection.readable && !blocked { connection.receive() } else { Received::Nothing };
-        match received {
-            Received::Bytes => self.feed(slot, key, app),
-            Received::Nothing => {}
-            Received::End => return self.end(slot, key, app),
-        }
-        self.owe_write(key);
-    }
-
-    /// Shows the session the bytes that it has not consumed.
-    fn feed(&mut self, slot: usize, key: SessionKey, app: &mut dyn Application) {
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        let consumed = self.sessions.receive(self.now, key, connection.inbound.filled(), app);
-        connection.inbound.consume(consumed);
-        self.settle(slot, key);
-    }
-
-    /// The clock, or room in the outbox, may have changed something for the session.
-    fn tick(&mut self, slot: usize, key: SessionKey, app: &mut dyn Application) {
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        let consumed = self.sessions.tick(self.now, key, connection.inbound.filled(), app);
-        connection.inbound.consume(consumed);
-        self.settle(slot, key);
-    }
-
-    /// After the session was at work: its next timer, its wish to close, whether to read on.
-    fn settle(&mut self, slot: usize, key: SessionKey) {
-        let deadline = self.sessions.next_deadline(key);
-        self.seats[key.0 as usize].deadline = deadline;
-        if let Some(at) = deadline {
-            self.wake(at);
-        }
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        if self.sessions.wants_close(key) {
-            // Once: looking again does not make the patience longer.
-            if !matches!(connection.stage, Stage::Closing { .. }) {
-                let until = self.now.mono + CLOSING_PATIENCE;
-                connection.stage = Stage::Closing { session: key, until };
-                self.wake(until);
-            }
-            self.owe_write(key);
-        } else if connection.readable && !self.sessions.is_blocked(key) {
-            self.queue(slot);
-        }
-    }
-
-    fn owe_write(&mut self, key: SessionKey) {
-        let seat = &mut self.seats[key.0 as usize];
-        if !seat.outgoing {
-            seat.outgoing = true;
-            self.outgoing.push(key);
-        }
-    }
-
-    /// One write for each session that has something to write, or that may be closed.
-    fn write_out(&mut self, app: &mut dyn Application) {
-        while let Some(key) = self.sessions.next_output() {
-            self.owe_write(key);
-        }
-        core::mem::swap(&mut self.outgoing, &mut self.writing);
-        while let Some(key) = self.writing.pop() {
-            self.seats[key.0 as usize].outgoing = false;
-            self.write(key, app);
-        }
-        self.hurry |= !self.outgoing.is_empty();
-    }
-
-    /// One write of what the store has released.
-    fn write(&mut self, key: SessionKey, app: &mut dyn Application) {
-        let Some(slot) = self.seats[key.0 as usize].connection else { return };
-        let Some(connection) = self.connections[slot].as_mut() else { return };
-        let bytes = self.sessions.writable(key);
-        if !bytes.is_empty() && connection.writable {
-            kill_point!(Send);
-            match connection.send(bytes) {
-                Ok(taken) => {
-                    self.sessions.written(key, taken);
-                    // Posts that found no room are in these lanes.
-                    self.hurry |= taken > 0 && !self.lanes.is_empty();
-                    // Room for what waited: the rest of a replay, or a message that found the outbox full. It goes out in the
-                    // next turn, so that a long replay does not keep the other sessions waiting.
-                    if taken > 0 && (self.sessions.is_blocked(key) || self.sessions.is_replaying(key)) {
-                        self.tick(slot, key, app);
-                        self.hurry = true;
+                        Stage::Closing { session, .. } => {
+                            self.driver.disconnect(session, &mut self.cycle, app);
+                        }
+                        _ => tracing::info!(%peer, "closed: it takes too long"),
                     }
                 }
-                Err(error) => {
-                    tracing::info!(session = %self.seats[key.0 as usize].id, %error, "writing failed");
-                    return self.end(slot, key, app);
-                }
+                None => {}
             }
         }
-        let queued = self.sessions.has_queued(key);
-        self.store_owes |= queued && self.sessions.writable(key).is_empty();
-        let closing = matches!(self.connections[slot].as_ref().map(|c| c.stage), Some(Stage::Closing { .. }));
-        if closing && !queued {
-            self.end(slot, key, app);
+        self.connect_due();
+        if let Some(at) = self.listeners.retry_at() {
+            self.cycle.wake(at);
         }
     }
 
-    /// Releases what waits for the store, and notices a store that failed on its own.
-    fn ask_store(&mut self, app: &mut dyn Application) {
-        self.store_asked = self.now.mono;
-        self.store_owes = false;
-        self.sessions.store_advanced(app);
-        for n in 0..self.seats.len() {
-            let Some(slot) = self.seats[n].connection else { continue };
-            self.settle(slot, key_of(n));
-            self.owe_write(key_of(n));
+    /// Logs out everywhere, connects and accepts no more, and sets the time by which the loop ends.
+    fn stop(&mut self, app: &mut dyn Application) {
+        if self.stopping.is_some() {
+            return;
         }
+        self.connector.stop();
+        self.listeners.close();
+        let logout_time = self.driver.log_out_all(&mut self.cycle, app);
+        for slot in self.driver.connections.slots() {
+            let stage = self.driver.connections.get(slot).map(|connection| connection.stage);
+            if matches!(stage, Some(Stage::Connecting { .. } | Stage::Pending { .. })) {
+                self.driver.connections.close(slot);
+            }
+        }
+        let until = self.cycle.now.mono + logout_time + CLOSING_TIMEOUT + DRAINING_TIMEOUT;
+        self.stopping = Some(until);
+        self.cycle.wake(until);
     }
-}
-
-#[allow(clippy::cast_possible_truncation)] // There are at most as many seats as sessions were opened.
-const fn key_of(seat: usize) -> SessionKey {
-    SessionKey(seat as u32)
 }

@@ -1,27 +1,27 @@
 //! Bytes from one socket, until the session has consumed them. Bounded; never reallocated while bytes flow.
 
-/// A stretch of received bytes with free room behind it.
+/// Received bytes, with free room after them.
 #[derive(Debug)]
-pub(crate) struct Inbound {
+pub(crate) struct ReceiveBuffer {
     bytes: Box<[u8]>,
     start: usize,
     end: usize,
 }
 
-/// Bytes taken from a socket with one call, at most.
+/// The most bytes that one read takes from a socket.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
 
-impl Inbound {
+impl ReceiveBuffer {
     pub(crate) fn new(capacity: usize) -> Self {
         Self { bytes: vec![0; capacity].into_boxed_slice(), start: 0, end: 0 }
     }
 
-    /// What was received and not yet consumed.
+    /// Bytes received but not yet consumed.
     pub(crate) fn filled(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// The session is done with the first `bytes` bytes.
+    /// Removes the first `bytes` bytes.
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.start = self.start.saturating_add(bytes).min(self.end);
         if self.start == self.end {
@@ -40,12 +40,12 @@ impl Inbound {
         &mut self.bytes[self.end..end]
     }
 
-    /// A read put `bytes` bytes into [`Inbound::free`].
+    /// A read put `bytes` bytes into [`ReceiveBuffer::free`].
     pub(crate) fn received(&mut self, bytes: usize) {
         self.end = (self.end + bytes).min(self.bytes.len());
     }
 
-    /// Makes room for `capacity` bytes: when a connection becomes a session.
+    /// Makes room for `capacity` bytes, once a connection belongs to a session.
     pub(crate) fn grow(&mut self, capacity: usize) {
         let mut larger = Self::new(capacity.max(self.filled().len()));
         larger.bytes[..self.filled().len()].copy_from_slice(self.filled());
@@ -58,25 +58,25 @@ impl Inbound {
 mod tests {
     use super::*;
 
-    fn receive(inbound: &mut Inbound, bytes: &[u8]) -> usize {
-        let free = inbound.free();
+    fn receive(buffer: &mut ReceiveBuffer, bytes: &[u8]) -> usize {
+        let free = buffer.free();
         let n = free.len().min(bytes.len());
         free[..n].copy_from_slice(&bytes[..n]);
-        inbound.received(n);
+        buffer.received(n);
         n
     }
 
     #[test]
     fn every_byte_comes_out_once_and_in_order_however_it_is_cut() {
         let text: Vec<u8> = (0..10_000u32).map(|n| (n % 251) as u8).collect();
-        let mut inbound = Inbound::new(64);
+        let mut buffer = ReceiveBuffer::new(64);
         let (mut sent, mut out) = (0, Vec::new());
         for step in (1..40).cycle() {
-            sent += receive(&mut inbound, &text[sent..text.len().min(sent + step)]);
-            let take = inbound.filled().len().min(41 - step);
-            out.extend_from_slice(&inbound.filled()[..take]);
-            inbound.consume(take);
-            if sent == text.len() && inbound.filled().is_empty() {
+            sent += receive(&mut buffer, &text[sent..text.len().min(sent + step)]);
+            let take = buffer.filled().len().min(41 - step);
+            out.extend_from_slice(&buffer.filled()[..take]);
+            buffer.consume(take);
+            if sent == text.len() && buffer.filled().is_empty() {
                 break;
             }
         }
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn a_full_buffer_takes_nothing_and_growing_keeps_what_is_there() {
-        let mut inbound = Inbound::new(8);
-        assert_eq!(receive(&mut inbound, b"0123456789"), 8);
-        assert_eq!(inbound.free().len(), 0);
-        inbound.consume(2);
-        inbound.grow(16);
-        assert_eq!(inbound.filled(), b"234567");
-        assert_eq!(receive(&mut inbound, b"0123456789abcdef"), 10);
+        let mut buffer = ReceiveBuffer::new(8);
+        assert_eq!(receive(&mut buffer, b"0123456789"), 8);
+        assert_eq!(buffer.free().len(), 0);
+        buffer.consume(2);
+        buffer.grow(16);
+        assert_eq!(buffer.filled(), b"234567");
+        assert_eq!(receive(&mut buffer, b"0123456789abcdef"), 10);
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::engine::Stopper;
+use crate::stopper::Stopper;
 
 pub(crate) fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;

@@ -1,0 +1,34 @@
+//! The options of a session that we connect for.
+
+use core::time::Duration;
+
+use fixbolt_session::SessionSettings;
+
+/// A session that we connect for.
+#[derive(Clone, Debug)]
+pub struct Initiation {
+    /// The session; its role is [`Role::Initiator`](fixbolt_session::Role::Initiator).
+    pub settings: SessionSettings,
+    /// Hosts and ports, tried in this order. Names are looked up anew each time.
+    pub hosts: Vec<(String, u16)>,
+    /// How long to wait after a connection has ended, or after every host was tried in vain.
+    pub reconnect_interval: Duration,
+    /// How long one attempt to connect may take.
+    pub connect_timeout: Duration,
+    /// Whether small messages leave at once (TCP_NODELAY).
+    pub nodelay: bool,
+}
+
+impl Initiation {
+    /// A session with `host` (a name or an address), reconnected after 30 s, with 10 s for each attempt.
+    #[must_use]
+    pub fn new(settings: SessionSettings, host: &str, port: u16) -> Self {
+        Self {
+            settings,
+            hosts: vec![(host.to_owned(), port)],
+            reconnect_interval: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(10),
+            nodelay: true,
+        }
+    }
+}

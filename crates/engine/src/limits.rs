@@ -1,0 +1,20 @@
+//! How much an engine takes from counterparties that it does not know yet.
+
+use core::time::Duration;
+
+/// The limits that a worker enforces.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Connections that have not logged on.
+    pub(crate) pending_connections: usize,
+    /// How long a connection may take to log on.
+    pub(crate) pending_time: Duration,
+    /// Sessions, including those of templates.
+    pub(crate) sessions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { pending_connections: 256, pending_time: Duration::from_secs(10), sessions: 4096 }
+    }
+}

@@ -1,0 +1,23 @@
+//! Stopping an engine from any thread.
+
+use std::sync::Arc;
+
+use crate::command::Command;
+use crate::worker_signal::WorkerSignal;
+
+/// Stops an engine from any thread.
+#[derive(Clone, Debug)]
+pub struct Stopper {
+    signal: Arc<WorkerSignal>,
+}
+
+impl Stopper {
+    pub(crate) const fn new(signal: Arc<WorkerSignal>) -> Self {
+        Self { signal }
+    }
+
+    /// Asks the engine to log out and end; returns at once. [`Engine::wait`](crate::Engine::wait) waits for the end.
+    pub fn stop(&self) {
+        self.signal.command(Command::Stop);
+    }
+}

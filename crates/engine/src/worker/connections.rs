@@ -1,0 +1,213 @@
+//! The TCP connections of a worker: which there are, and which need attention.
+//!
+//! A connection has a slot, which its events name. The slot of a closed connection becomes free at the end of the cycle: an
+//! event of this cycle must not meet a newer connection in the same slot.
+
+use core::ops::Range;
+
+use fixbolt_session::{Mono, SessionKey};
+use mio::Registry;
+use mio::event::Event;
+
+use super::connection::{Connection, Stage};
+
+/// The connections of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    slots: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    closed: Vec<usize>,
+    /// Connections that need attention, and the list that is being worked on.
+    ready: Vec<usize>,
+    serving: Vec<usize>,
+    pending: usize,
+}
+
+impl Connections {
+    pub(crate) fn new() -> Self {
+        Self {
+            closed: Vec::with_capacity(64),
+            ready: Vec::with_capacity(256),
+            serving: Vec::with_capacity(256),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.iter().all(Option::is_none)
+    }
+
+    /// How many were accepted and have not logged on.
+    pub(crate) const fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// All slots, free ones too.
+    pub(crate) fn slots(&self) -> Range<usize> {
+        0..self.slots.len()
+    }
+
+    pub(crate) fn get(&self, slot: usize) -> Option<&Connection> {
+        self.slots.get(slot)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: usize) -> Option<&mut Connection> {
+        self.slots.get_mut(slot)?.as_mut()
+    }
+
+    /// Takes a new connection and returns its slot; `None` when the system does not watch it.
+    pub(crate) fn insert(&mut self, mut connection: Connection, registry: &Registry) -> Option<usize> {
+        let slot = self.free.last().copied().unwrap_or(self.slots.len());
+        if let Err(error) = connection.register(slot, registry) {
+            tracing::error!(%error, "the connection cannot be watched");
+            return None;
+        }
+        if matches!(connection.stage, Stage::Pending { .. }) {
+            self.pending += 1;
+        }
+        if self.free.pop().is_some() {
+            self.slots[slot] = Some(connection);
+        } else {
+            self.slots.push(Some(connection));
+        }
+        Some(slot)
+    }
+
+    /// Notes what the system said about a connection.
+    pub(crate) fn note_event(&mut self, slot: usize, event: &Event) {
+        let Some(connection) = self.get_mut(slot) else { return };
+        connection.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
+        connection.read_closed |= event.is_read_closed() || event.is_error();
+        connection.writable |= event.is_writable();
+        self.mark_ready(slot);
+    }
+
+    /// Makes [`Connections::next_ready`] name the connection in the next round.
+    pub(crate) fn mark_ready(&mut self, slot: usize) {
+        if let Some(Some(connection)) = self.slots.get_mut(slot)
+            && !connection.queued
+        {
+            connection.queued = true;
+            self.ready.push(slot);
+        }
+    }
+
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Begins a round over the connections that are ready now; those marked meanwhile come in the next one.
+    pub(crate) fn begin_round(&mut self) {
+        core::mem::swap(&mut self.ready, &mut self.serving);
+    }
+
+    /// The next connection of the round.
+    pub(crate) fn next_ready(&mut self) -> Option<usize> {
+        loop {
+            let slot = self.serving.pop()?;
+            if let Some(connection) = self.get_mut(slot) {
+                connection.queued = false;
+                return Some(slot);
+            }
+        }
+    }
+
+    /// The connection belongs to a session from now on, with messages of up to `max_message_size` bytes.
+    pub(crate) fn assign(&mut self, slot: usize, session: SessionKey, max_message_size: usize) {
+        let Some(Some(connection)) = self.slots.get_mut(slot) else { return };
+        if matches!(connection.stage, Stage::Pending { .. }) {
+            self.pending -= 1;
+        }
+        connection.assign(session, max_message_size);
+    }
+
+    /// Closes our direction and throws away what still comes until then.
+    pub(crate) fn begin_draining(&mut self, slot: usize, until: Mono) {
+        let Some(connection) = self.get_mut(slot) else { return };
+        match connection.begin_draining(until) {
+            Ok(()) => self.mark_ready(slot),
+            // The counterparty has reset it.
+            Err(_) => connection.stage = Stage::Closed,
+        }
+    }
+
+    /// Throws away what came on a connection that is being drained, and closes it at its end.
+    pub(crate) fn drain(&mut self, slot: usize) {
+        let Some(connection) = self.get_mut(slot) else { return };
+        if !connection.drain() {
+            self.close(slot);
+        } else if connection.readable {
+            self.mark_ready(slot);
+        }
+    }
+
+    /// Closes a connection; its slot is free at the end of the cycle.
+    pub(crate) fn close(&mut self, slot: usize) {
+        if let Some(Some(connection)) = self.slots.get_mut(slot)
+            && connection.stage != Stage::Closed
+        {
+            if matches!(connection.stage, Stage::Pending { .. }) {
+                self.pending -= 1;
+            }
+            connection.stage = Stage::Closed;
+            self.closed.push(slot);
+        }
+    }
+
+    /// Removes closed connections, at the end of a cycle.
+    pub(crate) fn remove_closed(&mut self, registry: &Registry) {
+        for slot in self.closed.drain(..) {
+            if let Some(connection) = &mut self.slots[slot] {
+                // Closing it takes it off the event queue, whatever this returns.
+                let _ = registry.deregister(&mut connection.stream);
+            }
+            self.slots[slot] = None;
+            self.free.push(slot);
+        }
+        // A closed connection may still be marked; its slot may have a newer connection in the next cycle.
+        if !self.ready.is_empty() {
+            let slots = &self.slots;
+            self.ready.retain(|slot| slots[*slot].is_some());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use mio::Poll;
+    use mio::net::TcpStream;
+
+    use super::*;
+
+    /// A connection and its other end.
+    fn pair() -> (Connection, std::net::TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stream = std::net::TcpStream::connect(address).unwrap();
+        let (peer, _) = listener.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let stage = Stage::Pending { listener: 0, until: Mono(0) };
+        (Connection::new(TcpStream::from_std(stream), address, stage), peer)
+    }
+
+    #[test]
+    fn a_slot_is_not_used_again_in_the_cycle_in_which_its_connection_is_closed() {
+        let poll = Poll::new().unwrap();
+        let mut connections = Connections::new();
+        let (first, _peer) = pair();
+        assert_eq!(connections.insert(first, poll.registry()), Some(0));
+        connections.mark_ready(0);
+        connections.close(0);
+        connections.close(0);
+        assert_eq!(connections.pending(), 0);
+        let (second, _peer) = pair();
+        assert_eq!(connections.insert(second, poll.registry()), Some(1));
+        connections.remove_closed(poll.registry());
+        assert!(!connections.has_ready(), "a mark of the closed connection is left");
+        let (third, _peer) = pair();
+        assert_eq!(connections.insert(third, poll.registry()), Some(0));
+        assert_eq!(connections.pending(), 2);
+    }
+}

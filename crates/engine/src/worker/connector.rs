@@ -1,0 +1,125 @@
+//! The initiators of a worker, with what they need of the system: sockets, and look-ups of names.
+
+use core::net::SocketAddr;
+use core::ops::Range;
+use std::io;
+use std::net::ToSocketAddrs;
+use std::sync::Arc;
+
+use fixbolt_session::{Mono, SessionKey};
+use mio::net::TcpStream;
+
+use super::initiator::{Initiator, Step};
+use crate::command::Command;
+use crate::worker_signal::WorkerSignal;
+
+/// The initiators of one worker, each with an index.
+#[derive(Debug)]
+pub(crate) struct Connector {
+    initiators: Vec<Initiator>,
+    signal: Arc<WorkerSignal>,
+}
+
+/// How far an initiator has come.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// A connection is being made. If it is not there by then, [`Connector::try_next_address`] continues.
+    Connecting { stream: TcpStream, address: SocketAddr, until: Mono },
+    /// [`Connector::start`] continues then.
+    Waiting { until: Mono },
+    /// It will be continued by a command, or not at all.
+    Nothing,
+}
+
+impl Connector {
+    pub(crate) const fn new(signal: Arc<WorkerSignal>) -> Self {
+        Self { initiators: Vec::new(), signal }
+    }
+
+    /// Adds an initiator, whose index is the number of those added before.
+    pub(crate) fn add(&mut self, initiator: Initiator) {
+        self.initiators.push(initiator);
+    }
+
+    /// The index of each initiator.
+    pub(crate) fn indices(&self) -> Range<usize> {
+        0..self.initiators.len()
+    }
+
+    /// The session that an initiator is for.
+    pub(crate) fn session(&self, index: usize) -> SessionKey {
+        self.initiators[index].session
+    }
+
+    /// When the initiator's next attempt is due; `None` unless it waits for one.
+    pub(crate) fn waiting_until(&self, index: usize) -> Option<Mono> {
+        self.initiators[index].waiting_until()
+    }
+
+    /// Begins an attempt.
+    pub(crate) fn start(&mut self, index: usize, now: Mono) -> Progress {
+        let step = self.initiators[index].start(now);
+        self.carry_out(index, step, now)
+    }
+
+    /// A connection could not be made.
+    pub(crate) fn try_next_address(&mut self, index: usize, now: Mono) -> Progress {
+        let step = self.initiators[index].try_next_address(now);
+        self.carry_out(index, step, now)
+    }
+
+    /// The connection has ended, or the session cannot be connected now.
+    pub(crate) fn wait(&mut self, index: usize, now: Mono) -> Progress {
+        let step = self.initiators[index].wait(now);
+        self.carry_out(index, step, now)
+    }
+
+    /// The answer to a look-up, which comes as [`Command::HostLookedUp`].
+    pub(crate) fn looked_up(
+        &mut self,
+        index: usize,
+        attempt: u64,
+        addresses: io::Result<Vec<SocketAddr>>,
+        now: Mono,
+    ) -> Progress {
+        let step = self.initiators[index].looked_up(attempt, addresses, now);
+        self.carry_out(index, step, now)
+    }
+
+    /// Connects no more.
+    pub(crate) fn stop(&mut self) {
+        for initiator in &mut self.initiators {
+            initiator.stop();
+        }
+    }
+
+    fn carry_out(&mut self, index: usize, mut step: Step, now: Mono) -> Progress {
+        loop {
+            step = match step {
+                Step::Connect { address, until } => match TcpStream::connect(address) {
+                    Ok(stream) => return Progress::Connecting { stream, address, until },
+                    Err(error) => {
+                        tracing::warn!(%address, %error, "no connection");
+                        self.initiators[index].try_next_address(now)
+                    }
+                },
+                Step::LookUp { host, port, attempt } => match self.look_up(index, host, port, attempt) {
+                    Ok(()) => return Progress::Nothing,
+                    Err(error) => self.initiators[index].looked_up(attempt, Err(error), now),
+                },
+                Step::Wait { until } => return Progress::Waiting { until },
+                Step::Nothing => return Progress::Nothing,
+            };
+        }
+    }
+
+    /// Looks a name up on a thread of its own, since the system's resolver blocks for as long as it likes.
+    fn look_up(&self, initiator: usize, host: String, port: u16, attempt: u64) -> io::Result<()> {
+        let signal = Arc::clone(&self.signal);
+        std::thread::Builder::new().name("fixbolt-resolver".to_owned()).spawn(move || {
+            let addresses = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
+            signal.command(Command::HostLookedUp { initiator, attempt, addresses });
+        })?;
+        Ok(())
+    }
+}

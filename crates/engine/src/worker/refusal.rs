@@ -1,0 +1,34 @@
+//! Why a connection does not get the session that its Logon asks for. The counterparty is told nothing, the log is.
+
+/// Why a connection was closed before its logon.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// The counterparty closed it.
+    ClosedByPeer,
+    /// Its first message is no Logon that names a session, for this reason.
+    NotALogon(&'static str),
+    /// The listener has no such session.
+    NoSuchSession,
+    /// The session is not for this address.
+    AddressNotAllowed,
+    /// The session is connected already, or halted.
+    Unavailable,
+    /// The application's template panicked.
+    TemplatePanicked,
+    /// A template's session could not be opened.
+    NotOpened,
+}
+
+impl Refusal {
+    pub(crate) const fn reason(self) -> &'static str {
+        match self {
+            Self::ClosedByPeer => "the counterparty closed it",
+            Self::NotALogon(reason) => reason,
+            Self::NoSuchSession => "no such session here",
+            Self::AddressNotAllowed => "the session is not for this address",
+            Self::Unavailable => "the session is connected already, or halted",
+            Self::TemplatePanicked => "the template panicked",
+            Self::NotOpened => "the session cannot be opened",
+        }
+    }
+}

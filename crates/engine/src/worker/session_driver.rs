@@ -1,0 +1,385 @@
+//! Sessions and their connections: shows each session the bytes and the time that concern it, and carries out what it wants.
+//!
+//! Every call into the session core is made here. The module does not know where connections come from.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
+use fixbolt_session::store::StoreError;
+use fixbolt_session::{
+    Application, Event, Mono, OpenError, SendError, SessionId, SessionKey, SessionSettings, Sessions, Ticket,
+};
+
+use super::active_queues::SendOutcome;
+use super::connection::{CLOSING_TIMEOUT, DRAINING_TIMEOUT, Received, Stage};
+use super::connections::Connections;
+use super::cycle::{Cycle, LONGEST_SLEEP};
+use super::session_table::{SessionEntry, SessionTable, Side};
+use crate::command::PoisonResolution;
+use crate::outbound_queue::QueuedBody;
+use crate::session_registry::SessionRegistry;
+
+/// How often a store is asked whether it has released bytes that wait for it.
+const STORE_POLL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The sessions of one worker, with their connections.
+///
+/// What a call means for others comes back as a value: [`SessionDriver::next_ended_initiator`] names initiators to continue.
+pub(crate) struct SessionDriver {
+    sessions: Sessions,
+    table: SessionTable,
+    pub(crate) connections: Connections,
+    /// Initiators whose connection has ended.
+    ended_initiators: Vec<usize>,
+    /// Sessions have bytes that the store has not released.
+    waits_for_store: bool,
+    store_checked: Mono,
+    registry: Arc<SessionRegistry>,
+    session_limit: usize,
+}
+
+impl SessionDriver {
+    pub(crate) fn new(
+        sessions: Sessions,
+        registry: Arc<SessionRegistry>,
+        session_limit: usize,
+        now: Mono,
+    ) -> Self {
+        Self {
+            sessions,
+            table: SessionTable::new(),
+            connections: Connections::new(),
+            ended_initiators: Vec::new(),
+            waits_for_store: false,
+            store_checked: now,
+            registry,
+            session_limit,
+        }
+    }
+
+    /// Opens a session and its store.
+    pub(crate) fn open(
+        &mut self,
+        settings: SessionSettings,
+        entry: SessionEntry,
+        cycle: &Cycle,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, OpenError> {
+        if self.table.len() == self.session_limit {
+            return Err(OpenError::Setting("the engine has as many sessions as its limit allows"));
+        }
+        let key = self.sessions.open(cycle.now, settings, app)?;
+        if let Some(halt) = self.sessions.halted(key) {
+            tracing::error!(session = %entry.id, %halt, "the session is halted");
+        }
+        self.registry.add(entry.id.clone(), key, entry.max_message_size);
+        self.table.add(key, entry);
+        Ok(key)
+    }
+
+    /// The open session with this identity.
+    pub(crate) fn find(&self, id: &SessionId) -> Option<(SessionKey, &SessionEntry)> {
+        let key = self.sessions.find(id)?;
+        Some((key, &self.table[key]))
+    }
+
+    /// Whether the session takes a connection now.
+    pub(crate) fn can_connect(&self, key: SessionKey) -> bool {
+        self.sessions.can_connect(key)
+    }
+
+    /// Gives a session its connection, whose received bytes are the session's.
+    pub(crate) fn attach(
+        &mut self,
+        slot: usize,
+        key: SessionKey,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) {
+        let entry = &mut self.table[key];
+        let Some(connection) = self.connections.get(slot) else { return };
+        tracing::info!(session = %entry.id, peer = %connection.peer, "connected");
+        if let Err(error) = connection.stream.set_nodelay(entry.nodelay) {
+            tracing::warn!(session = %entry.id, %error, "TCP_NODELAY could not be set");
+        }
+        entry.connection = Some(slot);
+        self.connections.assign(slot, key, entry.max_message_size);
+        self.sessions.connected(cycle.now, key, app);
+        self.process_received(slot, key, cycle, app);
+    }
+
+    /// Reads once from a session's connection that is ready.
+    pub(crate) fn read(
+        &mut self,
+        slot: usize,
+        key: SessionKey,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) {
+        if !self.sessions.is_blocked(key) {
+            let Some(connection) = self.connections.get_mut(slot) else { return };
+            match connection.receive() {
+                Received::Bytes => self.process_received(slot, key, cycle, app),
+                Received::Nothing => {}
+                Received::End => return self.disconnect(key, cycle, app),
+            }
+        }
+        self.table.mark_output(key);
+    }
+
+    /// Shows the session the bytes that it has not consumed.
+    fn process_received(
+        &mut self,
+        slot: usize,
+        key: SessionKey,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let consumed = self.sessions.receive(cycle.now, key, connection.received.filled(), app);
+        connection.received.consume(consumed);
+        self.follow_up(slot, key, cycle);
+    }
+
+    /// Calls the session because of the time, or because there is room in the outbox again.
+    fn tick(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let consumed = self.sessions.tick(cycle.now, key, connection.received.filled(), app);
+        connection.received.consume(consumed);
+        self.follow_up(slot, key, cycle);
+    }
+
+    /// Calls the sessions whose deadline has come, and asks for a wake-up at those to come.
+    pub(crate) fn tick_due(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        for key in self.table.keys() {
+            let SessionEntry { connection: Some(slot), deadline: Some(at), .. } = self.table[key] else {
+                continue;
+            };
+            if at <= cycle.now.mono {
+                self.tick(slot, key, cycle, app);
+            } else {
+                cycle.wake(at);
+            }
+        }
+    }
+
+    /// After a session was called: its next deadline, its wish to close, whether to read on.
+    fn follow_up(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
+        let deadline = self.sessions.next_deadline(key);
+        self.table[key].deadline = deadline;
+        if let Some(at) = deadline {
+            cycle.wake(at);
+        }
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        if self.sessions.wants_close(key) {
+            // Only once: a session that is called again gets no more time.
+            if !matches!(connection.stage, Stage::Closing { .. }) {
+                let until = cycle.now.mono + CLOSING_TIMEOUT;
+                connection.stage = Stage::Closing { session: key, until };
+                cycle.wake(until);
+            }
+            self.table.mark_output(key);
+        } else if connection.readable && !self.sessions.is_blocked(key) {
+            self.connections.mark_ready(slot);
+        }
+    }
+
+    /// Sends a message of another thread in a turn of its own, and tells the application what became of it.
+    pub(crate) fn send_queued(
+        &mut self,
+        key: SessionKey,
+        queued: &QueuedBody,
+        cycle: &Cycle,
+        app: &mut dyn Application,
+    ) -> SendOutcome {
+        let ticket = queued.ticket;
+        match self.send(key, &queued.body(), cycle, app) {
+            Ok(seq) => self.sessions.tell(key, &Event::Sent { ticket, seq }, app),
+            Err(SendError::BackPressure) => return SendOutcome::BackPressure,
+            Err(why) => self.tell_not_sent(key, ticket, &why, app),
+        }
+        SendOutcome::Done
+    }
+
+    fn send(
+        &mut self,
+        key: SessionKey,
+        body: &Body<'_>,
+        cycle: &Cycle,
+        app: &mut dyn Application,
+    ) -> Result<SeqNum, SendError> {
+        self.sessions.act(cycle.now, key, app, |turn| {
+            let handle = turn.to(key).ok_or(SendError::Unavailable)?;
+            let mut draft = handle.draft(body.msg_type);
+            draft.writer().body(body);
+            draft.send()
+        })
+    }
+
+    /// Tells the application that a message of another thread was not sent.
+    pub(crate) fn tell_not_sent(
+        &mut self,
+        key: SessionKey,
+        ticket: Ticket,
+        why: &SendError,
+        app: &mut dyn Application,
+    ) {
+        self.sessions.tell(key, &Event::NotSent { ticket, why }, app);
+    }
+
+    /// Has the session's output written at the end of the cycle, and its connection closed if that is all it waits for.
+    pub(crate) fn mark_output(&mut self, key: SessionKey) {
+        self.table.mark_output(key);
+    }
+
+    /// Writes once for each session that has output, or whose connection may be closed. Returns whether a socket took any bytes.
+    pub(crate) fn write_output(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
+        while let Some(key) = self.sessions.next_output() {
+            self.table.mark_output(key);
+        }
+        let mut written = false;
+        self.table.begin_output();
+        while let Some(key) = self.table.next_output() {
+            written |= self.write(key, cycle, app);
+        }
+        if self.table.has_output() {
+            cycle.repeat();
+        }
+        written
+    }
+
+    /// Writes what the store has released, once. Returns whether the socket took any bytes.
+    fn write(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
+        let Some(slot) = self.table[key].connection else { return false };
+        let Some(connection) = self.connections.get_mut(slot) else { return false };
+        let mut written = false;
+        let bytes = self.sessions.writable(key);
+        if !bytes.is_empty() && connection.writable {
+            kill_point!(Send);
+            match connection.send(bytes) {
+                Ok(taken) => {
+                    self.sessions.written(key, taken);
+                    written = taken > 0;
+                    // There is room for what waited: the rest of a replay, or a message that found the outbox full. It goes out
+                    // in the next cycle, so that a long replay does not keep the other sessions waiting.
+                    if written && (self.sessions.is_blocked(key) || self.sessions.is_replaying(key)) {
+                        self.tick(slot, key, cycle, app);
+                        cycle.repeat();
+                    }
+                }
+                Err(error) => {
+                    tracing::info!(session = %self.table[key].id, %error, "writing failed");
+                    self.disconnect(key, cycle, app);
+                    return false;
+                }
+            }
+        }
+        let queued = self.sessions.has_queued(key);
+        self.waits_for_store |= queued && self.sessions.writable(key).is_empty();
+        let stage = self.connections.get(slot).map(|connection| connection.stage);
+        if matches!(stage, Some(Stage::Closing { .. })) && !queued {
+            self.disconnect(key, cycle, app);
+        }
+        written
+    }
+
+    /// How long the loop may sleep, as far as the store is concerned.
+    pub(crate) const fn longest_sleep(&self) -> Duration {
+        if self.waits_for_store { STORE_POLL_INTERVAL } else { LONGEST_SLEEP }
+    }
+
+    /// Releases what waits for the store, and notices a store that failed on its own.
+    pub(crate) fn check_store(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        if !self.waits_for_store && cycle.now.mono - self.store_checked < LONGEST_SLEEP {
+            return;
+        }
+        self.store_checked = cycle.now.mono;
+        self.waits_for_store = false;
+        self.sessions.store_advanced(app);
+        for key in self.table.keys() {
+            let Some(slot) = self.table[key].connection else { continue };
+            self.follow_up(slot, key, cycle);
+            self.table.mark_output(key);
+        }
+    }
+
+    /// Begins a session's logout, or ends its connection if that is not possible.
+    pub(crate) fn log_out(
+        &mut self,
+        key: SessionKey,
+        text: &str,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) {
+        let Some(slot) = self.table[key].connection else { return };
+        match self.sessions.log_out(cycle.now, key, text, app) {
+            Ok(()) => self.follow_up(slot, key, cycle),
+            // There is nobody to say it to: not logged on, halted, or the outbox is full.
+            Err(SendError::NotLoggedOn | SendError::Unavailable | SendError::BackPressure) => {
+                self.disconnect(key, cycle, app);
+            }
+            Err(error) => {
+                tracing::error!(session = %self.table[key].id, %error, "the Logout could not be sent");
+                self.disconnect(key, cycle, app);
+            }
+        }
+    }
+
+    /// Begins the logout of every session. Returns how long the answers may take.
+    pub(crate) fn log_out_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Duration {
+        let mut longest = Duration::ZERO;
+        for key in self.table.keys() {
+            longest = longest.max(self.table[key].logout_timeout);
+            self.log_out(key, "", cycle, app);
+        }
+        longest
+    }
+
+    /// Continues a session that is halted by a message on which the application failed.
+    pub(crate) fn resolve_poison_message(
+        &mut self,
+        key: SessionKey,
+        resolution: PoisonResolution,
+        cycle: &Cycle,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        match resolution {
+            PoisonResolution::Skip => self.sessions.skip(cycle.now, key, app),
+            PoisonResolution::Retry => self.sessions.retry(cycle.now, key, app),
+        }
+    }
+
+    /// The session's connection is over, whoever ended it.
+    pub(crate) fn disconnect(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
+        let entry = &mut self.table[key];
+        let Some(slot) = entry.connection.take() else { return };
+        entry.deadline = None;
+        if let Side::Initiator { initiator } = entry.side {
+            self.ended_initiators.push(initiator);
+        }
+        tracing::info!(session = %entry.id, "disconnected");
+        self.sessions.disconnected(cycle.now, key, app);
+        let stage = self.connections.get(slot).map(|connection| connection.stage);
+        if matches!(stage, Some(Stage::Closing { .. })) {
+            let until = cycle.now.mono + DRAINING_TIMEOUT;
+            self.connections.begin_draining(slot, until);
+            cycle.wake(until);
+        } else {
+            self.connections.close(slot);
+        }
+    }
+
+    /// An initiator whose connection has ended since it was last named here.
+    pub(crate) fn next_ended_initiator(&mut self) -> Option<usize> {
+        self.ended_initiators.pop()
+    }
+
+    /// Ends every connection and closes the stores.
+    pub(crate) fn close(mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Result<(), StoreError> {
+        for key in self.table.keys() {
+            self.disconnect(key, cycle, app);
+        }
+        self.sessions.close()
+    }
+}

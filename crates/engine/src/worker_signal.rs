@@ -1,0 +1,125 @@
+//! How other threads get a worker's attention.
+//!
+//! Announcing a queue takes no lock and allocates nothing; only when the worker sleeps does it cost a system call, to wake it.
+//! Commands, which are rare, are kept behind a lock.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_queue::ArrayQueue;
+use fixbolt_codec::Body;
+use fixbolt_session::Ticket;
+
+use crate::command::Command;
+use crate::outbound_queue::OutboundQueue;
+
+/// What a worker and the threads that use it share.
+#[derive(Debug)]
+pub(crate) struct WorkerSignal {
+    announced: ArrayQueue<Arc<OutboundQueue>>,
+    commands: Mutex<Vec<Command>>,
+    /// Whether there are commands: the lock is taken only then.
+    commanded: AtomicBool,
+    sleeping: AtomicBool,
+    stopped: AtomicBool,
+    cycles: AtomicU64,
+    waker: mio::Waker,
+}
+
+impl WorkerSignal {
+    /// Creates the signal of a worker with at most `queues` outbound queues.
+    pub(crate) fn new(waker: mio::Waker, queues: usize) -> Self {
+        Self {
+            announced: ArrayQueue::new(queues),
+            commands: Mutex::new(Vec::new()),
+            commanded: AtomicBool::new(false),
+            sleeping: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            cycles: AtomicU64::new(0),
+            waker,
+        }
+    }
+
+    /// Pushes a copy of `body` into `queue` and sees to it that the worker takes it out; returns `None` when the queue is full.
+    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Option<Ticket> {
+        let pushed = queue.push(body)?;
+        if pushed.must_announce {
+            // A queue is announced once at a time, and there are no more queues than places.
+            let announced = self.announced.push(Arc::clone(queue));
+            debug_assert!(announced.is_ok(), "more queues than places");
+            self.wake();
+        }
+        Some(pushed.ticket)
+    }
+
+    /// Leaves a command for the worker. A worker that has ended drops it, which ends the wait for its answer.
+    pub(crate) fn command(&self, command: Command) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped() {
+            return;
+        }
+        commands.push(command);
+        drop(commands);
+        self.commanded.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.sleeping.swap(false, Ordering::SeqCst)
+            && let Err(error) = self.waker.wake()
+        {
+            tracing::error!(%error, "the worker could not be woken");
+        }
+    }
+
+    /// Whether the worker may go to sleep: `false` when something came that it must do first.
+    pub(crate) fn may_sleep(&self) -> bool {
+        self.sleeping.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let quiet = self.announced.is_empty() && !self.commanded.load(Ordering::SeqCst);
+        if !quiet {
+            self.sleeping.store(false, Ordering::SeqCst);
+        }
+        quiet
+    }
+
+    /// The worker begins a cycle: it is awake, and nobody needs to wake it.
+    pub(crate) fn begin_cycle(&self) {
+        self.sleeping.store(false, Ordering::Relaxed);
+        // The only writer is the worker.
+        self.cycles.store(self.cycles.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// How many cycles the worker's loop has begun.
+    pub(crate) fn cycles(&self) -> u64 {
+        self.cycles.load(Ordering::Relaxed)
+    }
+
+    /// The next queue that was announced to the worker.
+    pub(crate) fn next_announced(&self) -> Option<Arc<OutboundQueue>> {
+        self.announced.pop()
+    }
+
+    /// Takes the commands that were left since the last call.
+    pub(crate) fn take_commands(&self) -> Vec<Command> {
+        if !self.commanded.swap(false, Ordering::SeqCst) {
+            return Vec::new();
+        }
+        core::mem::take(&mut *self.commands.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The worker has ended: what is pushed from now on goes nowhere, and nobody waits for an answer any more.
+    pub(crate) fn stop(&self) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        self.stopped.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        commands.clear();
+    }
+
+    /// Whether the worker has ended.
+    pub(crate) fn is_stopped(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.stopped.load(Ordering::SeqCst)
+    }
+}
