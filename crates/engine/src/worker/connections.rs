@@ -127,7 +127,7 @@ impl Connections {
         match connection.begin_draining(until) {
             Ok(()) => self.mark_ready(slot),
             // The counterparty has reset it.
-            Err(_) => connection.stage = Stage::Closed,
+            Err(_) => self.close(slot),
         }
     }
 
@@ -174,6 +174,7 @@ impl Connections {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::net::TcpListener;
 
     use mio::Poll;
@@ -209,5 +210,25 @@ mod tests {
         let (third, _peer) = pair();
         assert_eq!(connections.insert(third, poll.registry()), Some(0));
         assert_eq!(connections.pending(), 2);
+    }
+
+    #[test]
+    fn a_connection_that_the_counterparty_has_reset_is_closed_instead_of_drained() {
+        let poll = Poll::new().unwrap();
+        let mut connections = Connections::new();
+        let (mut connection, peer) = pair();
+        // Closing a socket that has unread bytes resets the connection.
+        assert_eq!(connection.send(b"unread").unwrap(), 6);
+        while peer.peek(&mut [0]).unwrap() == 0 {}
+        drop(peer);
+        while matches!(connection.stream.read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+        {
+        }
+        assert!(connection.stream.write(b"x").is_err());
+        let slot = connections.insert(connection, poll.registry()).unwrap();
+        connections.assign(slot, SessionKey(0), 8192);
+        connections.begin_draining(slot, Mono(1));
+        connections.remove_closed(poll.registry());
+        assert!(connections.is_empty());
     }
 }
