@@ -155,7 +155,7 @@ impl Acceptor {
         let taken = sessions.receive(now, *key, bytes, venue);
         let answer = sessions.writable(*key);
         let (right, len) = (right(answer), answer.len());
-        sessions.written(*key, len);
+        sessions.written(now, *key, len);
         right && taken == bytes.len()
     }
 

@@ -163,7 +163,7 @@ impl<A: Application> Application for Told<A> {
     fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
         let tell = |what: String| match self.names.get(&session) {
             Some(name) => note!("{name}: {what}"),
-            None => note!("session {}: {what}", session.0),
+            None => note!("session {}: {what}", session.index()),
         };
         match event {
             Event::LoggedOn => tell("logged on".to_owned()),

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use command::{directory, message, run};
 use fixbolt_codec::SeqNum;
 use fixbolt_journal::DirectoryStore;
-use fixbolt_session::store::{Connection, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
 use fixbolt_session::{Mono, SessionId, Utc};
 
 /// A journal of `count` outbound orders.
 fn journal(name: &str, count: u64) -> PathBuf {
     let base = directory(name);
     let mut store = DirectoryStore::new(&base);
-    let (key, _) = store.open(&SessionId::new("FIX.4.2", "VENUE", "TRADER").unwrap()).unwrap();
+    let key = SessionKey::new(0, 0, 0);
+    store.open(key, &SessionId::new("FIX.4.2", "VENUE", "TRADER").unwrap()).unwrap();
     for seq in 1..=count {
         let body = message(
             "FIX.4.2",
@@ -28,7 +29,7 @@ fn journal(name: &str, count: u64) -> PathBuf {
             flags: RecordFlags::default(),
             seq: SeqNum(seq),
             next_in: SeqNum::ONE,
-            connection: Connection(1),
+            connection: ConnectionNumber(1),
             cause: None,
             utc: Utc(1_795_251_600_000_000_000 + seq),
             mono: Mono(seq),

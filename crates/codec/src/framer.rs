@@ -32,8 +32,26 @@ impl<'b> Framed<'b> {
 
     /// Offset of the first byte that BodyLength counts.
     #[must_use]
-    pub(crate) const fn body_start(self) -> usize {
+    pub const fn body_start(self) -> usize {
         self.body_start
+    }
+
+    /// The same message in a copy of its bytes, so that a message that was kept need not be framed again.
+    ///
+    /// `None` if the copy does not begin with `8=FIX`, has no field end right in front of `body_start`, or does not end with
+    /// CheckSum. BodyLength is not compared again.
+    #[must_use]
+    pub fn from_copy(bytes: &'b [u8], body_start: usize) -> Option<Self> {
+        let body_end = bytes.len().checked_sub(TRAILER_LEN)?;
+        let (head, body) = bytes.get(..body_end)?.split_at_checked(body_start)?;
+        let whole = head.starts_with(START)
+            && head.ends_with(b"\x01")
+            && !body.is_empty()
+            && matches!(
+                bytes.last_chunk(),
+                Some([1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1])
+            );
+        whole.then_some(Self { bytes, body_start })
     }
 
     /// Offset of `10=`.
@@ -125,13 +143,32 @@ impl core::error::Error for FrameError {}
 pub struct Framer {
     max_message_size: usize,
     resynchronising: bool,
+    recovery: Recovery,
+}
+
+/// Where reading goes on after a message whose BodyLength (9) is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Recovery {
+    /// At the next `SOH 8=FIX` after its first byte: one broken message costs one message.
+    #[default]
+    NextMessage,
+    /// After the first CheckSum (10) at or beyond the announced end, as QuickFIX does: messages on which the announced length
+    /// reaches are lost with the broken one.
+    NextCheckSum,
 }
 
 impl Framer {
     /// A framer that takes messages of up to `max_message_size` bytes, `8=` and CheckSum included.
     #[must_use]
     pub const fn new(max_message_size: usize) -> Self {
-        Self { max_message_size, resynchronising: false }
+        Self { max_message_size, resynchronising: false, recovery: Recovery::NextMessage }
+    }
+
+    /// The same framer with another way to go on after a wrong BodyLength.
+    #[must_use]
+    pub const fn with_recovery(mut self, recovery: Recovery) -> Self {
+        self.recovery = recovery;
+        self
     }
 
     /// Changes the limit; the logon raises it.
@@ -178,7 +215,13 @@ impl Framer {
                         Frame::Message(Framed { bytes: &buffer[..end], body_start })
                     }
                     [1, b'1', b'0', b'=', ..] => self.skip(buffer, 1, Some(FrameError::CheckSumField { at })),
-                    _ => self.skip(buffer, 1, Some(FrameError::BodyLength { announced_end: at })),
+                    _ => {
+                        let error = FrameError::BodyLength { announced_end: at };
+                        match self.recovery {
+                            Recovery::NextMessage => self.skip(buffer, 1, Some(error)),
+                            Recovery::NextCheckSum => self.skip_to_checksum(buffer, at - 1, error),
+                        }
+                    }
                 }
             }
         }
@@ -201,6 +244,21 @@ impl Framer {
             FrameError::BodyLength { announced_end: at }
         };
         self.skip(buffer, 1, Some(error))
+    }
+
+    /// Drops bytes up to the end of the first CheckSum at or after `from`; what grows past the largest message without one
+    /// is dropped as any broken message is.
+    fn skip_to_checksum<'b>(&mut self, buffer: &'b [u8], from: usize, error: FrameError) -> Frame<'b> {
+        let rest = &buffer[from..];
+        let end = find(rest, b"\x0110=").and_then(|at| {
+            let digits = from + at + 4;
+            Some(digits + buffer[digits..].iter().position(|b| *b == 1)? + 1)
+        });
+        match end {
+            Some(end) => Frame::Garbled { bytes: &buffer[..end], error: Some(error) },
+            None if buffer.len() < self.max_message_size => Frame::Incomplete { at_least: 1 },
+            None => self.skip(buffer, 1, Some(error)),
+        }
     }
 
     /// Drops bytes up to the next `SOH 8=FIX` at or behind `from`.
@@ -380,6 +438,30 @@ mod tests {
             Frame::Message(m) => m.bytes(),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_copy_of_a_framed_message_need_not_be_framed_again() {
+        let Frame::Message(framed) = Framer::new(100).next(HEARTBEAT) else { panic!("no message") };
+        let copy = std_vec(HEARTBEAT);
+        assert_eq!(Framed::from_copy(&copy, framed.body_start()), Some(framed));
+        for (bytes, at) in
+            [(&copy[..25], 14), (&copy[1..], 13), (&copy[..], 13), (&copy[..], 19), (&copy[..], 99)]
+        {
+            assert_eq!(Framed::from_copy(bytes, at), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_length_that_is_too_long_swallows_the_next_message_only_when_asked_to() {
+        let stream =
+            b"8=FIX.4.2\x019=20\x0135=0\x0110=161\x018=FIX.4.2\x019=5\x0135=0\x0110=161\x01".as_slice();
+        let dropped = |recovery| match Framer::new(100).with_recovery(recovery).next(stream) {
+            Frame::Garbled { bytes, .. } => bytes.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(dropped(Recovery::NextMessage), 27);
+        assert_eq!(dropped(Recovery::NextCheckSum), stream.len());
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub use body::{Body, BodySink, BodyWriter, Key, Memory, MemoryDraft, NewBody, Op
 pub use data_fields::DataFields;
 pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, Stamp, digits};
-pub use framer::{Frame, FrameError, Framed, Framer};
+pub use framer::{Frame, FrameError, Framed, Framer, Recovery};
 pub use index::{Fault, FaultKind, Index, IndexError, Span, byte_sum};
 pub use look_up::find_tag;
 pub use message::{Field, Message};

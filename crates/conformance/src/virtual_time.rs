@@ -32,7 +32,7 @@ pub struct VirtualTime {
 /// A connection from the counterparty's side.
 struct Connection {
     of: Of,
-    /// What the counterparty sent and nobody has read.
+    /// Bytes received but not yet processed.
     inbound: Vec<u8>,
     /// What the session sent and the script has not read.
     outbound: Vec<u8>,
@@ -89,7 +89,7 @@ impl VirtualTime {
             for connection in connections.values_mut() {
                 moved |= connection.go_on(*now, sessions, &mut **app);
             }
-            sessions.store_advanced(&mut **app);
+            sessions.store_advanced(*now, &mut **app);
             // A store that acknowledges late is asked until it has.
             let queued = connections.values().any(
                 |c| matches!(c.of, Of::Session(key) if sessions.has_queued(key) || sessions.wants_close(key)),
@@ -127,7 +127,7 @@ impl VirtualTime {
             match connection.of {
                 Of::Nobody { until } if until <= now.mono => connection.of = Of::Closed,
                 Of::Session(key) if sessions.next_deadline(key).is_some_and(|due| due <= now.mono) => {
-                    let read = sessions.tick(*now, key, &connection.inbound, &mut **app);
+                    let read = sessions.wake(*now, key, &connection.inbound, &mut **app);
                     connection.inbound.drain(..read);
                 }
                 _ => {}
@@ -166,9 +166,12 @@ impl Connection {
             self.inbound.drain(..read);
             moved |= read > 0;
         }
+        if self.inbound.is_empty() {
+            sessions.drained(now, key);
+        }
         let written = sessions.writable(key).len();
         self.outbound.extend_from_slice(sessions.writable(key));
-        sessions.written(key, written);
+        sessions.written(now, key, written);
         moved |= written > 0;
         if sessions.wants_close(key) && !sessions.has_queued(key) {
             sessions.disconnected(now, key, app);

@@ -8,7 +8,7 @@ use fixbolt_codec::{BodySink, Frame, Framer, Key, Message, MsgType, NewBody, Seq
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Application, Delivery, Event, Handle, LogonDecision, Mono, Now, Resend, Role, SendError, SessionEnd,
-    SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc,
+    SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
 };
 
 /// What a [`Desk`] does with the next message.
@@ -19,6 +19,8 @@ pub enum Mood {
     Done,
     /// Reports it, then asks for it again later.
     NotNow,
+    /// Does not handle the message.
+    Unsupported,
     /// Reports it, then fails with an error of its own.
     Fails,
     /// Reports it, then panics with `application bug`.
@@ -29,7 +31,8 @@ pub enum Mood {
     Careless,
 }
 
-/// An application that answers each message with an ExecutionReport and keeps what it was told.
+/// An application that answers each message with an ExecutionReport and keeps what it was told. It refuses a Logon with Password
+/// (554) `expired`, and one with `stranger` without a word.
 #[derive(Default)]
 pub struct Desk {
     /// What it does with the next message.
@@ -44,6 +47,8 @@ pub struct Desk {
     pub ends: Vec<SessionEnd>,
     /// The notes of the session core.
     pub notes: Vec<String>,
+    /// Messages that it heard will not arrive: first and last number, and why not.
+    pub unreached: Vec<(SeqNum, SeqNum, Unreached)>,
 }
 
 impl Desk {
@@ -55,6 +60,9 @@ impl Desk {
 impl Application for Desk {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
+        if self.mood == Mood::Unsupported {
+            return Ok(Delivery::UNSUPPORTED);
+        }
         let written = report(turn.reply(), id).and_then(|_| {
             self.copies_to.and_then(|key| turn.to(key)).map_or(Ok(SeqNum::ZERO), |to| report(to, id))
         });
@@ -62,6 +70,7 @@ impl Application for Desk {
             Mood::Done => drop(written?),
             Mood::Careless => {}
             Mood::NotNow => return Ok(Delivery::NotNow),
+            Mood::Unsupported => {}
             Mood::Fails => return Err(SendError::Application("cannot")),
             Mood::Panics => panic!("application bug"),
             Mood::Full => return Err(SendError::BackPressure),
@@ -70,9 +79,13 @@ impl Application for Desk {
         Ok(Delivery::Done)
     }
 
-    fn on_logon(&mut self, _: SessionKey, _: Message<'_>) -> LogonDecision {
+    fn on_logon(&mut self, _: SessionKey, logon: Message<'_>) -> LogonDecision {
         self.panic_if("on_logon");
-        LogonDecision::Accept
+        match logon.get(Tag::new(554)) {
+            Some(b"expired") => LogonDecision::Refuse { text: "password expired".to_owned() },
+            Some(b"stranger") => LogonDecision::Refuse { text: String::new() },
+            _ => LogonDecision::Accept,
+        }
     }
 
     fn on_resend(&mut self, _: SessionKey, _: Message<'_>) -> Resend {
@@ -84,6 +97,7 @@ impl Application for Desk {
         match event {
             Event::Ended(end) => self.ends.push((*end).clone()),
             Event::Note(text) => self.notes.push((*text).to_owned()),
+            Event::Unreached { begin, end, why } => self.unreached.push((*begin, *end, *why)),
             _ => self.panic_if("on_event"),
         }
     }
@@ -144,7 +158,7 @@ impl Side {
 
     /// Connects session `n` and logs on with MsgSeqNum `seq`. Returns the messages sent in answer.
     pub fn log_on(&mut self, n: u32, seq: u64, more: &str) -> Vec<String> {
-        self.sessions.connected(self.now, SessionKey(n), &mut self.desk);
+        self.sessions.connected(self.now, SessionKey::new(0, n, n), &mut self.desk);
         self.say(n, &format!("35=A|34={seq}|98=0|108=30|{more}"))
     }
 
@@ -181,7 +195,7 @@ impl Side {
 
     /// Passes received bytes to session `n`. Returns the number of bytes consumed.
     pub fn hear(&mut self, n: u32, bytes: &[u8]) -> usize {
-        self.sessions.receive(self.now, SessionKey(n), bytes, &mut self.desk)
+        self.sessions.receive(self.now, SessionKey::new(0, n, n), bytes, &mut self.desk)
     }
 
     /// Takes what session `n` has to send, until there is no more and no replay is under way. Returns the messages.
@@ -189,16 +203,16 @@ impl Side {
     /// # Panics
     /// If the session has written something that is not a message.
     pub fn take(&mut self, n: u32) -> Vec<String> {
-        let key = SessionKey(n);
+        let key = SessionKey::new(0, n, n);
         let mut list = Vec::new();
         loop {
             let bytes = self.sessions.writable(key).to_vec();
-            self.sessions.written(key, bytes.len());
+            self.sessions.written(self.now, key, bytes.len());
             list.extend(messages(&bytes));
             if bytes.is_empty() && !self.sessions.is_replaying(key) {
                 return list;
             }
-            self.sessions.tick(self.now, key, &[], &mut self.desk);
+            self.sessions.wake(self.now, key, &[], &mut self.desk);
         }
     }
 
@@ -209,7 +223,7 @@ impl Side {
 
     /// Tells session `n` the time, with the bytes that were received and not consumed. Returns the number of bytes consumed.
     pub fn tick(&mut self, n: u32, buffered: &[u8]) -> usize {
-        self.sessions.tick(self.now, SessionKey(n), buffered, &mut self.desk)
+        self.sessions.wake(self.now, SessionKey::new(0, n, n), buffered, &mut self.desk)
     }
 
     /// Sends a NewOrderSingle from the application of session `n`, with a Text (58) of `size` bytes.
@@ -217,7 +231,7 @@ impl Side {
     /// # Errors
     /// [`SendError`] if the session does not take it.
     pub fn send(&mut self, n: u32, id: &str, size: usize) -> Result<SeqNum, SendError> {
-        self.sessions.act(self.now, SessionKey(n), &mut self.desk, |turn| {
+        self.sessions.act(self.now, SessionKey::new(0, n, n), &mut self.desk, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &vec![b'x'; size]);
             draft.send()
@@ -226,7 +240,7 @@ impl Side {
 
     /// Ends the connection of session `n`. Returns how it ended, if the application was told.
     pub fn disconnect(&mut self, n: u32) -> Option<SessionEnd> {
-        self.sessions.disconnected(self.now, SessionKey(n), &mut self.desk);
+        self.sessions.disconnected(self.now, SessionKey::new(0, n, n), &mut self.desk);
         self.desk.ends.pop()
     }
 }

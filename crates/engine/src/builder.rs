@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Application, Role, SessionId, SessionSettings, Sessions};
+use fixbolt_session::{Application, Role, SessionId, SessionSettings, Sessions, WorkerWaker};
 use mio::{Poll, Waker};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
@@ -165,7 +165,8 @@ impl EngineBuilder {
         let largest = accepted.iter().map(|(_, acceptance)| acceptance.settings.max_message_size);
         let largest = largest.chain(initiations.iter().map(|session| session.settings.max_message_size));
         let store = store.unwrap_or_else(|| Box::new(MemoryStore::new()));
-        let sessions = Sessions::new(store, largest.fold(MIN_INDEXED_SIZE, usize::max));
+        let sessions = Sessions::new(store, largest.fold(MIN_INDEXED_SIZE, usize::max))
+            .on_worker(0, Arc::clone(&signal) as Arc<dyn WorkerWaker>);
         let mut worker =
             Worker::new(sessions, listeners, poll, Arc::clone(&signal), Arc::clone(&registry), limits);
         for (listener, acceptance) in accepted {

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use std::io;
 use std::sync::mpsc::SyncSender;
 
-use fixbolt_session::{SendError, SessionKey};
+use fixbolt_session::{OpenError, SendError, SessionKey};
 
 /// A request to a worker.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) enum Command {
         resolution: PoisonResolution,
         answer: SyncSender<Result<(), SendError>>,
     },
+    /// Continue a session that is halted for another reason: its store is opened again.
+    Resume { session: SessionKey, answer: SyncSender<Result<(), OpenError>> },
     /// The addresses of an initiator's host, which were looked up on a thread of their own.
     HostLookedUp { initiator: usize, attempt: u64, addresses: io::Result<Vec<SocketAddr>> },
 }

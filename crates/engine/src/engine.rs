@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use fixbolt_session::store::StoreError;
-use fixbolt_session::{Application, SendError, SessionId};
+use fixbolt_session::{Application, OpenError, SendError, SessionId};
 
 use crate::command::{Command, PoisonResolution};
 use crate::error::EngineError;
@@ -91,6 +91,20 @@ impl<A> Engine<A> {
         let (answer, result) = std::sync::mpsc::sync_channel(1);
         self.signal.command(Command::ResolvePoisonMessage { session: key, resolution, answer });
         result.recv().unwrap_or(Err(SendError::Unavailable))
+    }
+
+    /// Ends every other halt without a restart: the session's store can take records again, or `fixbolt journal repair` has
+    /// repaired it. The application is shown what it holds, and the session goes on with its next connection.
+    ///
+    /// A store that failed is tried again from time to time, too, without being asked.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the session stands still as before.
+    pub fn resume(&self, session: &SessionId) -> Result<(), OpenError> {
+        let key = self.registry.key(session).ok_or(OpenError::NotOpen)?;
+        let (answer, result) = std::sync::mpsc::sync_channel(1);
+        self.signal.command(Command::Resume { session: key, answer });
+        result.recv().unwrap_or(Err(OpenError::NotOpen))
     }
 
     /// Returns how many cycles the loop has begun: the number grows as long as the worker lives, at least once a second.

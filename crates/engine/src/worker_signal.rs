@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_queue::ArrayQueue;
 use fixbolt_codec::Body;
-use fixbolt_session::Ticket;
+use fixbolt_session::{SessionKey, Ticket, WorkerWaker};
 
 use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
@@ -20,6 +20,12 @@ pub(crate) struct WorkerSignal {
     commands: Mutex<Vec<Command>>,
     /// Whether there are commands: the lock is taken only then.
     commanded: AtomicBool,
+    /// Sessions whose applications can take a message again.
+    ready: ArrayQueue<SessionKey>,
+    /// Whether one did not fit: every session that waits is called then.
+    lost_ready: AtomicBool,
+    /// Whether the store rang.
+    store_advanced: AtomicBool,
     sleeping: AtomicBool,
     stopped: AtomicBool,
     cycles: AtomicU64,
@@ -33,6 +39,9 @@ impl WorkerSignal {
             announced: ArrayQueue::new(queues),
             commands: Mutex::new(Vec::new()),
             commanded: AtomicBool::new(false),
+            ready: ArrayQueue::new(queues),
+            lost_ready: AtomicBool::new(false),
+            store_advanced: AtomicBool::new(false),
             sleeping: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             cycles: AtomicU64::new(0),
@@ -73,11 +82,29 @@ impl WorkerSignal {
         }
     }
 
+    /// The next session whose application has asked for its message.
+    pub(crate) fn next_ready(&self) -> Option<SessionKey> {
+        self.ready.pop()
+    }
+
+    /// Whether sessions have been left out of [`WorkerSignal::next_ready`] since the last call.
+    pub(crate) fn take_lost_ready(&self) -> bool {
+        self.lost_ready.load(Ordering::Relaxed) && self.lost_ready.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether the store rang since the last call.
+    pub(crate) fn take_store_advanced(&self) -> bool {
+        self.store_advanced.load(Ordering::Relaxed) && self.store_advanced.swap(false, Ordering::SeqCst)
+    }
+
     /// Whether the worker may go to sleep: `false` when something came that it must do first.
     pub(crate) fn may_sleep(&self) -> bool {
         self.sleeping.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let quiet = self.announced.is_empty() && !self.commanded.load(Ordering::SeqCst);
+        let flags = [&self.commanded, &self.lost_ready, &self.store_advanced];
+        let quiet = self.announced.is_empty()
+            && self.ready.is_empty()
+            && !flags.iter().any(|flag| flag.load(Ordering::SeqCst));
         if !quiet {
             self.sleeping.store(false, Ordering::SeqCst);
         }
@@ -121,5 +148,19 @@ impl WorkerSignal {
     pub(crate) fn is_stopped(&self) -> bool {
         fence(Ordering::SeqCst);
         self.stopped.load(Ordering::SeqCst)
+    }
+}
+
+impl WorkerWaker for WorkerSignal {
+    fn session_ready(&self, session: SessionKey) {
+        if self.ready.push(session).is_err() {
+            self.lost_ready.store(true, Ordering::SeqCst);
+        }
+        self.wake();
+    }
+
+    fn store_advanced(&self) {
+        self.store_advanced.store(true, Ordering::SeqCst);
+        self.wake();
     }
 }

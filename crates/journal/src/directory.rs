@@ -21,10 +21,11 @@ use crate::thread::StoreThreads;
 ///
 /// ```
 /// use fixbolt_journal::DirectoryStore;
-/// use fixbolt_session::store::Store;
+/// use fixbolt_session::store::{SessionKey, Store};
 /// let base = std::env::temp_dir().join(format!("fixbolt-doc-{}", std::process::id()));
 /// let mut store = DirectoryStore::new(&base);
-/// let (key, recovered) = store.open(&"FIX.4.4:VENUE->TRADER".parse().unwrap()).unwrap();
+/// let key = SessionKey::new(0, 0, 0);
+/// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse().unwrap()).unwrap();
 /// assert_eq!(recovered.next_out.0, 1);
 /// store.close(key).unwrap();
 /// # std::fs::remove_dir_all(base).unwrap();
@@ -33,8 +34,9 @@ pub struct DirectoryStore {
     base: PathBuf,
     backend: Arc<dyn Backend>,
     sizes: (u64, u64),
-    sessions: Vec<Slot>,
-    touched: Vec<u32>,
+    /// By the keys' places.
+    sessions: Vec<Option<Open>>,
+    touched: Vec<usize>,
     in_turn: bool,
     turn: u64,
     position: u64,
@@ -42,9 +44,10 @@ pub struct DirectoryStore {
     thread_death_told: bool,
 }
 
-struct Slot {
+/// An open journal.
+struct Open {
     session: SessionId,
-    log: Option<Box<Log>>,
+    log: Box<Log>,
     in_turn: bool,
 }
 
@@ -105,8 +108,12 @@ impl DirectoryStore {
     /// When it is closed.
     #[inline]
     fn log(&mut self, session: SessionKey) -> &mut Log {
-        let Some(log) = &mut self.sessions[session.0 as usize].log else { panic!("the session is closed") };
-        log
+        &mut self.opened(session).log
+    }
+
+    #[inline]
+    fn opened(&mut self, session: SessionKey) -> &mut Open {
+        self.sessions[session.index()].as_mut().expect("the session is open")
     }
 
     /// Publishes the turn in so many of its sessions.
@@ -117,10 +124,9 @@ impl DirectoryStore {
     fn publish(&mut self, sessions: usize) {
         for _ in 0..sessions {
             let Some(n) = self.touched.pop() else { return };
-            let slot = &mut self.sessions[n as usize];
-            slot.in_turn = false;
-            if let Some(log) = &mut slot.log {
-                log.publish();
+            if let Some(open) = &mut self.sessions[n] {
+                open.in_turn = false;
+                open.log.publish();
             }
         }
     }
@@ -128,10 +134,8 @@ impl DirectoryStore {
     /// As if the process had died inside a commit, after so many of its sessions.
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
-        for slot in &mut self.sessions {
-            if let Some(log) = &mut slot.log {
-                log.finish();
-            }
+        for open in self.sessions.iter_mut().flatten() {
+            open.log.finish();
         }
         self.publish(sessions);
         self.crash();
@@ -140,13 +144,10 @@ impl DirectoryStore {
     /// As if the process had died here: no clean mark.
     #[cfg(test)]
     pub(crate) fn crash(&mut self) {
-        for slot in &mut self.sessions {
-            slot.in_turn = false;
-            if let Some(log) = slot.log.take() {
-                log.shared.closed.store(true, Ordering::Relaxed);
-                lock(&log.shared.maker).maker.closed = true;
-                lock(&log.shared.head).closed = true;
-            }
+        for Open { log, .. } in self.sessions.drain(..).flatten() {
+            log.shared.closed.store(true, Ordering::Relaxed);
+            lock(&log.shared.maker).maker.closed = true;
+            lock(&log.shared.head).closed = true;
         }
         self.touched.clear();
         self.in_turn = false;
@@ -154,17 +155,13 @@ impl DirectoryStore {
 }
 
 impl Store for DirectoryStore {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        let n = self.sessions.iter().position(|s| s.session == *session).unwrap_or(self.sessions.len());
-        if let Some(slot) = self.sessions.get(n)
-            && slot.log.is_some()
-        {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        if self.sessions.iter().flatten().any(|open| open.session == *session) {
             return Err(StoreError::Locked {
                 place: self.base.join(session.file_name()).display().to_string(),
                 holder: "this store".to_owned(),
             });
         }
-        let key = SessionKey(n as u32);
         let opening = Opening {
             directory: self.base.join(session.file_name()),
             session,
@@ -181,19 +178,19 @@ impl Store for DirectoryStore {
             threads.look_after(&log.shared);
         }
         self.turn = self.turn.max(turn);
-        let log = Some(Box::new(log));
-        match self.sessions.get_mut(n) {
-            Some(slot) => slot.log = log,
-            None => self.sessions.push(Slot { session: session.clone(), log, in_turn: false }),
+        if self.sessions.len() <= key.index() {
+            self.sessions.resize_with(key.index() + 1, || None);
         }
+        self.sessions[key.index()] =
+            Some(Open { session: session.clone(), log: Box::new(log), in_turn: false });
         self.touched.reserve(self.sessions.len());
-        Ok((key, recovered))
+        Ok(recovered)
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         assert!(!self.in_turn, "close inside a turn");
-        match self.sessions[session.0 as usize].log.take() {
-            Some(log) => log.close(),
+        match self.sessions.get_mut(session.index()).and_then(Option::take) {
+            Some(open) => open.log.close(),
             None => Ok(()),
         }
     }
@@ -208,13 +205,13 @@ impl Store for DirectoryStore {
     #[inline]
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         assert!(self.in_turn, "append outside a turn");
-        let slot = &mut self.sessions[session.0 as usize];
-        if !slot.in_turn {
-            slot.in_turn = true;
-            self.touched.push(session.0);
-        }
         let turn = self.turn;
-        self.log(session).append(turn, record)
+        let open = self.sessions[session.index()].as_mut().expect("the session is open");
+        if !open.in_turn {
+            open.in_turn = true;
+            self.touched.push(session.index());
+        }
+        open.log.append(turn, record)
     }
 
     #[inline]
@@ -225,8 +222,8 @@ impl Store for DirectoryStore {
             return Ok(Position(self.position));
         }
         for n in &self.touched {
-            if let Some(log) = &mut self.sessions[*n as usize].log {
-                log.finish();
+            if let Some(open) = &mut self.sessions[*n] {
+                open.log.finish();
             }
         }
         self.publish(usize::MAX);
@@ -237,10 +234,9 @@ impl Store for DirectoryStore {
     fn rollback(&mut self) {
         self.in_turn = false;
         while let Some(n) = self.touched.pop() {
-            let slot = &mut self.sessions[n as usize];
-            slot.in_turn = false;
-            if let Some(log) = &mut slot.log {
-                log.rollback();
+            if let Some(open) = &mut self.sessions[n] {
+                open.in_turn = false;
+                open.log.rollback();
             }
         }
     }
@@ -267,28 +263,27 @@ impl Store for DirectoryStore {
     }
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        for slot in &mut self.sessions {
-            let Some(log) = &slot.log else { continue };
-            // Appends are refused from now on; `damage` also tells that this failure was told.
-            if log.damage.is_none() && log.shared.failed.load(Ordering::Relaxed) {
-                let error = lock(&log.shared.failure).clone()?;
-                let key = log.shared.key;
-                if let Some(log) = &mut slot.log {
-                    log.damage = Some(error.to_string());
-                }
-                return Some((key, error));
-            }
-        }
         if let Some(threads) = &self.threads
             && !self.thread_death_told
             && !threads.are_alive()
         {
+            // Without them no session's pages and marks reach the disk.
             self.thread_death_told = true;
-            let error = StoreError::Io {
-                doing: format!("looking after {}", self.base.display()),
-                reason: "one of the store's threads has ended".to_owned(),
-            };
-            return Some((SessionKey(0), error));
+            for open in self.sessions.iter().flatten() {
+                open.log.shared.fail(StoreError::Io {
+                    doing: format!("looking after {}", self.base.display()),
+                    reason: "one of the store's threads has ended".to_owned(),
+                });
+            }
+        }
+        for open in self.sessions.iter_mut().flatten() {
+            let log = &mut open.log;
+            // Appends are refused from now on; `damage` also tells that this failure was told.
+            if log.damage.is_none() && log.shared.failed.load(Ordering::Relaxed) {
+                let error = lock(&log.shared.failure).clone()?;
+                log.damage = Some(error.to_string());
+                return Some((log.shared.key, error));
+            }
         }
         None
     }
@@ -299,11 +294,9 @@ impl Drop for DirectoryStore {
         if self.in_turn {
             self.rollback();
         }
-        for slot in &mut self.sessions {
-            if let Some(log) = slot.log.take() {
-                // Nobody is left to hear of a failure; the journal then says that it was not closed cleanly.
-                let _ = log.close();
-            }
+        for Open { log, .. } in self.sessions.drain(..).flatten() {
+            // Nobody is left to hear of a failure; the journal then says that it was not closed cleanly.
+            let _ = log.close();
         }
     }
 }
@@ -312,13 +305,14 @@ impl Drop for DirectoryStore {
 mod tests {
     use super::*;
     use crate::log::RESERVE;
-    use crate::testing::{TempDir, outbound, reset, session};
+    use crate::testing::{TempDir, key, outbound, reset, session};
 
     #[test]
     fn after_a_reset_no_number_passes_the_mark_that_the_reset_will_get() {
         let dir = TempDir::new("limit");
         let mut store = DirectoryStore::new(dir.path());
-        let (key, _) = store.open(&session("A")).unwrap();
+        let key = key(0);
+        store.open(key, &session("A")).unwrap();
         for record in [outbound(1_000_000, b"x"), reset(1, 1)] {
             store.begin();
             store.append(key, &record).unwrap();

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Connection, Generation, RecordKind, StoreError};
+use fixbolt_session::store::{ConnectionNumber, Generation, RecordKind, StoreError};
 use fixbolt_session::{SessionId, Utc};
 
 use crate::layout::{HEAD_COPIES, HeadState, SEGMENT_HEADER};
@@ -39,7 +39,7 @@ pub struct SessionReport {
     /// Failed attempts at the inbound message `next_in`.
     pub attempts: u32,
     /// The last connection's number.
-    pub connection: Connection,
+    pub connection: ConnectionNumber,
     /// Wall clock of the first and the last record.
     pub span: Option<(Utc, Utc)>,
     /// Segment files.

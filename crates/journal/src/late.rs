@@ -5,10 +5,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
+use fixbolt_session::{SessionId, WorkerWaker};
 
 /// Wraps a store and acknowledges every commit three turns late.
 ///
@@ -21,6 +22,7 @@ pub struct LateStore<S> {
     waiting: RefCell<VecDeque<(Position, u64)>>,
     calls: Cell<u64>,
     acknowledged: Cell<Position>,
+    waker: Option<Arc<dyn WorkerWaker>>,
 }
 
 impl<S: Store> LateStore<S> {
@@ -30,13 +32,31 @@ impl<S: Store> LateStore<S> {
     /// Wraps `inner`.
     pub fn new(inner: S) -> Self {
         let acknowledged = Cell::new(inner.durable());
-        Self { inner, waiting: RefCell::new(VecDeque::new()), calls: Cell::new(0), acknowledged }
+        Self { inner, waiting: RefCell::new(VecDeque::new()), calls: Cell::new(0), acknowledged, waker: None }
+    }
+}
+
+impl<S> LateStore<S> {
+    /// Has the driver ask again: it is the next call that acknowledges more.
+    fn ask_again(&self) {
+        if let Some(waker) = &self.waker {
+            waker.store_advanced();
+        }
     }
 }
 
 impl<S: Store> Store for LateStore<S> {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        self.inner.open(session)
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.inner.open(key, session)
+    }
+
+    fn keeps_messages(&self) -> bool {
+        self.inner.keeps_messages()
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.inner.set_waker(Arc::clone(&waker));
+        self.waker = Some(waker);
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
@@ -57,6 +77,7 @@ impl<S: Store> Store for LateStore<S> {
         let last = waiting.back().map_or(self.acknowledged.get(), |(p, _)| *p);
         if position > last {
             waiting.push_back((position, self.calls.get() + 1 + Self::TURNS));
+            self.ask_again();
         }
         Ok(position)
     }
@@ -74,6 +95,9 @@ impl<S: Store> Store for LateStore<S> {
             }
             self.acknowledged.set(position);
             waiting.pop_front();
+        }
+        if !waiting.is_empty() {
+            self.ask_again();
         }
         self.acknowledged.get()
     }
@@ -104,12 +128,12 @@ impl<S: Store> Store for LateStore<S> {
 mod tests {
     use super::*;
     use crate::MemoryStore;
-    use crate::testing::{outbound, session};
+    use crate::testing::{opened, outbound};
 
     #[test]
     fn a_commit_is_acknowledged_three_turns_later() {
         let mut store = LateStore::new(MemoryStore::new());
-        let (key, _) = store.open(&session("A")).unwrap();
+        let (key, _) = opened(&mut store, "A").unwrap();
         let mut committed = Vec::new();
         for n in 1..=10 {
             store.begin();

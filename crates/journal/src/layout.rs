@@ -3,7 +3,7 @@
 //! Pure functions over byte slices; this module opens no file and decides nothing about damage.
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Connection, Generation, Record, RecordFlags, RecordKind};
+use fixbolt_session::store::{ConnectionNumber, Generation, Record, RecordFlags, RecordKind};
 use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::checksum;
@@ -75,7 +75,7 @@ pub(crate) struct Header {
     pub(crate) marks: u8,
     pub(crate) flags: RecordFlags,
     pub(crate) generation: Generation,
-    pub(crate) connection: Connection,
+    pub(crate) connection: ConnectionNumber,
     pub(crate) seq: SeqNum,
     pub(crate) next_in: SeqNum,
     pub(crate) cause: Option<SeqNum>,
@@ -160,7 +160,7 @@ impl Header {
             marks,
             flags: RecordFlags(u16_at(h, 14)),
             generation: Generation(u32_at(h, 16)),
-            connection: Connection(u32_at(h, 20)),
+            connection: ConnectionNumber(u32_at(h, 20)),
             seq: SeqNum(u64_at(h, 24)),
             next_in: SeqNum(u64_at(h, 32)),
             cause: Some(SeqNum(u64_at(h, 40))).filter(|n| *n != SeqNum::ZERO),
@@ -352,7 +352,7 @@ mod tests {
             marks: FIRST | LAST,
             flags: RecordFlags::ADMIN,
             generation: Generation(3),
-            connection: Connection(4),
+            connection: ConnectionNumber(4),
             seq: SeqNum(5),
             next_in: SeqNum(6),
             cause: Some(SeqNum(7)),

@@ -6,7 +6,7 @@
 use fixbolt_codec::SeqNum;
 use fixbolt_session::Utc;
 use fixbolt_session::store::{
-    Connection, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, StoreError,
 };
 
 /// The running totals of one session.
@@ -15,7 +15,7 @@ pub(crate) struct Ledger {
     pub(crate) generation: Generation,
     pub(crate) next_in: SeqNum,
     pub(crate) next_out: SeqNum,
-    pub(crate) connection: Connection,
+    pub(crate) connection: ConnectionNumber,
     pub(crate) since: Option<Utc>,
     pub(crate) attempts: u32,
 }
@@ -26,7 +26,7 @@ impl Default for Ledger {
             generation: Generation(0),
             next_in: SeqNum::ONE,
             next_out: SeqNum::ONE,
-            connection: Connection(0),
+            connection: ConnectionNumber(0),
             since: None,
             attempts: 0,
         }

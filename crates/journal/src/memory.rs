@@ -3,12 +3,12 @@
 //! Each session has a ring of a fixed number of bytes; the oldest records make room for new ones, and what is gone is
 //! gap-filled when asked for. It refuses to be durable: a restart begins at 1.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::{ControlFlow, RangeInclusive};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    Connection, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+    ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
     StoreError,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
@@ -18,8 +18,11 @@ use crate::ledger::{Ledger, is_original};
 /// A message store in memory with a bounded number of bytes a session.
 pub struct MemoryStore {
     limit: usize,
-    sessions: Vec<Session>,
-    touched: Vec<u32>,
+    /// By the keys' places.
+    sessions: Vec<Option<Session>>,
+    /// Numbers of sessions that were closed.
+    closed: HashMap<SessionId, Ledger>,
+    touched: Vec<usize>,
     in_turn: bool,
     position: u64,
 }
@@ -31,7 +34,8 @@ impl MemoryStore {
     /// A store that keeps the last `limit` bytes of every session (messages and 96 bytes of bookkeeping each).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        Self { limit, sessions: Vec::new(), touched: Vec::new(), in_turn: false, position: 0 }
+        let (sessions, closed, touched) = (Vec::new(), HashMap::new(), Vec::new());
+        Self { limit, sessions, closed, touched, in_turn: false, position: 0 }
     }
 
     /// A store with [`MemoryStore::DEFAULT_LIMIT`].
@@ -49,7 +53,6 @@ impl Default for MemoryStore {
 
 struct Session {
     id: SessionId,
-    open: bool,
     in_turn: bool,
     committed: Ledger,
     pending: Ledger,
@@ -57,33 +60,33 @@ struct Session {
 }
 
 impl Store for MemoryStore {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        if let Some(n) = self.sessions.iter().position(|s| s.id == *session) {
-            let known = &mut self.sessions[n];
-            if known.open {
-                return Err(StoreError::Locked {
-                    place: format!("{session} in memory"),
-                    holder: "this process".to_owned(),
-                });
-            }
-            known.open = true;
-            return Ok((SessionKey(n as u32), known.committed.recovered()));
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        if self.sessions.iter().flatten().any(|open| open.id == *session) {
+            return Err(StoreError::Locked {
+                place: format!("{session} in memory"),
+                holder: "this process".to_owned(),
+            });
         }
-        let ledger = Ledger::default();
-        self.sessions.push(Session {
+        let ledger = self.closed.remove(session).unwrap_or_default();
+        if self.sessions.len() <= key.index() {
+            self.sessions.resize_with(key.index() + 1, || None);
+        }
+        self.sessions[key.index()] = Some(Session {
             id: session.clone(),
-            open: true,
             in_turn: false,
             committed: ledger,
             pending: ledger,
             ring: Ring::new(self.limit),
         });
         self.touched.reserve(self.sessions.len());
-        Ok((SessionKey(self.sessions.len() as u32 - 1), ledger.recovered()))
+        Ok(ledger.recovered())
     }
 
+    /// Numbers last as long as the store; messages are forgotten.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.sessions[session.0 as usize].open = false;
+        if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
+            self.closed.insert(open.id, open.committed);
+        }
         Ok(())
     }
 
@@ -94,11 +97,10 @@ impl Store for MemoryStore {
 
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         assert!(self.in_turn, "append outside a turn");
-        let s = &mut self.sessions[session.0 as usize];
-        assert!(s.open, "append to a closed session");
+        let s = self.sessions[session.index()].as_mut().expect("the session is open");
         if !s.in_turn {
             s.in_turn = true;
-            self.touched.push(session.0);
+            self.touched.push(session.index());
         }
         let mut pending = s.pending;
         pending.apply(record)?;
@@ -114,7 +116,7 @@ impl Store for MemoryStore {
             self.position += 1;
         }
         for n in self.touched.drain(..) {
-            let s = &mut self.sessions[n as usize];
+            let Some(s) = &mut self.sessions[n] else { continue };
             s.in_turn = false;
             s.committed = s.pending;
             s.ring.commit();
@@ -125,7 +127,7 @@ impl Store for MemoryStore {
     fn rollback(&mut self) {
         self.in_turn = false;
         for n in self.touched.drain(..) {
-            let s = &mut self.sessions[n as usize];
+            let Some(s) = &mut self.sessions[n] else { continue };
             s.in_turn = false;
             s.pending = s.committed;
             s.ring.rollback();
@@ -142,7 +144,8 @@ impl Store for MemoryStore {
         generation: Generation,
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError> {
-        Ok(self.sessions[session.0 as usize].ring.find(generation, range))
+        let open = self.sessions[session.index()].as_ref().expect("the session is open");
+        Ok(open.ring.find(generation, range))
     }
 
     fn replay(
@@ -150,7 +153,7 @@ impl Store for MemoryStore {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let s = &self.sessions[session.0 as usize];
+        let s = self.sessions[session.index()].as_ref().expect("the session is open");
         for n in s.ring.first_of(s.committed.generation)..s.ring.committed {
             if visit(s.ring.record(n)).is_break() {
                 break;
@@ -187,7 +190,7 @@ struct Entry {
     flags: RecordFlags,
     seq: SeqNum,
     next_in: SeqNum,
-    connection: Connection,
+    connection: ConnectionNumber,
     cause: Option<SeqNum>,
     utc: Utc,
     mono: Mono,
@@ -317,7 +320,7 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{inbound, outbound, reset, session};
+    use crate::testing::{inbound, opened, outbound, reset};
 
     fn numbers(store: &mut MemoryStore, key: SessionKey) -> Vec<u64> {
         let mut all = Vec::new();
@@ -333,7 +336,7 @@ mod tests {
     #[test]
     fn a_committed_message_is_read_back_and_a_rolled_back_one_leaves_nothing() {
         let mut store = MemoryStore::new();
-        let (key, recovered) = store.open(&session("A")).unwrap();
+        let (key, recovered) = opened(&mut store, "A").unwrap();
         assert_eq!(recovered, Recovered::default());
         store.begin();
         store.append(key, &inbound(1, b"in")).unwrap();
@@ -350,14 +353,14 @@ mod tests {
         store.begin();
         assert_eq!(store.commit().unwrap(), p, "an empty turn is where the last one was");
         store.close(key).unwrap();
-        let (again, recovered) = store.open(&session("A")).unwrap();
+        let (again, recovered) = opened(&mut store, "A").unwrap();
         assert_eq!((again, recovered.next_in, recovered.next_out), (key, SeqNum(2), SeqNum(2)));
     }
 
     #[test]
     fn the_oldest_messages_make_room_and_are_gone() {
         let mut store = MemoryStore::with_limit(1000);
-        let (key, _) = store.open(&session("A")).unwrap();
+        let (key, _) = opened(&mut store, "A").unwrap();
         for n in 1..=100 {
             store.begin();
             store.append(key, &outbound(n, format!("message {n}").as_bytes())).unwrap();
@@ -376,7 +379,7 @@ mod tests {
     #[test]
     fn a_turn_larger_than_the_ring_is_refused_and_rolled_back() {
         let mut store = MemoryStore::with_limit(400);
-        let (key, _) = store.open(&session("A")).unwrap();
+        let (key, _) = opened(&mut store, "A").unwrap();
         store.begin();
         store.append(key, &outbound(1, &[b'x'; 100])).unwrap();
         store.append(key, &outbound(2, &[b'x'; 100])).unwrap();
@@ -392,7 +395,7 @@ mod tests {
     #[test]
     fn a_generation_hides_the_numbers_of_the_one_before() {
         let mut store = MemoryStore::new();
-        let (key, _) = store.open(&session("A")).unwrap();
+        let (key, _) = opened(&mut store, "A").unwrap();
         store.begin();
         store.append(key, &outbound(1, b"old")).unwrap();
         store.commit().unwrap();
@@ -410,7 +413,7 @@ mod tests {
     #[should_panic(expected = "append outside a turn")]
     fn appending_outside_a_turn_is_the_callers_mistake() {
         let mut store = MemoryStore::new();
-        let (key, _) = store.open(&session("A")).unwrap();
+        let (key, _) = opened(&mut store, "A").unwrap();
         let _ = store.append(key, &outbound(1, b"x"));
     }
 }

@@ -1,5 +1,6 @@
 //! A store that keeps numbers while the process lives and no message at all: every resend is a gap fill.
 
+use std::collections::HashMap;
 use std::ops::{ControlFlow, RangeInclusive};
 
 use fixbolt_codec::SeqNum;
@@ -11,15 +12,17 @@ use crate::ledger::Ledger;
 /// A store that persists nothing.
 #[derive(Default)]
 pub struct NoStore {
-    sessions: Vec<Session>,
-    touched: Vec<u32>,
+    /// By the keys' places.
+    sessions: Vec<Option<Session>>,
+    /// Numbers of sessions that were closed.
+    closed: HashMap<SessionId, Ledger>,
+    touched: Vec<usize>,
     in_turn: bool,
     position: u64,
 }
 
 struct Session {
     id: SessionId,
-    open: bool,
     in_turn: bool,
     committed: Ledger,
     pending: Ledger,
@@ -34,34 +37,28 @@ impl NoStore {
 }
 
 impl Store for NoStore {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        let n = match self.sessions.iter().position(|s| s.id == *session) {
-            Some(n) if self.sessions[n].open => {
-                return Err(StoreError::Locked {
-                    place: format!("{session} without store"),
-                    holder: "this process".to_owned(),
-                });
-            }
-            Some(n) => n,
-            None => {
-                let ledger = Ledger::default();
-                self.sessions.push(Session {
-                    id: session.clone(),
-                    open: false,
-                    in_turn: false,
-                    committed: ledger,
-                    pending: ledger,
-                });
-                self.touched.reserve(self.sessions.len());
-                self.sessions.len() - 1
-            }
-        };
-        self.sessions[n].open = true;
-        Ok((SessionKey(n as u32), self.sessions[n].committed.recovered()))
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        if self.sessions.iter().flatten().any(|open| open.id == *session) {
+            return Err(StoreError::Locked {
+                place: format!("{session} without store"),
+                holder: "this process".to_owned(),
+            });
+        }
+        let ledger = self.closed.remove(session).unwrap_or_default();
+        if self.sessions.len() <= key.index() {
+            self.sessions.resize_with(key.index() + 1, || None);
+        }
+        self.sessions[key.index()] =
+            Some(Session { id: session.clone(), in_turn: false, committed: ledger, pending: ledger });
+        self.touched.reserve(self.sessions.len());
+        Ok(ledger.recovered())
     }
 
+    /// Numbers last as long as the store; messages are forgotten.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.sessions[session.0 as usize].open = false;
+        if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
+            self.closed.insert(open.id, open.committed);
+        }
         Ok(())
     }
 
@@ -72,11 +69,10 @@ impl Store for NoStore {
 
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         assert!(self.in_turn, "append outside a turn");
-        let s = &mut self.sessions[session.0 as usize];
-        assert!(s.open, "append to a closed session");
+        let s = self.sessions[session.index()].as_mut().expect("the session is open");
         if !s.in_turn {
             s.in_turn = true;
-            self.touched.push(session.0);
+            self.touched.push(session.index());
         }
         s.pending.apply(record)
     }
@@ -88,7 +84,7 @@ impl Store for NoStore {
             self.position += 1;
         }
         for n in self.touched.drain(..) {
-            let s = &mut self.sessions[n as usize];
+            let Some(s) = &mut self.sessions[n] else { continue };
             s.in_turn = false;
             s.committed = s.pending;
         }
@@ -98,7 +94,7 @@ impl Store for NoStore {
     fn rollback(&mut self) {
         self.in_turn = false;
         for n in self.touched.drain(..) {
-            let s = &mut self.sessions[n as usize];
+            let Some(s) = &mut self.sessions[n] else { continue };
             s.in_turn = false;
             s.pending = s.committed;
         }
@@ -125,6 +121,10 @@ impl Store for NoStore {
         Ok(())
     }
 
+    fn keeps_messages(&self) -> bool {
+        false
+    }
+
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
         None
     }
@@ -133,12 +133,12 @@ impl Store for NoStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{outbound, session};
+    use crate::testing::{opened, outbound};
 
     #[test]
     fn numbers_last_as_long_as_the_process_and_messages_not_at_all() {
         let mut store = NoStore::new();
-        let (key, _) = store.open(&session("A")).unwrap();
+        let (key, _) = opened(&mut store, "A").unwrap();
         store.begin();
         store.append(key, &outbound(1, b"gone")).unwrap();
         store.commit().unwrap();
@@ -146,8 +146,8 @@ mod tests {
         store.append(key, &outbound(2, b"never was")).unwrap();
         store.rollback();
         assert_eq!(store.read(key, Generation(0), SeqNum(1)..=SeqNum::MAX).unwrap(), None);
-        assert!(matches!(store.open(&session("A")), Err(StoreError::Locked { .. })));
+        assert!(matches!(opened(&mut store, "A"), Err(StoreError::Locked { .. })));
         store.close(key).unwrap();
-        assert_eq!(store.open(&session("A")).unwrap().1.next_out, SeqNum(2));
+        assert_eq!(opened(&mut store, "A").unwrap().1.next_out, SeqNum(2));
     }
 }

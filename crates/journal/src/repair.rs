@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    Connection, Generation, Record, RecordFlags, RecordKind, SessionKey, StoreError,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, SessionKey, StoreError,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
@@ -202,7 +202,7 @@ impl Work {
                 marks: 0,
                 flags: RecordFlags::default(),
                 generation: Generation(0),
-                connection: Connection(0),
+                connection: ConnectionNumber(0),
                 seq: SeqNum::ZERO,
                 next_in: SeqNum::ZERO,
                 cause: None,
@@ -264,7 +264,7 @@ impl Work {
         let opening = Opening {
             directory: directory.to_owned(),
             session: &session,
-            key: SessionKey(0),
+            key: SessionKey::new(0, 0, 0),
             backend: Arc::clone(&self.backend),
             sizes: (DirectoryStore::SMALLEST_SEGMENT, DirectoryStore::LARGEST_SEGMENT),
         };

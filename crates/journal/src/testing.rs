@@ -1,8 +1,15 @@
 //! Records for the crate's own tests.
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Connection, Record, RecordFlags, RecordKind};
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::store::{
+    ConnectionNumber, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
+};
+use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
+
+/// The key of the session that is opened as number `n`.
+pub(crate) fn key(n: u32) -> SessionKey {
+    SessionKey::new(0, n, n)
+}
 
 pub(crate) fn session(target: &str) -> SessionId {
     SessionId::new("FIX.4.4", "VENUE", target).unwrap()
@@ -14,7 +21,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
         flags: RecordFlags::default(),
         seq: SeqNum(seq),
         next_in: SeqNum(next_in),
-        connection: Connection(1),
+        connection: ConnectionNumber(1),
         cause: None,
         utc: Utc(seq.saturating_add(1_000_000)),
         mono: Mono(seq),
@@ -36,6 +43,12 @@ pub(crate) fn attempt(seq: u64) -> Record<'static> {
 
 pub(crate) fn reset(next_out: u64, next_in: u64) -> Record<'static> {
     record(RecordKind::Reset, next_out, next_in, b"test: reset")
+}
+
+/// Opens session A or B under a key of its own.
+pub(crate) fn opened(store: &mut impl Store, target: &str) -> Result<(SessionKey, Recovered), StoreError> {
+    let key = key(u32::from(target == "B"));
+    store.open(key, &session(target)).map(|recovered| (key, recovered))
 }
 
 /// A directory of its own that goes with the value. In memory where the machine has such a place: these tests are about

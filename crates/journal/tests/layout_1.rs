@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_journal::{DirectoryStore, JournalReader};
-use fixbolt_session::store::{Connection, Generation, Record, RecordFlags, RecordKind, Recovered, Store};
+use fixbolt_session::store::{
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+};
 use fixbolt_session::{Mono, SessionId, Utc};
 
 const FIXTURE: &str = "tests/fixtures/layout-1.txt";
@@ -23,7 +25,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
         flags: RecordFlags::default(),
         seq: SeqNum(seq),
         next_in: SeqNum(next_in),
-        connection: Connection(2),
+        connection: ConnectionNumber(2),
         cause: (kind == RecordKind::Outbound).then_some(SeqNum(next_in - 1)),
         utc: Utc(1_795_297_199_000_000_000 + seq),
         mono: Mono(1_000 + seq),
@@ -51,7 +53,8 @@ fn turns() -> Vec<Vec<Record<'static>>> {
 fn write_fixture() {
     let base = std::env::temp_dir().join(format!("fixbolt-journal-fixture-{}", std::process::id()));
     let mut store = DirectoryStore::new(&base).with_segments(4096, 4096);
-    let (key, _) = store.open(&session()).unwrap();
+    let key = SessionKey::new(0, 0, 0);
+    store.open(key, &session()).unwrap();
     for turn in turns() {
         store.begin();
         for r in &turn {
@@ -126,7 +129,8 @@ fn a_journal_of_layout_1_is_read_and_continued() {
     assert_eq!(read(&base), expected);
 
     let mut store = DirectoryStore::new(&base);
-    let (key, recovered) = store.open(&session()).unwrap();
+    let key = SessionKey::new(0, 0, 0);
+    let recovered = store.open(key, &session()).unwrap();
     let since = Some(record(RecordKind::Reset, 1, 1, b"").utc);
     assert_eq!(
         recovered,
@@ -134,7 +138,7 @@ fn a_journal_of_layout_1_is_read_and_continued() {
             generation: Generation(1),
             next_in: SeqNum(2),
             next_out: SeqNum(6),
-            connection: Connection(2),
+            connection: ConnectionNumber(2),
             since,
             attempts: 1,
             given_up: None,

@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::SessionId;
-use fixbolt_session::store::{Store, StoreError};
+use fixbolt_session::store::{SessionKey, Store, StoreError};
 
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const CHILD: &str = "FIXBOLT_JOURNAL_LOCK_TEST";
 
 fn session() -> SessionId {
@@ -16,7 +17,7 @@ fn session() -> SessionId {
 /// In the child: holds the journal until its input ends.
 fn hold(base: &str) {
     let mut store = DirectoryStore::new(base);
-    store.open(&session()).unwrap();
+    store.open(KEY, &session()).unwrap();
     println!("\nholding");
     std::io::stdout().flush().unwrap();
     let mut line = String::new();
@@ -42,7 +43,9 @@ fn a_second_process_is_refused_and_a_dead_one_holds_nothing() {
     assert!(lines.any(|line| line.unwrap() == "holding"));
 
     let mut store = DirectoryStore::new(&base);
-    let Err(StoreError::Locked { place, holder }) = store.open(&session()) else { panic!("not refused") };
+    let Err(StoreError::Locked { place, holder }) = store.open(KEY, &session()) else {
+        panic!("not refused")
+    };
     assert!(place.ends_with("FIX.4.2-VENUE-TRADER"), "{place}");
     assert!(holder.starts_with(&format!("process {} on ", child.id())), "{holder}");
     assert!(holder.contains(" since 20"), "{holder}");
@@ -51,7 +54,7 @@ fn a_second_process_is_refused_and_a_dead_one_holds_nothing() {
 
     drop(child.stdin.take());
     child.wait().unwrap();
-    let (_, recovered) = store.open(&session()).unwrap();
+    let recovered = store.open(KEY, &session()).unwrap();
     assert_eq!((recovered.damage, recovered.given_up), (None, None));
     drop(store);
     std::fs::remove_dir_all(base).unwrap();

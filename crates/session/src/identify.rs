@@ -2,9 +2,9 @@
 
 use fixbolt_codec::{Frame, Framer, Index, Span};
 
+use crate::fix::{msg_type, tag};
 use crate::id::SessionId;
-use crate::inbound::tag;
-use crate::slot::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+use crate::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 
 /// What the first bytes of a connection say.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ pub fn identify(bytes: &[u8]) -> Identity {
     let Ok(message) = index.build(framed) else {
         return Identity::Refused("the first message is garbled");
     };
-    if message.msg_type() != b"A" {
+    if message.msg_type() != msg_type::LOGON {
         return Identity::Refused("the first message is not a Logon");
     }
     let text = |value: Option<&[u8]>| {

@@ -1,638 +1,480 @@
-//! What happens to a message of the counterparty: the checks in the order of the session standard, and the reaction to each.
+//! What is to be done about a message of the counterparty: the checks in the order of the session standard. Nothing is changed
+//! here.
 //!
 //! Numbers in comments are the steps of that order and the official test cases.
 
-use core::time::Duration;
+use std::borrow::Cow;
 
-use fixbolt_codec::{FaultKind, FromField, Key, Message, SeqNum, Tag, ToField, UtcTimestamp, is_admin};
+use fixbolt_codec::{FaultKind, Message, SeqNum};
+use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
-use fixbolt_dictionary::SessionRejectReason;
+use crate::admin_message::{AdminMessage, Reject, missing, no_number};
+use crate::behavior::{
+    EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals, GapFillBackwards, LogoutText,
+    LogoutTooHigh, PossDupFault, RefTagId, ResendRequestBeyondGap, TooLow,
+};
+use crate::end::{Misbehavior, SessionEnd};
+use crate::event::Event;
+use crate::fix::{msg_type, tag};
+use crate::header::{Header, number, unix_nanos};
+use crate::reaction::{Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::session::Session;
+use crate::state::{Connection, Phase};
+use crate::time::Now;
 
-use crate::application::{Delivery, Event, Halt, Misbehaviour, SendError, SessionEnd};
-use crate::scene::{Outcome, Scene, Stop};
-use crate::slot::{Core, Posting};
-use crate::state::{Gap, Phase};
-use crate::store::{RecordFlags, RecordKind};
-
-/// The fields of the standard header that decide about a message, read once.
-#[derive(Clone, Copy)]
-pub(crate) struct Header<'m> {
-    pub(crate) msg_type: &'m [u8],
-    /// MsgSeqNum (34), when it is there and a number. Zero is one: a SequenceReset-Reset may carry it, else it is too low.
-    pub(crate) seq: Option<SeqNum>,
-    pub(crate) poss_dup: bool,
-    pub(crate) flags: RecordFlags,
+/// What the checks of a message come to, as far as they need no dictionary.
+#[allow(clippy::large_enum_variant)] // it is made and taken apart once a message, on the stack
+pub(crate) enum Arrived<'m> {
+    /// A connection's first message.
+    First,
+    /// A Logon with ResetSeqNumFlag=Y in a session that is logged on.
+    ResetLogon,
+    /// The message is due: the dictionary comes next, then [`due`].
+    Due(SeqNum),
+    Decided(Reaction<'m>),
 }
 
-impl<'m> Header<'m> {
-    pub(crate) fn read(message: &Message<'m>) -> Self {
-        let msg_type = message.msg_type();
-        let poss_dup = message.get(tag::POSS_DUP_FLAG) == Some(b"Y");
-        let mut flags = RecordFlags::default();
-        if is_admin(msg_type) {
-            flags = flags.with(RecordFlags::ADMIN);
-        }
-        if poss_dup {
-            flags = flags.with(RecordFlags::POSS_DUP);
-        }
-        // The largest number has none after it: a message with it would be expected again for ever.
-        let seq = message
-            .get(tag::MSG_SEQ_NUM)
-            .and_then(|v| SeqNum::from_field(v).ok())
-            .filter(|seq| *seq < SeqNum::MAX);
-        Self { msg_type, seq, poss_dup, flags }
-    }
+/// 14k: whether a field without `=` makes the message garbled.
+pub(crate) fn is_garbled(session: &Session, message: &Message<'_>) -> bool {
+    session.behavior.field_without_equals == FieldWithoutEquals::Ignored
+        && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
 }
 
-/// Tags that the session layer reads.
-pub(crate) mod tag {
-    use fixbolt_codec::Tag;
-
-    pub(crate) const BEGIN_SEQ_NO: Tag = Tag::new(7);
-    pub(crate) const END_SEQ_NO: Tag = Tag::new(16);
-    pub(crate) const MSG_SEQ_NUM: Tag = Tag::new(34);
-    pub(crate) const NEW_SEQ_NO: Tag = Tag::new(36);
-    pub(crate) const POSS_DUP_FLAG: Tag = Tag::new(43);
-    pub(crate) const SENDER_COMP_ID: Tag = Tag::new(49);
-    pub(crate) const SENDING_TIME: Tag = Tag::new(52);
-    pub(crate) const TARGET_COMP_ID: Tag = Tag::new(56);
-    pub(crate) const TEXT: Tag = Tag::new(58);
-    pub(crate) const ENCRYPT_METHOD: Tag = Tag::new(98);
-    pub(crate) const HEART_BT_INT: Tag = Tag::new(108);
-    pub(crate) const TEST_REQ_ID: Tag = Tag::new(112);
-    pub(crate) const ORIG_SENDING_TIME: Tag = Tag::new(122);
-    pub(crate) const GAP_FILL_FLAG: Tag = Tag::new(123);
-    pub(crate) const RESET_SEQ_NUM_FLAG: Tag = Tag::new(141);
-    pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
-}
-
-/// A session Reject (35=3) to be sent.
-#[derive(Clone, Copy)]
-pub(crate) struct Reject<'r> {
-    /// SessionRejectReason (373).
-    pub(crate) reason: u16,
-    /// RefTagID (371) as written; `None` leaves it out.
-    pub(crate) tag: Option<&'r [u8]>,
-    pub(crate) text: &'r str,
-}
-
-impl<'r> Reject<'r> {
-    /// What the application hears of it.
-    fn event(&self, seq: SeqNum) -> Event<'r> {
-        Event::Rejected { seq, reason: self.reason, tag: self.tag.unwrap_or_default(), text: self.text }
-    }
-}
-
-impl Scene<'_> {
-    /// One message of the counterparty, complete and with the right sum; `kept` when it came before its turn.
-    pub(crate) fn inbound(&mut self, message: Message<'_>, kept: bool) -> Result<(), Stop> {
-        let header = Header::read(&message);
-        // 14k: to QuickFIX a field without `=` makes the message garbled.
-        if self.core().is_quickfix() && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
+/// Steps 1 to 11: everything but the message's structure. `kept` if it came before its turn and was kept.
+pub(crate) fn arrived<'m>(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    kept: bool,
+    now: Now,
+) -> Arrived<'m> {
+    match connection.logon.phase {
+        Phase::Disconnected => return Arrived::Decided(Reaction::Ignore(None)),
+        Phase::AwaitingLogon | Phase::LogonSent => return Arrived::First,
+        // The counterparty has nothing more to say, but may have to ask for what it missed before our answer; unless the
+        // numbers are the next logon's already: nothing of this connection may use them.
+        Phase::LogoutAnswered
+            if session.settings.reset_on_logout || header.msg_type != msg_type::RESEND_REQUEST =>
         {
-            self.tell(&Event::Note("a message with a field without = is ignored"));
-            return Ok(());
+            return Arrived::Decided(Reaction::Ignore(None));
         }
-        // Any message that is not garbled proves life (session standard, heartbeats).
-        let now = self.now;
-        {
-            let core = self.core();
-            core.heard = (core.state.last_received, core.state.test_request);
-            core.state.last_received = now.mono;
-            core.state.test_request = None;
-        }
-        let reset_on_logout = self.core().settings.reset_on_logout;
-        match self.core().state.phase {
-            Phase::Disconnected => return Err(Stop),
-            Phase::AwaitingLogon | Phase::LogonSent => return self.first_message(&header, message),
-            // The counterparty has nothing more to say, but may have to ask for what it missed before our answer; unless the
-            // numbers are the next logon's already: nothing of this connection may use them.
-            Phase::LogoutAnswered if reset_on_logout || header.msg_type != b"2" => return Ok(()),
-            _ => {}
-        }
-        // 4: a message without number cannot be placed.
-        let Some(seq) = header.seq else {
-            if !self.core().says_why() {
-                self.close(SessionEnd::PeerMisbehaved(Misbehaviour::NoMsgSeqNum));
-                return Err(Stop);
-            }
-            return self.misbehaved(
-                "Received message without MsgSeqNum",
-                None,
-                &message,
-                Misbehaviour::NoMsgSeqNum,
-            );
-        };
-        // 5, test case 2i.
-        if message.begin_string() != self.core().settings.id.begin_string().as_bytes() {
-            return self.other_begin_string(&header, seq, &message);
-        }
-        if let Some(result) = self.check_comp_ids(&header, seq, &message) {
-            return result;
-        }
+        Phase::LogoutAnswered | Phase::LoggedOn | Phase::LogoutSent => {}
+    }
+    // 4: a message without number cannot be placed.
+    let Some(seq) = header.seq else {
+        return Arrived::Decided(without_number(session.behavior.message_without_seq_num));
+    };
+    let decided = other_begin_string(session, message)
+        .or_else(|| comp_ids(session, header, seq))
         // What was kept had the right time when it came.
-        if !kept && let Some(result) = self.check_sending_time(&header, seq, &message) {
-            return result;
-        }
-        // Rule 5.1: a reset by agreement comes with number 1 whatever is due.
-        let reset = header.msg_type == b"A" && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y");
-        if reset && !header.poss_dup && self.core().state.phase == Phase::LoggedOn {
-            return self.reset_in_session(&header, seq, &message);
-        }
-        // 8: a Reset is obeyed whatever its own number is.
-        if header.msg_type == b"4" && message.get(tag::GAP_FILL_FLAG) != Some(b"Y") {
-            return self.sequence_reset(&header, seq, &message);
-        }
-        // QuickFIX takes a Logout whatever its number is.
-        let quickfix = self.core().is_quickfix();
-        if quickfix && header.msg_type == b"5" {
-            return self.logout_received(&header, seq, &message);
-        }
-        let next_in = self.core().state.next_in;
-        if seq < next_in {
-            return self.too_low(&header, seq, &message);
-        }
-        // 10: PossDup of a message that is due. QuickFIX looks at OrigSendingTime only when the number is too low.
-        if header.poss_dup
-            && !quickfix
-            && let Some(reject) = poss_dup_fault(self.core(), &message)
-        {
-            return if seq == next_in { self.reject(seq, &message, reject) } else { Ok(()) };
-        }
-        // 11, test case 2b.
-        if seq > next_in {
-            return self.too_high(&header, seq, &message);
-        }
-        self.dispatch(&header, seq, message)
+        .or_else(|| if kept { None } else { sending_time(session, header, seq, now) });
+    if let Some(reaction) = decided {
+        return Arrived::Decided(reaction);
     }
+    // Rule 5.1: a reset by agreement comes with number 1 whatever is due.
+    if connection.logon.phase == Phase::LoggedOn && !header.poss_dup && header.is_reset_logon(message) {
+        return Arrived::ResetLogon;
+    }
+    // 8: a Reset is obeyed whatever its own number is.
+    if header.is_reset(message) {
+        return Arrived::Decided(sequence_reset(session, header, message, seq));
+    }
+    let next_in = session.state.stored.next_in;
+    if seq < next_in {
+        return Arrived::Decided(too_low(session, connection, header, message, seq));
+    }
+    // 11, test case 2b.
+    if seq > next_in {
+        return Arrived::Decided(too_high(session, connection, header, message, seq));
+    }
+    // 10: PossDup of a message that is due.
+    if header.poss_dup
+        && let Some((reject, consequence)) = poss_dup_fault(session, header, message, true)
+    {
+        return Arrived::Decided(reject_poss_dup(session, header, seq, reject, consequence));
+    }
+    Arrived::Due(seq)
+}
 
-    /// A message that is due: structure, then whoever handles its type.
-    fn dispatch(&mut self, header: &Header<'_>, seq: SeqNum, message: Message<'_>) -> Result<(), Stop> {
-        if let Some(found) = self.violation(seq, &message) {
-            let mut digits = [0; 20];
-            return self.reject(seq, &message, found.reject(&mut digits));
+/// Steps 15 and on: what a message of this type asks for. It is due, and in order.
+pub(crate) fn due<'m>(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Reaction<'m> {
+    match header.msg_type {
+        msg_type::HEARTBEAT => Answer::take().into(),
+        msg_type::REJECT => {
+            Answer { told: Told::Event(Event::RejectReceived { message: *message }), ..Answer::take() }.into()
         }
+        msg_type::SEQUENCE_RESET => sequence_reset(session, header, message, seq),
         // A message sent again that only the session layer would act on has had its effect (rule 6.8).
-        let result = match header.msg_type {
-            b"0" => self.accept(header, seq, &message),
-            b"1" => self.test_request(header, seq, &message),
-            b"2" => self.resend_requested(header, seq, &message),
-            b"3" => {
-                self.tell(&Event::RejectReceived { message });
-                self.accept(header, seq, &message)
-            }
-            b"4" => self.sequence_reset(header, seq, &message),
-            b"5" => self.logout_received(header, seq, &message),
-            b"A" => self.logon_again(header, seq, &message),
-            _ => self.application_message(header, seq, message),
-        };
-        result?;
-        self.gap_may_be_closed()
-    }
-
-    /// Takes a message that asks for nothing.
-    pub(crate) fn accept(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: &Message<'_>,
-    ) -> Result<(), Stop> {
-        self.take(header, seq, message, |_| Ok(()))
-    }
-
-    /// Runs `act` in a turn that takes the message: its number is used up and it is recorded.
-    pub(crate) fn take(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: &Message<'_>,
-        act: impl FnOnce(&mut Self) -> Result<(), SendError>,
-    ) -> Result<(), Stop> {
-        self.turn(|scene| {
-            if seq == scene.core().state.next_in {
-                scene.core().advance();
-            }
-            scene.record(seq, message, header.flags)?;
-            act(scene)
-        })
-    }
-
-    /// Answers with a Reject; the message's number is used up when it was due.
-    pub(crate) fn reject(
-        &mut self,
-        seq: SeqNum,
-        message: &Message<'_>,
-        reject: Reject<'_>,
-    ) -> Result<(), Stop> {
-        let header = Header::read(message);
-        // A Reject is never answered with one: two sides would do so for ever (session standard, Reject).
-        if header.msg_type == b"3" {
-            self.take(&header, seq, message, |_| Ok(()))?;
-            self.tell(&Event::Note("a Reject that is itself not in order was passed over"));
-            self.tell(&Event::RejectReceived { message: *message });
-            return self.gap_may_be_closed();
+        msg_type::TEST_REQUEST | msg_type::RESEND_REQUEST | msg_type::LOGOUT | msg_type::LOGON
+            if header.poss_dup =>
+        {
+            Answer::take().into()
         }
-        self.take(&header, seq, message, |scene| scene.write_reject(seq, message, reject))?;
-        self.tell(&reject.event(seq));
-        self.gap_may_be_closed()
-    }
-
-    /// Reject (35=3) with what the session's version knows of it.
-    pub(crate) fn write_reject(
-        &mut self,
-        seq: SeqNum,
-        message: &Message<'_>,
-        reject: Reject<'_>,
-    ) -> Result<(), SendError> {
-        let fields_known = self.core().is_42_or_later();
-        let reason = SessionRejectReason::from_number(reject.reason)
-            .for_version(self.core().settings.id.begin_string().as_bytes());
-        self.post(b"3", Posting::New { cause: Some(seq) }, Some(message), |body| {
-            body.field(Key::new(45), &seq.0);
-            if fields_known {
-                if let Some(tag) = reject.tag.filter(|tag| !tag.is_empty() && tag.len() <= REFLECTED_MAX) {
-                    body.bytes(Key::new(371), tag);
-                }
-                if message.msg_type().len() <= REFLECTED_MAX {
-                    body.bytes(Key::new(372), message.msg_type());
-                }
-                if let Some(reason) = reason {
-                    body.field(Key::new(373), &u64::from(reason.number()));
-                }
-            }
-            if !reject.text.is_empty() {
-                body.bytes(Key::new(58), reject.text.as_bytes());
-            }
-        })?;
-        Ok(())
-    }
-
-    /// Logout with text, then the connection is closed: the counterparty broke the session.
-    pub(crate) fn misbehaved(
-        &mut self,
-        text: &str,
-        cause: Option<SeqNum>,
-        message: &Message<'_>,
-        what: Misbehaviour,
-    ) -> Result<(), Stop> {
-        let header = Header::read(message);
-        let seq = header.seq.unwrap_or(SeqNum::ZERO);
-        self.turn(|scene| {
-            scene.record(seq, message, header.flags)?;
-            scene.logout_and_close(text, cause, SessionEnd::PeerMisbehaved(what))
-        })?;
-        Err(Stop)
-    }
-
-    /// 5, test case 2i: its number is not used.
-    fn other_begin_string(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: &Message<'_>,
-    ) -> Result<(), Stop> {
-        let end = SessionEnd::PeerMisbehaved(Misbehaviour::BeginString);
-        self.turn(|scene| {
-            scene.record(seq, message, header.flags)?;
-            scene.logout_and_wait("Incorrect BeginString", None, end)
-        })
-    }
-
-    /// 6, test case 2k. `None` goes on.
-    fn check_comp_ids(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: &Message<'_>,
-    ) -> Option<Result<(), Stop>> {
-        let core = self.core();
-        if !core.settings.check_comp_id {
-            return None;
-        }
-        let id = &core.settings.id;
-        let expected =
-            [(tag::SENDER_COMP_ID, id.target_comp_id()), (tag::TARGET_COMP_ID, id.sender_comp_id())];
-        let (at_fault, came) = expected
-            .into_iter()
-            .map(|(tag, expected)| (tag, expected, message.get(tag)))
-            .find_map(|(tag, expected, came)| (came != Some(expected.as_bytes())).then_some((tag, came)))?;
-        let name: &[u8] = if at_fault == tag::SENDER_COMP_ID { b"49" } else { b"56" };
-        if came.is_none() {
-            let reject = Reject { reason: 1, tag: Some(name), text: "Required tag missing" };
-            return Some(self.reject(seq, message, reject));
-        }
-        // QuickFIX looks for empty fields first (14d).
-        if came == Some(b"") && core.is_quickfix() {
-            let reject = Reject { reason: 4, tag: Some(name), text: "Tag specified without a value" };
-            return Some(self.reject(seq, message, reject));
-        }
-        // QuickFIX names no field here.
-        let named = (!core.is_quickfix()).then_some(name);
-        let reject = Reject { reason: 9, tag: named, text: "CompID problem" };
-        Some(self.reject_and_log_out(header, seq, message, reject, Misbehaviour::CompId))
-    }
-
-    /// 7, test case 2o. `None` goes on.
-    fn check_sending_time(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: &Message<'_>,
-    ) -> Option<Result<(), Stop>> {
-        let Some(value) = message.get(tag::SENDING_TIME) else {
-            let reject = Reject { reason: 1, tag: Some(b"52"), text: "Required tag missing" };
-            return Some(self.reject(seq, message, reject));
-        };
-        let Some(sent) = unix_nanos(value) else {
-            let reject = Reject { reason: 6, tag: Some(b"52"), text: "Incorrect data format for value" };
-            return Some(self.reject(seq, message, reject));
-        };
-        let now = self.now.utc.0;
-        let threshold = self.core().settings.sending_time_threshold?;
-        if Duration::from_nanos(now.abs_diff(sent)) <= threshold {
-            return None;
-        }
-        let named: Option<&[u8]> = if self.core().is_quickfix() { None } else { Some(b"52") };
-        let reject = Reject { reason: 10, tag: named, text: "SendingTime accuracy problem" };
-        Some(self.reject_and_log_out(header, seq, message, reject, Misbehaviour::SendingTime))
-    }
-
-    fn reject_and_log_out(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: &Message<'_>,
-        reject: Reject<'_>,
-        what: Misbehaviour,
-    ) -> Result<(), Stop> {
-        let text = if self.core().is_quickfix() { "" } else { reject.text };
-        self.take(header, seq, message, |scene| {
-            scene.write_reject(seq, message, reject)?;
-            scene.logout_and_wait(text, Some(seq), SessionEnd::PeerMisbehaved(what))
-        })?;
-        self.tell(&reject.event(seq));
-        Ok(())
-    }
-
-    /// 9 and 10: a number that was due before.
-    fn too_low(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
-        if header.poss_dup {
-            // 2f, 2g: the Reject uses up no number but ours. QuickFIX logs out after 2f.
-            if let Some(reject) = poss_dup_fault(self.core(), message) {
-                if self.core().is_quickfix() && reject.reason == 10 {
-                    return self.reject_and_log_out(header, seq, message, reject, Misbehaviour::SendingTime);
-                }
-                return self.reject(seq, message, reject);
-            }
-            self.tell(&Event::DuplicateIgnored { seq });
-            return Ok(());
-        }
-        // QuickFIX answers a ResendRequest whatever its number is.
-        if self.core().is_quickfix() && header.msg_type == b"2" {
-            return self.resend_requested(header, seq, message);
-        }
-        let expected = self.core().state.next_in;
-        let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
-        self.misbehaved(&text, Some(seq), message, Misbehaviour::MsgSeqNumTooLow)
-    }
-
-    /// 11: numbers are missing in front of this message.
-    fn too_high(&mut self, header: &Header<'_>, seq: SeqNum, message: &Message<'_>) -> Result<(), Stop> {
-        match header.msg_type {
-            // The answer to our own Logout ends the session whatever is missing.
-            b"5" if self.core().state.phase == Phase::LogoutSent => {
-                return self.logout_received(header, seq, message);
-            }
-            // Answered first, so that two sides that wait for each other both go on (test case 20).
-            b"2" => {
-                self.resend_requested(header, seq, message)?;
-                self.core().state.request_answered = Some(seq);
-                if self.core().state.phase == Phase::LogoutAnswered {
-                    return Ok(());
-                }
-            }
-            b"5" => self.core().state.logout_waits = Some(seq),
-            _ => {}
-        }
-        // A gap fill from behind a gap is asked for again with the rest.
-        if header.msg_type != b"4" && !self.core().stash.keep(seq, message.bytes()) {
-            self.tell(&Event::Note("a message that came before its turn was dropped: too many are kept"));
-        }
-        // Two sides that both wait: whoever asks us has not got our request, or our gap is still open after it (20).
-        let again = if header.poss_dup {
-            self.core().replay_passed(seq)
-        } else {
-            header.msg_type == b"2" && !self.core().is_quickfix()
-        };
-        self.ask_for_gap(seq, header.poss_dup, again)
-    }
-
-    /// Asks for the missing numbers, once for as long as the gap is open; `again` when a replay has passed it by.
-    pub(crate) fn ask_for_gap(&mut self, received: SeqNum, replayed: bool, again: bool) -> Result<(), Stop> {
-        let now = self.now;
-        let patience = Duration::from_secs(u64::from(self.core().state.heart_bt_int.max(10)));
-        let next_in = self.core().state.next_in;
-        let (mut asked, mut end) = (1, received.previous());
-        if let Some(gap) = &mut self.core().state.gap {
-            let stuck = gap.begin == next_in;
-            if !again && !stuck {
-                // What was asked for is coming: patience begins anew with every step.
-                *gap = Gap { begin: next_in, asked: 1, asked_at: now.mono, ..*gap };
-                return Ok(());
-            }
-            if !again && now.mono - gap.asked_at < patience {
-                return Ok(());
-            }
-            // A counterparty that asks us and so makes us ask again has not failed to fill the gap.
-            let failed = u32::from(replayed || !again);
-            asked = if stuck { gap.asked + failed } else { 1 };
-            end = end.max(gap.end);
-        }
-        if asked > ASK_AT_MOST {
-            let text = format!("MsgSeqNum {next_in} was asked for {ASK_AT_MOST} times and never came");
-            let end = SessionEnd::PeerMisbehaved(Misbehaviour::GapNeverFilled);
-            self.turn(|scene| scene.logout_and_close(&text, None, end))?;
-            return Err(Stop);
-        }
-        let replayed = replayed.then_some(received);
-        self.turn(|scene| {
-            scene.core().state.gap = Some(Gap { begin: next_in, end, asked, asked_at: now.mono, replayed });
-            scene.resend_request(next_in, Some(received))?;
-            Ok(())
-        })?;
-        self.tell(&Event::GapDetected { expected: next_in, received });
-        Ok(())
-    }
-
-    /// After every step forward: is the gap closed, and did a Logout wait for that?
-    pub(crate) fn gap_may_be_closed(&mut self) -> Result<(), Stop> {
-        let core = self.core();
-        let next_in = core.state.next_in;
-        if core.state.gap.is_some_and(|gap| next_in > gap.end) {
-            core.state.gap = None;
-        }
-        // A Logout whose own turn is next is taken from the stash, unless that was full; else a gap fill has passed over it.
-        match core.state.logout_waits {
-            Some(seq) if next_in > seq || next_in == seq && !core.stash.has(seq) => {
-                core.state.logout_waits = None;
-                return self.answer_logout(None);
-            }
-            _ => {}
-        }
-        // What waits behind another gap shows it: no need to wait for the next message.
-        match core.stash.first_from(next_in) {
-            Some(ahead) if core.state.gap.is_none() && ahead > next_in => {
-                self.ask_for_gap(ahead, false, false)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// A message for the application: everything it writes and the message's own number are one turn.
-    fn application_message(
-        &mut self,
-        header: &Header<'_>,
-        seq: SeqNum,
-        message: Message<'_>,
-    ) -> Result<(), Stop> {
-        if !matches!(self.core().state.phase, Phase::LoggedOn | Phase::LogoutSent) {
-            return Err(Stop);
-        }
-        self.begin();
-        let core = self.core();
-        let redelivered = core.state.attempts > 0 || header.poss_dup && seq == core.opened_at;
-        core.advance();
-        core.state.attempts = 0;
-        if let Err(error) = self.record(seq, &message, header.flags.with(RecordFlags::DELIVERED)) {
-            return Err(self.abandon(error));
-        }
-        let outcome = self.deliver(message, seq, redelivered);
-        let mut digits = [0; 20];
-        let (written, rejected) = match outcome {
-            Outcome::Delivered(Delivery::Done) => return self.commit(),
-            Outcome::Delivered(Delivery::NotNow) | Outcome::Failed(SendError::BackPressure) => {
-                self.rollback();
-                return Err(self.wait());
-            }
-            Outcome::Delivered(Delivery::Reject { reason, tag, text }) => {
-                let len = u64::from(tag).write_to(&mut digits);
-                let tag = (tag != 0).then_some(&digits[..len]);
-                let reject = Reject { reason, tag, text };
-                (self.write_reject(seq, &message, reject), reject)
-            }
-            Outcome::Delivered(Delivery::BusinessReject { reason, text }) => {
-                (self.write_business_reject(seq, &message, reason, text), Reject { reason, tag: None, text })
-            }
-            Outcome::Failed(SendError::Store(error)) => {
-                return Err(self.abandon(SendError::Store(error)));
-            }
-            Outcome::Failed(error) => return Err(self.application_failed(seq, &error.to_string())),
-            Outcome::Panicked => return Err(self.application_failed(seq, "panic")),
-        };
-        match written {
-            Ok(()) => self.commit()?,
-            Err(error) => return Err(self.abandon(error)),
-        }
-        self.tell(&rejected.event(seq));
-        Ok(())
-    }
-
-    /// BusinessMessageReject (35=j); FIX.4.0 and 4.1 have none and get a Reject.
-    fn write_business_reject(
-        &mut self,
-        seq: SeqNum,
-        message: &Message<'_>,
-        reason: u16,
-        text: &str,
-    ) -> Result<(), SendError> {
-        if !self.core().is_42_or_later() {
-            return self.write_reject(seq, message, Reject { reason: 99, tag: None, text });
-        }
-        self.post(b"j", Posting::New { cause: Some(seq) }, Some(message), |body| {
-            body.field(Key::new(45), &seq.0);
-            body.bytes(Key::new(372), message.msg_type());
-            body.field(Key::new(380), &u64::from(reason));
-            if !text.is_empty() {
-                body.bytes(Key::new(58), text.as_bytes());
-            }
-        })?;
-        Ok(())
-    }
-
-    /// Nothing of the turn happened; the attempt is counted in the store and the session disconnected, or halted when it was
-    /// the last one (property 4).
-    fn application_failed(&mut self, seq: SeqNum, why: &str) -> Stop {
-        self.rollback();
-        self.begin();
-        let core = self.core();
-        (core.state.last_received, core.state.test_request) = core.heard;
-        core.state.attempts += 1;
-        let (attempts, most) = (core.state.attempts, core.settings.poison_attempts);
-        if let Err(error) = self.record_change(RecordKind::Attempt, why) {
-            return self.abandon(error);
-        }
-        if self.commit().is_err() {
-            return Stop;
-        }
-        let text = format!("the application failed on message {seq} (attempt {attempts}): {why}");
-        self.tell(&Event::Note(&text));
-        if attempts >= most {
-            self.halt(Halt::PoisonMessage { seq, attempts });
-        } else {
-            self.close(SessionEnd::ApplicationFailed { seq });
-        }
-        Stop
+        msg_type::TEST_REQUEST => test_request(session, header, message, seq),
+        msg_type::RESEND_REQUEST if connection.logon.request_answered == Some(seq) => Answer::take().into(),
+        msg_type::RESEND_REQUEST => resend_request(session, header, message, seq).into(),
+        msg_type::LOGOUT => logout(connection, seq),
+        msg_type::LOGON => second_logon(session, seq),
+        _ => Reaction::Deliver,
     }
 }
 
-/// Longest value of the counterparty's that a Reject names; nothing sensible is longer.
-const REFLECTED_MAX: usize = 64;
-/// How often the same numbers are asked for before the session gives up.
-const ASK_AT_MOST: u32 = 3;
-
-impl Core {
-    /// A message sent again came from behind the gap: whether the replay it belongs to has passed the gap by. One that was
-    /// on its way when we asked has not.
-    fn replay_passed(&mut self, seq: SeqNum) -> bool {
-        let next_in = self.state.next_in;
-        let Some(gap) = &mut self.state.gap else { return true };
-        let passed = gap.begin != next_in || gap.replayed.is_none_or(|last| seq <= last);
-        gap.replayed = Some(seq);
-        passed
+/// Answers with a Reject; the message's number is used up if it was due.
+pub(crate) fn reject<'m>(
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+    reject: Reject<'m>,
+) -> Reaction<'m> {
+    // A Reject is never answered with one: two sides would do so forever (session standard, Reject).
+    if header.msg_type == msg_type::REJECT {
+        return Answer { told: Told::Event(Event::RejectReceived { message: *message }), ..Answer::take() }
+            .into();
     }
+    Answer::reject(seq, header.msg_type, reject).into()
+}
 
-    /// The message that was due is taken.
-    pub(crate) fn advance(&mut self) {
-        self.state.next_in = self.state.next_in.next();
+/// 4: says why, or nothing.
+pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum);
+    match farewell {
+        Farewell::Silence => Reaction::Close(end),
+        Farewell::Logout => misbehaved("Received message without MsgSeqNum", None, end).into(),
     }
 }
 
-/// 2f and 2g: what is wrong with a message that claims to be sent again.
-fn poss_dup_fault(core: &Core, message: &Message<'_>) -> Option<Reject<'static>> {
-    if message.msg_type() == b"4" {
+/// Logout with text, then the connection is closed: the counterparty broke the session.
+pub(crate) fn misbehaved<'m>(
+    text: impl Into<Cow<'m, str>>,
+    cause: Option<SeqNum>,
+    end: SessionEnd,
+) -> Answer<'m> {
+    Answer::log_out(LogOut { text: text.into(), cause, end, await_answer: false })
+}
+
+/// 9: the text of a number that was due before.
+pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
+    let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
+    misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow))
+}
+
+/// 5, test case 2i: its number is not used.
+fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Reaction<'m>> {
+    if message.begin_string() == session.settings.id.begin_string().as_bytes() {
         return None;
     }
-    let Some(original) = message.get(tag::ORIG_SENDING_TIME) else {
-        return core.settings.requires_orig_sending_time.then_some(Reject {
-            reason: 1,
-            tag: Some(b"122"),
-            text: "Required tag missing",
-        });
-    };
-    let Some(original) = unix_nanos(original) else {
-        return Some(Reject { reason: 6, tag: Some(b"122"), text: "Incorrect data format for value" });
-    };
-    let sent = message.get(tag::SENDING_TIME).and_then(unix_nanos)?;
-    let named: Option<&[u8]> = if core.is_quickfix() { None } else { Some(b"122") };
-    (original > sent).then_some(Reject { reason: 10, tag: named, text: "SendingTime accuracy problem" })
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::BeginString);
+    let text = Cow::Borrowed("Incorrect BeginString");
+    Some(Answer::log_out(LogOut { text, cause: None, end, await_answer: true }).into())
 }
 
-/// A UTCTimestamp in nanoseconds since 1970.
-pub(crate) fn unix_nanos(value: &[u8]) -> Option<u64> {
-    UtcTimestamp::from_field(value).ok()?.to_unix_nanos()
+/// 6, test case 2k.
+fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<Reaction<'m>> {
+    if !session.settings.check_comp_id {
+        return None;
+    }
+    let id = &session.settings.id;
+    let (at_fault, came) = if header.sender_comp_id != Some(id.target_comp_id().as_bytes()) {
+        (tag::SENDER_COMP_ID, header.sender_comp_id)
+    } else if header.target_comp_id != Some(id.sender_comp_id().as_bytes()) {
+        (tag::TARGET_COMP_ID, header.target_comp_id)
+    } else {
+        return None;
+    };
+    let msg_type = header.msg_type;
+    let Some(came) = came else {
+        return Some(Answer::reject(seq, msg_type, missing(at_fault)).into());
+    };
+    let behavior = &session.behavior;
+    if came.is_empty() && behavior.empty_comp_id == EmptyCompId::EmptyValue {
+        let reject = Reject::naming(SessionRejectReason::TagSpecifiedWithoutAValue, at_fault);
+        return Some(Answer::reject(seq, msg_type, reject).into());
+    }
+    let reject = named(SessionRejectReason::CompIdProblem, at_fault, behavior.comp_id_tag);
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::CompId);
+    let text = logout_text(&reject, at_fault, behavior.comp_id_logout_text);
+    Some(reject_and_log_out(header, seq, reject, text, end).into())
 }
 
-/// A field that must be a number.
-pub(crate) fn number(message: &Message<'_>, tag: Tag) -> Option<u64> {
-    message.get(tag).and_then(|value| u64::from_field(value).ok())
+/// 7, test case 2o.
+fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: Now) -> Option<Reaction<'m>> {
+    let msg_type = header.msg_type;
+    if header.sending_time.is_none() {
+        return Some(Answer::reject(seq, msg_type, missing(tag::SENDING_TIME)).into());
+    }
+    let Some(sent) = header.sent() else {
+        let reject = Reject::naming(SessionRejectReason::IncorrectDataFormat, tag::SENDING_TIME);
+        return Some(Answer::reject(seq, msg_type, reject).into());
+    };
+    let threshold = session.settings.sending_time_threshold?;
+    if session.reading.sent_within(sent, now.utc, threshold) {
+        return None;
+    }
+    let behavior = &session.behavior;
+    let reason = SessionRejectReason::SendingTimeAccuracyProblem;
+    let reject = named(reason, tag::SENDING_TIME, behavior.sending_time_tag);
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
+    let text = logout_text(&reject, tag::SENDING_TIME, behavior.sending_time_logout_text);
+    Some(reject_and_log_out(header, seq, reject, text, end).into())
+}
+
+fn named<'m>(reason: SessionRejectReason, tag: fixbolt_codec::Tag, named: RefTagId) -> Reject<'m> {
+    match named {
+        RefTagId::Named => Reject::of(reason, Some(RefTag::Number(tag.number()))),
+        RefTagId::Omitted => Reject::of(reason, None),
+    }
+}
+
+fn logout_text<'m>(reject: &Reject<'m>, tag: fixbolt_codec::Tag, text: LogoutText) -> Cow<'m, str> {
+    match text {
+        LogoutText::Given => reject.text.clone(),
+        LogoutText::GivenWithField => Cow::Owned(format!("{}, field={}", reject.text, tag.number())),
+        LogoutText::Omitted => Cow::Borrowed(""),
+    }
+}
+
+fn reject_and_log_out<'m>(
+    header: &Header<'m>,
+    seq: SeqNum,
+    reject: Reject<'m>,
+    text: Cow<'m, str>,
+    end: SessionEnd,
+) -> Answer<'m> {
+    let log_out = LogOut { text, cause: Some(seq), end, await_answer: true };
+    Answer::reject(seq, header.msg_type, reject).then(Then::LogOut(log_out))
+}
+
+/// 9 and 10: a number that was due before.
+fn too_low<'m>(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Reaction<'m> {
+    let behavior = &session.behavior;
+    if header.msg_type == msg_type::LOGOUT && behavior.logout_too_low == TooLow::Answered {
+        return if header.poss_dup { Answer::take().into() } else { logout(connection, seq) };
+    }
+    if header.poss_dup {
+        // 2f, 2g: the Reject uses up no number but ours.
+        return match poss_dup_fault(session, header, message, false) {
+            Some((reject, consequence)) => reject_poss_dup(session, header, seq, reject, consequence),
+            None => Reaction::Ignore(Some(Event::DuplicateIgnored { seq })),
+        };
+    }
+    if header.msg_type == msg_type::RESEND_REQUEST && behavior.resend_request_too_low == TooLow::Answered {
+        return resend_request(session, header, message, seq).into();
+    }
+    number_too_low(session.state.stored.next_in, seq).into()
+}
+
+/// 11: numbers are missing in front of this message.
+fn too_high<'m>(
+    session: &Session,
+    connection: &Connection,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Reaction<'m> {
+    let behavior = &session.behavior;
+    let is_request = header.msg_type == msg_type::RESEND_REQUEST;
+    if header.msg_type == msg_type::LOGOUT {
+        // The answer to our own Logout ends the session whatever is missing.
+        let answered = behavior.logout_too_high == LogoutTooHigh::Answered;
+        if answered && header.poss_dup {
+            return Answer::take().into();
+        }
+        if answered || connection.logon.phase == Phase::LogoutSent && !header.poss_dup {
+            return logout(connection, seq);
+        }
+    }
+    // Answered first, so that two sides that wait for each other both go on (test case 20).
+    let answered_before = header.poss_dup || connection.logon.request_answered == Some(seq);
+    let first = is_request.then(|| {
+        if answered_before { Answer::take() } else { resend_request(session, header, message, seq) }
+    });
+    // Two sides that both wait: the side that asks us has not got our request, or our gap is still open after it (20).
+    let ask_again = if header.poss_dup {
+        replay_passed(session, connection, seq)
+    } else {
+        is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain
+    };
+    // A gap fill from beyond a gap is asked for again with the rest.
+    let keep = header.msg_type != msg_type::SEQUENCE_RESET;
+    Reaction::TooHigh(TooHigh { first, keep, ask_again })
+}
+
+/// A message sent again came from beyond the gap: whether the replay it belongs to has passed the gap by. One that was on its
+/// way when we asked has not.
+fn replay_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
+    connection.logon.gap.is_none_or(|gap| {
+        gap.begin != session.state.stored.next_in || gap.replayed.is_none_or(|last| seq <= last)
+    })
+}
+
+/// 2f and 2g: what is wrong with a message that claims to be sent again, and what follows from it.
+fn poss_dup_fault<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    is_due: bool,
+) -> Option<(Reject<'m>, PossDupFault)> {
+    if header.msg_type == msg_type::SEQUENCE_RESET {
+        return None;
+    }
+    let behavior = &session.behavior;
+    let (on_missing, on_late) = if is_due {
+        (behavior.missing_orig_sending_time, behavior.late_orig_sending_time)
+    } else {
+        (PossDupFault::Rejected, behavior.late_orig_sending_time_too_low)
+    };
+    let (reject, consequence) = match message.get(tag::ORIG_SENDING_TIME) {
+        None if session.settings.requires_orig_sending_time => (missing(tag::ORIG_SENDING_TIME), on_missing),
+        None => return None,
+        Some(original) => match unix_nanos(original) {
+            None => {
+                let reason = SessionRejectReason::IncorrectDataFormat;
+                (Reject::naming(reason, tag::ORIG_SENDING_TIME), on_missing)
+            }
+            Some(original) if original > header.sent()? => {
+                let reason = SessionRejectReason::SendingTimeAccuracyProblem;
+                (named(reason, tag::ORIG_SENDING_TIME, behavior.orig_sending_time_tag), on_late)
+            }
+            Some(_) => return None,
+        },
+    };
+    (consequence != PossDupFault::NotChecked).then_some((reject, consequence))
+}
+
+fn reject_poss_dup<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    seq: SeqNum,
+    reject: Reject<'m>,
+    consequence: PossDupFault,
+) -> Reaction<'m> {
+    if consequence != PossDupFault::RejectedAndLoggedOut {
+        return Answer::reject(seq, header.msg_type, reject).into();
+    }
+    let text = logout_text(&reject, tag::ORIG_SENDING_TIME, session.behavior.sending_time_logout_text);
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
+    reject_and_log_out(header, seq, reject, text, end).into()
+}
+
+/// TestRequest (1): a Heartbeat with the same TestReqID, at once (test case 4b).
+fn test_request<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Reaction<'m> {
+    let id = message.get(tag::TEST_REQ_ID).filter(|id| !id.is_empty());
+    let Some(id) = id else {
+        return reject(header, message, seq, missing(tag::TEST_REQ_ID));
+    };
+    if id.len() > session.largest_reflected_value() {
+        // No Heartbeat could carry it.
+        let out_of_range = Reject::naming(SessionRejectReason::ValueIsIncorrect, tag::TEST_REQ_ID);
+        return reject(header, message, seq, out_of_range);
+    }
+    Answer::reply(AdminMessage::Heartbeat { id: Some(id) }).into()
+}
+
+/// ResendRequest (2): begins to send again what was asked for (test case 8).
+fn resend_request<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Answer<'m> {
+    let refuse = |reject| Answer::reject(seq, header.msg_type, reject);
+    let last = session.state.stored.next_out.previous();
+    let out_of_range = SessionRejectReason::ValueIsIncorrect;
+    let Some(begin) = number(message, tag::BEGIN_SEQ_NO).map(SeqNum) else {
+        return refuse(no_number(message, tag::BEGIN_SEQ_NO, out_of_range));
+    };
+    let Some(end) = number(message, tag::END_SEQ_NO).map(SeqNum) else {
+        return refuse(no_number(message, tag::END_SEQ_NO, out_of_range));
+    };
+    // 0 is infinity from FIX.4.2 on, 999999 up to FIX.4.1; both are taken from everybody.
+    let open_ended = end == SeqNum::ZERO || end == SeqNum(999_999) || end > last;
+    let end = if open_ended { last } else { end };
+    if session.behavior.empty_resend_request == EmptyResendRequest::Rejected {
+        if begin == SeqNum::ZERO || begin > last {
+            return refuse(Reject::naming(out_of_range, tag::BEGIN_SEQ_NO));
+        }
+        if begin > end {
+            return refuse(Reject::naming(out_of_range, tag::END_SEQ_NO));
+        }
+    }
+    let begin = begin.max(SeqNum::ONE);
+    let told = Told::Event(Event::ResendRequested { begin, end });
+    Answer { then: Then::Replay { begin, end }, told, ..Answer::take() }
+}
+
+/// SequenceReset (4): GapFill (10a to 10e) and Reset (11a to 11c).
+fn sequence_reset<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Reaction<'m> {
+    let is_gap_fill = !header.is_reset(message);
+    let stored = session.state.stored;
+    let out_of_range = SessionRejectReason::ValueIsIncorrect;
+    let Some(new) = number(message, tag::NEW_SEQ_NO).map(SeqNum) else {
+        let wrong = no_number(message, tag::NEW_SEQ_NO, SessionRejectReason::IncorrectDataFormat);
+        return reject(header, message, seq, wrong);
+    };
+    if new == SeqNum::MAX {
+        // The last number is never used.
+        return reject(header, message, seq, Reject::naming(out_of_range, tag::NEW_SEQ_NO));
+    }
+    let behavior = &session.behavior;
+    if is_gap_fill && new <= seq && behavior.gap_fill_backwards == GapFillBackwards::Rejected {
+        // 10e.
+        let text = format!("attempt to lower sequence number, invalid value NewSeqNo(36)={new}");
+        let backwards = Reject { text: Cow::Owned(text), ..Reject::naming(out_of_range, tag::NEW_SEQ_NO) };
+        return reject(header, message, seq, backwards);
+    }
+    if new < stored.next_in {
+        // 11c: the number stays where it is, even if the message's own was due.
+        let lower = named(out_of_range, tag::NEW_SEQ_NO, behavior.lower_reset_tag);
+        let answer = Answer::reject(seq, header.msg_type, lower);
+        return Answer { number: NumberUse::Kept, ..answer }.into();
+    }
+    let told = if is_gap_fill {
+        Told::Nothing
+    } else {
+        let (next_in, next_out) = (new, stored.next_out);
+        let reason = if new == stored.next_in { "SequenceReset to the same number" } else { "SequenceReset" };
+        Told::Event(Event::SequenceChanged { next_in, next_out, reason })
+    };
+    Answer { number: NumberUse::MovesTo(new), told, ..Answer::take() }.into()
+}
+
+/// A Logon in the session that resets nothing.
+fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
+    match session.behavior.second_logon {
+        Farewell::Silence => Reaction::Close(end),
+        Farewell::Logout => misbehaved("Logon in a session that is logged on", Some(seq), end).into(),
+    }
+}
+
+/// The counterparty logs out, or answers our Logout.
+fn logout<'m>(connection: &Connection, seq: SeqNum) -> Reaction<'m> {
+    let then = match connection.logon.phase {
+        Phase::LogoutSent => Then::LoggedOut,
+        _ => Then::AnswerLogout { cause: Some(seq) },
+    };
+    Answer::take().then(then).into()
 }

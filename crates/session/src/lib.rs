@@ -9,40 +9,68 @@ macro_rules! kill_point {
     };
 }
 
-mod admin;
+mod admin_message;
 mod application;
+mod behavior;
+mod carry_out;
 mod check;
+mod clock;
+mod deliver;
+mod draft;
+mod end;
+mod error;
+mod event;
+mod fix;
+mod gaps;
+mod header;
 mod id;
 mod identify;
 mod inbound;
+mod key;
 #[cfg(feature = "kill-points")]
 pub mod kill_points;
 mod logon;
 mod mask;
+mod outbound_check;
 mod outbox;
+mod reaction;
+mod reading;
+mod refusals;
+mod reorder;
 mod replay;
-mod scene;
+mod sending;
+mod session;
 mod sessions;
 mod settings;
-mod slot;
-mod stash;
 mod state;
+mod store_retry;
+mod stored_message;
+mod table;
 mod time;
-mod timers;
+mod transaction;
 mod turn;
+mod waker;
+mod work_lists;
 
 pub mod store;
 
-pub use application::{
-    Application, Delivery, Event, GarbledError, Halt, LogonDecision, Misbehaviour, Resend, Resume, SendError,
-    SessionEnd, Ticket,
+pub use application::{Application, Delivery, LogonDecision, Resend, Resume};
+pub use behavior::{
+    AfterLogout, Behavior, Compatibility, EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals,
+    FirstViolation, GapFillBackwards, HeartbeatWhileTesting, InvalidLogon, LogoutText, LogoutTooHigh,
+    PossDupFault, RefTagId, ResendRequestBeyondGap, TestReqId, TooLow, ViolationText, WrongBodyLength,
 };
+pub use draft::{Draft, Handle};
+pub use end::{Halt, Misbehavior, SessionEnd};
+pub use error::SendError;
+pub use event::{Event, GarbledError, Ticket, Unreached};
 pub use id::{InvalidSessionId, SessionId};
 pub use identify::{Identity, identify};
+pub use key::SessionKey;
+pub use reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use sessions::{OpenError, Sessions};
-pub use settings::{Compatibility, Role, SessionSettings, WhileLoggedOff};
-pub use slot::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+pub use settings::{Role, SessionSettings, WhileLoggedOff};
 pub use state::Phase;
-pub use store::SessionKey;
 pub use time::{Mono, Now, Utc};
-pub use turn::{Draft, Handle, Turn};
+pub use turn::Turn;
+pub use waker::{SessionWaker, WorkerWaker};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fixbolt_dictionary::{Policy, Validator};
 
+use crate::behavior::Compatibility;
 use crate::id::SessionId;
 
 /// Who opens the transport connection and sends the first Logon.
@@ -14,18 +15,6 @@ pub enum Role {
     Initiator,
     /// The counterparty connects and sends the first Logon.
     Acceptor,
-}
-
-/// Where the standard leaves room or engines differ: whose way to follow. docs/conformance.md lists every difference.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Compatibility {
-    /// The letter of the FIX session standard.
-    #[default]
-    Standard,
-    /// What QuickFIX (C++) does and its acceptance scripts expect.
-    QuickFix,
-    /// What QuickFIX/J does: as QuickFIX, but a Logon or message that is not in order is answered with a Logout that says why.
-    QuickFixJ,
 }
 
 /// What happens to messages sent while the session is not logged on (test case 16).

@@ -6,19 +6,18 @@
 
 use core::fmt;
 use core::ops::RangeInclusive;
+use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
 use crate::id::SessionId;
+pub use crate::key::SessionKey;
 use crate::time::{Mono, Utc};
+use crate::waker::WorkerWaker;
 
 /// A place in the order of commits of one store. Grows with every commit; meaningless across stores and restarts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position(pub u64);
-
-/// A session's number within its store and worker, dense from 0 in the order of [`Store::open`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct SessionKey(pub u32);
 
 /// How often the session's sequence numbers were reset since its store was created.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -26,7 +25,7 @@ pub struct Generation(pub u32);
 
 /// A transport connection's number within its session, counted from 1 over the life of the store; 0 before the first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Connection(pub u32);
+pub struct ConnectionNumber(pub u32);
 
 /// Which way a stored message travelled, or that the record is no message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -84,7 +83,7 @@ pub struct Record<'r> {
     /// NextNumIn as it is once the turn is committed.
     pub next_in: SeqNum,
     /// Which transport connection.
-    pub connection: Connection,
+    pub connection: ConnectionNumber,
     /// MsgSeqNum of the inbound message that caused this record; `None` when nothing inbound did.
     pub cause: Option<SeqNum>,
     /// Wall clock of the turn.
@@ -105,7 +104,7 @@ pub struct Recovered {
     /// Next outbound MsgSeqNum to use.
     pub next_out: SeqNum,
     /// The last connection's number.
-    pub connection: Connection,
+    pub connection: ConnectionNumber,
     /// When the current generation began; `None` for a store that was just created.
     pub since: Option<Utc>,
     /// Failed attempts at the inbound message `next_in`.
@@ -123,7 +122,7 @@ impl Default for Recovered {
             generation: Generation(0),
             next_in: SeqNum::ONE,
             next_out: SeqNum::ONE,
-            connection: Connection(0),
+            connection: ConnectionNumber(0),
             since: None,
             attempts: 0,
             given_up: None,
@@ -199,19 +198,19 @@ impl core::error::Error for StoreError {}
 
 /// The message store of one worker.
 ///
-/// Order of calls: `open` each session; then, for every turn, `begin`, any number of `append`s (to any open sessions),
-/// and one of `commit` or `rollback`. `append` outside a turn is a caller's mistake and panics. A session that is opened
-/// again after [`Store::close`] gets the key it had.
+/// Order of calls: `open` each session; then, for every transaction, `begin`, any number of `append`s (to any open
+/// sessions), and one of `commit` or `rollback`. `append` outside a transaction is a caller's mistake and panics. A session
+/// may be closed and opened again, under another key.
 ///
 /// Outbound records with PossDupFlag are copies: kept for the audit, never read back for a resend; they may
 /// have a number that was used. Any other outbound record must have a number not used in its generation.
 pub trait Store: Send {
-    /// Opens or creates the store of `session` and says what it holds.
+    /// Opens or creates the store of `session`, which is called `key` from now on, and returns what it holds.
     ///
     /// # Errors
     /// [`StoreError::Locked`] when another process has it, [`StoreError::Io`] and [`StoreError::Full`] from the system.
     /// Damage is no error here: it is told in [`Recovered::damage`].
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError>;
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError>;
 
     /// Closes the session's store cleanly and frees its lock.
     ///
@@ -260,6 +259,18 @@ pub trait Store: Send {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> core::ops::ControlFlow<()>,
     ) -> Result<(), StoreError>;
+
+    /// Whether messages can be read back. Without it nothing can be sent later than now: what a store does not keep is
+    /// gap-filled when it is asked for.
+    fn keeps_messages(&self) -> bool {
+        true
+    }
+
+    /// Lends the store its worker's bell. A store whose commits become durable later, or that notices failures on its own,
+    /// rings it when [`Store::durable`] or [`Store::take_failure`] has something new to say.
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        let _ = waker;
+    }
 
     /// A failure that the store noticed on its own (a vanished directory, a write-back error); told once.
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)>;

@@ -7,7 +7,7 @@ use fixbolt_session::{
     Turn, Utc,
 };
 
-const KEY: SessionKey = SessionKey(0);
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const NOW: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
 /// Bytes that a socket takes before its reader has read them.
 const SOCKET: usize = 500;
@@ -68,9 +68,9 @@ impl Side {
         let bytes = self.sessions.writable(KEY);
         let taken = bytes.len().min(SOCKET - to.socket.len());
         to.socket.extend_from_slice(&bytes[..taken]);
-        self.sessions.written(KEY, taken);
+        self.sessions.written(NOW, KEY, taken);
         if taken > 0 && (self.sessions.is_blocked(KEY) || self.sessions.is_replaying(KEY)) {
-            let used = self.sessions.tick(NOW, KEY, &self.inbox, &mut self.got);
+            let used = self.sessions.wake(NOW, KEY, &self.inbox, &mut self.got);
             self.inbox.drain(..used);
         }
         taken > 0
@@ -79,7 +79,7 @@ impl Side {
     /// The network loses what is queued.
     fn lose(&mut self) {
         let queued = self.sessions.writable(KEY).len();
-        self.sessions.written(KEY, queued);
+        self.sessions.written(NOW, KEY, queued);
     }
 }
 

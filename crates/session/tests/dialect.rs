@@ -8,7 +8,7 @@ use fixbolt_dictionary::{Dictionary, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{Role, SessionKey};
 
-const SESSION: SessionKey = SessionKey(0);
+const SESSION: SessionKey = SessionKey::new(0, 0, 0);
 
 /// FIX.4.4 whose News may carry a picture: a length and bytes in which SOH may stand.
 fn dialect() -> Dictionary {

@@ -8,11 +8,11 @@ use fixbolt_conformance::wire::{Desk, Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Misbehaviour, Now, OpenError, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Sessions,
+    Misbehavior, Now, OpenError, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Sessions,
     Utc, WhileLoggedOff,
 };
 
-const KEY: SessionKey = SessionKey(0);
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 fn acceptor(change: impl FnOnce(&mut SessionSettings)) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
@@ -56,19 +56,38 @@ fn a_gap_that_no_replay_fills_ends_the_session() {
         out += &order(&mut side, 4, true);
     }
     assert_eq!(out, "225");
-    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::GapNeverFilled)));
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
 }
 
 #[test]
-fn an_answer_larger_than_the_counterparty_takes_ends_the_connection() {
+fn a_test_request_whose_answer_does_not_fit_is_rejected_and_the_session_goes_on() {
     let mut side = acceptor(|_| {});
     side.log_on(0, 1, "383=512|");
-    assert_eq!(kinds(&side.say(0, &format!("35=1|34=2|112={}|", "x".repeat(600)))), "");
-    assert!(side.sessions.wants_close(KEY));
-    let end = side.disconnect(0);
-    let limit = Box::new(SendError::TooLarge { limit: 512 });
-    assert_eq!(end, Some(SessionEnd::Unanswerable(limit)));
-    assert_eq!(kinds(&side.log_on(0, 2, "383=100|")), "5", "nothing fits into that");
+    let out = side.say(0, &format!("35=1|34=2|112={}|", "x".repeat(600)));
+    assert_eq!(kinds(&out), "3");
+    assert!(out[0].contains("|371=112|") && out[0].contains("|373=5|"), "{out:?}");
+    assert_eq!(kinds(&side.say(0, &format!("35=1|34=3|112={}|", "x".repeat(100)))), "0");
+    side.disconnect(0);
+    assert_eq!(kinds(&side.log_on(0, 4, "383=100|")), "5", "nothing fits into that");
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(4), "a refused Logon uses no number");
+}
+
+#[test]
+fn every_answer_of_the_session_layer_fits_into_the_smallest_message_size() {
+    let mut side = acceptor(|_| {});
+    side.log_on(0, 1, "383=512|");
+    let name = "n".repeat(250);
+    let route = format!("115={name}|116={name}|144={name}|128={name}|129={name}|145={name}|");
+    for (seq, fields) in [(2, format!("{route}1000=|")), (3, format!("{route}112=|"))] {
+        let kind = if seq == 2 { "D" } else { "1" };
+        let out = side.say(0, &format!("35={kind}|34={seq}|{fields}"));
+        assert_eq!(kinds(&out), "3");
+        assert!(out[0].len() <= 512 && out[0].contains("|371="), "{out:?}");
+    }
+    side.desk.mood = Mood::Unsupported;
+    let out = side.say(0, &format!("35=D|34=4|{route}11=a|"));
+    assert_eq!(kinds(&out), "j");
+    assert!(out[0].len() <= 512 && out[0].contains("|380="), "{out:?}");
 }
 
 #[test]
@@ -132,17 +151,46 @@ fn a_counterparty_that_reads_nothing_is_given_up_without_turning_in_circles() {
 fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message() {
     let mut side = logged_on(|_| {});
     side.desk.mood = Mood::NotNow;
-    let bytes = side.wire(0, "35=D|34=2|11=late|");
+    let mut bytes = side.wire(0, "35=D|34=2|11=late|");
+    bytes.extend(side.wire(0, "35=D|34=3|11=behind it|"));
     assert_eq!(side.hear(0, &bytes), 0);
+    let mut sent = String::new();
     for _ in 0..300 {
         side.pass(Duration::from_secs(1));
         assert_eq!(side.tick(0, &bytes), 0);
-        let out = side.take(0);
-        assert!(kinds(&out).chars().all(|kind| kind == '0'), "{out:?}");
-        side.now.utc = Utc(side.now.utc.0 - 1_000_000_000);
+        sent += &kinds(&side.take(0));
     }
+    // The counterparty is asked once, as nothing new comes; whether it answers cannot be seen meanwhile.
+    assert_eq!((sent.matches('1').count(), sent.matches('0').count()), (1, sent.len() - 1), "{sent}");
     side.desk.mood = Mood::Done;
     assert_eq!(side.tick(0, &bytes), bytes.len());
+    assert_eq!(side.desk.got, ["late", "behind it"]);
+    // What lay in the socket meanwhile came while nobody read.
+    let old = Now { utc: Utc(side.now.utc.0 - 200_000_000_000), ..side.now };
+    let now = std::mem::replace(&mut side.now, old);
+    let bytes = side.wire(0, "35=D|34=4|11=in the socket|");
+    side.now = now;
+    assert_eq!(side.hear(0, &bytes), bytes.len());
+    assert_eq!(side.desk.got.len(), 3);
+    assert_eq!(kinds(&side.take(0)), "888");
+    // From now on messages have just arrived, and silence counts again.
+    side.sessions.drained(side.now, KEY);
+    assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_secs(30)));
+    let late = side.wire(0, "35=D|34=5|11=too old|");
+    side.pass(Duration::from_secs(121));
+    side.hear(0, &late);
+    assert_eq!(kinds(&side.take(0)), "35");
+}
+
+#[test]
+fn a_message_that_was_put_off_is_offered_four_times_a_second_unless_the_application_asks() {
+    let mut side = logged_on(|_| {});
+    side.desk.mood = Mood::NotNow;
+    let bytes = side.wire(0, "35=D|34=2|11=late|");
+    side.hear(0, &bytes);
+    assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_millis(250)));
+    side.desk.mood = Mood::Done;
+    assert_eq!(side.tick(0, &bytes), bytes.len(), "asked for at once");
     assert_eq!(side.desk.got, ["late"]);
 }
 
@@ -234,10 +282,10 @@ fn after_an_answered_logout_only_resend_requests_are_served() {
     side.send(0, "x", 1).unwrap();
     side.take(0);
     assert_eq!(kinds(&side.say(0, "35=5|34=2|")), "5");
-    let numbers = side.sessions.numbers(KEY);
+    let numbers = side.sessions.numbers(KEY).unwrap();
     assert_eq!(order(&mut side, 3, false), "");
     assert_eq!(kinds(&side.say(0, "35=5|34=3|")), "");
-    assert_eq!(side.sessions.numbers(KEY), numbers);
+    assert_eq!(side.sessions.numbers(KEY).unwrap(), numbers);
     assert_eq!(kinds(&side.say(0, "35=2|34=3|7=2|16=0|")), "D4");
     side.pass(Duration::from_secs(11));
     side.tick(0, &[]);
@@ -307,7 +355,7 @@ fn sends_at_full_speed_leave_room_for_answers() {
 fn a_reject_is_never_rejected() {
     let mut side = logged_on(|settings| settings.validator = Some(Arc::new(Validator::new(fix44()))));
     assert_eq!(kinds(&side.say(0, "35=3|34=2|58=RefSeqNum is missing|")), "");
-    assert_eq!(side.sessions.numbers(KEY).0, SeqNum(3));
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(3));
 }
 
 #[test]
@@ -329,8 +377,8 @@ fn a_session_without_connection_or_without_logon_does_not_send() {
     side.sessions.connected(side.now, KEY, &mut side.desk);
     assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
     assert_eq!(kinds(&side.say(0, "35=4|34=1|36=10|")), "", "a Reset before the logon is no Logon");
-    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::FirstMessageNotLogon)));
-    assert_eq!(side.sessions.numbers(KEY), (SeqNum(1), SeqNum(1)));
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)));
+    assert_eq!(side.sessions.numbers(KEY).unwrap(), (SeqNum(1), SeqNum(1)));
 }
 
 #[test]
@@ -339,10 +387,10 @@ fn a_resend_request_before_its_turn_moves_no_number_also_when_it_comes_again() {
     assert_eq!(order(&mut side, 4, false), "2");
     let time = side.time();
     side.say(0, &format!("35=2|34=5|43=Y|122={time}|7=1|16=0|"));
-    assert_eq!(side.sessions.numbers(KEY).0, SeqNum(2));
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(2));
     side.say(0, "35=2|34=6|7=1|16=0|");
     side.say(0, "35=2|34=6|7=1|16=0|");
-    assert_eq!(side.sessions.numbers(KEY).0, SeqNum(2));
+    assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(2));
     order(&mut side, 2, true);
     order(&mut side, 3, true);
     assert_eq!(side.desk.got, ["ord2", "ord3", "ord4"]);
@@ -384,7 +432,7 @@ fn a_reset_in_the_session_forgets_the_gap_and_what_waited_behind_it() {
     let out = side.say(0, "35=A|34=1|98=0|108=30|141=Y|");
     assert_eq!(kinds(&out), "A");
     assert!(out[0].contains("|34=1|") && out[0].contains("|141=Y|"), "{out:?}");
-    assert_eq!(side.sessions.numbers(KEY), (SeqNum(2), SeqNum(2)));
+    assert_eq!(side.sessions.numbers(KEY).unwrap(), (SeqNum(2), SeqNum(2)));
     for seq in 2..=4 {
         assert_eq!(order(&mut side, seq, false), "8");
     }
@@ -400,5 +448,5 @@ fn a_reset_in_the_session_forgets_the_gap_and_what_waited_behind_it() {
 fn a_logon_in_the_session_without_reset_ends_it() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=A|34=2|98=0|108=30|")), "5");
-    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehaviour::DuplicateLogon)));
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon)));
 }

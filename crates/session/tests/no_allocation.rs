@@ -148,9 +148,9 @@ fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
     if !lost {
         to.inbox.extend_from_slice(bytes);
     }
-    from.sessions.written(from.key, length);
+    from.sessions.written(now, from.key, length);
     if from.sessions.is_replaying(from.key) {
-        from.sessions.tick(now, from.key, &[], &mut from.desk);
+        from.sessions.wake(now, from.key, &[], &mut from.desk);
     }
     to.read(now);
     length > 0

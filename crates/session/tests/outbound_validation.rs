@@ -10,7 +10,7 @@ use fixbolt_session::{
     Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn, WhileLoggedOff,
 };
 
-const A: SessionKey = SessionKey(0);
+const A: SessionKey = SessionKey::new(0, 0, 0);
 
 /// A session that is logged on; NextNumOut is 2.
 fn side(outbound_policy: Option<Policy>) -> Side {
@@ -26,7 +26,7 @@ fn side(outbound_policy: Option<Policy>) -> Side {
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
     side.log_on(0, 1, "");
     let queued = side.sessions.writable(A).len();
-    side.sessions.written(A, queued);
+    side.sessions.written(side.now, A, queued);
     side
 }
 
@@ -75,7 +75,7 @@ fn a_message_that_is_not_valid_is_not_sent_and_uses_no_number() {
     let text = String::from_utf8_lossy(side.sessions.writable(A)).replace('\x01', "|");
     assert!(text.contains("|34=2|") && text.contains("|262=x|281=0|"), "{text}");
     assert_eq!(text.matches("8=FIX").count(), 1);
-    assert_eq!(side.sessions.numbers(A).1, SeqNum(3));
+    assert_eq!(side.sessions.numbers(A).unwrap().1, SeqNum(3));
     assert_eq!(listener.0, []);
 }
 

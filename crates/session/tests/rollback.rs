@@ -10,8 +10,8 @@ use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
 use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionId, SessionKey};
 
-const A: SessionKey = SessionKey(0);
-const B: SessionKey = SessionKey(1);
+const A: SessionKey = SessionKey::new(0, 0, 0);
+const B: SessionKey = SessionKey::new(0, 1, 1);
 
 /// Memory that counts its records, and refuses those of one session when told to.
 struct Refusing {
@@ -26,8 +26,8 @@ fn full() -> StoreError {
 }
 
 impl Store for Refusing {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        self.inner.open(session)
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.inner.open(key, session)
     }
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.inner.close(session)
@@ -107,7 +107,7 @@ impl Bench {
     }
 
     fn order(&mut self) {
-        let bytes = self.side.wire(0, "35=D|34=2|11=a|");
+        let bytes = self.side.wire(0, "35=D|34=3|11=a|");
         self.side.hear(0, &bytes);
     }
 }
@@ -116,6 +116,8 @@ impl Bench {
 fn a_failed_message_leaves_both_sessions_as_they_were_but_for_the_attempt() {
     for mood in [Mood::Fails, Mood::Panics] {
         let mut bench = Bench::new();
+        // Any message answers a TestRequest; then only the turn could change anything.
+        bench.side.say(0, "35=0|34=2|");
         let (a, b, records) = bench.snapshot();
         bench.side.desk.mood = mood;
         bench.order();
@@ -125,7 +127,7 @@ fn a_failed_message_leaves_both_sessions_as_they_were_but_for_the_attempt() {
         assert_eq!(records_after, records + 1);
         assert_eq!(bench.committed.lock().unwrap().last(), Some(&(A, RecordKind::Attempt)));
         assert!(bench.side.sessions.wants_close(A) && !bench.side.sessions.wants_close(B));
-        assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationFailed { seq: SeqNum(2) }));
+        assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationFailed { seq: SeqNum(3) }));
         assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
     }
 }

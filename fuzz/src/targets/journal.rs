@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use fixbolt_codec::SeqNum;
 use fixbolt_journal::{DirectoryStore, inspect};
 use fixbolt_session::store::{
-    Connection, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
+    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
@@ -34,7 +34,11 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 }
 
 /// What the journal must hold.
+/// The one session of a store.
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
 #[derive(Default)]
+
 struct Model {
     generation: u32,
     next_in: u64,
@@ -51,7 +55,8 @@ pub(super) fn run(data: &[u8]) {
     let image = Folder::new();
     {
         let mut store = open(&written);
-        let key = store.open(&session()).expect("a new journal opens").0;
+        store.open(KEY, &session()).expect("a new journal opens");
+        let key = KEY;
         for _ in 0..1 + choices.byte() % 24 {
             write_turn(&mut store, key, &mut model, &mut choices);
         }
@@ -111,7 +116,8 @@ fn never_down(recovered: &Recovered, model: &Model) {
 /// Opens the journal, reads everything that it gives, and goes on if it may.
 fn look(folder: &Folder, model: &Model, choices: &mut Choices<'_>) -> Result<Recovered, StoreError> {
     let mut store = open(folder);
-    let (key, recovered) = store.open(&session())?;
+    let key = KEY;
+    let recovered = store.open(key, &session())?;
     true_bodies(&mut store, key, recovered.generation, model);
     if recovered.damage.is_some() {
         return Ok(recovered);
@@ -127,7 +133,7 @@ fn look(folder: &Folder, model: &Model, choices: &mut Choices<'_>) -> Result<Rec
     assert_eq!(read.map(|r| r.body), Some(&body[..]));
     store.close(key).expect("it closes");
     drop(store);
-    let again = open(folder).open(&session())?.1;
+    let again = open(folder).open(KEY, &session())?;
     assert_eq!(
         (again.next_out, &again.damage),
         (seq.next(), &None),
@@ -208,7 +214,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
         flags: RecordFlags::default(),
         seq: SeqNum(seq),
         next_in: SeqNum(next_in),
-        connection: Connection(1),
+        connection: ConnectionNumber(1),
         cause: None,
         utc: Utc(1_000_000 + seq),
         mono: Mono(seq),

@@ -180,7 +180,7 @@ impl World {
     fn connect(&mut self) {
         assert!(self.sessions.can_connect(self.key), "disconnected, not halted, and refuses a connection");
         self.buffer.clear();
-        self.wire.connected(self.sessions.numbers(self.key).1);
+        self.wire.connected(self.sessions.numbers(self.key).unwrap().1);
         self.sessions.connected(self.now, self.key, &mut self.app);
         self.follow_numbers();
         self.write();
@@ -188,7 +188,7 @@ impl World {
 
     /// A reset at either end of a connection comes without an event.
     fn follow_numbers(&mut self) {
-        self.app.done = self.sessions.numbers(self.key).0.0 - 1;
+        self.app.done = self.sessions.numbers(self.key).unwrap().0.0 - 1;
     }
 
     fn is_open(&self) -> bool {
@@ -221,7 +221,7 @@ impl World {
     fn pass(&mut self, milliseconds: u64) {
         self.now.mono.0 += milliseconds * 1_000_000;
         self.now.utc.0 += milliseconds * 1_000_000;
-        let consumed = self.sessions.tick(self.now, self.key, &self.buffer, &mut self.app);
+        let consumed = self.sessions.wake(self.now, self.key, &self.buffer, &mut self.app);
         self.consumed(consumed);
         self.write();
     }
@@ -229,12 +229,12 @@ impl World {
     /// The socket takes everything that the store has released, until nothing is left.
     fn write(&mut self) {
         for _ in 0..6 {
-            self.sessions.store_advanced(&mut self.app);
+            self.sessions.store_advanced(self.now, &mut self.app);
             let bytes = self.sessions.writable(self.key).to_vec();
             assert!(bytes.len() <= OUTBOX, "more to write than the outbox holds");
-            self.wire.next_out = self.sessions.numbers(self.key).1.0;
+            self.wire.next_out = self.sessions.numbers(self.key).unwrap().1.0;
             self.wire.sent(&bytes, &self.seen, self.version);
-            self.sessions.written(self.key, bytes.len());
+            self.sessions.written(self.now, self.key, bytes.len());
             if !self.sessions.has_queued(self.key) {
                 break;
             }
@@ -299,7 +299,7 @@ impl World {
             );
         }
         self.connect();
-        let (next_in, _) = self.sessions.numbers(self.key);
+        let (next_in, _) = self.sessions.numbers(self.key).unwrap();
         // The answer to a reset is a reset.
         let reset = self.role == Role::Acceptor || self.wire.said.contains(r"\x01141=Y\x01");
         let number = if reset { 1 } else { next_in.0 };

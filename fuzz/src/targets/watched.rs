@@ -48,8 +48,8 @@ impl Watched {
 }
 
 impl Store for Watched {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        self.inner.open(session)
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.inner.open(key, session)
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {

@@ -1,13 +1,14 @@
 //! A store that shows every message it keeps: what was sent and received, exactly as on the wire.
 
 use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::SessionId;
 use fixbolt_session::store::{
     Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
 };
+use fixbolt_session::{SessionId, WorkerWaker};
 
 /// A message that was kept.
 #[derive(Clone, Debug)]
@@ -34,8 +35,16 @@ impl Tap {
 }
 
 impl Store for Tap {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        self.inner.open(session)
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.inner.open(key, session)
+    }
+
+    fn keeps_messages(&self) -> bool {
+        self.inner.keeps_messages()
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.inner.set_waker(waker);
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {

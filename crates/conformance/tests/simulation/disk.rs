@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    Connection, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
+    ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
     StoreError,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
@@ -21,7 +21,7 @@ pub(crate) struct Kept {
     pub(crate) flags: RecordFlags,
     pub(crate) seq: SeqNum,
     pub(crate) next_in: SeqNum,
-    connection: Connection,
+    connection: ConnectionNumber,
     cause: Option<SeqNum>,
     utc: Utc,
     mono: Mono,
@@ -179,14 +179,15 @@ impl Platter {
 }
 
 impl Store for Disk {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
         let mut platter = self.platter();
         let n = platter.ids.iter().position(|id| id == session).unwrap_or_else(|| {
             platter.ids.push(session.clone());
             platter.numbers.push(Recovered::default());
             platter.ids.len() - 1
         });
-        Ok((SessionKey(u32::try_from(n).unwrap()), platter.numbers[n].clone()))
+        assert_eq!(n, key.index(), "sessions are opened in one order");
+        Ok(platter.numbers[n].clone())
     }
 
     fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
@@ -204,13 +205,13 @@ impl Store for Disk {
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         let mut platter = self.platter();
         assert!(platter.turn.is_some(), "a record outside a turn");
-        let mut generation = platter.numbers[session.0 as usize].generation;
+        let mut generation = platter.numbers[session.index()].generation;
         if record.kind == RecordKind::Reset {
             generation.0 += 1;
         }
         let position = platter.position + 1;
         platter.log.push(Kept {
-            session: session.0,
+            session: session.index() as u32,
             kind: record.kind,
             flags: record.flags,
             seq: record.seq,
@@ -256,7 +257,7 @@ impl Store for Disk {
     ) -> Result<Option<Record<'_>>, StoreError> {
         let platter = self.platter();
         let (from, to) = (range.start().0, range.end().0);
-        let keys = (session.0, generation.0, from)..=(session.0, generation.0, to);
+        let keys = (session.index() as u32, generation.0, from)..=(session.index() as u32, generation.0, to);
         let Some((_, n)) = platter.sent.range(keys).next() else { return Ok(None) };
         let kept = platter.log[*n].clone();
         drop(platter);

@@ -9,6 +9,11 @@ use fixbolt_session::{
 use crate::disk::Disk;
 use crate::random::Random;
 
+/// The key of session `n` of a process: sessions are opened in one order and never closed.
+pub(crate) fn key_of(n: u32) -> SessionKey {
+    SessionKey::new(0, n, n)
+}
+
 pub(crate) struct Process {
     pub(crate) disk: Disk,
     pub(crate) settings: Vec<SessionSettings>,
@@ -86,7 +91,7 @@ impl Process {
     pub(crate) fn retry(&mut self, now: Now) {
         let Some(sessions) = &mut self.sessions else { return };
         for n in 0..self.settings.len() {
-            let key = SessionKey(u32::try_from(n).unwrap());
+            let key = key_of(u32::try_from(n).unwrap());
             match sessions.halted(key) {
                 Some(Halt::PoisonMessage { .. }) => sessions.retry(now, key, &mut self.app).unwrap(),
                 None => {}

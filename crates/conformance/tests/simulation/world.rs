@@ -6,13 +6,12 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    Compatibility, Mono, Now, Phase, Role, SendError, SessionId, SessionKey, SessionSettings, Utc,
-    WhileLoggedOff,
+    Compatibility, Mono, Now, Phase, Role, SendError, SessionId, SessionSettings, Utc, WhileLoggedOff,
 };
 
 use crate::disk::Kept;
 use crate::network::{End, Link};
-use crate::process::Process;
+use crate::process::{Process, key_of};
 use crate::random::Random;
 
 const TRADER: usize = 0;
@@ -129,7 +128,7 @@ impl World {
         };
         let processes = vec![
             process(vec![trader], None),
-            process(vec![to_trader, to_copy], Some(SessionKey(1))),
+            process(vec![to_trader, to_copy], Some(key_of(1))),
             process(vec![copy], None),
         ];
         let links = vec![Link::new((TRADER, 0), (VENUE, 0)), Link::new((COPY, 0), (VENUE, 1))];
@@ -225,7 +224,7 @@ impl World {
                 let (from, to) = (&link.ends[1 - side], &link.ends[side]);
                 sooner(to.lost_at);
                 let Some(sessions) = &self.processes[to.process].sessions else { continue };
-                let key = SessionKey(to.session);
+                let key = key_of(to.session);
                 if !to.attached {
                     continue;
                 }
@@ -264,7 +263,7 @@ impl World {
             }
             4..6 => {
                 let n = self.random.within(0, 3) as usize;
-                let key = SessionKey(self.random.within(0, self.processes[n].settings.len() as u64) as u32);
+                let key = key_of(self.random.within(0, self.processes[n].settings.len() as u64) as u32);
                 let now = self.now_of(n);
                 let Process { sessions, app, .. } = &mut self.processes[n];
                 if let Some(sessions) = sessions
@@ -297,7 +296,7 @@ impl World {
         let fails = self.random.once_in(50);
         let now = self.now_of(TRADER);
         let Process { sessions: Some(sessions), app, .. } = &mut self.processes[TRADER] else { return };
-        let result = sessions.act(now, SessionKey(0), app, |turn| {
+        let result = sessions.act(now, key_of(0), app, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), id.as_bytes()).bytes(Key::new(58), &filler);
             let seq = draft.send()?;
@@ -372,7 +371,7 @@ impl World {
         }
         let free = |end: &End| {
             let sessions = &self.processes[end.process].sessions;
-            sessions.as_ref().is_some_and(|sessions| sessions.can_connect(SessionKey(end.session)))
+            sessions.as_ref().is_some_and(|sessions| sessions.can_connect(key_of(end.session)))
         };
         if !self.links[n].ends.iter().all(free) {
             return;
@@ -380,7 +379,7 @@ impl World {
         for side in [1, 0] {
             let end = &mut self.links[n].ends[side];
             end.attach();
-            let (process, key) = (end.process, SessionKey(end.session));
+            let (process, key) = (end.process, key_of(end.session));
             let now = self.now_of(process);
             let Process { sessions, app, .. } = &mut self.processes[process];
             sessions.as_mut().unwrap().connected(now, key, app);
@@ -390,7 +389,7 @@ impl World {
     fn disconnect(&mut self, n: usize, side: usize) {
         let end = &mut self.links[n].ends[side];
         end.detach();
-        let (process, key) = (end.process, SessionKey(end.session));
+        let (process, key) = (end.process, key_of(end.session));
         let now = self.now_of(process);
         let Process { sessions, app, .. } = &mut self.processes[process];
         if let Some(sessions) = sessions {
@@ -411,7 +410,7 @@ impl World {
         loop {
             let [a, b] = &mut self.links[n].ends;
             let (from, to) = if side == 0 { (b, a) } else { (a, b) };
-            let (process, key) = (to.process, SessionKey(to.session));
+            let (process, key) = (to.process, key_of(to.session));
             if !to.attached {
                 while from.out.take(self.now).is_some() {}
                 return;
@@ -435,19 +434,21 @@ impl World {
 
     fn tick(&mut self, n: usize, side: usize) {
         let end = &mut self.links[n].ends[side];
-        let (process, key) = (end.process, SessionKey(end.session));
+        let (process, key) = (end.process, key_of(end.session));
         let skew = self.processes[process].skew;
         let now = Now { mono: self.now, utc: Utc((EPOCH + self.now.0).saturating_add_signed(skew)) };
         let Process { sessions: Some(sessions), app, .. } = &mut self.processes[process] else { return };
         if end.attached && sessions.next_deadline(key).is_some_and(|at| at <= self.now) {
-            let used = sessions.tick(now, key, &end.inbox, app);
+            let used = sessions.wake(now, key, &end.inbox, app);
             end.inbox.drain(..used);
         }
     }
 
     /// Late stores come further.
     fn sync(&mut self) {
-        for process in &mut self.processes {
+        for n in 0..self.processes.len() {
+            let now = self.now_of(n);
+            let process = &mut self.processes[n];
             let mut platter = process.disk.platter();
             let position = platter.position();
             if platter.is_late() && self.random.once_in(3) {
@@ -457,7 +458,7 @@ impl World {
             }
             drop(platter);
             if let Some(sessions) = &mut process.sessions {
-                sessions.store_advanced(&mut process.app);
+                sessions.store_advanced(now, &mut process.app);
             }
         }
     }
@@ -466,7 +467,7 @@ impl World {
     fn write(&mut self, n: usize, side: usize) -> bool {
         let now = self.now;
         let end = &mut self.links[n].ends[side];
-        let (process, key) = (end.process, SessionKey(end.session));
+        let (process, key) = (end.process, key_of(end.session));
         let utc = Utc((EPOCH + now.0).saturating_add_signed(self.processes[process].skew));
         let Process { sessions: Some(sessions), app, disk, .. } = &mut self.processes[process] else {
             return false;
@@ -485,9 +486,9 @@ impl World {
             if end.lost_at.is_none() {
                 self.counts.garbled += u64::from(end.out.push(now, &bytes, self.wild, &mut self.random));
             }
-            sessions.written(key, taken);
+            sessions.written(Now { mono: now, utc }, key, taken);
             if sessions.is_blocked(key) || sessions.is_replaying(key) {
-                let used = sessions.tick(Now { mono: now, utc }, key, &end.inbox, app);
+                let used = sessions.wake(Now { mono: now, utc }, key, &end.inbox, app);
                 end.inbox.drain(..used);
             }
         }
@@ -506,8 +507,8 @@ impl World {
         for process in &mut self.processes {
             let Some(sessions) = &process.sessions else { continue };
             for (n, before) in process.next_out.iter_mut().enumerate() {
-                let key = SessionKey(n as u32);
-                let (next_in, next_out) = sessions.numbers(key);
+                let key = key_of(n as u32);
+                let (next_in, next_out) = sessions.numbers(key).unwrap();
                 let after = (process.disk.platter().generation(n as u32), next_out);
                 assert!(after >= *before, "NextNumOut went down from {before:?} to {after:?}");
                 assert_eq!(
@@ -526,12 +527,12 @@ impl World {
             let [a, b] = [0, 1].map(|side| {
                 let end = &link.ends[side];
                 let sessions = self.processes[end.process].sessions.as_ref()?;
-                let key = SessionKey(end.session);
+                let key = key_of(end.session);
                 let at_rest = end.attached
                     && end.lost_at.is_none()
                     && sessions.phase(key) == Phase::LoggedOn
                     && !sessions.wants_close(key);
-                at_rest.then(|| sessions.numbers(key))
+                at_rest.then(|| sessions.numbers(key).unwrap())
             });
             a.zip(b).is_some_and(|(a, b)| a == (b.1, b.0))
         })
@@ -567,7 +568,7 @@ impl World {
         for link in &self.links {
             for end in &link.ends {
                 let process = &self.processes[end.process];
-                let key = SessionKey(end.session);
+                let key = key_of(end.session);
                 text += &format!("process {} session {}: ", end.process, end.session);
                 text += &match &process.sessions {
                     Some(s) => format!(

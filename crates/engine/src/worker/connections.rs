@@ -226,7 +226,7 @@ mod tests {
         }
         assert!(connection.stream.write(b"x").is_err());
         let slot = connections.insert(connection, poll.registry()).unwrap();
-        connections.assign(slot, SessionKey(0), 8192);
+        connections.assign(slot, SessionKey::new(0, 0, 0), 8192);
         connections.begin_draining(slot, Mono(1));
         connections.remove_closed(poll.registry());
         assert!(connections.is_empty());

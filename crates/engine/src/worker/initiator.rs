@@ -165,7 +165,7 @@ mod tests {
 
     fn initiator(hosts: &[&str]) -> Initiator {
         let hosts = hosts.iter().map(|host| ((*host).to_owned(), 9880)).collect();
-        Initiator::new(SessionKey(0), hosts, INTERVAL, TIMEOUT, NOW)
+        Initiator::new(SessionKey::new(0, 0, 0), hosts, INTERVAL, TIMEOUT, NOW)
     }
 
     fn address(text: &str) -> SocketAddr {

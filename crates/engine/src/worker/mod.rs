@@ -38,7 +38,7 @@ use mio::{Events, Poll};
 use self::active_queues::{ActiveQueues, Take};
 use self::connection::{CLOSING_TIMEOUT, Connection, DRAINING_TIMEOUT, Received, Stage};
 use self::connector::{Connector, Progress};
-use self::cycle::Cycle;
+use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
 use self::initiator::Initiator;
 use self::listeners::Listeners;
@@ -102,7 +102,7 @@ impl Worker {
     ) -> Result<SessionKey, OpenError> {
         let Acceptance { settings, allowed, nodelay } = acceptance;
         let entry = SessionEntry::new(&settings, Side::Acceptor { listener, allowed }, nodelay);
-        self.driver.open(settings, entry, &self.cycle, app)
+        self.driver.open(settings, entry, &mut self.cycle, app)
     }
 
     /// Opens a session that we connect for.
@@ -114,7 +114,7 @@ impl Worker {
         let Initiation { settings, hosts, reconnect_interval, connect_timeout, nodelay } = initiation;
         let initiator = self.connector.indices().end;
         let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, nodelay);
-        let key = self.driver.open(settings, entry, &self.cycle, app)?;
+        let key = self.driver.open(settings, entry, &mut self.cycle, app)?;
         let now = self.cycle.now.mono;
         self.connector.add(Initiator::new(key, hosts, reconnect_interval, connect_timeout, now));
         self.cycle.wake(now);
@@ -169,7 +169,8 @@ impl Worker {
         if self.cycle.is_timer_due() {
             self.run_timers(app);
         }
-        self.driver.check_store(&mut self.cycle, app);
+        self.wake_ready(app);
+        self.driver.check_store(self.signal.take_store_advanced(), &self.cycle, app);
         let written = self.driver.write_output(&mut self.cycle, app);
         if written && !self.queues.is_empty() {
             // These queues have messages that may have found an outbox full.
@@ -181,13 +182,23 @@ impl Worker {
         self.driver.connections.remove_closed(self.poll.registry());
     }
 
+    /// Calls the sessions whose applications have asked for it.
+    fn wake_ready(&mut self, app: &mut dyn Application) {
+        while let Some(session) = self.signal.next_ready() {
+            self.driver.wake(session, &mut self.cycle, app);
+        }
+        if self.signal.take_lost_ready() {
+            self.driver.wake_blocked(&mut self.cycle, app);
+        }
+    }
+
     fn wait_for_events(&mut self, events: &mut Events) {
         let must_go_on =
             self.cycle.repeats() || self.listeners.has_more() || self.driver.connections.has_ready();
         let timeout = if must_go_on || !self.signal.may_sleep() {
             Duration::ZERO
         } else {
-            self.cycle.sleep(self.driver.longest_sleep())
+            self.cycle.sleep(LONGEST_SLEEP)
         };
         if !timeout.is_zero() {
             kill_point!(Idle);
@@ -215,6 +226,10 @@ impl Worker {
                 Command::ResolvePoisonMessage { session, resolution, answer } => {
                     let result = self.driver.resolve_poison_message(session, resolution, &self.cycle, app);
                     // The thread that asked may have gone.
+                    let _ = answer.try_send(result);
+                }
+                Command::Resume { session, answer } => {
+                    let result = self.driver.resume(session, &mut self.cycle, app);
                     let _ = answer.try_send(result);
                 }
                 Command::HostLookedUp { initiator, attempt, addresses } => {
@@ -260,7 +275,7 @@ impl Worker {
             Stage::Connecting { initiator, .. } => self.finish_connecting(slot, initiator, app),
             Stage::Pending { listener, .. } => self.identify(slot, listener, app),
             Stage::Session(key) => self.driver.read(slot, key, &mut self.cycle, app),
-            Stage::Closing { session, .. } => self.driver.mark_output(session),
+            Stage::Closing { session, .. } => self.driver.note_output(session),
             Stage::Draining { .. } => self.driver.connections.drain(slot),
             Stage::Closed => {}
         }
@@ -392,7 +407,7 @@ impl Worker {
     fn run_timers(&mut self, app: &mut dyn Application) {
         let now = self.cycle.now.mono;
         self.cycle.clear_timers();
-        self.driver.tick_due(&mut self.cycle, app);
+        self.driver.wake_due(&mut self.cycle, app);
         for slot in self.driver.connections.slots() {
             let Some(connection) = self.driver.connections.get(slot) else { continue };
             let (stage, peer) = (connection.stage, connection.peer);

@@ -20,9 +20,6 @@ use crate::command::PoisonResolution;
 use crate::outbound_queue::QueuedBody;
 use crate::session_registry::SessionRegistry;
 
-/// How often a store is asked whether it has released bytes that wait for it.
-const STORE_POLL_INTERVAL: Duration = Duration::from_millis(1);
-
 /// The sessions of one worker, with their connections.
 ///
 /// What a call means for others comes back as a value: [`SessionDriver::next_ended_initiator`] names initiators to continue.
@@ -32,8 +29,6 @@ pub(crate) struct SessionDriver {
     pub(crate) connections: Connections,
     /// Initiators whose connection has ended.
     ended_initiators: Vec<usize>,
-    /// Sessions have bytes that the store has not released.
-    waits_for_store: bool,
     store_checked: Mono,
     registry: Arc<SessionRegistry>,
     session_limit: usize,
@@ -48,10 +43,9 @@ impl SessionDriver {
     ) -> Self {
         Self {
             sessions,
-            table: SessionTable::new(),
+            table: SessionTable::default(),
             connections: Connections::new(),
             ended_initiators: Vec::new(),
-            waits_for_store: false,
             store_checked: now,
             registry,
             session_limit,
@@ -63,7 +57,7 @@ impl SessionDriver {
         &mut self,
         settings: SessionSettings,
         entry: SessionEntry,
-        cycle: &Cycle,
+        cycle: &mut Cycle,
         app: &mut dyn Application,
     ) -> Result<SessionKey, OpenError> {
         if self.table.len() == self.session_limit {
@@ -75,6 +69,7 @@ impl SessionDriver {
         }
         self.registry.add(entry.id.clone(), key, entry.max_message_size);
         self.table.add(key, entry);
+        self.note_deadline(key, cycle);
         Ok(key)
     }
 
@@ -125,7 +120,7 @@ impl SessionDriver {
                 Received::End => return self.disconnect(key, cycle, app),
             }
         }
-        self.table.mark_output(key);
+        self.sessions.note_output(key);
     }
 
     /// Shows the session the bytes that it has not consumed.
@@ -142,46 +137,78 @@ impl SessionDriver {
         self.follow_up(slot, key, cycle);
     }
 
-    /// Calls the session because of the time, or because there is room in the outbox again.
-    fn tick(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
+    /// Calls the session because of the time, because there is room again, or because its application asked for it.
+    pub(crate) fn wake(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
+        // A handle of another engine's session asks here by mistake.
+        if self.table.key(key.index()) != Some(key) {
+            return;
+        }
+        let Some(slot) = self.table[key].connection else {
+            self.sessions.wake(cycle.now, key, &[], app);
+            return self.note_deadline(key, cycle);
+        };
         let Some(connection) = self.connections.get_mut(slot) else { return };
-        let consumed = self.sessions.tick(cycle.now, key, connection.received.filled(), app);
+        let consumed = self.sessions.wake(cycle.now, key, connection.received.filled(), app);
         connection.received.consume(consumed);
         self.follow_up(slot, key, cycle);
     }
 
-    /// Calls the sessions whose deadline has come, and asks for a wake-up at those to come.
-    pub(crate) fn tick_due(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
-        for key in self.table.keys() {
-            let SessionEntry { connection: Some(slot), deadline: Some(at), .. } = self.table[key] else {
-                continue;
-            };
-            if at <= cycle.now.mono {
-                self.tick(slot, key, cycle, app);
-            } else {
-                cycle.wake(at);
+    /// Calls every session that reads nothing for now.
+    pub(crate) fn wake_blocked(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        for n in 0..self.table.len() {
+            if let Some(key) = self.table.key(n)
+                && self.sessions.is_blocked(key)
+            {
+                self.wake(key, cycle, app);
             }
         }
     }
 
-    /// After a session was called: its next deadline, its wish to close, whether to read on.
-    fn follow_up(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
+    /// Calls the sessions whose deadline has come, connected or not, and asks for a wake-up at those to come.
+    pub(crate) fn wake_due(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        for n in 0..self.table.len() {
+            let Some(key) = self.table.key(n) else { continue };
+            match self.table[key].deadline {
+                Some(at) if at <= cycle.now.mono => self.wake(key, cycle, app),
+                Some(at) => cycle.wake(at),
+                None => {}
+            }
+        }
+    }
+
+    /// Asks for a wake-up when the session wants to be called next.
+    fn note_deadline(&mut self, key: SessionKey, cycle: &mut Cycle) {
         let deadline = self.sessions.next_deadline(key);
         self.table[key].deadline = deadline;
         if let Some(at) = deadline {
             cycle.wake(at);
         }
+    }
+
+    /// After a session was called: its next deadline, its wish to close, whether to read on.
+    fn follow_up(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
+        self.note_deadline(key, cycle);
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if self.sessions.wants_close(key) {
-            // Only once: a session that is called again gets no more time.
-            if !matches!(connection.stage, Stage::Closing { .. }) {
-                let until = cycle.now.mono + CLOSING_TIMEOUT;
-                connection.stage = Stage::Closing { session: key, until };
-                cycle.wake(until);
+            self.begin_closing(slot, key, cycle);
+            self.sessions.note_output(key);
+        } else if connection.readable {
+            if !self.sessions.is_blocked(key) {
+                self.connections.mark_ready(slot);
             }
-            self.table.mark_output(key);
-        } else if connection.readable && !self.sessions.is_blocked(key) {
-            self.connections.mark_ready(slot);
+        } else if connection.received.filled().is_empty() {
+            self.sessions.drained(cycle.now, key);
+        }
+    }
+
+    /// The session's end is decided: its output goes out, then the connection is closed. A session that is called again gets
+    /// no more time.
+    fn begin_closing(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        if !matches!(connection.stage, Stage::Closing { .. }) {
+            let until = cycle.now.mono + CLOSING_TIMEOUT;
+            connection.stage = Stage::Closing { session: key, until };
+            cycle.wake(until);
         }
     }
 
@@ -195,7 +222,7 @@ impl SessionDriver {
     ) -> SendOutcome {
         let ticket = queued.ticket;
         match self.send(key, &queued.body(), cycle, app) {
-            Ok(seq) => self.sessions.tell(key, &Event::Sent { ticket, seq }, app),
+            Ok(seq) => self.sessions.notify(key, &Event::Sent { ticket, seq }, app),
             Err(SendError::BackPressure) => return SendOutcome::BackPressure,
             Err(why) => self.tell_not_sent(key, ticket, &why, app),
         }
@@ -225,25 +252,27 @@ impl SessionDriver {
         why: &SendError,
         app: &mut dyn Application,
     ) {
-        self.sessions.tell(key, &Event::NotSent { ticket, why }, app);
+        self.sessions.notify(key, &Event::NotSent { ticket, why }, app);
     }
 
     /// Has the session's output written at the end of the cycle, and its connection closed if that is all it waits for.
-    pub(crate) fn mark_output(&mut self, key: SessionKey) {
-        self.table.mark_output(key);
+    pub(crate) fn note_output(&mut self, key: SessionKey) {
+        self.sessions.note_output(key);
     }
 
     /// Writes once for each session that has output, or whose connection may be closed. Returns whether a socket took any bytes.
     pub(crate) fn write_output(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
-        while let Some(key) = self.sessions.next_output() {
-            self.table.mark_output(key);
-        }
         let mut written = false;
-        self.table.begin_output();
-        while let Some(key) = self.table.next_output() {
-            written |= self.write(key, cycle, app);
+        // Sessions that get output meanwhile have it written in the next cycle.
+        for _ in 0..self.sessions.outputs() {
+            if let Some(key) = self.sessions.next_output() {
+                written |= self.write(key, cycle, app);
+            }
         }
-        if self.table.has_output() {
+        while let Some(key) = self.sessions.next_ready() {
+            self.wake(key, cycle, app);
+        }
+        if self.sessions.outputs() > 0 {
             cycle.repeat();
         }
         written
@@ -252,6 +281,9 @@ impl SessionDriver {
     /// Writes what the store has released, once. Returns whether the socket took any bytes.
     fn write(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
         let Some(slot) = self.table[key].connection else { return false };
+        if self.sessions.wants_close(key) {
+            self.begin_closing(slot, key, cycle);
+        }
         let Some(connection) = self.connections.get_mut(slot) else { return false };
         let mut written = false;
         let bytes = self.sessions.writable(key);
@@ -259,12 +291,12 @@ impl SessionDriver {
             kill_point!(Send);
             match connection.send(bytes) {
                 Ok(taken) => {
-                    self.sessions.written(key, taken);
+                    self.sessions.written(cycle.now, key, taken);
                     written = taken > 0;
                     // There is room for what waited: the rest of a replay, or a message that found the outbox full. It goes out
                     // in the next cycle, so that a long replay does not keep the other sessions waiting.
                     if written && (self.sessions.is_blocked(key) || self.sessions.is_replaying(key)) {
-                        self.tick(slot, key, cycle, app);
+                        self.wake(key, cycle, app);
                         cycle.repeat();
                     }
                 }
@@ -275,32 +307,19 @@ impl SessionDriver {
                 }
             }
         }
-        let queued = self.sessions.has_queued(key);
-        self.waits_for_store |= queued && self.sessions.writable(key).is_empty();
         let stage = self.connections.get(slot).map(|connection| connection.stage);
-        if matches!(stage, Some(Stage::Closing { .. })) && !queued {
+        if matches!(stage, Some(Stage::Closing { .. })) && !self.sessions.has_queued(key) {
             self.disconnect(key, cycle, app);
         }
         written
     }
 
-    /// How long the loop may sleep, as far as the store is concerned.
-    pub(crate) const fn longest_sleep(&self) -> Duration {
-        if self.waits_for_store { STORE_POLL_INTERVAL } else { LONGEST_SLEEP }
-    }
-
-    /// Releases what waits for the store, and notices a store that failed on its own.
-    pub(crate) fn check_store(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
-        if !self.waits_for_store && cycle.now.mono - self.store_checked < LONGEST_SLEEP {
-            return;
-        }
-        self.store_checked = cycle.now.mono;
-        self.waits_for_store = false;
-        self.sessions.store_advanced(app);
-        for key in self.table.keys() {
-            let Some(slot) = self.table[key].connection else { continue };
-            self.follow_up(slot, key, cycle);
-            self.table.mark_output(key);
+    /// Releases what waits for the store, and notices a store that failed on its own: when the store rang, and from time to
+    /// time anyway.
+    pub(crate) fn check_store(&mut self, rang: bool, cycle: &Cycle, app: &mut dyn Application) {
+        if rang || cycle.now.mono - self.store_checked >= LONGEST_SLEEP {
+            self.store_checked = cycle.now.mono;
+            self.sessions.store_advanced(cycle.now, app);
         }
     }
 
@@ -329,7 +348,8 @@ impl SessionDriver {
     /// Begins the logout of every session. Returns how long the answers may take.
     pub(crate) fn log_out_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Duration {
         let mut longest = Duration::ZERO;
-        for key in self.table.keys() {
+        for n in 0..self.table.len() {
+            let Some(key) = self.table.key(n) else { continue };
             longest = longest.max(self.table[key].logout_timeout);
             self.log_out(key, "", cycle, app);
         }
@@ -350,16 +370,28 @@ impl SessionDriver {
         }
     }
 
-    /// The session's connection is over, whoever ended it.
+    /// Continues a session that is halted for another reason.
+    pub(crate) fn resume(
+        &mut self,
+        key: SessionKey,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) -> Result<(), OpenError> {
+        let resumed = self.sessions.resume(cycle.now, key, app);
+        self.note_deadline(key, cycle);
+        resumed
+    }
+
+    /// The session's connection is over, whichever side ended it.
     pub(crate) fn disconnect(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
-        entry.deadline = None;
         if let Side::Initiator { initiator } = entry.side {
             self.ended_initiators.push(initiator);
         }
         tracing::info!(session = %entry.id, "disconnected");
         self.sessions.disconnected(cycle.now, key, app);
+        self.note_deadline(key, cycle);
         let stage = self.connections.get(slot).map(|connection| connection.stage);
         if matches!(stage, Some(Stage::Closing { .. })) {
             let until = cycle.now.mono + DRAINING_TIMEOUT;
@@ -377,9 +409,11 @@ impl SessionDriver {
 
     /// Ends every connection and closes the stores.
     pub(crate) fn close(mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Result<(), StoreError> {
-        for key in self.table.keys() {
-            self.disconnect(key, cycle, app);
+        for n in 0..self.table.len() {
+            if let Some(key) = self.table.key(n) {
+                self.disconnect(key, cycle, app);
+            }
         }
-        self.sessions.close()
+        self.sessions.close_all()
     }
 }

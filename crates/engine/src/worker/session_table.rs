@@ -1,4 +1,4 @@
-//! What a worker knows of its sessions beside the session core: where they are connected, and which have output.
+//! What a worker knows of its sessions beside the session core: who they are, and where they are connected.
 
 use core::net::IpAddr;
 use core::ops::{Index, IndexMut};
@@ -9,12 +9,9 @@ use fixbolt_session::{Mono, SessionId, SessionKey, SessionSettings};
 use super::refusal::Refusal;
 
 /// The sessions of one worker, by key.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SessionTable {
     entries: Vec<SessionEntry>,
-    /// Sessions to be written for, and the list that is being worked on.
-    output: Vec<SessionKey>,
-    writing: Vec<SessionKey>,
 }
 
 /// What a worker knows of one session.
@@ -27,10 +24,9 @@ pub(crate) struct SessionEntry {
     pub(crate) logout_timeout: Duration,
     /// The slot of its connection.
     pub(crate) connection: Option<usize>,
-    /// When the session wants to be called although nothing came.
+    /// When the session wants to be called although nothing came, with a connection or without one.
     pub(crate) deadline: Option<Mono>,
-    /// Whether it is in the list of sessions to be written for.
-    has_output: bool,
+    key: Option<SessionKey>,
 }
 
 /// How a session gets its connections.
@@ -52,7 +48,7 @@ impl SessionEntry {
             logout_timeout: settings.logout_timeout,
             connection: None,
             deadline: None,
-            has_output: false,
+            key: None,
         }
     }
 
@@ -71,49 +67,19 @@ pub(crate) fn admit(allowed: &[IpAddr], from: IpAddr) -> Result<(), Refusal> {
 }
 
 impl SessionTable {
-    pub(crate) fn new() -> Self {
-        Self { entries: Vec::new(), output: Vec::with_capacity(256), writing: Vec::with_capacity(256) }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Adds a session; keys are given in the order in which sessions are opened.
+    /// Adds a session. None is ever closed, so that their places follow one another.
     pub(crate) fn add(&mut self, key: SessionKey, entry: SessionEntry) {
-        debug_assert_eq!(key.0 as usize, self.entries.len(), "keys are dense from 0");
-        self.entries.push(entry);
+        debug_assert_eq!(key.index(), self.entries.len(), "places follow one another");
+        self.entries.push(SessionEntry { key: Some(key), ..entry });
     }
 
-    /// The key of each session.
-    #[allow(clippy::cast_possible_truncation)] // there are at most as many entries as keys
-    pub(crate) fn keys(&self) -> impl Iterator<Item = SessionKey> + use<> {
-        (0..self.entries.len()).map(|n| SessionKey(n as u32))
-    }
-
-    /// Makes [`SessionTable::next_output`] name the session in the next round.
-    pub(crate) fn mark_output(&mut self, key: SessionKey) {
-        let entry = &mut self.entries[key.0 as usize];
-        if !entry.has_output {
-            entry.has_output = true;
-            self.output.push(key);
-        }
-    }
-
-    pub(crate) fn has_output(&self) -> bool {
-        !self.output.is_empty()
-    }
-
-    /// Begins a round over the sessions that are marked now; those marked meanwhile come in the next one.
-    pub(crate) fn begin_output(&mut self) {
-        core::mem::swap(&mut self.output, &mut self.writing);
-    }
-
-    /// The next session of the round.
-    pub(crate) fn next_output(&mut self) -> Option<SessionKey> {
-        let key = self.writing.pop()?;
-        self[key].has_output = false;
-        Some(key)
+    /// The key of the session in place `n`.
+    pub(crate) fn key(&self, n: usize) -> Option<SessionKey> {
+        self.entries.get(n)?.key
     }
 }
 
@@ -121,12 +87,12 @@ impl Index<SessionKey> for SessionTable {
     type Output = SessionEntry;
 
     fn index(&self, key: SessionKey) -> &SessionEntry {
-        &self.entries[key.0 as usize]
+        &self.entries[key.index()]
     }
 }
 
 impl IndexMut<SessionKey> for SessionTable {
     fn index_mut(&mut self, key: SessionKey) -> &mut SessionEntry {
-        &mut self.entries[key.0 as usize]
+        &mut self.entries[key.index()]
     }
 }

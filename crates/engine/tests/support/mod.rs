@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +13,7 @@ use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, Second
 use fixbolt::journal::MemoryStore;
 use fixbolt::session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt::session::{
-    Application, Delivery, Event, Role, SendError, SessionId, SessionKey, SessionSettings, Turn,
+    Application, Delivery, Event, Role, SendError, SessionId, SessionKey, SessionSettings, Turn, WorkerWaker,
 };
 
 /// A loopback address with a port that the system chooses.
@@ -171,8 +172,16 @@ impl FullStore {
 }
 
 impl Store for FullStore {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        self.inner.open(session)
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.inner.open(key, session)
+    }
+
+    fn keeps_messages(&self) -> bool {
+        self.inner.keeps_messages()
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.inner.set_waker(waker);
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {

@@ -2,11 +2,11 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    Connection, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
+    ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
 
 use super::*;
-use crate::testing::{TempDir, attempt, inbound, outbound, reset};
+use crate::testing::{TempDir, attempt, inbound, opened, outbound, reset};
 
 #[test]
 fn messages_are_read_back_over_many_segments_and_after_reopening() {
@@ -57,7 +57,7 @@ fn a_turn_over_several_segments_and_sessions_is_rolled_back_to_the_last_byte() {
     let dir = TempDir::new("rollback");
     let mut store = small(dir.path());
     let (a, _) = open(&mut store);
-    let (b, _) = store.open(&session("B")).unwrap();
+    let (b, _) = opened(&mut store, "B").unwrap();
     turn(&mut store, a, &[outbound(1, b"kept")]);
     let files = |name: &str| {
         let mut all: Vec<_> = std::fs::read_dir(dir.path().join(session(name).file_name()))
@@ -135,15 +135,18 @@ fn everything_about_a_record_survives() {
     let record = Record {
         flags: RecordFlags::ADMIN.with(RecordFlags::MASKED),
         next_in: SeqNum(77),
-        connection: Connection(9),
+        connection: ConnectionNumber(9),
         cause: Some(SeqNum(76)),
         ..outbound(3, b"body")
     };
     turn(&mut store, key, &[record]);
-    turn(&mut store, key, &[Record { next_in: SeqNum(77), connection: Connection(9), ..attempt(77) }]);
+    turn(&mut store, key, &[Record { next_in: SeqNum(77), connection: ConnectionNumber(9), ..attempt(77) }]);
     store.crash();
     let (key, recovered) = open(&mut store);
-    assert_eq!((recovered.next_in, recovered.connection, recovered.attempts), (SeqNum(77), Connection(9), 1));
+    assert_eq!(
+        (recovered.next_in, recovered.connection, recovered.attempts),
+        (SeqNum(77), ConnectionNumber(9), 1)
+    );
     let mut first = None;
     store
         .replay(key, &mut |r| {
@@ -178,9 +181,9 @@ fn a_session_is_opened_once_in_a_process_whichever_store_asks() {
     let dir = TempDir::new("twice");
     let mut store = small(dir.path());
     let (key, _) = open(&mut store);
-    assert!(matches!(store.open(&session("A")), Err(StoreError::Locked { .. })));
+    assert!(matches!(opened(&mut store, "A"), Err(StoreError::Locked { .. })));
     let mut other = small(dir.path());
-    let Err(StoreError::Locked { place, holder }) = other.open(&session("A")) else { panic!("not refused") };
+    let Err(StoreError::Locked { place, holder }) = opened(&mut other, "A") else { panic!("not refused") };
     assert!(place.ends_with("FIX.4.4-VENUE-A"), "{place}");
     assert!(holder.starts_with(&format!("process {} on ", std::process::id())), "{holder}");
     store.close(key).unwrap();
@@ -230,7 +233,7 @@ fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
     let dir = TempDir::new("vanished");
     let mut store = small(dir.path());
     let (_, _) = open(&mut store);
-    let (b, _) = store.open(&session("B")).unwrap();
+    let (b, _) = opened(&mut store, "B").unwrap();
     assert_eq!(store.take_failure(), None);
     // The store's threads may make a file in it meanwhile.
     let directory = dir.path().join(session("B").file_name());

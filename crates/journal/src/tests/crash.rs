@@ -8,7 +8,7 @@ use fixbolt_session::store::{Generation, Record, RecordKind, Store};
 use super::*;
 use crate::layout::{HEAD_COPIES, Head};
 use crate::log::RESERVE;
-use crate::testing::{TempDir, inbound, outbound, reset};
+use crate::testing::{TempDir, inbound, opened, outbound, reset};
 
 struct Journal {
     dir: TempDir,
@@ -298,12 +298,12 @@ fn a_dead_process_between_two_sessions_of_a_turn_leaves_the_first_one_for_later(
     let j = Journal::new("half");
     let mut store = j.store();
     let (a, _) = open(&mut store);
-    let (b, _) = store.open(&session("B")).unwrap();
+    let (b, _) = opened(&mut store, "B").unwrap();
     store.begin();
     store.append(a, &inbound(1, b"order")).unwrap();
     store.append(b, &Record { cause: Some(SeqNum(1)), ..outbound(1, b"drop copy") }).unwrap();
     store.crash_after_publishing(1);
     let a = open(&mut store).1;
-    let b = store.open(&session("B")).unwrap().1;
+    let b = opened(&mut store, "B").unwrap().1;
     assert_eq!((a.next_in, b.next_out), (SeqNum(1), SeqNum(2)));
 }

@@ -12,7 +12,7 @@ use fixbolt_session::store::{Store, StoreError};
 use super::*;
 use crate::backend::{Backend, System};
 use crate::mapping::Mapping;
-use crate::testing::{TempDir, outbound};
+use crate::testing::{TempDir, opened, outbound};
 
 /// Works for a number of operations, then fails until mended.
 struct Failing {
@@ -83,7 +83,7 @@ fn run(operations: usize, full: bool) -> (u64, bool) {
         DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
     let mut committed = 0;
     let mut error = None;
-    match store.open(&session("A")) {
+    match opened(&mut store, "A") {
         Err(e) => error = Some(e),
         Ok((key, _)) => {
             while committed < 400 && error.is_none() {
@@ -147,7 +147,7 @@ fn a_torn_tail_is_given_up_however_often_its_cutting_is_interrupted() {
         let mut failing =
             DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
         let mark = SeqNum(1 + crate::log::RESERVE);
-        if failing.open(&session("A")).is_ok() {
+        if opened(&mut failing, "A").is_ok() {
             failing.crash();
             assert_eq!(open(&mut store).1.next_out, mark);
             break;

@@ -9,7 +9,7 @@ use super::*;
 use crate::JournalReader;
 use crate::inspect::{Counts, repair, verify};
 use crate::log::RESERVE_MOST;
-use crate::testing::{TempDir, attempt, inbound, outbound, reset};
+use crate::testing::{TempDir, attempt, inbound, opened, outbound, reset};
 
 fn filled(dir: &TempDir, turns: u64) -> (DirectoryStore, SessionKey) {
     let mut store = small(dir.path());
@@ -213,7 +213,7 @@ fn a_poison_message_is_skipped_when_it_is_the_next_one() {
     assert_eq!(last.record.kind, RecordKind::Adjust);
     assert!(last.record.body.starts_with(b"operator: skipped inbound message 11"));
     store.close(key).unwrap();
-    store.open(&session("B")).unwrap();
+    opened(&mut store, "B").unwrap();
     assert!(repair(dir.path(), Some(SeqNum(12))).unwrap_err().to_string().contains("name one"));
 }
 
@@ -222,7 +222,7 @@ fn a_half_turn_and_a_torn_tail_are_told() {
     let dir = TempDir::new("told");
     let mut store = small(dir.path());
     let (a, _) = open(&mut store);
-    let (b, _) = store.open(&session("B")).unwrap();
+    let (b, _) = opened(&mut store, "B").unwrap();
     for _ in 0..2 {
         store.begin();
         let n = 1 + count(&mut store, a) as u64;

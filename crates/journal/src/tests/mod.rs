@@ -15,7 +15,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, Recovered, SessionKey, Store};
 
 use crate::DirectoryStore;
-use crate::testing::session;
+use crate::testing::{opened, session};
 
 /// A store with segments small enough to cross many.
 fn small(base: &Path) -> DirectoryStore {
@@ -23,7 +23,7 @@ fn small(base: &Path) -> DirectoryStore {
 }
 
 fn open(store: &mut DirectoryStore) -> (SessionKey, Recovered) {
-    store.open(&session("A")).unwrap()
+    opened(store, "A").unwrap()
 }
 
 fn turn(store: &mut DirectoryStore, key: SessionKey, records: &[Record<'_>]) {

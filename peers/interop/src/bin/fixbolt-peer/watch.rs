@@ -3,10 +3,10 @@
 //! in the journal, whatever happens to the process next.
 
 use fixbolt::codec::SeqNum;
-use fixbolt::session::SessionId;
 use fixbolt::session::store::{
     Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
 };
+use fixbolt::session::{SessionId, WorkerWaker};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -200,8 +200,16 @@ impl<S: Store> Watched<S> {
 }
 
 impl<S: Store> Store for Watched<S> {
-    fn open(&mut self, session: &SessionId) -> Result<(SessionKey, Recovered), StoreError> {
-        self.store.open(session)
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.store.open(key, session)
+    }
+
+    fn keeps_messages(&self) -> bool {
+        self.store.keeps_messages()
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.store.set_waker(waker);
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {

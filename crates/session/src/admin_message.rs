@@ -1,0 +1,208 @@
+//! The messages that the session layer writes itself, as values.
+
+use std::borrow::Cow;
+
+use fixbolt_codec::{BodyWriter, Message, SeqNum, Tag, ToField};
+use fixbolt_dictionary::{RefTag, SessionRejectReason};
+
+use crate::event::Event;
+use crate::fix::{YES, key, msg_type};
+
+/// A message of the session layer, or a BusinessMessageReject that it writes for the application.
+#[derive(Clone, Debug)]
+pub(crate) enum AdminMessage<'m> {
+    /// Heartbeat (0), the answer to a TestRequest if it has an id.
+    Heartbeat { id: Option<&'m [u8]> },
+    /// TestRequest (1).
+    TestRequest { id: TestReqIdValue },
+    /// ResendRequest (2) from `begin` on without end.
+    ResendRequest { begin: SeqNum },
+    /// Reject (3) of the message with number `seq`.
+    Reject { seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m> },
+    /// BusinessMessageReject (j) of the message with number `seq`.
+    BusinessReject { seq: SeqNum, msg_type: &'m [u8], reason: u16, text: Cow<'m, str> },
+    /// SequenceReset (4) that fills a gap.
+    GapFill { new: SeqNum },
+    /// Logout (5).
+    Logout { text: Cow<'m, str> },
+    /// Logon (A).
+    Logon { heart_bt_int: u32, reset: bool },
+}
+
+/// TestReqID (112) of a TestRequest of ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TestReqIdValue {
+    Number(u64),
+    Test,
+}
+
+/// What a Reject (35=3) says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Reject<'r> {
+    pub(crate) reason: SessionRejectReason,
+    /// RefTagID (371); `None` leaves it out.
+    pub(crate) tag: Option<RefTag<'r>>,
+    pub(crate) text: Cow<'r, str>,
+}
+
+impl<'r> Reject<'r> {
+    /// A Reject in the words of its reason.
+    pub(crate) fn of(reason: SessionRejectReason, tag: Option<RefTag<'r>>) -> Self {
+        Self { reason, tag, text: Cow::Borrowed(reason.text()) }
+    }
+
+    /// A Reject in the words of its reason that names this tag.
+    pub(crate) fn naming(reason: SessionRejectReason, tag: Tag) -> Self {
+        Self::of(reason, Some(RefTag::Number(tag.number())))
+    }
+
+    /// The tag at fault in words.
+    pub(crate) fn tag_text(&self) -> Option<String> {
+        self.tag.map(|tag| match tag {
+            RefTag::Number(tag) => tag.to_string(),
+            RefTag::AsSent(bytes) => bytes.escape_ascii().to_string(),
+        })
+    }
+
+    /// What the application hears of it. RefTagID's digits are written into `digits`.
+    pub(crate) fn event<'e>(&'e self, seq: SeqNum, digits: &'e mut [u8; 20]) -> Event<'e> {
+        let tag = self.tag.map_or(&[][..], |tag| tag_bytes(tag, digits));
+        Event::Rejected { seq, reason: self.reason.number(), tag, text: &self.text }
+    }
+}
+
+/// A required field is missing.
+pub(crate) fn missing(tag: Tag) -> Reject<'static> {
+    Reject::naming(SessionRejectReason::RequiredTagMissing, tag)
+}
+
+/// What is wrong with a number that should be there: nothing stands there, or something else.
+pub(crate) fn no_number(message: &Message<'_>, tag: Tag, wrong: SessionRejectReason) -> Reject<'static> {
+    let present = message.get(tag).is_some();
+    Reject::naming(if present { wrong } else { SessionRejectReason::RequiredTagMissing }, tag)
+}
+
+/// The tag as it stands in RefTagID (371).
+fn tag_bytes<'t>(tag: RefTag<'t>, digits: &'t mut [u8; 20]) -> &'t [u8] {
+    match tag {
+        RefTag::Number(tag) => {
+            let len = u64::from(tag).write_to(digits);
+            &digits[..len]
+        }
+        RefTag::AsSent(bytes) => bytes,
+    }
+}
+
+/// Longest value of the counterparty's that a Reject names; nothing sensible is longer.
+const REFLECTED_MAX: usize = 64;
+
+/// How much of a message is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Extent {
+    /// All of it, routing fields included.
+    Full,
+    /// What the counterparty cannot do without: fits into 512 bytes, the smallest MaxMessageSize (383) that is accepted.
+    Brief,
+}
+
+/// What the version of a session lets its messages say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct VersionLimits {
+    /// Fields 371 to 373 of Reject, and BusinessMessageReject.
+    pub(crate) is_42_or_later: bool,
+    /// SessionRejectReason (373) of the Reject, if the version knows it.
+    pub(crate) reason: Option<SessionRejectReason>,
+}
+
+impl AdminMessage<'_> {
+    /// What a session of this version lets the message say.
+    pub(crate) fn limits(&self, begin_string: &str, is_42_or_later: bool) -> VersionLimits {
+        let reason = match self {
+            Self::Reject { reject, .. } => reject.reason.for_version(begin_string.as_bytes()),
+            _ => None,
+        };
+        VersionLimits { is_42_or_later, reason }
+    }
+
+    pub(crate) const fn msg_type(&self) -> &'static [u8] {
+        match self {
+            Self::Heartbeat { .. } => msg_type::HEARTBEAT,
+            Self::TestRequest { .. } => msg_type::TEST_REQUEST,
+            Self::ResendRequest { .. } => msg_type::RESEND_REQUEST,
+            Self::Reject { .. } => msg_type::REJECT,
+            Self::BusinessReject { .. } => msg_type::BUSINESS_MESSAGE_REJECT,
+            Self::GapFill { .. } => msg_type::SEQUENCE_RESET,
+            Self::Logout { .. } => msg_type::LOGOUT,
+            Self::Logon { .. } => msg_type::LOGON,
+        }
+    }
+
+    /// Whether the message answers `inbound` along its route.
+    pub(crate) const fn goes_back(&self) -> bool {
+        matches!(self, Self::Reject { .. } | Self::BusinessReject { .. })
+    }
+
+    /// Writes the body.
+    pub(crate) fn write(&self, body: &mut BodyWriter<'_>, version: VersionLimits, extent: Extent) {
+        let write_text = |body: &mut BodyWriter<'_>, text: &str| {
+            if !text.is_empty() && extent == Extent::Full {
+                body.bytes(key::TEXT, text.as_bytes());
+            }
+        };
+        match self {
+            Self::Heartbeat { id } => {
+                if let Some(id) = id {
+                    body.bytes(key::TEST_REQ_ID, id);
+                }
+            }
+            Self::TestRequest { id: TestReqIdValue::Number(id) } => drop(body.field(key::TEST_REQ_ID, id)),
+            Self::TestRequest { id: TestReqIdValue::Test } => drop(body.bytes(key::TEST_REQ_ID, b"TEST")),
+            Self::ResendRequest { begin } => {
+                // Up to FIX.4.1 infinity is written 999999.
+                let infinity: u64 = if version.is_42_or_later { 0 } else { 999_999 };
+                body.field(key::BEGIN_SEQ_NO, &begin.0).field(key::END_SEQ_NO, &infinity);
+            }
+            Self::Reject { seq, msg_type, reject } => {
+                body.field(key::REF_SEQ_NUM, &seq.0);
+                if version.is_42_or_later {
+                    let mut digits = [0; 20];
+                    let tag = reject.tag.map(|tag| tag_bytes(tag, &mut digits));
+                    if let Some(tag) = tag.filter(|tag| !tag.is_empty() && tag.len() <= REFLECTED_MAX) {
+                        body.bytes(key::REF_TAG_ID, tag);
+                    }
+                    if msg_type.len() <= REFLECTED_MAX {
+                        body.bytes(key::REF_MSG_TYPE, msg_type);
+                    }
+                    if let Some(reason) = version.reason {
+                        body.field(key::SESSION_REJECT_REASON, &u64::from(reason.number()));
+                    }
+                }
+                write_text(body, &reject.text);
+            }
+            Self::BusinessReject { seq, msg_type, reason, text } => {
+                body.field(key::REF_SEQ_NUM, &seq.0);
+                if msg_type.len() <= REFLECTED_MAX {
+                    body.bytes(key::REF_MSG_TYPE, msg_type);
+                }
+                body.field(key::BUSINESS_REJECT_REASON, &u64::from(*reason));
+                write_text(body, text);
+            }
+            Self::GapFill { new } => {
+                body.field(key::NEW_SEQ_NO, &new.0).bytes(key::GAP_FILL_FLAG, YES);
+            }
+            Self::Logout { text } => write_text(body, text),
+            Self::Logon { heart_bt_int, reset } => {
+                body.bytes(key::ENCRYPT_METHOD, b"0");
+                body.field(key::HEART_BT_INT, &u64::from(*heart_bt_int));
+                if *reset {
+                    body.bytes(key::RESET_SEQ_NUM_FLAG, YES);
+                }
+            }
+        }
+    }
+}
+
+/// The message that a Reject or its like answers along its route.
+pub(crate) fn route<'m>(admin: &AdminMessage<'_>, inbound: Option<&Message<'m>>) -> Option<Message<'m>> {
+    inbound.filter(|_| admin.goes_back()).copied()
+}

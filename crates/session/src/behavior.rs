@@ -1,0 +1,290 @@
+//! How a session reacts where the standard leaves room or engines differ, as data: one field for each row of
+//! docs/conformance.md. The flow of a session asks for a reaction, never for the engine that has it.
+
+/// Whose way a session follows where the standard leaves room or engines differ. docs/conformance.md lists every difference.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Compatibility {
+    /// The letter of the FIX session standard.
+    #[default]
+    Standard,
+    /// What QuickFIX (C++) does and its acceptance scripts expect.
+    QuickFix,
+    /// What QuickFIX/J does and its acceptance scripts expect.
+    QuickFixJ,
+}
+
+impl Compatibility {
+    /// The reactions that it stands for.
+    #[must_use]
+    pub const fn behavior(self) -> Behavior {
+        match self {
+            Self::Standard => Behavior::STANDARD,
+            Self::QuickFix => Behavior::QUICKFIX,
+            Self::QuickFixJ => Behavior::QUICKFIXJ,
+        }
+    }
+}
+
+/// Declares a reaction with its alternatives.
+macro_rules! reactions {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub enum $name { $($(#[$variant_doc])* $variant,)* }
+        )*
+    };
+}
+
+reactions! {
+    /// What a counterparty hears before its connection is closed.
+    Farewell {
+        /// A Logout with a Text that says why.
+        Logout,
+        /// Nothing.
+        Silence,
+    }
+    /// How a Logon that the dictionary refuses is answered.
+    InvalidLogon {
+        /// A Reject, then a Logout.
+        RejectAndLogout,
+        /// A Logout whose Text is "Invalid Logon message: REASON, field=TAG"; also for SendingTime out of range.
+        OneLogout,
+    }
+    /// What becomes of a message with PossDupFlag=Y whose OrigSendingTime is missing or too late.
+    PossDupFault {
+        /// A Reject; the session goes on.
+        Rejected,
+        /// A Reject, then a Logout.
+        RejectedAndLoggedOut,
+        /// The message is processed.
+        NotChecked,
+    }
+    /// Whether a Reject names the field at fault.
+    RefTagId {
+        /// RefTagID (371) names it.
+        Named,
+        /// RefTagID (371) is left out.
+        Omitted,
+    }
+    /// The Text of a Logout after a Reject.
+    LogoutText {
+        /// The Text of the Reject.
+        Given,
+        /// The Text of the Reject and ", field=TAG".
+        GivenWithField,
+        /// None.
+        Omitted,
+    }
+    /// What a SenderCompID or TargetCompID without a value is.
+    EmptyCompId {
+        /// A wrong CompID.
+        WrongCompId,
+        /// A field without a value: Reject 373=4, and the session goes on.
+        EmptyValue,
+    }
+    /// What becomes of a message with a field without `=`.
+    FieldWithoutEquals {
+        /// Reject 373=17 with the tag of the field before it.
+        Rejected,
+        /// The message counts as garbled.
+        Ignored,
+    }
+    /// The Heartbeat that is due while our own TestRequest is open.
+    HeartbeatWhileTesting {
+        /// It is sent.
+        Sent,
+        /// It is not sent.
+        Held,
+    }
+    /// TestReqID (112) of our TestRequests.
+    TestReqId {
+        /// A number of its own for each.
+        Counted,
+        /// Always TEST.
+        Fixed,
+    }
+    /// What a ResendRequest is answered with that asks for nothing: 7=0, 7 above the last number, 7 above 16.
+    EmptyResendRequest {
+        /// Reject 373=5 with 371=7 or 16.
+        Rejected,
+        /// Nothing; 7=0 is read as 1.
+        Passed,
+    }
+    /// What becomes of a message whose number is too low.
+    TooLow {
+        /// Logout "MsgSeqNum too low", disconnect.
+        Disconnected,
+        /// It is answered all the same.
+        Answered,
+    }
+    /// A ResendRequest from beyond a gap that was asked for already.
+    ResendRequestBeyondGap {
+        /// It is answered, then the gap is asked for again.
+        AskedAgain,
+        /// It is answered.
+        Answered,
+    }
+    /// A gap fill with NewSeqNo (36) not above its own number.
+    GapFillBackwards {
+        /// Reject 373=5 whose Text names the value; its number is used.
+        Rejected,
+        /// If 36 is below NextNumIn, as a Reset to a lower number; its number is not used.
+        AsLowerReset,
+    }
+    /// What follows the answer to a Logout.
+    AfterLogout {
+        /// The other side has ten seconds to close the connection.
+        AwaitClose,
+        /// The connection is closed.
+        Close,
+    }
+    /// A Logout whose number is too high.
+    LogoutTooHigh {
+        /// The gap is asked for first; the Logout is answered when it is filled.
+        GapFirst,
+        /// It is answered.
+        Answered,
+    }
+    /// The Text of a Reject for what the dictionary finds.
+    ViolationText {
+        /// The reason in words.
+        Reason,
+        /// The reason in words and ", field=TAG".
+        ReasonWithField,
+    }
+    /// Which of several violations is rejected.
+    FirstViolation {
+        /// The first one in the message.
+        InWireOrder,
+        /// Duplicate tags, wrong order of header, body and trailer, and wrong group members before everything else.
+        StructureFirst,
+    }
+    /// What a wrong BodyLength (9) costs.
+    WrongBodyLength {
+        /// One message: reading goes on at the next `SOH 8=FIX`.
+        CostsOneMessage,
+        /// With a length that is too long also the message on which it ends: reading goes on after the next CheckSum (10).
+        SwallowsTheNext,
+    }
+}
+
+/// Declares [`Behavior`] and its three constants from a table.
+macro_rules! behavior {
+    ($($(#[$doc:meta])* $field:ident: $type:ident = $standard:ident, $quickfix:ident, $quickfixj:ident;)*) => {
+        /// How a session reacts where the standard leaves room or engines differ: one field for each row of
+        /// docs/conformance.md.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[non_exhaustive]
+        pub struct Behavior { $($(#[$doc])* pub $field: $type,)* }
+
+        impl Behavior {
+            /// The letter of the FIX session standard.
+            pub const STANDARD: Self = Self { $($field: $type::$standard,)* };
+            /// QuickFIX (C++).
+            pub const QUICKFIX: Self = Self { $($field: $type::$quickfix,)* };
+            /// QuickFIX/J.
+            pub const QUICKFIXJ: Self = Self { $($field: $type::$quickfixj,)* };
+
+            /// Each field and its reaction in the order of the declaration: for the test of docs/conformance.md.
+            #[cfg(test)]
+            fn rows(&self) -> Vec<(&'static str, String)> {
+                vec![$((stringify!($field), format!("{:?}", self.$field))),*]
+            }
+        }
+    };
+}
+
+behavior! {
+    /// 1S-d: a Logon with SendingTime far off, negative HeartBtInt, or 141=Y with 34 above 1.
+    refused_logon: Farewell = Logout, Silence, Logout;
+    /// 1S-d: a Logon that the dictionary refuses.
+    invalid_logon: InvalidLogon = RejectAndLogout, RejectAndLogout, OneLogout;
+    /// 1S-d: a Logon without MsgSeqNum.
+    logon_without_seq_num: Farewell = Logout, Silence, Logout;
+    /// A message without MsgSeqNum in the session.
+    message_without_seq_num: Farewell = Logout, Silence, Logout;
+    /// A second Logon in the session, without 141=Y.
+    second_logon: Farewell = Logout, Silence, Silence;
+    /// 2f: OrigSendingTime after SendingTime, number expected.
+    late_orig_sending_time: PossDupFault = Rejected, NotChecked, RejectedAndLoggedOut;
+    /// 2f: OrigSendingTime after SendingTime, number too low.
+    late_orig_sending_time_too_low: PossDupFault = Rejected, RejectedAndLoggedOut, RejectedAndLoggedOut;
+    /// 2f: whether the Reject names OrigSendingTime.
+    orig_sending_time_tag: RefTagId = Named, Omitted, Named;
+    /// 2g: PossDupFlag=Y without OrigSendingTime, number expected.
+    missing_orig_sending_time: PossDupFault = Rejected, NotChecked, Rejected;
+    /// 2k: whether the Reject names SenderCompID or TargetCompID.
+    comp_id_tag: RefTagId = Named, Omitted, Omitted;
+    /// 2k: the Text of the Logout.
+    comp_id_logout_text: LogoutText = Given, Omitted, Given;
+    /// 2m: BodyLength wrong.
+    wrong_body_length: WrongBodyLength = CostsOneMessage, SwallowsTheNext, SwallowsTheNext;
+    /// 2o: whether the Reject names SendingTime.
+    sending_time_tag: RefTagId = Named, Omitted, Named;
+    /// 2f and 2o: the Text of the Logout.
+    sending_time_logout_text: LogoutText = Given, Omitted, GivenWithField;
+    /// 2q: whether the Reject of an unknown MsgType names MsgType.
+    msg_type_tag: RefTagId = Omitted, Omitted, Named;
+    /// 4a: the Heartbeat that is due while our own TestRequest is open.
+    heartbeat_while_testing: HeartbeatWhileTesting = Sent, Held, Held;
+    /// 6: TestReqID of our TestRequest.
+    test_req_id: TestReqId = Counted, Fixed, Fixed;
+    /// 6: our TestRequest is not answered.
+    unanswered_test_request: Farewell = Logout, Silence, Silence;
+    /// 8: a ResendRequest of nothing.
+    empty_resend_request: EmptyResendRequest = Rejected, Passed, Passed;
+    /// 8: a ResendRequest whose own number is too low.
+    resend_request_too_low: TooLow = Disconnected, Answered, Disconnected;
+    /// 10e: a gap fill with 36 not above 34.
+    gap_fill_backwards: GapFillBackwards = Rejected, AsLowerReset, AsLowerReset;
+    /// 11c: whether the Reject of a Reset to a lower number names NewSeqNo.
+    lower_reset_tag: RefTagId = Named, Omitted, Named;
+    /// 13b: what follows the answer to a Logout.
+    after_logout: AfterLogout = AwaitClose, Close, Close;
+    /// 13b: a Logout whose number is too high.
+    logout_too_high: LogoutTooHigh = GapFirst, Answered, Answered;
+    /// 13b: a Logout whose number is too low.
+    logout_too_low: TooLow = Disconnected, Answered, Answered;
+    /// 14d: SenderCompID or TargetCompID without a value.
+    empty_comp_id: EmptyCompId = WrongCompId, EmptyValue, EmptyValue;
+    /// 14f: the Text of a Reject for what the dictionary finds.
+    violation_text: ViolationText = Reason, Reason, ReasonWithField;
+    /// 14j: which of several violations is rejected.
+    first_violation: FirstViolation = InWireOrder, InWireOrder, StructureFirst;
+    /// 14k: a field without `=`.
+    field_without_equals: FieldWithoutEquals = Rejected, Ignored, Ignored;
+    /// 20: a ResendRequest from beyond a gap that was asked for already.
+    resend_request_beyond_gap: ResendRequestBeyondGap = AskedAgain, Answered, Answered;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cells of a row of docs/conformance.md that begins with a field's name, each up to its first colon.
+    fn row(line: &str) -> Option<(String, [String; 3])> {
+        let cells: Vec<_> = line.strip_prefix("| `")?.split(" | ").collect();
+        let [field, _, standard, quickfix, quickfixj] = cells.as_slice() else { return None };
+        let reaction = |cell: &str| cell.split('`').nth(1).unwrap_or_default().to_owned();
+        Some((
+            field.trim_end_matches('`').to_owned(),
+            [standard, quickfix, quickfixj].map(|cell| reaction(cell)),
+        ))
+    }
+
+    #[test]
+    fn every_row_of_the_documents_table_is_a_field_with_these_three_reactions() {
+        let page = include_str!("../../../docs/conformance.md");
+        let written: Vec<_> = page.lines().filter_map(row).collect();
+        let columns = [Behavior::STANDARD, Behavior::QUICKFIX, Behavior::QUICKFIXJ].map(|all| all.rows());
+        let [standard, quickfix, quickfixj] = &columns;
+        let built: Vec<_> = standard
+            .iter()
+            .zip(quickfix)
+            .zip(quickfixj)
+            .map(|((s, q), j)| (s.0.to_owned(), [s.1.clone(), q.1.clone(), j.1.clone()]))
+            .collect();
+        assert_eq!(written, built, "docs/conformance.md on the left, Behavior on the right");
+    }
+}

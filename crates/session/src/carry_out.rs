@@ -1,0 +1,452 @@
+//! The one place where decisions about messages are carried out: numbers, records, answers, and what the session is then.
+
+use core::time::Duration;
+use std::borrow::Cow;
+
+use fixbolt_codec::{Framed, Message, SeqNum};
+
+use crate::admin_message::AdminMessage;
+use crate::application::LogonDecision;
+use crate::behavior::AfterLogout;
+use crate::check;
+use crate::deliver;
+use crate::end::{Misbehavior, SessionEnd};
+use crate::error::SendError;
+use crate::event::Event;
+use crate::fix::msg_type;
+use crate::gaps::{self, ASK_AT_MOST, GapStep, Progress};
+use crate::header::Header;
+use crate::inbound::{self, Arrived};
+use crate::logon;
+use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
+use crate::replay;
+use crate::sending::SendKind;
+use crate::state::{Logon, Phase, Replay};
+use crate::transaction::{Stop, Transaction};
+
+/// How long a counterparty that logged out may take to close the connection (test case 13b).
+pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
+
+/// One message of the counterparty, complete and with the right checksum; `kept` if it came before its turn.
+pub(crate) fn receive(
+    tx: &mut Transaction<'_>,
+    framed: Framed<'_>,
+    message: Message<'_>,
+    kept: bool,
+) -> Result<(), Stop> {
+    if inbound::is_garbled(tx.session(), &message) {
+        tx.notify(&Event::Note("a message with a field without = is ignored"));
+        return Ok(());
+    }
+    let header = Header::read(&message);
+    // What was offered before, or kept until its turn, has proved life when it came.
+    let now = tx.now;
+    let session = tx.session_mut();
+    if let Some(connection) = &mut session.state.connection
+        && !kept
+        && !session.reading.offered
+    {
+        connection.hear(now.mono);
+    }
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    let reaction = match inbound::arrived(session, connection, &header, &message, kept, now) {
+        Arrived::Decided(reaction) => reaction,
+        Arrived::Due(seq) => match check::violation(tx, seq, &message) {
+            Some(reject) => inbound::reject(&header, &message, seq, reject),
+            None => {
+                let session = tx.session();
+                let Some(connection) = &session.state.connection else { return Err(Stop) };
+                inbound::due(session, connection, &header, &message, seq)
+            }
+        },
+        Arrived::First => first_message(tx, &header, message)?,
+        Arrived::ResetLogon => match logon::check(session, &header, &message, now) {
+            Ok(_) => logon::reset_in_session(&message),
+            Err(refusal) => *refusal,
+        },
+    };
+    carry_out(tx, &header, framed, &message, reaction)
+}
+
+fn carry_out(
+    tx: &mut Transaction<'_>,
+    header: &Header<'_>,
+    framed: Framed<'_>,
+    message: &Message<'_>,
+    reaction: Reaction<'_>,
+) -> Result<(), Stop> {
+    match reaction {
+        Reaction::Ignore(None) => Ok(()),
+        Reaction::Ignore(Some(event)) => {
+            tx.notify(&event);
+            Ok(())
+        }
+        Reaction::Close(end) => {
+            tx.close(end);
+            Err(Stop)
+        }
+        Reaction::Answer(answer) => {
+            self::answer(tx, header, message, answer)?;
+            progress(tx)
+        }
+        Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
+        Reaction::Deliver => {
+            let Some(seq) = header.seq else { return Err(Stop) };
+            deliver::deliver(tx, header, seq, *message)?;
+            progress(tx)
+        }
+    }
+}
+
+/// Decides about the first message of a connection, with the application and the dictionary.
+fn first_message<'m>(
+    tx: &mut Transaction<'_>,
+    header: &Header<'m>,
+    message: Message<'m>,
+) -> Result<Reaction<'m>, Stop> {
+    if let Some(reaction) = logon::first_message(tx.session(), header, &message) {
+        return Ok(reaction);
+    }
+    // Who is not authenticated learns nothing of what else is wrong.
+    let refused = if tx.session().is_acceptor() {
+        match tx.authenticate(message) {
+            Some(LogonDecision::Accept) => None,
+            Some(LogonDecision::Refuse { text }) => Some(logon::refused_by_application(header.seq, text)),
+            None => Some(Reaction::Close(SessionEnd::ApplicationPanicked { callback: "on_logon" })),
+        }
+    } else {
+        None
+    };
+    let reaction = match refused {
+        Some(refusal) => refusal,
+        None => match logon::check(tx.session(), header, &message, tx.now) {
+            Err(refusal) => *refusal,
+            Ok(seq) => match check::violation(tx, seq, &message) {
+                Some(reject) => {
+                    let text = reject.text.clone();
+                    logon::refuse(tx.session(), header, seq, reject, &text)
+                }
+                None => {
+                    let session = tx.session();
+                    let Some(connection) = &session.state.connection else { return Err(Stop) };
+                    logon::in_order(session, connection, &message, seq)
+                }
+            },
+        },
+    };
+    // A stranger must not fill the journal with our Logouts.
+    let now = tx.now.mono;
+    Ok(match reaction {
+        Reaction::Answer(Answer { then: Then::LogOut(LogOut { end, .. }), .. })
+            if !tx.session_mut().refusals.answer(now) =>
+        {
+            Reaction::Close(end)
+        }
+        reaction => reaction,
+    })
+}
+
+/// Records the message and acts on it in one transaction.
+fn answer(
+    tx: &mut Transaction<'_>,
+    header: &Header<'_>,
+    message: &Message<'_>,
+    answer: Answer<'_>,
+) -> Result<(), Stop> {
+    let Answer { reset, number, reply, mut then, told } = answer;
+    let seq = header.seq.unwrap_or(SeqNum::ZERO);
+    tx.run(|tx| {
+        if let Some(why) = reset {
+            tx.reset(why)?;
+        }
+        if let Then::LoggedOn(agreed) = &then {
+            adopt(tx, *agreed);
+        }
+        let state = &mut tx.session_mut().state;
+        match number {
+            NumberUse::WhenDue if header.seq == Some(state.stored.next_in) => state.advance(),
+            NumberUse::WhenDue | NumberUse::Kept => {}
+            NumberUse::MovesTo(new) => {
+                state.stored.next_in = new;
+                state.stored.attempts = 0;
+            }
+        }
+        tx.record(seq, message, header.flags)?;
+        if let Some(reply) = &reply {
+            tx.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
+        }
+        follow_up(tx, &mut then)
+    })?;
+    if let Some(AdminMessage::Reject { seq, reject, .. }) = &reply {
+        let mut digits = [0; 20];
+        tx.notify(&reject.event(*seq, &mut digits));
+    }
+    match told {
+        Told::Nothing => {}
+        Told::Event(event) => tx.notify(&event),
+        Told::Note(note) => tx.notify(&Event::Note(&note)),
+    }
+    match then {
+        Then::GoOn => Ok(()),
+        Then::LogOut(log_out) if log_out.await_answer => Ok(()),
+        Then::LogOut(_) => Err(Stop),
+        // What fits goes out now, in front of whatever is written next.
+        Then::Replay { .. } => replay::pump(tx),
+        Then::AnswerLogout { .. } => logout_answered(tx),
+        Then::LoggedOut => {
+            notify_reset_after_logout(tx);
+            let leaving = tx.connection_mut().and_then(|connection| connection.leaving.take());
+            tx.close(leaving.unwrap_or(SessionEnd::LoggedOutByUs));
+            Err(Stop)
+        }
+        Then::LoggedOn(agreed) => logged_on(tx, seq, agreed),
+        Then::Close(end) => {
+            tx.close(end);
+            Err(Stop)
+        }
+    }
+}
+
+/// What belongs to the transaction of a message besides its answer.
+fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendError> {
+    match then {
+        Then::GoOn | Then::LoggedOn(_) | Then::Close(_) => Ok(()),
+        Then::LogOut(LogOut { text, cause, end, await_answer }) => {
+            let text = core::mem::take(text);
+            log_out(tx, text, *cause, end.clone(), *await_answer)
+        }
+        Then::Replay { begin, end } => {
+            begin_replay(tx, *begin, *end);
+            Ok(())
+        }
+        Then::AnswerLogout { cause } => answer_logout(tx, *cause),
+        Then::LoggedOut => reset_after_logout(tx),
+    }
+}
+
+/// Sends a Logout. The connection is closed once it is out; or, if its answer is awaited, once it is answered or nobody
+/// answered in time.
+pub(crate) fn log_out(
+    tx: &mut Transaction<'_>,
+    text: Cow<'_, str>,
+    cause: Option<SeqNum>,
+    end: SessionEnd,
+    await_answer: bool,
+) -> Result<(), SendError> {
+    let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
+    if await_answer {
+        if connection.logon.phase == Phase::LogoutSent {
+            // A counterparty that breaks the next rule meanwhile is not heard again.
+            connection.close(end);
+            return Ok(());
+        }
+        return send_logout(tx, text, cause, Some(end));
+    }
+    // Nothing else that was to follow will.
+    connection.logon.replay = None;
+    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text })?;
+    if let Some(connection) = tx.connection_mut() {
+        connection.logon.phase = Phase::LogoutAnswered;
+        connection.close(end);
+    }
+    Ok(())
+}
+
+/// Sends a Logout whose answer is awaited; `leaving` is what the end will be, if it is no ordinary logout.
+pub(crate) fn send_logout(
+    tx: &mut Transaction<'_>,
+    text: Cow<'_, str>,
+    cause: Option<SeqNum>,
+    leaving: Option<SessionEnd>,
+) -> Result<(), SendError> {
+    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text })?;
+    let until = tx.now.mono + tx.session().settings.logout_timeout;
+    if let Some(connection) = tx.connection_mut() {
+        (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
+        connection.leaving = leaving;
+    }
+    Ok(())
+}
+
+/// Marks what the counterparty asked for. A second request while one is answered restarts the range; new messages that wait
+/// are not part of it.
+fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
+    let next_out = tx.session().state.stored.next_out;
+    let Some(connection) = tx.connection_mut() else { return };
+    let open = connection.logon.replay;
+    let live = open.map_or(next_out, |replay| replay.live);
+    let end = end.min(live.previous());
+    if begin > end {
+        return;
+    }
+    let (mut next, mut last) = (begin, end);
+    // What the first one asked for and has not got is not forgotten.
+    if let Some(open) = open {
+        let at = open.gap_from.unwrap_or(open.next);
+        if at <= open.end {
+            (next, last) = (begin.min(at), end.max(open.end));
+        }
+    }
+    connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live });
+}
+
+/// Answers a Logout in the open transaction. The side that began closes the connection.
+fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), SendError> {
+    let until = tx.now.mono + PEER_CLOSES_WITHIN;
+    let session = tx.session();
+    // Sequence numbers from before the reset no longer apply; and a connection that is closed at once has no time for a replay,
+    // behind which our Logout would wait.
+    let ends_replay = session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
+    if let Some(connection) = tx.connection_mut() {
+        connection.logon.logout_waits = None;
+        if ends_replay {
+            connection.logon.replay = None;
+        }
+    }
+    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text: Cow::Borrowed("") })?;
+    if let Some(connection) = tx.connection_mut() {
+        (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutAnswered, Some(until));
+    }
+    reset_after_logout(tx)
+}
+
+/// The answer to a Logout is committed: the counterparty closes, or we do.
+fn logout_answered(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    notify_reset_after_logout(tx);
+    if tx.session().behavior.after_logout == AfterLogout::Close {
+        tx.close(SessionEnd::LoggedOutByPeer);
+    }
+    Err(Stop)
+}
+
+fn reset_after_logout(tx: &mut Transaction<'_>) -> Result<(), SendError> {
+    if tx.session().settings.reset_on_logout { tx.reset("ResetOnLogout") } else { Ok(()) }
+}
+
+fn notify_reset_after_logout(tx: &mut Transaction<'_>) {
+    if tx.session().settings.reset_on_logout {
+        tx.notify_numbers("ResetOnLogout");
+    }
+}
+
+/// Takes over what the counterparty's Logon says about the session.
+fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
+    let Some(connection) = tx.connection_mut() else { return };
+    connection.heart_bt_int = agreed.heart_bt_int;
+    connection.peer_max_message_size = agreed.max_message_size;
+    connection.reset_asked = false;
+    connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
+}
+
+/// The exchange of Logons is committed.
+fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<(), Stop> {
+    if agreed.in_session {
+        tx.notify_numbers("reset in the session");
+        return Ok(());
+    }
+    let session = tx.session_mut();
+    session.reading.framer.set_max_message_size(session.settings.max_message_size);
+    if let Some(connection) = &mut session.state.connection
+        && let Some(live) = connection.logon.kept_from.take()
+    {
+        // What was written before the answer came follows now.
+        connection.logon.replay = Some(Replay { next: live, end: live.previous(), gap_from: None, live });
+    }
+    let next_in = session.state.stored.next_in;
+    if agreed.reset {
+        tx.notify_numbers("reset at logon");
+    }
+    tx.notify(&Event::LoggedOn);
+    // A Logon that came too high is answered first, then the gap is asked for (1S-a).
+    if seq > next_in { ask_for_gap(tx, seq, false, false) } else { Ok(()) }
+}
+
+/// 11: the message waits for its turn; what is missing in front of it is asked for.
+fn too_high(
+    tx: &mut Transaction<'_>,
+    header: &Header<'_>,
+    framed: Framed<'_>,
+    message: &Message<'_>,
+    action: TooHigh<'_>,
+) -> Result<(), Stop> {
+    let Some(seq) = header.seq else { return Err(Stop) };
+    if let Some(first) = action.first {
+        answer(tx, header, message, first)?;
+        let Some(connection) = tx.connection_mut() else { return Err(Stop) };
+        connection.logon.request_answered = Some(seq);
+        if connection.logon.phase == Phase::LogoutAnswered {
+            return Ok(());
+        }
+    }
+    let session = tx.session_mut();
+    let epoch = session.state.epoch();
+    if header.msg_type == msg_type::LOGOUT
+        && let Some(connection) = &mut session.state.connection
+    {
+        connection.logon.logout_waits = Some(seq);
+    }
+    if action.keep && !session.reorder.keep(epoch, seq, framed) {
+        tx.notify(&Event::Note("a message that came before its turn was dropped: too many are kept"));
+    }
+    if header.poss_dup
+        && let Some(connection) = tx.connection_mut()
+        && let Some(gap) = &mut connection.logon.gap
+    {
+        gap.replayed = Some(seq);
+    }
+    ask_for_gap(tx, seq, header.poss_dup, action.ask_again)
+}
+
+/// Asks for the missing numbers, once for as long as the gap is open; `again` if a replay has passed it by.
+fn ask_for_gap(tx: &mut Transaction<'_>, received: SeqNum, replayed: bool, again: bool) -> Result<(), Stop> {
+    let session = tx.session();
+    let next_in = session.state.stored.next_in;
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    match gaps::step(session, connection, received, replayed, again, tx.now.mono) {
+        GapStep::Patience => Ok(()),
+        GapStep::Coming(gap) => {
+            if let Some(connection) = tx.connection_mut() {
+                connection.logon.gap = Some(gap);
+            }
+            Ok(())
+        }
+        GapStep::GiveUp => {
+            let text = format!("MsgSeqNum {next_in} was asked for {ASK_AT_MOST} times and never came");
+            let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
+            tx.run(|tx| log_out(tx, text.into(), None, end, false))?;
+            Err(Stop)
+        }
+        GapStep::Ask(gap) => {
+            tx.run(|tx| {
+                if let Some(connection) = tx.connection_mut() {
+                    connection.logon.gap = Some(gap);
+                }
+                let request = AdminMessage::ResendRequest { begin: next_in };
+                tx.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
+            })?;
+            tx.notify(&Event::GapDetected { expected: next_in, received });
+            Ok(())
+        }
+    }
+}
+
+/// After every step forward: is the gap closed, did a Logout wait for that, does another gap show?
+fn progress(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    let session = tx.session_mut();
+    let next_in = session.state.stored.next_in;
+    let Some(connection) = &mut session.state.connection else { return Err(Stop) };
+    if connection.logon.gap.is_some_and(|gap| next_in > gap.end) {
+        connection.logon.gap = None;
+    }
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    match gaps::progress(session, connection) {
+        Progress::Nothing => Ok(()),
+        Progress::AnswerLogout => {
+            tx.run(|tx| answer_logout(tx, None))?;
+            logout_answered(tx)
+        }
+        Progress::Gap { ahead } => ask_for_gap(tx, ahead, false, false),
+    }
+}

@@ -1,0 +1,214 @@
+//! What the clock does to a session: heartbeats, TestRequests, and waits that end.
+
+use core::time::Duration;
+
+use crate::admin_message::{AdminMessage, TestReqIdValue};
+use crate::behavior::{Farewell, HeartbeatWhileTesting, TestReqId};
+use crate::carry_out::{PEER_CLOSES_WITHIN, log_out};
+use crate::end::{Misbehavior, SessionEnd};
+use crate::error::SendError;
+use crate::reading::BlockedBy;
+use crate::sending::SendKind;
+use crate::session::Session;
+use crate::state::{Connection, Phase, TestRequest};
+use crate::time::Mono;
+use crate::transaction::{Stop, Transaction};
+
+/// How long a session that was put off waits before its application is asked again, if nobody asks for it earlier.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// How long a message may stay incomplete without heartbeats.
+const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
+
+impl Session {
+    /// When the clock will next have something to do here, with a connection or without one.
+    pub(crate) fn next_deadline(&self) -> Option<Mono> {
+        let Some(connection) = self.state.connection.as_ref() else {
+            return self.retry.map(|retry| retry.at);
+        };
+        if connection.end.is_some() {
+            return None;
+        }
+        let mut next = connection.logon.deadline;
+        let mut sooner = |at: Mono| next = Some(next.map_or(at, |next| next.min(at)));
+        // A replay resumes when the socket accepts more data. If nothing is in flight there is no such event, so ask to be
+        // called at once.
+        if connection.logon.replay.is_some() && self.outbox.is_empty() && self.reading.blocked.is_none() {
+            sooner(Mono(0));
+        }
+        if let Some(blocked) = self.reading.blocked
+            && blocked.by != BlockedBy::Outbox
+        {
+            sooner(blocked.since + ASK_AGAIN_AFTER);
+        }
+        if let Some(known) = self.reading.incomplete {
+            sooner(known.since + self.patience_inside_a_message(connection));
+        }
+        if beats(connection) {
+            if !self.holds_heartbeats(connection) {
+                sooner(connection.last_sent + heartbeat(connection));
+            }
+            if connection.test_request.is_none() || self.reading.would_hear() {
+                sooner(self.silent_at(connection));
+            }
+        }
+        next
+    }
+
+    fn holds_heartbeats(&self, connection: &Connection) -> bool {
+        connection.test_request.is_some()
+            && self.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
+    }
+
+    /// HeartBtInt and a reasonable transmission time.
+    fn test_request_interval(&self, connection: &Connection) -> Duration {
+        heartbeat(connection) * self.settings.test_request_percent / 100
+    }
+
+    /// When the counterparty has been silent for too long: first for a TestRequest, then for good.
+    fn silent_at(&self, connection: &Connection) -> Mono {
+        connection.test_request.map_or(connection.last_received, |test| test.sent)
+            + self.test_request_interval(connection)
+    }
+
+    /// How long a message may stay incomplete before it counts as broken: half a TestRequest interval.
+    pub(crate) fn patience_inside_a_message(&self, connection: &Connection) -> Duration {
+        if connection.heart_bt_int == 0 || connection.logon.phase != Phase::LoggedOn {
+            SILENCE_WITHOUT_HEARTBEATS
+        } else {
+            self.test_request_interval(connection) / 2
+        }
+    }
+
+    /// The transport holds no unread bytes: from now on silence of the counterparty counts again, beginning now.
+    pub(crate) fn drained(&mut self, now: Mono) {
+        if self.reading.blocked.is_some() || self.reading.backlog.take().is_none() {
+            return;
+        }
+        if let Some(connection) = &mut self.state.connection
+            && let Some(test) = &mut connection.test_request
+        {
+            test.sent = now;
+        }
+    }
+
+    /// The socket took bytes. The answer to our Logout is awaited from the last byte on, and a counterparty that logged out may
+    /// have the rest of its replay.
+    pub(crate) fn wrote(&mut self, now: Mono) {
+        let timeout = self.settings.logout_timeout;
+        let Some(connection) = &mut self.state.connection else { return };
+        let logon = &mut connection.logon;
+        match logon.phase {
+            Phase::LogoutSent => logon.deadline = Some(now + timeout),
+            Phase::LogoutAnswered if logon.replay.is_some() => {
+                logon.deadline = Some(now + PEER_CLOSES_WITHIN);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether heartbeats are exchanged now.
+fn beats(connection: &Connection) -> bool {
+    connection.heart_bt_int > 0 && connection.logon.phase == Phase::LoggedOn
+}
+
+fn heartbeat(connection: &Connection) -> Duration {
+    Duration::from_secs(u64::from(connection.heart_bt_int))
+}
+
+/// Does whatever is due.
+pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    let now = tx.now.mono;
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    if connection.logon.deadline.is_some_and(|deadline| deadline <= now) {
+        return phase_ends(tx);
+    }
+    if !beats(connection) {
+        return Ok(());
+    }
+    let beat = heartbeat(connection);
+    if session.silent_at(connection) <= now {
+        if connection.test_request.is_none() {
+            test_request(tx)?;
+        } else if session.reading.would_hear() {
+            return peer_is_gone(tx);
+        }
+    }
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    if connection.last_sent + beat <= now && !session.holds_heartbeats(connection) {
+        let heartbeat = AdminMessage::Heartbeat { id: None };
+        with_room(tx, |tx| tx.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
+        // Also while a replay is on its way: the heartbeat waits behind it, the replay itself proves life. And without
+        // room: what waits for the counterparty to read is as good.
+        if let Some(connection) = tx.connection_mut() {
+            connection.last_sent = now;
+        }
+    }
+    Ok(())
+}
+
+/// A transaction that no message caused and that may be left out; returns whether there was room for it.
+fn with_room(
+    tx: &mut Transaction<'_>,
+    act: impl FnOnce(&mut Transaction<'_>) -> Result<(), SendError>,
+) -> Result<bool, Stop> {
+    tx.begin();
+    match act(tx) {
+        Ok(()) => tx.commit().map(|()| true),
+        Err(SendError::BackPressure) => {
+            tx.rollback();
+            Ok(false)
+        }
+        Err(error) => Err(tx.abandon(error)),
+    }
+}
+
+/// Asks a silent counterparty whether it is there. What it does not read asks as well as a TestRequest.
+fn test_request(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    let now = tx.now.mono;
+    let kind = tx.session().behavior.test_req_id;
+    let Some(connection) = tx.connection_mut() else { return Err(Stop) };
+    let last = connection.test_requests;
+    let sent = with_room(tx, |tx| {
+        let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
+        connection.test_requests += 1;
+        let number = connection.test_requests;
+        connection.test_request = Some(TestRequest { id: number, sent: now });
+        let id = match kind {
+            TestReqId::Counted => TestReqIdValue::Number(number),
+            TestReqId::Fixed => TestReqIdValue::Test,
+        };
+        tx.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
+    })?;
+    if !sent && let Some(connection) = tx.connection_mut() {
+        connection.test_request = Some(TestRequest { id: last, sent: now });
+    }
+    Ok(())
+}
+
+/// Nothing came although a TestRequest asked for it.
+fn peer_is_gone(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    let end = SessionEnd::HeartbeatTimedOut;
+    if tx.session().behavior.unanswered_test_request == Farewell::Logout {
+        let text = "Timed out waiting for heartbeat";
+        with_room(tx, |tx| log_out(tx, text.into(), None, end.clone(), false))?;
+    }
+    tx.close(end);
+    Err(Stop)
+}
+
+fn phase_ends(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+    let Some(connection) = tx.connection_mut() else { return Err(Stop) };
+    let end = match connection.logon.phase {
+        Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
+        Phase::LogoutSent => connection.leaving.take().unwrap_or(SessionEnd::LogoutTimedOut),
+        Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
+        Phase::LoggedOn | Phase::Disconnected => {
+            SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)
+        }
+    };
+    connection.close(end);
+    Err(Stop)
+}

@@ -1,0 +1,146 @@
+//! Writing one message of one session, straight into its outbox.
+
+use fixbolt_codec::{
+    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum,
+};
+
+use crate::error::SendError;
+use crate::fix::key;
+use crate::sending::{SendKind, Sending};
+use crate::session::Session;
+use crate::state::Phase;
+use crate::store::Store;
+use crate::time::Now;
+
+/// Where one message of one session is written.
+pub struct Handle<'a> {
+    pub(crate) now: Now,
+    pub(crate) session: &'a mut Session,
+    pub(crate) store: &'a mut (dyn Store + 'a),
+    pub(crate) cause: Option<SeqNum>,
+    pub(crate) route: Option<Message<'a>>,
+    pub(crate) header: &'a [(Key, &'a [u8])],
+    pub(crate) session_layer: bool,
+}
+
+impl<'a> Handle<'a> {
+    /// Adds header fields of the application's (SenderSubID 50, TargetSubID 57, OnBehalfOfCompID 115, PossResend 97, ...).
+    /// Fields of the session's are refused at `send`.
+    #[must_use]
+    pub const fn with_header(mut self, fields: &'a [(Key, &'a [u8])]) -> Self {
+        self.header = fields;
+        self
+    }
+
+    pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
+        let Self { now, session, store, cause, route, header, session_layer } = self;
+        // Nothing was queued before this turn: what does not fit now never will.
+        let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
+        let refused = if !session_layer && msg_type.is_admin() {
+            Some(SendError::SessionMessage)
+        } else if session_layer {
+            None
+        } else {
+            session.may_send(cause.is_some()).err()
+        };
+        // Half of the outbox is for answers: a session that sends as fast as it can must go on reading, or two of them wait
+        // for each other.
+        let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
+        let most = if unasked { session.outbox.half() } else { usize::MAX };
+        let (memory, sending) = session.sending();
+        let tail = sending.cursor.tail();
+        let body_start = tail + sending.headroom(msg_type, kind);
+        // Room for CheckSum, and for a body that moves because BodyLength has more digits than guessed.
+        let limit = memory.len().saturating_sub(SPARE).min(most);
+        let alone = alone || tail == 0;
+        let (start, limit, refused) = if body_start < limit {
+            (body_start, limit, refused)
+        } else {
+            (0, 0, refused.or(Some(no_room(&sending, alone))))
+        };
+        let mut writer = BodyWriter::within(msg_type, memory, start, limit);
+        for (key, value) in header {
+            writer.bytes(*key, value);
+        }
+        if let Some(inbound) = route {
+            reverse_route(&mut writer, &inbound, if session_layer { ROUTE_MAX } else { usize::MAX });
+        }
+        Draft { now, writer, sending, store, kind, refused, alone, by_application: !session_layer }
+    }
+}
+
+/// The same turn fits once the socket has taken what was queued before it; when nothing was, it never will.
+fn no_room(sending: &Sending<'_>, alone: bool) -> SendError {
+    if !alone && sending.state.phase() != Phase::Disconnected {
+        return SendError::BackPressure;
+    }
+    let memory = sending.settings.outbox_size.saturating_sub(SPARE);
+    let message = sending.state.peer_max_message_size().min(sending.settings.max_message_size);
+    SendError::TooLarge { limit: if sending.cursor.tail() == 0 { message.min(memory) } else { memory } }
+}
+
+/// Longest routing field on a message of the session layer: no counterparty makes its Rejects too large for the outbox.
+const ROUTE_MAX: usize = 256;
+
+/// Bytes reserved after the body for CheckSum and for a body that must move.
+const SPARE: usize = 24;
+
+/// Answers go back the way their cause came (standard: third-party routing; QuickFIX script ReverseRoute).
+///
+/// What is longer than `longest` is left out.
+fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize) {
+    for (there, back) in key::REVERSED_ROUTE {
+        if let Some(value) = inbound.get(there)
+            && !value.is_empty()
+            && value.len() <= longest
+        {
+            writer.bytes(back, value);
+        }
+    }
+}
+
+impl<'a> NewBody<'a> for Handle<'a> {
+    type Draft = Draft<'a>;
+
+    fn draft(self, msg_type: MsgType) -> Draft<'a> {
+        let cause = self.cause;
+        self.open(msg_type, SendKind::New { cause })
+    }
+}
+
+/// A message being written. Dropped without `send` it leaves no trace: no number, no byte.
+#[must_use = "nothing is sent until `send`"]
+pub struct Draft<'d> {
+    now: Now,
+    writer: BodyWriter<'d>,
+    sending: Sending<'d>,
+    store: &'d mut (dyn Store + 'd),
+    kind: SendKind<'d>,
+    refused: Option<SendError>,
+    alone: bool,
+    by_application: bool,
+}
+
+impl<'d> BodySink<'d> for Draft<'d> {
+    type Receipt = SeqNum;
+    type Error = SendError;
+
+    fn writer(&mut self) -> &mut BodyWriter<'d> {
+        &mut self.writer
+    }
+
+    /// Numbers, stores and queues the message in one step.
+    ///
+    /// # Errors
+    /// [`SendError`]; no number was used.
+    fn send(self) -> Result<SeqNum, SendError> {
+        let Self { now, writer, sending, store, kind, refused, alone, by_application } = self;
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = writer.error() {
+            return Err(no_room(&sending, alone));
+        }
+        sending.send(now, writer, store, kind, by_application)
+    }
+}

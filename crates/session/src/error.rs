@@ -1,0 +1,66 @@
+//! Why a message is not sent.
+
+use core::fmt;
+
+use fixbolt_codec::EncodeError;
+use fixbolt_dictionary::{Check, SessionRejectReason};
+
+use crate::store::StoreError;
+
+/// Why a message was not sent. No number was used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The body is no FIX message.
+    Encode(EncodeError),
+    /// The outbox is full; try again when the counterparty has read. Inside a turn, pass it on: the message is offered again.
+    BackPressure,
+    /// The session is not logged on.
+    NotLoggedOn,
+    /// The session is halted or does not exist.
+    Unavailable,
+    /// The MsgType belongs to the session layer (0 1 2 3 4 5 A): the session writes it itself.
+    SessionMessage,
+    /// The message is larger than the counterparty or the settings allow, or its turn writes more than the outbox holds.
+    TooLarge {
+        /// Bytes that there may be.
+        limit: usize,
+    },
+    /// The message is not what the session's dictionary says, and the outbound policy rejects that.
+    Invalid {
+        /// The check that found it.
+        check: Check,
+        /// The reason that the counterparty would give.
+        reason: SessionRejectReason,
+        /// The field at fault; 0 when what stands there is no tag.
+        tag: u32,
+    },
+    /// The store refused it; the session stops.
+    Store(StoreError),
+    /// The application's own failure, in its words.
+    Application(&'static str),
+}
+
+impl From<EncodeError> for SendError {
+    fn from(error: EncodeError) -> Self {
+        Self::Encode(error)
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Encode(error) => error.fmt(f),
+            Self::BackPressure => f.write_str("the outbox is full"),
+            Self::NotLoggedOn => f.write_str("the session is not logged on"),
+            Self::Unavailable => f.write_str("the session is halted or does not exist"),
+            Self::SessionMessage => f.write_str("the session layer writes this MsgType itself"),
+            Self::TooLarge { limit } => write!(f, "larger than {limit} bytes"),
+            Self::Invalid { reason, tag, .. } => write!(f, "not valid: {}, tag {tag}", reason.text()),
+            Self::Store(error) => error.fmt(f),
+            Self::Application(why) => f.write_str(why),
+        }
+    }
+}
+
+impl core::error::Error for SendError {}

@@ -1,0 +1,81 @@
+//! The tags, message types and reason codes that the session layer reads and writes, under the names that the standard gives
+//! them.
+
+/// Tags that are read from a message.
+pub(crate) mod tag {
+    use fixbolt_codec::Tag;
+
+    pub(crate) const BEGIN_SEQ_NO: Tag = Tag::new(7);
+    pub(crate) const END_SEQ_NO: Tag = Tag::new(16);
+    pub(crate) const MSG_SEQ_NUM: Tag = Tag::new(34);
+    pub(crate) const NEW_SEQ_NO: Tag = Tag::new(36);
+    pub(crate) const POSS_DUP_FLAG: Tag = Tag::new(43);
+    pub(crate) const SENDER_COMP_ID: Tag = Tag::new(49);
+    pub(crate) const SENDING_TIME: Tag = Tag::new(52);
+    pub(crate) const TARGET_COMP_ID: Tag = Tag::new(56);
+    pub(crate) const TEXT: Tag = Tag::new(58);
+    pub(crate) const ENCRYPT_METHOD: Tag = Tag::new(98);
+    pub(crate) const HEART_BT_INT: Tag = Tag::new(108);
+    pub(crate) const TEST_REQ_ID: Tag = Tag::new(112);
+    pub(crate) const ON_BEHALF_OF_COMP_ID: Tag = Tag::new(115);
+    pub(crate) const ON_BEHALF_OF_SUB_ID: Tag = Tag::new(116);
+    pub(crate) const ORIG_SENDING_TIME: Tag = Tag::new(122);
+    pub(crate) const GAP_FILL_FLAG: Tag = Tag::new(123);
+    pub(crate) const DELIVER_TO_COMP_ID: Tag = Tag::new(128);
+    pub(crate) const DELIVER_TO_SUB_ID: Tag = Tag::new(129);
+    pub(crate) const RESET_SEQ_NUM_FLAG: Tag = Tag::new(141);
+    pub(crate) const ON_BEHALF_OF_LOCATION_ID: Tag = Tag::new(144);
+    pub(crate) const DELIVER_TO_LOCATION_ID: Tag = Tag::new(145);
+    pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
+}
+
+/// Keys of fields that are written: a tag with its digits made once.
+pub(crate) mod key {
+    use super::tag;
+    use fixbolt_codec::{Key, Tag};
+
+    pub(crate) const BEGIN_SEQ_NO: Key = Key::of(tag::BEGIN_SEQ_NO);
+    pub(crate) const END_SEQ_NO: Key = Key::of(tag::END_SEQ_NO);
+    pub(crate) const NEW_SEQ_NO: Key = Key::of(tag::NEW_SEQ_NO);
+    pub(crate) const REF_SEQ_NUM: Key = Key::new(45);
+    pub(crate) const TEXT: Key = Key::of(tag::TEXT);
+    pub(crate) const ENCRYPT_METHOD: Key = Key::of(tag::ENCRYPT_METHOD);
+    pub(crate) const HEART_BT_INT: Key = Key::of(tag::HEART_BT_INT);
+    pub(crate) const TEST_REQ_ID: Key = Key::of(tag::TEST_REQ_ID);
+    pub(crate) const GAP_FILL_FLAG: Key = Key::of(tag::GAP_FILL_FLAG);
+    pub(crate) const RESET_SEQ_NUM_FLAG: Key = Key::of(tag::RESET_SEQ_NUM_FLAG);
+    pub(crate) const REF_TAG_ID: Key = Key::new(371);
+    pub(crate) const REF_MSG_TYPE: Key = Key::new(372);
+    pub(crate) const SESSION_REJECT_REASON: Key = Key::new(373);
+    pub(crate) const BUSINESS_REJECT_REASON: Key = Key::new(380);
+
+    /// Where a routing field of a message goes in its answer (standard: third-party routing).
+    pub(crate) const REVERSED_ROUTE: [(Tag, Key); 6] = [
+        (tag::ON_BEHALF_OF_COMP_ID, Key::of(tag::DELIVER_TO_COMP_ID)),
+        (tag::ON_BEHALF_OF_SUB_ID, Key::of(tag::DELIVER_TO_SUB_ID)),
+        (tag::ON_BEHALF_OF_LOCATION_ID, Key::of(tag::DELIVER_TO_LOCATION_ID)),
+        (tag::DELIVER_TO_COMP_ID, Key::of(tag::ON_BEHALF_OF_COMP_ID)),
+        (tag::DELIVER_TO_SUB_ID, Key::of(tag::ON_BEHALF_OF_SUB_ID)),
+        (tag::DELIVER_TO_LOCATION_ID, Key::of(tag::ON_BEHALF_OF_LOCATION_ID)),
+    ];
+}
+
+/// Values of MsgType (35).
+pub(crate) mod msg_type {
+    pub(crate) const HEARTBEAT: &[u8] = b"0";
+    pub(crate) const TEST_REQUEST: &[u8] = b"1";
+    pub(crate) const RESEND_REQUEST: &[u8] = b"2";
+    pub(crate) const REJECT: &[u8] = b"3";
+    pub(crate) const SEQUENCE_RESET: &[u8] = b"4";
+    pub(crate) const LOGOUT: &[u8] = b"5";
+    pub(crate) const LOGON: &[u8] = b"A";
+    pub(crate) const BUSINESS_MESSAGE_REJECT: &[u8] = b"j";
+}
+
+/// Values of BusinessRejectReason (380).
+pub(crate) mod business_reason {
+    pub(crate) const OTHER: u16 = 0;
+}
+
+/// The value of a Boolean field that is true.
+pub(crate) const YES: &[u8] = b"Y";

@@ -1,0 +1,72 @@
+//! The fields of the standard header that decide about a message, read once.
+
+use fixbolt_codec::{FromField, Message, SeqNum, Tag, UtcTimestamp, is_admin};
+
+use crate::fix::{YES, msg_type, tag};
+use crate::store::RecordFlags;
+
+/// What the session layer looks at in every message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<'m> {
+    pub(crate) msg_type: &'m [u8],
+    /// MsgSeqNum (34), when it is there and a number. Zero is one: a SequenceReset-Reset may carry it, else it is too low.
+    pub(crate) seq: Option<SeqNum>,
+    pub(crate) poss_dup: bool,
+    pub(crate) sender_comp_id: Option<&'m [u8]>,
+    pub(crate) target_comp_id: Option<&'m [u8]>,
+    /// SendingTime (52) as it was sent.
+    pub(crate) sending_time: Option<&'m [u8]>,
+    pub(crate) flags: RecordFlags,
+}
+
+impl<'m> Header<'m> {
+    pub(crate) fn read(message: &Message<'m>) -> Self {
+        let msg_type = message.msg_type();
+        let poss_dup = message.get(tag::POSS_DUP_FLAG) == Some(YES);
+        let mut flags = RecordFlags::default();
+        if is_admin(msg_type) {
+            flags = flags.with(RecordFlags::ADMIN);
+        }
+        if poss_dup {
+            flags = flags.with(RecordFlags::POSS_DUP);
+        }
+        // `u64::MAX` has no successor, so a message with that number would be expected forever.
+        let seq = message
+            .get(tag::MSG_SEQ_NUM)
+            .and_then(|value| SeqNum::from_field(value).ok())
+            .filter(|seq| *seq < SeqNum::MAX);
+        Self {
+            msg_type,
+            seq,
+            poss_dup,
+            sender_comp_id: message.get(tag::SENDER_COMP_ID),
+            target_comp_id: message.get(tag::TARGET_COMP_ID),
+            sending_time: message.get(tag::SENDING_TIME),
+            flags,
+        }
+    }
+
+    /// SendingTime (52) in nanoseconds since 1970; `None` if it is missing or no time.
+    pub(crate) fn sent(&self) -> Option<u64> {
+        self.sending_time.and_then(unix_nanos)
+    }
+
+    pub(crate) fn is_reset_logon(&self, message: &Message<'_>) -> bool {
+        self.msg_type == msg_type::LOGON && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES)
+    }
+
+    /// A SequenceReset that is no gap fill.
+    pub(crate) fn is_reset(&self, message: &Message<'_>) -> bool {
+        self.msg_type == msg_type::SEQUENCE_RESET && message.get(tag::GAP_FILL_FLAG) != Some(YES)
+    }
+}
+
+/// A UTCTimestamp in nanoseconds since 1970.
+pub(crate) fn unix_nanos(value: &[u8]) -> Option<u64> {
+    UtcTimestamp::from_field(value).ok()?.to_unix_nanos()
+}
+
+/// A field that must be a number.
+pub(crate) fn number(message: &Message<'_>, tag: Tag) -> Option<u64> {
+    message.get(tag).and_then(|value| u64::from_field(value).ok())
+}

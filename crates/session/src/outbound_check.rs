@@ -1,0 +1,79 @@
+//! Is what the application sends what the session's dictionary says? Looked at before the message gets its number, where a
+//! session wants that.
+
+use core::ops::ControlFlow;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_dictionary::{Action, Check, Policy, RefTag, Scratch, SessionRejectReason, Validator, Violation};
+
+use crate::error::SendError;
+use crate::stored_message::{FieldStorage, with_message};
+
+/// What a session needs to check what its application sends.
+#[derive(Debug)]
+pub(crate) struct OutboundCheck {
+    policy: Policy,
+    fields: FieldStorage,
+    /// Warnings of the open transaction, told when it is committed.
+    warned: Vec<(SeqNum, Violation<'static>)>,
+}
+
+impl OutboundCheck {
+    /// Ready for messages of up to `max_message_size` bytes.
+    pub(crate) fn new(policy: Policy, max_message_size: usize) -> Self {
+        // No field is shorter than four bytes.
+        let fields = FieldStorage::new(max_message_size / 4 + 1);
+        Self { policy, fields, warned: Vec::with_capacity(16) }
+    }
+
+    /// Checks a whole message that is about to get its number.
+    ///
+    /// # Errors
+    /// [`SendError::Invalid`] with the first violation that the policy rejects.
+    pub(crate) fn check(
+        &mut self,
+        seq: SeqNum,
+        bytes: &[u8],
+        validator: &Validator,
+        scratch: &mut Scratch,
+    ) -> Result<(), SendError> {
+        let Self { policy, fields, warned } = self;
+        let before = warned.len();
+        let checked = with_message(bytes, validator.data_fields(), fields, |message| {
+            let mut refused = Ok(());
+            validator.for_each(&message, policy, scratch, |violation| {
+                let Violation { check, action, reason, position, .. } = violation;
+                // A writer lets no other tags pass.
+                let tag = match violation.tag {
+                    RefTag::Number(tag) => tag,
+                    RefTag::AsSent(_) => 0,
+                };
+                if action == Action::Warn {
+                    warned
+                        .push((seq, Violation { check, action, reason, position, tag: RefTag::Number(tag) }));
+                    return ControlFlow::Continue(());
+                }
+                refused = Err(SendError::Invalid { check, reason, tag });
+                ControlFlow::Break(())
+            });
+            refused
+        });
+        let unreadable =
+            SendError::Invalid { check: Check::TagSyntax, reason: SessionRejectReason::Other, tag: 0 };
+        let result = checked.unwrap_or(Err(unreadable));
+        if result.is_err() {
+            warned.truncate(before);
+        }
+        result
+    }
+
+    /// What the open transaction would send is not warned of: it is rolled back.
+    pub(crate) fn forget(&mut self) {
+        self.warned.clear();
+    }
+
+    /// Takes the warnings of the transaction that was committed.
+    pub(crate) fn take_warnings(&mut self) -> impl Iterator<Item = (SeqNum, Violation<'static>)> + use<'_> {
+        self.warned.drain(..)
+    }
+}

@@ -1,0 +1,164 @@
+//! Messages that came before their turn, kept until the gap in front of them is filled.
+//!
+//! Bounded: what does not fit is dropped and will be asked for again. All room is taken at the start, so that a gap allocates
+//! nothing; pages that were never written cost no memory. What was kept belongs to one generation of numbers and one
+//! connection: to any other the buffer is empty.
+
+use fixbolt_codec::{Framed, SeqNum};
+
+use crate::store::{ConnectionNumber, Generation};
+
+/// A message with no more than the seven fields that every one must have, and 49 and 56 of a few letters.
+const SMALLEST_MESSAGE: usize = 64;
+
+/// What the kept messages belong to.
+type Epoch = (Generation, ConnectionNumber);
+
+/// Messages by number, one after another in one buffer.
+#[derive(Debug)]
+pub(crate) struct ReorderBuffer {
+    bytes: Vec<u8>,
+    /// Ascending by number.
+    entries: Vec<Entry>,
+    limit: usize,
+    epoch: Epoch,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    seq: SeqNum,
+    start: usize,
+    len: usize,
+    /// Where the body begins: a kept message is framed once.
+    body_start: usize,
+}
+
+/// A message that was copied out of the buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    bytes: Vec<u8>,
+    body_start: usize,
+}
+
+impl Kept {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), body_start: 0 }
+    }
+
+    /// The message, framed as it was when it came.
+    pub(crate) fn framed(&self) -> Option<Framed<'_>> {
+        Framed::from_copy(&self.bytes, self.body_start)
+    }
+}
+
+impl ReorderBuffer {
+    pub(crate) fn new(limit: usize) -> Self {
+        let (bytes, entries) = (Vec::with_capacity(limit), Vec::with_capacity(limit / SMALLEST_MESSAGE));
+        Self { bytes, entries, limit, epoch: Epoch::default() }
+    }
+
+    /// Keeps a message; `false` if there is no room. One that is kept already is not kept twice.
+    pub(crate) fn keep(&mut self, epoch: Epoch, seq: SeqNum, message: Framed<'_>) -> bool {
+        if self.epoch != epoch {
+            self.clear();
+            self.epoch = epoch;
+        }
+        let Err(place) = self.place(seq) else { return true };
+        let (start, len) = (self.bytes.len(), message.bytes().len());
+        if start + len > self.limit {
+            return false;
+        }
+        self.bytes.extend_from_slice(message.bytes());
+        self.entries.insert(place, Entry { seq, start, len, body_start: message.body_start() });
+        true
+    }
+
+    /// Whether the message with this number is kept.
+    pub(crate) fn has(&self, epoch: Epoch, seq: SeqNum) -> bool {
+        self.epoch == epoch && self.place(seq).is_ok()
+    }
+
+    /// The lowest number kept that is not below `next_in`.
+    pub(crate) fn first_from(&self, epoch: Epoch, next_in: SeqNum) -> Option<SeqNum> {
+        let place = self.place(next_in).unwrap_or_else(|place| place);
+        self.entries.get(place).filter(|_| self.epoch == epoch).map(|entry| entry.seq)
+    }
+
+    /// Copies the message with this number, and frees everything if no entry is still ahead; `false` if it is not kept.
+    pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> bool {
+        if self.entries.is_empty() {
+            return false;
+        }
+        if self.epoch != epoch || self.entries.last().is_some_and(|last| last.seq < seq) {
+            self.clear();
+            return false;
+        }
+        let Ok(place) = self.place(seq) else { return false };
+        let Entry { start, len, body_start, .. } = self.entries[place];
+        to.bytes.clear();
+        to.bytes.extend_from_slice(&self.bytes[start..start + len]);
+        to.body_start = body_start;
+        true
+    }
+
+    fn place(&self, seq: SeqNum) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&seq, |entry| entry.seq)
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixbolt_codec::{Frame, Framer};
+
+    const EPOCH: Epoch = (Generation(1), ConnectionNumber(2));
+
+    fn message(seq: u64) -> Vec<u8> {
+        let body = format!("35=0\x0134={seq}\x01");
+        format!("8=FIX.4.4\x019={}\x01{body}10=000\x01", body.len()).into_bytes()
+    }
+
+    fn keep(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> bool {
+        let bytes = message(seq);
+        let Frame::Message(framed) = Framer::new(1000).next(&bytes) else { panic!("no message") };
+        buffer.keep(epoch, SeqNum(seq), framed)
+    }
+
+    fn copied(buffer: &mut ReorderBuffer, epoch: Epoch, seq: u64) -> Option<Vec<u8>> {
+        let mut kept = Kept::default();
+        let found = buffer.copy(epoch, SeqNum(seq), &mut kept);
+        found.then(|| kept.framed().expect("framed before").bytes().to_vec())
+    }
+
+    #[test]
+    fn a_full_buffer_drops_and_a_repeated_message_is_kept_once() {
+        let mut buffer = ReorderBuffer::new(2 * message(7).len());
+        assert!(keep(&mut buffer, EPOCH, 9));
+        assert!(keep(&mut buffer, EPOCH, 7));
+        assert!(keep(&mut buffer, EPOCH, 7));
+        assert!(!keep(&mut buffer, EPOCH, 8));
+        assert_eq!(copied(&mut buffer, EPOCH, 9), Some(message(9)));
+        assert_eq!(copied(&mut buffer, EPOCH, 8), None);
+        assert_eq!(buffer.first_from(EPOCH, SeqNum(8)), Some(SeqNum(9)));
+        assert_eq!(copied(&mut buffer, EPOCH, 10), None);
+        assert!(keep(&mut buffer, EPOCH, 11), "forgotten bytes leave their room");
+    }
+
+    #[test]
+    fn a_reset_and_a_new_connection_find_the_buffer_empty() {
+        for epoch in [(Generation(2), ConnectionNumber(2)), (Generation(1), ConnectionNumber(3))] {
+            let mut buffer = ReorderBuffer::new(1000);
+            assert!(keep(&mut buffer, EPOCH, 7));
+            assert!(!buffer.has(epoch, SeqNum(7)));
+            assert_eq!(buffer.first_from(epoch, SeqNum(1)), None);
+            assert!(buffer.has(EPOCH, SeqNum(7)), "a reset that is rolled back loses nothing");
+            assert!(keep(&mut buffer, epoch, 8));
+            assert_eq!(copied(&mut buffer, epoch, 7), None);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! How a finished body becomes a numbered, stored and queued message of its session.
+
+use core::ops::Range;
+
+use fixbolt_codec::{Body, BodyWriter, Envelope, MsgType, Precision, SecondCache, SeqNum, Stamp};
+use fixbolt_dictionary::Scratch;
+
+use crate::error::SendError;
+use crate::event::Unreached;
+use crate::fix::msg_type;
+use crate::key::SessionKey;
+use crate::mask;
+use crate::outbound_check::OutboundCheck;
+use crate::outbox::{Outbox, OutboxCursor};
+use crate::session::{OpenTurn, Session};
+use crate::settings::SessionSettings;
+use crate::state::{Phase, State, Unsent};
+use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
+use crate::time::Now;
+
+/// How a body goes out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SendKind<'p> {
+    /// A new message: takes the next number and is stored.
+    New {
+        /// The inbound message that caused it.
+        cause: Option<SeqNum>,
+    },
+    /// Sent again under its old number; not stored.
+    Again { seq: SeqNum, original: &'p [u8] },
+    /// A gap fill that stands for numbers in the past, or for numbers that were never sent; not stored.
+    Fill {
+        seq: SeqNum,
+        /// Whether the numbers were on the wire before: 43=Y and 122.
+        again: bool,
+    },
+}
+
+/// What sending needs of a session; the memory of its outbox is lent to the writer meanwhile.
+pub(crate) struct Sending<'s> {
+    pub(crate) settings: &'s SessionSettings,
+    pub(crate) state: &'s mut State,
+    pub(crate) cursor: &'s mut OutboxCursor,
+    key: SessionKey,
+    precision: Precision,
+    keeps_messages: bool,
+    turn: &'s mut OpenTurn,
+    envelope: &'s Envelope,
+    clock: &'s mut SecondCache,
+    masked: &'s mut Vec<u8>,
+    scratch: &'s mut Option<Scratch>,
+    outbound: &'s mut Option<OutboundCheck>,
+}
+
+impl Session {
+    /// The memory for a body, and what is needed to send it.
+    pub(crate) fn sending(&mut self) -> (&mut [u8], Sending<'_>) {
+        let precision = self.precision();
+        let Outbox { memory, cursor } = &mut self.outbox;
+        let sending = Sending {
+            settings: &self.settings,
+            state: &mut self.state,
+            cursor,
+            key: self.key,
+            precision,
+            keeps_messages: self.keeps_messages,
+            turn: &mut self.turn,
+            envelope: &self.envelope,
+            clock: &mut self.clock,
+            masked: &mut self.masked,
+            scratch: &mut self.scratch,
+            outbound: &mut self.outbound,
+        };
+        (memory, sending)
+    }
+
+    /// Records a message of the counterparty; NextNumIn has been moved on already.
+    pub(crate) fn record_inbound(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        seq: SeqNum,
+        bytes: &[u8],
+        flags: RecordFlags,
+    ) -> Result<(), SendError> {
+        let mut flags = flags;
+        let mut body = bytes;
+        if flags.contains(RecordFlags::ADMIN) && mask::mask(bytes, &self.settings.masked, &mut self.masked) {
+            flags = flags.with(RecordFlags::MASKED);
+            body = &self.masked;
+        }
+        let record = record(now, &self.state, RecordKind::Inbound, flags, seq, None, body);
+        append(store, self.key, &record, &mut self.turn.refused)
+    }
+
+    /// Records that numbers change without a message: who and why is the text.
+    pub(crate) fn record_change(
+        &mut self,
+        now: Now,
+        store: &mut dyn Store,
+        kind: RecordKind,
+        why: &str,
+    ) -> Result<(), SendError> {
+        let stored = self.state.stored;
+        let seq = if kind == RecordKind::Attempt { stored.next_in } else { stored.next_out };
+        let record = record(now, &self.state, kind, RecordFlags::default(), seq, None, why.as_bytes());
+        append(store, self.key, &record, &mut self.turn.refused)
+    }
+
+    /// Both numbers start again at 1, in a new generation.
+    pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
+        if let Some(lost) = self.state.reset() {
+            self.turn.unreached = Some((lost, Unreached::Reset));
+        }
+        self.record_change(now, store, RecordKind::Reset, why)
+    }
+}
+
+impl Sending<'_> {
+    /// Puts header and CheckSum around the body that a writer left, numbers it, stores it and queues it. What the
+    /// application wrote is compared with the dictionary first, if the session wants that.
+    pub(crate) fn send(
+        self,
+        now: Now,
+        writer: BodyWriter<'_>,
+        store: &mut dyn Store,
+        kind: SendKind<'_>,
+        by_application: bool,
+    ) -> Result<SeqNum, SendError> {
+        let Self { settings, state, cursor, key, precision, keeps_messages, turn, .. } = self;
+        let Body { msg_type, sum, .. } = writer.finish()?;
+        let (memory, body) = writer.into_memory();
+        let sending_time = self.clock.render(now.utc.0, precision);
+        let (seq, original) = match kind {
+            SendKind::New { .. } => (state.stored.next_out, None),
+            SendKind::Again { seq, original } => (seq, Some(original)),
+            SendKind::Fill { seq, again } => (seq, again.then_some(sending_time)),
+        };
+        // A wall clock that was set back must not make SendingTime earlier than OrigSendingTime: the counterparty would reject
+        // the message (2f), and it would be lost. Both are of one form, so that bytes compare as times.
+        let sending_time = match original {
+            Some(original) if original > sending_time => original,
+            _ => sending_time,
+        };
+        let stamp = Stamp { seq, sending_time, original };
+        let (message, length_digits) =
+            seal(self.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
+        let size = message.len();
+        // A message sent again has two fields more than its first time.
+        let ours = match kind {
+            SendKind::New { .. } => settings.max_message_size,
+            _ => usize::MAX,
+        };
+        let limit = state.peer_max_message_size().min(ours);
+        if size > limit {
+            return Err(SendError::TooLarge { limit });
+        }
+        if by_application
+            && let (Some(check), Some(validator), Some(scratch)) =
+                (self.outbound, &settings.validator, self.scratch)
+        {
+            check.check(seq, &memory[message.clone()], validator, scratch)?;
+        }
+        if let SendKind::New { cause } = kind {
+            let mut flags = RecordFlags::default();
+            let mut bytes = &memory[message.clone()];
+            if msg_type.is_admin() {
+                flags = flags.with(RecordFlags::ADMIN);
+                if is_logon(msg_type) && mask::mask(bytes, &settings.masked, self.masked) {
+                    flags = flags.with(RecordFlags::MASKED);
+                    bytes = self.masked;
+                }
+            }
+            let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
+            kill_point!(Encode);
+            append(store, key, &record, &mut turn.refused)?;
+            kill_point!(Append);
+            state.stored.next_out = seq.next();
+            if keeps_back(state, msg_type) {
+                if !msg_type.is_admin() {
+                    if keeps_messages {
+                        state.keep_back(seq);
+                    } else {
+                        let first = turn.unreached.map_or(seq, |(unsent, _)| unsent.first);
+                        turn.unreached = Some((Unsent { first, last: seq }, Unreached::NotStored));
+                    }
+                }
+                if let Some(connection) = &mut state.connection
+                    && connection.logon.phase == Phase::LogonSent
+                {
+                    connection.logon.kept_from.get_or_insert(seq);
+                }
+                return Ok(seq);
+            }
+        }
+        if let Some(connection) = &mut state.connection {
+            connection.last_sent = now.mono;
+        }
+        cursor.push(message.end, length_digits);
+        Ok(seq)
+    }
+
+    /// Bytes of the header in front of the next body, BodyLength's digits guessed.
+    pub(crate) fn headroom(&self, msg_type: MsgType, kind: SendKind<'_>) -> usize {
+        const TIME: &[u8] = b"00000000-00:00:00.000000000000";
+        let time = &TIME[..match self.precision {
+            Precision::Seconds => 17,
+            Precision::Millis => 21,
+            Precision::Micros => 24,
+            Precision::Nanos => 27,
+            Precision::Picos => 30,
+        }];
+        let (seq, original) = match kind {
+            SendKind::New { .. } => (self.state.stored.next_out, None),
+            SendKind::Again { seq, original } => (seq, Some(original)),
+            SendKind::Fill { seq, again } => (seq, again.then_some(time)),
+        };
+        let stamp = Stamp { seq, sending_time: time, original };
+        self.envelope.header_len(msg_type, &stamp, self.cursor.length_digits())
+    }
+}
+
+/// Whether a new message is numbered and stored only: behind a replay it goes out from the store, and without a session that
+/// is logged on the counterparty asks for it later. Nothing new follows a Logout (rule 11).
+fn keeps_back(state: &State, msg_type: MsgType) -> bool {
+    if is_logon(msg_type) {
+        return false;
+    }
+    match &state.connection {
+        None => true,
+        Some(connection) => {
+            let logon = &connection.logon;
+            logon.replay.is_some() || !msg_type.is_admin() && logon.phase != Phase::LoggedOn
+        }
+    }
+}
+
+fn is_logon(msg_type: MsgType) -> bool {
+    msg_type.as_bytes() == msg_type::LOGON
+}
+
+/// A record of the store, as of now.
+fn record<'r>(
+    now: Now,
+    state: &State,
+    kind: RecordKind,
+    flags: RecordFlags,
+    seq: SeqNum,
+    cause: Option<SeqNum>,
+    body: &'r [u8],
+) -> Record<'r> {
+    let (next_in, connection) = (state.stored.next_in, state.stored.connection);
+    Record { kind, flags, seq, next_in, connection, cause, utc: now.utc, mono: now.mono, body }
+}
+
+/// Adds a record to the open transaction; a refusal is remembered for its end.
+fn append(
+    store: &mut dyn Store,
+    key: SessionKey,
+    record: &Record<'_>,
+    refused: &mut Option<StoreError>,
+) -> Result<(), SendError> {
+    store.append(key, record).map_err(|error| {
+        *refused = Some(error.clone());
+        SendError::Store(error)
+    })
+}
+
+/// Seals a body so that the message begins exactly at `tail`, where the one before it ended. The body is moved only when
+/// BodyLength has more or fewer digits than guessed. Returns where the message stands, and the digits.
+fn seal(
+    envelope: &Envelope,
+    memory: &mut [u8],
+    mut body: Range<usize>,
+    msg_type: MsgType,
+    sum: u8,
+    stamp: &Stamp<'_>,
+    tail: usize,
+) -> Result<(Range<usize>, usize), SendError> {
+    // What stands in front of `tail` is another message: out of reach, also for a header that is longer than guessed.
+    let memory = &mut memory[tail..];
+    body = body.start - tail..body.end - tail;
+    loop {
+        match envelope.seal(memory, body.clone(), msg_type, sum, stamp) {
+            Ok(message) if message.start == 0 => {
+                let length_digits = body.start - envelope.header_len(msg_type, stamp, 0);
+                return Ok((tail..tail + message.end, length_digits));
+            }
+            Ok(message) => {
+                let shift = message.start;
+                memory.copy_within(body.clone(), body.start - shift);
+                body = body.start - shift..body.end - shift;
+            }
+            Err(short) => {
+                let shift = short.needed - body.start;
+                if body.end + shift + Body::TRAILER_LEN > memory.len() {
+                    return Err(SendError::BackPressure);
+                }
+                memory.copy_within(body.clone(), body.start + shift);
+                body = body.start + shift..body.end + shift;
+            }
+        }
+        // A shift can only be by the digits that were guessed wrong, so the second round fits.
+    }
+}

@@ -1,0 +1,399 @@
+//! One session: what it was told before it started, what changes in it, and its bytes on the way in and out.
+//!
+//! What changes is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a session begins and ends
+//! each lifetime, and what a rollback restores; it decides nothing about messages.
+
+use fixbolt_codec::{Envelope, Precision, Recovery, SecondCache, SeqNum};
+use fixbolt_dictionary::Scratch;
+
+use crate::behavior::{Behavior, WrongBodyLength};
+use crate::end::{Halt, SessionEnd};
+use crate::error::SendError;
+use crate::event::Unreached;
+use crate::key::SessionKey;
+use crate::outbound_check::OutboundCheck;
+use crate::outbox::{Outbox, OutboxMark};
+use crate::reading::{BlockedBy, Reading};
+use crate::refusals::Refusals;
+use crate::reorder::ReorderBuffer;
+use crate::settings::{Role, SessionSettings, WhileLoggedOff};
+use crate::state::{Connection, Phase, State, Stored, Unsent};
+use crate::store::{Recovered, StoreError};
+use crate::store_retry::StoreRetry;
+use crate::time::{Mono, Now};
+
+/// A session.
+pub(crate) struct Session {
+    pub(crate) key: SessionKey,
+    pub(crate) settings: SessionSettings,
+    pub(crate) behavior: Behavior,
+    pub(crate) state: State,
+    /// Of the connection: replaced with it.
+    pub(crate) reading: Reading,
+    pub(crate) outbox: Outbox,
+    pub(crate) reorder: ReorderBuffer,
+    /// Why the session stands still until somebody ends that.
+    pub(crate) halted: Option<Halt>,
+    /// When a store that failed is tried again.
+    pub(crate) retry: Option<StoreRetry>,
+    /// Whether the store has the session open: a damaged one is closed, so that it can be repaired.
+    pub(crate) store_is_open: bool,
+    /// Whether the store can give messages back.
+    pub(crate) keeps_messages: bool,
+    /// NextNumIn when the store was opened: the application may have been in the middle of this message when the process died.
+    pub(crate) opened_at: SeqNum,
+    pub(crate) refusals: Refusals,
+    /// The validator's memory.
+    pub(crate) scratch: Option<Scratch>,
+    /// What checks the messages that the application sends, where the session wants that.
+    pub(crate) outbound: Option<OutboundCheck>,
+    /// Where a stored message is copied to be sent again.
+    pub(crate) replay_buffer: Vec<u8>,
+    /// Where a message is copied to be masked.
+    pub(crate) masked: Vec<u8>,
+    pub(crate) envelope: Envelope,
+    pub(crate) clock: SecondCache,
+    pub(crate) turn: OpenTurn,
+    /// Whether the session stands in the worker's list of those with something to write, and of those that wait for the store.
+    pub(crate) has_output: bool,
+    pub(crate) awaits_store: bool,
+}
+
+/// What the open transaction keeps of a session that it touched.
+#[derive(Debug)]
+pub(crate) struct OpenTurn {
+    /// The transaction that took the snapshot; 0 before the first.
+    number: u64,
+    pub(crate) snapshot: Snapshot,
+    /// What the store said to a record: the transaction cannot be committed any more.
+    pub(crate) refused: Option<StoreError>,
+    /// Messages that will not reach the counterparty once the transaction is committed.
+    pub(crate) unreached: Option<(Unsent, Unreached)>,
+}
+
+/// A session as it was before the open transaction: all that a rollback restores.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) state: State,
+    pub(crate) outbox: OutboxMark,
+}
+
+impl Session {
+    pub(crate) fn new(
+        key: SessionKey,
+        settings: SessionSettings,
+        envelope: Envelope,
+        recovered: &Recovered,
+        keeps_messages: bool,
+    ) -> Self {
+        let behavior = settings.compatibility.behavior();
+        let outbox = Outbox::new(settings.outbox_size);
+        let state = State { stored: Stored::of(recovered), unsent: None, connection: None };
+        let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
+        let mut session = Self {
+            key,
+            behavior,
+            reading: Reading::new(recovery(&behavior)),
+            reorder: ReorderBuffer::new(settings.stash_size),
+            halted: None,
+            retry: None,
+            store_is_open: true,
+            keeps_messages,
+            opened_at: recovered.next_in,
+            refusals: Refusals::new(),
+            scratch: settings.validator.as_ref().map(|validator| validator.scratch()),
+            outbound: settings
+                .outbound_policy
+                .filter(|_| settings.validator.is_some())
+                .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
+            replay_buffer: Vec::with_capacity(settings.max_message_size),
+            masked: Vec::new(),
+            envelope,
+            clock: SecondCache::new(),
+            turn: OpenTurn { number: 0, snapshot, refused: None, unreached: None },
+            has_output: false,
+            awaits_store: false,
+            state,
+            outbox,
+            settings,
+        };
+        session.recover(recovered);
+        session
+    }
+
+    /// Goes on from what the store holds, halted if it says so.
+    pub(crate) fn recover(&mut self, recovered: &Recovered) {
+        self.state.stored = Stored::of(recovered);
+        self.opened_at = recovered.next_in;
+        self.halted = if let Some(reason) = &recovered.damage {
+            Some(Halt::StoreDamaged { reason: reason.clone() })
+        } else if recovered.attempts >= self.settings.poison_attempts {
+            Some(Halt::PoisonMessage { seq: recovered.next_in, attempts: recovered.attempts })
+        } else {
+            None
+        };
+    }
+
+    /// Begins a transport connection.
+    pub(crate) fn connect(&mut self, now: Now) {
+        let phase = if self.is_acceptor() { Phase::AwaitingLogon } else { Phase::LogonSent };
+        let deadline = now.mono + self.settings.logon_timeout;
+        let number = &mut self.state.stored.connection;
+        number.0 = number.0.wrapping_add(1);
+        self.reading = Reading::new(recovery(&self.behavior));
+        self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
+    }
+
+    /// Ends the transport connection with all that it kept; `None` if there is none.
+    pub(crate) fn disconnect(&mut self) -> Option<Connection> {
+        self.reading = Reading::new(recovery(&self.behavior));
+        self.outbox.clear();
+        self.state.connection.take()
+    }
+
+    pub(crate) fn is_acceptor(&self) -> bool {
+        matches!(self.settings.role, Role::Acceptor)
+    }
+
+    /// Whether the version knows fields 371 to 373 of Reject, BusinessMessageReject, and fractions of a second.
+    pub(crate) fn is_42_or_later(&self) -> bool {
+        !matches!(self.settings.id.begin_string(), "FIX.4.0" | "FIX.4.1")
+    }
+
+    /// Digits of a second in the times we send.
+    pub(crate) fn precision(&self) -> Precision {
+        if !self.is_42_or_later() {
+            return Precision::Seconds;
+        }
+        match self.settings.timestamp_digits {
+            0 => Precision::Seconds,
+            1..=3 => Precision::Millis,
+            4..=6 => Precision::Micros,
+            7..=9 => Precision::Nanos,
+            _ => Precision::Picos,
+        }
+    }
+
+    /// Whether a new application message may be written now, `answering` a message of the counterparty or not.
+    pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
+        if self.halted.is_some() {
+            return Err(SendError::Unavailable);
+        }
+        match self.state.phase() {
+            // A store that cannot give the message back after the replay cannot keep it until then.
+            Phase::LoggedOn if !self.keeps_messages && self.state.replay().is_some() => {
+                Err(SendError::BackPressure)
+            }
+            Phase::LoggedOn => Ok(()),
+            // What the counterparty sent before it saw our Logout is processed, and answered in the next connection.
+            Phase::LogoutSent if answering => Ok(()),
+            _ if self.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
+            _ => Err(SendError::NotLoggedOn),
+        }
+    }
+
+    /// The longest value of the counterparty's that an answer of the session layer can carry, in bytes.
+    pub(crate) fn largest_reflected_value(&self) -> usize {
+        /// Header, trailer and the other fields of such an answer.
+        const AROUND: usize = 384;
+        let message = self.state.peer_max_message_size().min(self.settings.max_message_size);
+        message.min(self.outbox.size() / 2).saturating_sub(AROUND)
+    }
+
+    /// Whether the outbox has no room for an answer: nothing is read until the socket has taken some.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outbox.room() < self.outbox.size() / 4
+    }
+
+    /// Reads nothing for now: the outbox is full, or else because of `by`.
+    pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
+        let by = if self.is_full() { BlockedBy::Outbox } else { by };
+        self.reading.block(now, by);
+    }
+
+    /// Requests that the connection be closed, if there is one.
+    pub(crate) fn close(&mut self, end: SessionEnd) {
+        if let Some(connection) = &mut self.state.connection {
+            connection.close(end);
+        }
+    }
+
+    /// The session stands still until somebody ends that.
+    pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
+        if matches!(halt, Halt::StoreFailed(_)) {
+            self.retry = Some(StoreRetry::begin(now));
+        }
+        self.halted = Some(halt.clone());
+        self.close(SessionEnd::Halted(halt));
+    }
+
+    /// Takes the snapshot of a session that the transaction meets for the first time; `false` if it has met it before.
+    pub(crate) fn touch(&mut self, turn: u64) -> bool {
+        if self.turn.number == turn {
+            return false;
+        }
+        self.outbox.compact();
+        let snapshot = Snapshot { state: self.state.clone(), outbox: self.outbox.mark() };
+        self.turn = OpenTurn { number: turn, snapshot, refused: None, unreached: None };
+        true
+    }
+
+    /// Nothing of the open transaction happened here. A store that refused a record halts the session.
+    pub(crate) fn rollback(&mut self, now: Mono) {
+        self.state.clone_from(&self.turn.snapshot.state);
+        self.outbox.rollback(self.turn.snapshot.outbox);
+        self.turn.unreached = None;
+        if let Some(check) = &mut self.outbound {
+            check.forget();
+        }
+        if let Some(error) = self.turn.refused.take() {
+            self.halt(now, Halt::StoreFailed(error));
+        }
+    }
+}
+
+const fn recovery(behavior: &Behavior) -> Recovery {
+    match behavior.wrong_body_length {
+        WrongBodyLength::CostsOneMessage => Recovery::NextMessage,
+        WrongBodyLength::SwallowsTheNext => Recovery::NextCheckSum,
+    }
+}
+
+impl Stored {
+    fn of(recovered: &Recovered) -> Self {
+        let Recovered { next_in, next_out, generation, connection, attempts, .. } = *recovered;
+        Self { next_in, next_out, generation, connection, attempts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::SessionId;
+    use crate::state::{Gap, Logon, Replay, TestRequest};
+    use crate::store::{ConnectionNumber, Generation};
+    use crate::time::Utc;
+
+    fn session() -> Session {
+        let id = SessionId::new("FIX.4.4", "US", "PEER").unwrap();
+        let envelope = Envelope::new(b"FIX.4.4", b"US", b"PEER").unwrap();
+        let settings = SessionSettings::new(id, Role::Acceptor);
+        let mut session =
+            Session::new(SessionKey::new(0, 0, 0), settings, envelope, &Recovered::default(), true);
+        session.connect(Now { mono: Mono(1), utc: Utc(1) });
+        session
+    }
+
+    /// A state in which every field differs from the one that `session` has. It is written field by field, so that a new
+    /// field does not compile before it stands here.
+    fn other_state() -> State {
+        let seq = SeqNum(7);
+        let stored = Stored {
+            next_in: seq,
+            next_out: seq,
+            generation: Generation(7),
+            connection: ConnectionNumber(7),
+            attempts: 7,
+        };
+        let logon = Logon {
+            phase: Phase::LoggedOn,
+            deadline: Some(Mono(7)),
+            gap: Some(Gap { begin: seq, end: seq, asked: 7, asked_at: Mono(7), replayed: Some(seq) }),
+            replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq }),
+            request_answered: Some(seq),
+            logout_waits: Some(seq),
+            kept_from: Some(seq),
+        };
+        let connection = Connection {
+            heart_bt_int: 7,
+            peer_max_message_size: 7,
+            last_sent: Mono(7),
+            last_received: Mono(7),
+            test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
+            test_requests: 7,
+            reset_asked: true,
+            leaving: Some(SessionEnd::LogoutTimedOut),
+            end: Some(SessionEnd::LogonTimedOut),
+            logon,
+        };
+        State { stored, unsent: Some(Unsent { first: seq, last: seq }), connection: Some(connection) }
+    }
+
+    /// Changes one field of the session to what it is in the other state.
+    type Change = fn(&mut State, &State);
+
+    fn logon(state: &mut State) -> &mut Logon {
+        &mut state.connection.as_mut().unwrap().logon
+    }
+
+    /// One change for each field: of what the store keeps, a connection keeps, a logon keeps.
+    const CHANGES: [Change; 21] = [
+        |s, o| s.stored.next_in = o.stored.next_in,
+        |s, o| s.stored.next_out = o.stored.next_out,
+        |s, o| s.stored.generation = o.stored.generation,
+        |s, o| s.stored.connection = o.stored.connection,
+        |s, o| s.stored.attempts = o.stored.attempts,
+        |s, o| s.unsent = o.unsent,
+        |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
+        |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
+        |s, o| connection(s).last_sent = connection(&mut o.clone()).last_sent,
+        |s, o| connection(s).last_received = connection(&mut o.clone()).last_received,
+        |s, o| connection(s).test_request = connection(&mut o.clone()).test_request,
+        |s, o| connection(s).test_requests = connection(&mut o.clone()).test_requests,
+        |s, o| connection(s).reset_asked = connection(&mut o.clone()).reset_asked,
+        |s, o| connection(s).leaving = connection(&mut o.clone()).leaving.clone(),
+        |s, o| connection(s).end = connection(&mut o.clone()).end.clone(),
+        |s, o| {
+            (logon(s).phase, logon(s).deadline) =
+                (logon(&mut o.clone()).phase, logon(&mut o.clone()).deadline)
+        },
+        |s, o| logon(s).gap = logon(&mut o.clone()).gap,
+        |s, o| logon(s).replay = logon(&mut o.clone()).replay,
+        |s, o| logon(s).request_answered = logon(&mut o.clone()).request_answered,
+        |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
+        |s, o| logon(s).kept_from = logon(&mut o.clone()).kept_from,
+    ];
+
+    fn connection(state: &mut State) -> &mut Connection {
+        state.connection.as_mut().unwrap()
+    }
+
+    #[test]
+    fn a_rollback_restores_every_field() {
+        let other = other_state();
+        let mut all = session().state;
+        for (n, change) in CHANGES.iter().enumerate() {
+            let mut session = session();
+            assert!(session.touch(1) && !session.touch(1));
+            let before = session.turn.snapshot.clone();
+            change(&mut session.state, &other);
+            session.outbox.cursor.push(9, 9);
+            assert_ne!(session.state, before.state, "change {n} changes nothing");
+            session.rollback(Mono(2));
+            assert_eq!(
+                Snapshot { state: session.state, outbox: session.outbox.mark() },
+                before,
+                "change {n}"
+            );
+            change(&mut all, &other);
+        }
+        assert_eq!(all, other, "a field without a change");
+    }
+
+    #[test]
+    fn a_reset_begins_numbers_and_logon_anew_and_keeps_the_connection() {
+        let mut state = other_state();
+        let lost = state.reset();
+        let mut expected = other_state();
+        expected.stored = Stored {
+            next_in: SeqNum::ONE,
+            next_out: SeqNum::ONE,
+            generation: Generation(8),
+            connection: ConnectionNumber(7),
+            attempts: 0,
+        };
+        connection(&mut expected).logon = Logon::begin(Phase::LoggedOn, Some(Mono(7)));
+        assert_eq!(lost, expected.unsent.take());
+        assert_eq!(state, expected);
+    }
+}

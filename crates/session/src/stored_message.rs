@@ -1,0 +1,35 @@
+//! Reading a message that stands in the store or is about to.
+
+use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Span};
+
+/// Storage for the index of one message.
+#[derive(Debug, Default)]
+pub(crate) struct FieldStorage {
+    pub(crate) tags: Vec<u32>,
+    pub(crate) spans: Vec<Span>,
+}
+
+impl FieldStorage {
+    pub(crate) fn new(fields: usize) -> Self {
+        Self { tags: vec![0; fields], spans: vec![Span::default(); fields] }
+    }
+
+    /// Makes room for at least so many fields.
+    pub(crate) fn grow(&mut self, fields: usize) {
+        if fields > self.tags.len() {
+            *self = Self::new(fields);
+        }
+    }
+}
+
+/// Reads a whole message; `None` if the bytes are none.
+pub(crate) fn with_message<R>(
+    bytes: &[u8],
+    data_fields: &DataFields,
+    fields: &mut FieldStorage,
+    look: impl FnOnce(Message<'_>) -> R,
+) -> Option<R> {
+    let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return None };
+    let mut index = Index::new(&mut fields.tags, &mut fields.spans).with_data_fields(data_fields);
+    index.build(framed).ok().map(look)
+}

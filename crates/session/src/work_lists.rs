@@ -1,0 +1,100 @@
+//! Which sessions of a worker have something to do that their driver does not know of.
+
+use std::collections::VecDeque;
+
+use crate::session::Session;
+
+/// Places of sessions, each at most once in a list.
+#[derive(Debug, Default)]
+pub(crate) struct WorkLists {
+    /// Sessions that have something to write since they were last named.
+    output: VecDeque<usize>,
+    /// Sessions with bytes that the store has not released.
+    awaiting_store: Vec<usize>,
+    /// Sessions that wait for room in another session's outbox.
+    awaiting_room: Vec<usize>,
+    /// Sessions that can go on without bytes or the clock.
+    ready: Vec<usize>,
+}
+
+impl WorkLists {
+    pub(crate) fn with_capacity(sessions: usize) -> Self {
+        let list = || Vec::with_capacity(sessions);
+        let output = VecDeque::with_capacity(sessions);
+        Self { output, awaiting_store: list(), awaiting_room: list(), ready: list() }
+    }
+
+    /// Makes room for so many sessions: nothing is allocated while messages flow.
+    pub(crate) fn reserve(&mut self, sessions: usize) {
+        self.output.reserve(sessions.saturating_sub(self.output.len()));
+        for list in [&mut self.awaiting_store, &mut self.awaiting_room, &mut self.ready] {
+            list.reserve(sessions.saturating_sub(list.len()));
+        }
+    }
+
+    /// The session in `place` may have something to write.
+    pub(crate) fn note_output(&mut self, place: usize, session: &mut Session) {
+        if !session.has_output {
+            session.has_output = true;
+            self.output.push_back(place);
+        }
+    }
+
+    /// Takes the place of the session that has had output for the longest time.
+    pub(crate) fn next_output(&mut self) -> Option<usize> {
+        self.output.pop_front()
+    }
+
+    /// How many sessions have output.
+    pub(crate) fn outputs(&self) -> usize {
+        self.output.len()
+    }
+
+    /// The session in `place` has committed a transaction.
+    pub(crate) fn note_commit(&mut self, place: usize, session: &mut Session) {
+        if !session.outbox.is_empty() {
+            self.note_output(place, session);
+        }
+        if session.outbox.waits_for_store() && !session.awaits_store {
+            session.awaits_store = true;
+            self.awaiting_store.push(place);
+        }
+    }
+
+    /// Takes the list of sessions that wait for the store, to be given back with those that still do.
+    pub(crate) fn take_awaiting_store(&mut self) -> Vec<usize> {
+        core::mem::take(&mut self.awaiting_store)
+    }
+
+    pub(crate) fn put_awaiting_store(&mut self, list: Vec<usize>) {
+        self.awaiting_store = list;
+    }
+
+    /// The session in `place` waits for room in another session's outbox.
+    pub(crate) fn note_awaiting_room(&mut self, place: usize) {
+        if !self.awaiting_room.contains(&place) {
+            self.awaiting_room.push(place);
+        }
+    }
+
+    /// A socket took something: who waits for room can go on.
+    pub(crate) fn room_made(&mut self) {
+        for place in self.awaiting_room.drain(..) {
+            if !self.ready.contains(&place) {
+                self.ready.push(place);
+            }
+        }
+    }
+
+    pub(crate) fn next_ready(&mut self) -> Option<usize> {
+        self.ready.pop()
+    }
+
+    /// The session in `place` is closed.
+    pub(crate) fn forget(&mut self, place: usize) {
+        self.output.retain(|other| *other != place);
+        for list in [&mut self.awaiting_store, &mut self.awaiting_room, &mut self.ready] {
+            list.retain(|other| *other != place);
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Faults that a session once had, and their neighbors: each is told as a counterparty and an application would see it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
+use fixbolt_journal::{MemoryStore, NoStore};
+use fixbolt_session::store::Store;
+use fixbolt_session::{
+    Application, Compatibility, Delivery, Event, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
+    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc, WhileLoggedOff,
+    WorkerWaker,
+};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
+    let mut settings = settings("PEER", Role::Acceptor);
+    change(&mut settings);
+    Side::new(store, vec![settings])
+}
+
+fn logged_on(change: fn(&mut SessionSettings)) -> Side {
+    let mut side = over(Box::new(MemoryStore::new()), change);
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    side
+}
+
+fn numbers(side: &Side) -> (u64, u64) {
+    let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+    (next_in.0, next_out.0)
+}
+
+fn orders(side: &mut Side, numbers: std::ops::RangeInclusive<u64>) -> String {
+    numbers.map(|seq| kinds(&side.say(0, &format!("35=D|34={seq}|11=ord{seq}|")))).collect()
+}
+
+const RESET: &str = "35=A|34=1|98=0|108=30|141=Y|";
+
+#[test]
+fn a_resend_request_answered_before_a_reset_does_not_silence_the_one_after_it() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "42");
+    assert_eq!(kinds(&side.say(0, RESET)), "A");
+    assert_eq!(orders(&mut side, 2..=4), "888");
+    assert_eq!(kinds(&side.say(0, "35=2|34=5|7=2|16=0|")), "888");
+}
+
+#[test]
+fn a_logout_that_waited_for_its_turn_is_forgotten_by_a_reset() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
+    assert_eq!(kinds(&side.say(0, RESET)), "A");
+    assert_eq!(orders(&mut side, 2..=6), "88888");
+    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+}
+
+#[test]
+fn a_gap_and_what_waited_behind_it_end_with_the_connection() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
+    side.disconnect(0);
+    assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
+    assert_eq!(orders(&mut side, 3..=6), "8888");
+    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+}
+
+#[test]
+fn behind_a_replay_nothing_is_accepted_that_the_store_could_not_give_back() {
+    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
+    side.log_on(0, 1, "");
+    // The replay waits for room: the counterparty reads nothing.
+    while side.send(0, "x", 900).is_ok() {}
+    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    side.hear(0, &bytes);
+    assert!(side.sessions.is_replaying(KEY));
+    assert_eq!(side.send(0, "x", 1), Err(SendError::BackPressure));
+    assert!(side.take(0).last().unwrap().contains("|35=4|"));
+    assert!(side.send(0, "after", 1).is_ok());
+    let out = side.take(0);
+    assert!(out.last().unwrap().contains("|11=after|"), "{out:?}");
+}
+
+#[test]
+fn a_store_that_keeps_nothing_cannot_keep_messages_while_logged_off() {
+    let mut settings = settings("PEER", Role::Acceptor);
+    settings.while_logged_off = WhileLoggedOff::Keep;
+    let mut sessions = Sessions::new(Box::new(NoStore::new()), 64 * 1024);
+    let opened = sessions.open(Now::default(), settings, &mut Echo);
+    assert!(matches!(opened, Err(OpenError::Setting(_))));
+}
+
+#[test]
+fn an_answer_after_our_logout_that_the_store_does_not_keep_is_told_as_not_reached() {
+    let mut side = over(Box::new(NoStore::new()), |_| {});
+    side.log_on(0, 1, "");
+    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    assert_eq!(orders(&mut side, 2..=2), "5");
+    assert_eq!(side.desk.unreached, [(SeqNum(3), SeqNum(3), Unreached::NotStored)]);
+}
+
+#[test]
+fn a_kept_message_that_is_larger_than_the_counterparty_takes_is_told_as_not_reached() {
+    let mut settings = settings("PEER", Role::Initiator);
+    settings.while_logged_off = WhileLoggedOff::Keep;
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.send(0, "large", 3000).unwrap();
+    side.send(0, "small", 1).unwrap();
+    assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=30|383=1000|")), "A4D");
+    assert_eq!(side.desk.unreached, [(SeqNum(2), SeqNum(2), Unreached::TooLarge { limit: 1000 })]);
+}
+
+#[test]
+fn messages_kept_while_logged_off_that_a_reset_loses_are_told_as_not_reached() {
+    let mut side = over(Box::new(MemoryStore::new()), |settings| {
+        settings.while_logged_off = WhileLoggedOff::Keep;
+    });
+    for _ in 0..3 {
+        side.send(0, "kept", 1).unwrap();
+    }
+    assert_eq!(kinds(&side.log_on(0, 1, "141=Y|")), "A");
+    assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(3), Unreached::Reset)]);
+    side.disconnect(0);
+    // What the counterparty has asked for is not lost.
+    side.send(0, "kept", 1).unwrap();
+    assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
+    assert_eq!(kinds(&side.say(0, "35=2|34=3|7=2|16=0|")), "D4");
+    assert_eq!(kinds(&side.say(0, RESET)), "A");
+    assert_eq!(side.desk.unreached.len(), 1);
+}
+
+#[test]
+fn a_logout_during_a_replay_goes_out_after_it_and_its_answer_is_awaited_from_then_on() {
+    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    for _ in 0..200 {
+        side.send(0, "x", 900).unwrap();
+        side.take(0);
+    }
+    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    side.hear(0, &bytes);
+    assert!(side.sessions.is_replaying(KEY));
+    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    // A second for each piece that the socket takes: far more than LogoutTimeout in all.
+    let (mut bytes, mut seconds) = (0, 0);
+    while side.sessions.is_replaying(KEY) || side.sessions.has_queued(KEY) {
+        let taken = side.sessions.writable(KEY).len().min(4000);
+        bytes += taken;
+        side.sessions.written(side.now, KEY, taken);
+        side.pass(Duration::from_secs(1));
+        seconds += 1;
+        side.tick(0, &[]);
+        assert!(!side.sessions.wants_close(KEY), "after {bytes} bytes and {seconds} seconds");
+    }
+    assert!(seconds > 20);
+    assert_eq!(side.sessions.phase(KEY), Phase::LogoutSent);
+    side.say(0, "35=5|34=3|");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+}
+
+#[test]
+fn a_logout_that_nobody_reads_ends_when_its_time_is_over() {
+    let mut side = logged_on(|_| {});
+    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    side.pass(Duration::from_millis(2001));
+    side.tick(0, &[]);
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+}
+
+#[test]
+fn a_poss_dup_before_its_turn_is_judged_when_its_turn_comes() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=D|34=4|43=Y|11=early|")), "2");
+    assert_eq!(orders(&mut side, 2..=2), "8");
+    let out = side.say(0, "35=D|34=3|11=c|");
+    assert_eq!(kinds(&out), "83", "the early one has no OrigSendingTime");
+    assert!(out[1].contains("|45=4|") && out[1].contains("|371=122|"), "{out:?}");
+    assert_eq!(numbers(&side).0, 5);
+}
+
+#[test]
+fn a_logon_with_a_low_number_is_too_low_whatever_its_poss_dup_flag_says() {
+    for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
+        let mut settings = settings("PEER", Role::Acceptor);
+        settings.compatibility = compatibility;
+        let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+        side.log_on(0, 1, "");
+        side.disconnect(0);
+        let before = numbers(&side);
+        let time = side.time();
+        let out = side.log_on(0, 1, &format!("43=Y|122={time}|"));
+        assert_eq!(kinds(&out), "5", "{compatibility:?}");
+        assert!(out[0].contains("58=MsgSeqNum too low, expecting 2 but received 1"), "{out:?}");
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow)));
+        assert_eq!(numbers(&side), (before.0, before.1 + 1));
+    }
+}
+
+#[test]
+fn no_refused_logon_moves_next_num_in_or_resets_anything() {
+    let refused = [
+        "98=1|108=30|",
+        "98=1|108=30|141=Y|",
+        "98=0|",
+        "98=0|108=-1|",
+        "98=0|108=x|141=Y|",
+        "98=0|108=30|383=3|",
+        "98=0|108=30|554=expired|",
+        "98=0|108=30|554=expired|141=Y|",
+        "98=0|108=30|554=stranger|",
+        "98=1|108=30|554=stranger|",
+    ];
+    for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
+        for fields in refused {
+            let mut settings = settings("PEER", Role::Acceptor);
+            settings.compatibility = compatibility;
+            settings.reset_on_logon = fields.contains("expired");
+            let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+            side.log_on(0, 1, "");
+            assert_eq!(orders(&mut side, 2..=4), "888");
+            side.disconnect(0);
+            side.sessions.connected(side.now, KEY, &mut side.desk);
+            let before = numbers(&side);
+            let seq = if fields.contains("141=Y") { 1 } else { 5 };
+            let out = side.say(0, &format!("35=A|34={seq}|{fields}"));
+            let what = format!("{compatibility:?} {fields}");
+            assert!(side.sessions.wants_close(KEY), "{what}");
+            side.disconnect(0);
+            assert_eq!(numbers(&side), (before.0, before.1 + out.len() as u64), "{what}");
+            assert!(!fields.contains("stranger") || out.is_empty(), "{what}: {out:?}");
+            // The real counterparty is let in.
+            assert_eq!(kinds(&side.log_on(0, before.0, "")).chars().next(), Some('A'), "{what}");
+            assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn, "{what}");
+        }
+    }
+}
+
+#[test]
+fn refusals_are_answered_ten_times_and_then_closed_without_a_word_until_a_while_has_passed() {
+    let mut side = over(Box::new(MemoryStore::new()), |_| {});
+    let mut answered = 0;
+    for _ in 0..50 {
+        answered += side.log_on(0, 1, "554=expired|").len();
+        side.disconnect(0);
+    }
+    assert_eq!((answered, numbers(&side)), (10, (1, 11)));
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A", "the right one is let in at once");
+    side.disconnect(0);
+    side.pass(Duration::from_secs(6));
+    assert_eq!(kinds(&side.log_on(0, 2, "554=expired|")), "5");
+}
+
+/// A trader's application that sends passwords by turns cannot exist yet: both sides are driven by hand.
+#[test]
+fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Initiator)]);
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    assert_eq!(kinds(&side.take(0)), "A");
+    side.say(0, "35=5|34=1|58=password expired|");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
+    assert!(side.desk.notes.last().unwrap().contains("password expired"));
+    assert_eq!(numbers(&side), (2, 2));
+    // Refused without a word, then let in.
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.take(0);
+    side.disconnect(0);
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.take(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=2|98=0|108=30|")), "");
+    assert_eq!((side.sessions.phase(KEY), numbers(&side)), (Phase::LoggedOn, (3, 4)));
+    // An answer that we refuse moves no number of the counterparty's either.
+    side.disconnect(0);
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    side.take(0);
+    assert_eq!(kinds(&side.say(0, "35=A|34=3|98=7|108=30|")), "35");
+    side.disconnect(0);
+    assert_eq!(numbers(&side), (3, 7));
+}
+
+#[test]
+fn a_business_message_reject_is_never_answered_with_another_one() {
+    let mut side = logged_on(|_| {});
+    side.desk.mood = Mood::Unsupported;
+    assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "j");
+    assert_eq!(kinds(&side.say(0, "35=j|34=3|45=2|372=8|380=3|")), "");
+    assert_eq!(numbers(&side).0, 4);
+}
+
+#[test]
+fn a_malformed_business_message_reject_gets_its_reject() {
+    let validator = fixbolt_dictionary::Validator::new(fixbolt_dictionary::fix44());
+    let mut settings = settings("PEER", Role::Acceptor);
+    settings.validator = Some(Arc::new(validator));
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.log_on(0, 1, "");
+    let out = side.say(0, "35=j|34=2|45=2|");
+    assert_eq!(kinds(&out), "3");
+    assert!(out[0].contains("|371=372|"), "{out:?}");
+}
+
+/// Answers with everything that came, and a little more.
+struct Echo;
+
+impl Application for Echo {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        let text = message.get(Tag::new(58)).unwrap_or(b"?");
+        let mut draft = turn.reply().draft(MsgType::new(b"8"));
+        draft.writer().bytes(Key::new(37), b"a little more").bytes(Key::new(58), text);
+        draft.send()?;
+        Ok(Delivery::Done)
+    }
+}
+
+#[test]
+fn a_message_of_any_size_that_is_accepted_can_be_answered() {
+    let mut side = logged_on(|_| {});
+    let mut echo = Echo;
+    for (n, size) in [65_300, 65_400, 65_475, 65_536, 100].into_iter().enumerate() {
+        let text = |len: usize| "x".repeat(len);
+        let message = |side: &Side, len| side.wire(0, &format!("35=D|34={}|58={}|", n + 2, text(len)));
+        let around = message(&side, size).len() - size;
+        let bytes = message(&side, size - around);
+        assert!(bytes.len().abs_diff(size) <= 1, "BodyLength may have a digit less");
+        assert_eq!(side.sessions.receive(side.now, KEY, &bytes, &mut echo), bytes.len(), "{size}");
+        let out = side.take(0);
+        assert_eq!(out.len(), 1, "{size}");
+        let kind = kinds(&out);
+        assert!(
+            kind == "8" || kind == "j" && out[0].contains("the answer is larger than 65536 bytes"),
+            "{size}"
+        );
+    }
+    assert_eq!((side.sessions.phase(KEY), side.sessions.halted(KEY)), (Phase::LoggedOn, None));
+}
+
+/// Rings for a test.
+#[derive(Default)]
+struct Bell(Mutex<Vec<SessionKey>>);
+
+impl WorkerWaker for Bell {
+    fn session_ready(&self, session: SessionKey) {
+        self.0.lock().unwrap().push(session);
+    }
+
+    fn store_advanced(&self) {}
+}
+
+/// Puts a message off and hands its waker to another thread.
+#[derive(Default)]
+struct Later(bool);
+
+impl Application for Later {
+    fn on_message(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        if std::mem::replace(&mut self.0, true) {
+            return Ok(Delivery::Done);
+        }
+        let waker = turn.waker();
+        std::thread::spawn(move || waker.wake()).join().unwrap();
+        Ok(Delivery::NotNow)
+    }
+}
+
+#[test]
+fn an_application_that_put_a_message_off_can_ring_for_it_from_any_thread() {
+    let bell = Arc::new(Bell::default());
+    let waker = Arc::clone(&bell) as Arc<dyn WorkerWaker>;
+    let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024).on_worker(7, waker);
+    let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+    let mut app = Later::default();
+    let key = sessions.open(now, settings("PEER", Role::Acceptor), &mut app).unwrap();
+    assert_eq!(key.worker(), 7);
+    sessions.connected(now, key, &mut app);
+    let side = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Acceptor)]);
+    let logon = side.wire(0, "35=A|34=1|98=0|108=30|");
+    sessions.receive(now, key, &logon, &mut app);
+    let order = side.wire(0, "35=D|34=2|11=a|");
+    assert_eq!(sessions.receive(now, key, &order, &mut app), 0);
+    assert_eq!(*bell.0.lock().unwrap(), [key]);
+    assert_eq!(sessions.wake(now, key, &order, &mut app), order.len());
+}
+
+#[test]
+fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(side.sessions.close(KEY), Err(OpenError::Connected));
+    side.disconnect(0);
+    assert_eq!(side.sessions.close(KEY), Ok(()));
+    assert_eq!(side.sessions.close(KEY), Err(OpenError::NotOpen));
+    let again = side.sessions.open(side.now, settings("OTHER", Role::Acceptor), &mut side.desk).unwrap();
+    assert_eq!((again.index(), again == KEY), (KEY.index(), false));
+    // Nothing that is done to the old one reaches the new one.
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    assert_eq!(side.sessions.phase(again), Phase::Disconnected);
+    assert_eq!(side.sessions.receive(side.now, KEY, b"8=FIX", &mut side.desk), 5);
+    assert_eq!(side.sessions.wake(side.now, KEY, b"8=FIX", &mut side.desk), 5);
+    assert_eq!(side.sessions.log_out(side.now, KEY, "", &mut side.desk), Err(SendError::Unavailable));
+    assert_eq!(side.send(0, "x", 1), Err(SendError::Unavailable));
+    assert_eq!((side.sessions.numbers(KEY), side.sessions.settings(KEY).is_none()), (None, true));
+    assert_eq!(side.sessions.keys().collect::<Vec<_>>(), [again]);
+    // The first one continues where it was, under a new key.
+    let third = side.sessions.open(side.now, settings("PEER", Role::Acceptor), &mut side.desk).unwrap();
+    assert_eq!(side.sessions.numbers(third), Some((SeqNum(2), SeqNum(2))));
+    let id = SessionId::new("FIX.4.4", "US", "PEER").unwrap();
+    assert_eq!(side.sessions.find(&id), Some(third));
+}
