@@ -8,7 +8,7 @@ use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Compatibility, Delivery, Event, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
+    Application, Compatibility, Delivery, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
     SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc, WhileLoggedOff,
     WorkerWaker,
 };
