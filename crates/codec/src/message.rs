@@ -56,12 +56,14 @@ impl<'m> Message<'m> {
 
     /// BeginString (8).
     #[must_use]
+    #[inline]
     pub fn begin_string(&self) -> &'m [u8] {
         self.value(0)
     }
 
     /// MsgType (35).
     #[must_use]
+    #[inline]
     pub fn msg_type(&self) -> &'m [u8] {
         self.value(2)
     }
@@ -86,6 +88,7 @@ impl<'m> Message<'m> {
     /// # Panics
     /// When `position` is not below [`Message::len`].
     #[must_use]
+    #[inline]
     pub fn value(&self, position: usize) -> &'m [u8] {
         let span = self.spans[position];
         &self.bytes[span.start()..span.end()]

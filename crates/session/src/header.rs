@@ -22,7 +22,10 @@ pub(crate) struct Header<'m> {
 impl<'m> Header<'m> {
     pub(crate) fn read(message: &Message<'m>) -> Self {
         let msg_type = message.msg_type();
-        let poss_dup = message.get(tag::POSS_DUP_FLAG) == Some(YES);
+        let Leading { seq, sender_comp_id, target_comp_id, sending_time, poss_dup } = Leading::read(message);
+        let or_find = |leading: Option<&'m [u8]>, tag| leading.or_else(|| message.get(tag));
+        let seq = or_find(seq, tag::MSG_SEQ_NUM);
+        let poss_dup = or_find(poss_dup, tag::POSS_DUP_FLAG) == Some(YES);
         let mut flags = RecordFlags::default();
         if is_admin(msg_type) {
             flags = flags.with(RecordFlags::ADMIN);
@@ -31,17 +34,14 @@ impl<'m> Header<'m> {
             flags = flags.with(RecordFlags::POSS_DUP);
         }
         // `u64::MAX` has no successor, so a message with that number would be expected forever.
-        let seq = message
-            .get(tag::MSG_SEQ_NUM)
-            .and_then(|value| SeqNum::from_field(value).ok())
-            .filter(|seq| *seq < SeqNum::MAX);
+        let seq = seq.and_then(|value| SeqNum::from_field(value).ok()).filter(|seq| *seq < SeqNum::MAX);
         Self {
             msg_type,
             seq,
             poss_dup,
-            sender_comp_id: message.get(tag::SENDER_COMP_ID),
-            target_comp_id: message.get(tag::TARGET_COMP_ID),
-            sending_time: message.get(tag::SENDING_TIME),
+            sender_comp_id: or_find(sender_comp_id, tag::SENDER_COMP_ID),
+            target_comp_id: or_find(target_comp_id, tag::TARGET_COMP_ID),
+            sending_time: or_find(sending_time, tag::SENDING_TIME),
             flags,
         }
     }
@@ -58,6 +58,40 @@ impl<'m> Header<'m> {
     /// A SequenceReset that is no gap fill.
     pub(crate) fn is_reset(&self, message: &Message<'_>) -> bool {
         self.msg_type == msg_type::SEQUENCE_RESET && message.get(tag::GAP_FILL_FLAG) != Some(YES)
+    }
+}
+
+/// Fields that stand right after MsgType (35), where nearly every message has them: found without a search.
+#[derive(Default)]
+struct Leading<'m> {
+    seq: Option<&'m [u8]>,
+    sender_comp_id: Option<&'m [u8]>,
+    target_comp_id: Option<&'m [u8]>,
+    sending_time: Option<&'m [u8]>,
+    poss_dup: Option<&'m [u8]>,
+}
+
+impl<'m> Leading<'m> {
+    #[inline]
+    fn read(message: &Message<'m>) -> Self {
+        let mut leading = Self::default();
+        for (position, tag) in message.tags().iter().enumerate().skip(3) {
+            // The first of two counts.
+            match *tag {
+                34 if leading.seq.is_none() => leading.seq = Some(message.value(position)),
+                43 if leading.poss_dup.is_none() => leading.poss_dup = Some(message.value(position)),
+                49 if leading.sender_comp_id.is_none() => {
+                    leading.sender_comp_id = Some(message.value(position));
+                }
+                52 if leading.sending_time.is_none() => leading.sending_time = Some(message.value(position)),
+                56 if leading.target_comp_id.is_none() => {
+                    leading.target_comp_id = Some(message.value(position));
+                }
+                34 | 43 | 49 | 52 | 56 => {}
+                _ => break,
+            }
+        }
+        leading
     }
 }
 

@@ -233,8 +233,10 @@ impl Session {
             return false;
         }
         self.outbox.compact();
-        let snapshot = Snapshot { state: self.state.clone(), outbox: self.outbox.mark() };
-        self.turn = OpenTurn { number: turn, snapshot, refused: None, unreached: None };
+        let OpenTurn { number, snapshot, refused, unreached } = &mut self.turn;
+        (*number, *refused, *unreached) = (turn, None, None);
+        snapshot.state.clone_from(&self.state);
+        snapshot.outbox = self.outbox.mark();
         true
     }
 

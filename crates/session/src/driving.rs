@@ -1,0 +1,347 @@
+//! What drives a worker's sessions: connections, bytes, clocks and the store come in; bytes and wishes come out.
+
+use fixbolt_codec::{Frame, Framed, Index};
+
+use crate::admin_message::AdminMessage;
+use crate::application::Application;
+use crate::carry_out;
+use crate::clock;
+use crate::end::{Halt, Misbehavior, SessionEnd};
+use crate::error::SendError;
+use crate::event::{Event, GarbledError};
+use crate::key::SessionKey;
+use crate::reading::{BlockedBy, Incomplete};
+use crate::replay;
+use crate::sending::SendKind;
+use crate::sessions::Sessions;
+use crate::state::Phase;
+use crate::table;
+use crate::time::{Mono, Now};
+use crate::transaction::{Stop, Transaction, data_fields, notify};
+
+impl Sessions {
+    /// A transport connection of the session is there. An initiator logs on; an acceptor waits for the Logon.
+    pub fn connected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        if !self.can_connect(key) {
+            return;
+        }
+        let Some(mut tx) = self.transaction(now, key, app) else { return };
+        tx.session_mut().connect(now);
+        if !tx.session().is_acceptor() {
+            // A failure halts the session, which the caller sees.
+            let _ = tx.run(write_first_logon);
+        }
+    }
+
+    /// Processes bytes of the counterparty, from the first that was not yet consumed. Returns the number of bytes consumed.
+    /// Unconsumed bytes are passed in again on the next call, together with any that have arrived since.
+    pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
+        let consumed = self.read(now, key, bytes, app);
+        let replays = match self.session(key) {
+            Some(session) if session.state.is_open() => session.state.replay().is_some(),
+            _ => return bytes.len(),
+        };
+        // What the counterparty asked for goes on, also while nothing is read. A step that stops says so in the session.
+        if replays && let Some(mut tx) = self.transaction(now, key, app) {
+            let _ = replay::pump(&mut tx);
+        }
+        consumed
+    }
+
+    /// Processes messages until there is none, or the session ends or waits. Returns the number of bytes consumed.
+    fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+        session.reading.blocked = None;
+        let mut at = 0;
+        loop {
+            // A step that stops says so in the session: it is closing, or waits.
+            let _ = self.process_kept(now, key, app);
+            let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+            if !session.state.is_open() || session.reading.blocked.is_some() {
+                return at;
+            }
+            if session.is_full() {
+                session.block(now, BlockedBy::Outbox);
+                return at;
+            }
+            if at == bytes.len() {
+                session.reading.incomplete = None;
+                return at;
+            }
+            match session.reading.framer.next(&bytes[at..]) {
+                Frame::Message(framed) => {
+                    session.reading.incomplete = None;
+                    let next_in = session.state.stored.next_in;
+                    let _ = self.message(now, key, framed, false, app);
+                    let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+                    // One that was taken is not shown again, also when what follows from it has to wait.
+                    let taken = session.reading.blocked.is_none() || session.state.stored.next_in > next_in;
+                    session.reading.offered = !taken;
+                    if taken {
+                        at += framed.bytes().len();
+                    }
+                }
+                Frame::Garbled { bytes: dropped, error } => {
+                    session.reading.incomplete = None;
+                    at += dropped.len();
+                    let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
+                    self.garbled(key, dropped, error, app);
+                }
+                Frame::Incomplete { .. } => {
+                    let left = bytes.len() - at;
+                    let reading = &mut session.reading;
+                    if reading.incomplete.is_none_or(|known| known.bytes != left) {
+                        reading.incomplete = Some(Incomplete { since: now.mono, bytes: left });
+                    }
+                    return at;
+                }
+            }
+        }
+    }
+
+    /// The transport has been read empty: what comes from now on has just arrived. Needed after the session was
+    /// [blocked](Sessions::is_blocked): until then its counterparty's messages may be as old as the wait.
+    pub fn drained(&mut self, now: Now, key: SessionKey) {
+        if let Some(session) = table::find_mut(&mut self.table, key) {
+            session.drained(now.mono);
+        }
+    }
+
+    /// Does what is due: [`Sessions::next_deadline`] has come, the application can take a message that it put off, or there
+    /// is room for what waited. `buffered` are the bytes that were not consumed yet; returns the number of bytes consumed now.
+    ///
+    /// Needs no connection: a session without one passes in no bytes.
+    pub fn wake(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return buffered.len() };
+        if session.state.connection.is_none() {
+            self.retry_store(now, key, app);
+            return buffered.len();
+        }
+        if !session.state.is_open() {
+            return buffered.len();
+        }
+        if let Some(mut tx) = self.transaction(now, key, app) {
+            let _ = clock::timers(&mut tx);
+        }
+        let Some(session) = table::find_mut(&mut self.table, key) else { return buffered.len() };
+        let Some(connection) = &session.state.connection else { return buffered.len() };
+        let patience = session.patience_inside_a_message(connection);
+        if session.reading.incomplete.is_some_and(|known| now.mono - known.since >= patience) {
+            let reading = &mut session.reading;
+            reading.incomplete = None;
+            // More may have come that nobody has read yet.
+            let still = matches!(reading.framer.clone().next(buffered), Frame::Incomplete { .. });
+            if still
+                && !buffered.is_empty()
+                && let Frame::Garbled { bytes, error } = reading.framer.give_up(buffered)
+            {
+                let dropped = bytes.len();
+                let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
+                self.garbled(key, bytes, error, app);
+                return dropped + self.receive(now, key, &buffered[dropped..], app);
+            }
+        }
+        self.receive(now, key, buffered, app)
+    }
+
+    /// When [`Sessions::wake`] is to be called; `None` if only bytes change anything.
+    #[must_use]
+    pub fn next_deadline(&self, key: SessionKey) -> Option<Mono> {
+        self.session(key)?.next_deadline()
+    }
+
+    /// Whether the session has more to write than fits now: call [`Sessions::wake`] again once the socket has taken some.
+    #[must_use]
+    pub fn is_replaying(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.state.is_open() && session.state.replay().is_some())
+    }
+
+    /// Whether the session reads nothing for now: the application said "not now", or an outbox is full. Call
+    /// [`Sessions::wake`] again once the socket has taken some.
+    #[must_use]
+    pub fn is_blocked(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.reading.blocked.is_some())
+    }
+
+    /// Bytes for the socket, released by the store.
+    #[must_use]
+    pub fn writable(&self, key: SessionKey) -> &[u8] {
+        self.session(key).map_or(&[], |session| session.outbox.writable())
+    }
+
+    /// Whether bytes are queued, released or not.
+    #[must_use]
+    pub fn has_queued(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| !session.outbox.is_empty())
+    }
+
+    /// A session that may have something to write since it was last named here: it or another session wrote to it, the store
+    /// released something, or [`Sessions::note_output`] named it. Call until there is none, after each round of other calls.
+    pub fn next_output(&mut self) -> Option<SessionKey> {
+        let session = self.table[self.lists.next_output()?].as_mut()?;
+        session.has_output = false;
+        Some(session.key)
+    }
+
+    /// How many sessions [`Sessions::next_output`] would name now. One that writes all of them once and then waits for its
+    /// sockets ends, however much the sessions write meanwhile.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.lists.outputs()
+    }
+
+    /// Has [`Sessions::next_output`] name the session again: its socket can take bytes, or it is to be closed.
+    pub fn note_output(&mut self, key: SessionKey) {
+        if let Some(session) = table::find_mut(&mut self.table, key) {
+            self.lists.note_output(key.index(), session);
+        }
+    }
+
+    /// A session that waited for another one's outbox and can go on: call [`Sessions::wake`]. Call until there is none.
+    pub fn next_ready(&mut self) -> Option<SessionKey> {
+        let place = self.lists.next_ready()?;
+        Some(self.table[place].as_ref()?.key)
+    }
+
+    /// The socket took `bytes` bytes.
+    pub fn written(&mut self, now: Now, key: SessionKey, bytes: usize) {
+        if bytes > 0
+            && let Some(session) = table::find_mut(&mut self.table, key)
+        {
+            session.outbox.written(bytes);
+            session.wrote(now.mono);
+            self.lists.room_made();
+        }
+    }
+
+    /// The store may have become durable further, or has failed: releases what waited, and halts sessions.
+    pub fn store_advanced(&mut self, now: Now, app: &mut dyn Application) {
+        let durable = self.store.durable();
+        let mut waiting = self.lists.take_awaiting_store();
+        waiting.retain(|place| {
+            let Some(session) = self.table[*place].as_mut() else { return false };
+            session.outbox.advance(durable);
+            session.awaits_store = session.outbox.waits_for_store();
+            if !session.outbox.writable().is_empty() {
+                self.lists.note_output(*place, session);
+            }
+            session.awaits_store
+        });
+        self.lists.put_awaiting_store(waiting);
+        while let Some((key, error)) = self.store.take_failure() {
+            let Some(session) = table::find_mut(&mut self.table, key) else { continue };
+            session.halt(now.mono, Halt::StoreFailed(error));
+            session.outbox.clear();
+            notify(app, session, &Event::Note("the store failed: the session is halted"));
+            self.lists.note_output(key.index(), session);
+            self.close_halted_store(key);
+        }
+    }
+
+    /// Whether the transport is to be closed, once nothing is left to write.
+    #[must_use]
+    pub fn wants_close(&self, key: SessionKey) -> bool {
+        self.session(key)
+            .and_then(|session| session.state.connection.as_ref())
+            .is_some_and(|connection| connection.end.is_some())
+    }
+
+    /// The transport connection is gone.
+    pub fn disconnected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        let Some(mut tx) = self.transaction(now, key, app) else { return };
+        let Some(connection) = tx.session_mut().disconnect() else { return };
+        let end = connection.end.unwrap_or(match connection.logon.phase {
+            Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
+            _ => SessionEnd::ConnectionLost,
+        });
+        // What fails here halts the session.
+        if tx.session().settings.reset_on_disconnect
+            && tx.session().halted.is_none()
+            && tx.run(|tx| tx.reset("ResetOnDisconnect")).is_ok()
+        {
+            tx.notify_numbers("ResetOnDisconnect");
+        }
+        tx.notify(&Event::Ended(&end));
+        self.close_halted_store(key);
+    }
+
+    /// One framed message: index, then the session's checks.
+    fn message(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        framed: Framed<'_>,
+        kept: bool,
+        app: &mut dyn Application,
+    ) -> Result<(), Stop> {
+        let Self { table, validators, store, waker, inbound, stored, turns, touched, lists, .. } = self;
+        let data_fields = data_fields(validators[key.index()].as_deref());
+        let mut index = Index::new(&mut inbound.tags, &mut inbound.spans).with_data_fields(data_fields);
+        match index.build(framed) {
+            Ok(message) => {
+                let mut tx = Transaction {
+                    now,
+                    own: key.index(),
+                    table,
+                    validators,
+                    store: &mut **store,
+                    app,
+                    waker,
+                    turns,
+                    touched,
+                    lists,
+                    fields: stored,
+                };
+                carry_out::receive(&mut tx, framed, message, kept)
+            }
+            Err(error) => {
+                self.garbled(key, framed.bytes(), GarbledError::Index(error), app);
+                Ok(())
+            }
+        }
+    }
+
+    fn garbled(&mut self, key: SessionKey, bytes: &[u8], error: GarbledError, app: &mut dyn Application) {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        notify(app, session, &Event::Garbled { bytes, error });
+        if session.state.phase() == Phase::AwaitingLogon {
+            session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
+        }
+    }
+
+    /// Processes messages that were kept until their turn.
+    fn process_kept(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), Stop> {
+        loop {
+            let Self { table, kept, .. } = self;
+            let Some(session) = table::find_mut(table, key) else { return Err(Stop) };
+            let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
+            if !session.state.is_open() || !session.reorder.copy(epoch, due, kept) {
+                return Ok(());
+            }
+            let message = core::mem::take(kept);
+            let result = match message.framed() {
+                Some(framed) => self.message(now, key, framed, true, app),
+                None => Ok(()),
+            };
+            self.kept = message;
+            result?;
+            if self.session(key).is_none_or(|session| session.state.stored.next_in == due) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Logs on as initiator: with new numbers if the session wants that at each logon.
+fn write_first_logon(tx: &mut Transaction<'_>) -> Result<(), SendError> {
+    let reset = tx.session().settings.reset_on_logon;
+    let heart_bt_int = tx.session().settings.heart_bt_int;
+    if reset {
+        tx.reset("ResetOnLogon")?;
+        if let Some(connection) = tx.connection_mut() {
+            connection.reset_asked = true;
+        }
+    }
+    let logon = AdminMessage::Logon { heart_bt_int, reset };
+    tx.send(SendKind::New { cause: None }, None, &logon).map(drop)
+}

@@ -1,0 +1,236 @@
+//! What an application or an operator does to a session from outside: sending, logging out, ending a halt, setting numbers.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fixbolt_codec::SeqNum;
+
+use crate::application::Application;
+use crate::carry_out;
+use crate::end::{Halt, SessionEnd};
+use crate::error::SendError;
+use crate::event::Event;
+use crate::key::SessionKey;
+use crate::session::Session;
+use crate::sessions::{OpenError, Sessions};
+use crate::state::Phase;
+use crate::store::RecordKind;
+use crate::table;
+use crate::time::Now;
+use crate::transaction::{Stop, notify};
+use crate::turn::Turn;
+
+impl Sessions {
+    /// Ends a halt without a restart: the store of the session is opened again, because it can take records again or was
+    /// repaired, and the application is shown what it holds. A poison message is not ended by this, but by [`Sessions::skip`]
+    /// or [`Sessions::retry`].
+    ///
+    /// # Errors
+    /// [`OpenError`]; the session stands still as before.
+    pub fn resume(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
+        let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
+        match &session.halted {
+            None => return Ok(()),
+            Some(halt @ Halt::PoisonMessage { .. }) => return Err(OpenError::Halted(halt.clone())),
+            Some(_) if session.state.connection.is_some() => return Err(OpenError::Connected),
+            Some(_) => {}
+        }
+        if session.store_is_open {
+            session.store_is_open = false;
+            // What it says is said again when it is opened.
+            let _ = self.store.close(key);
+        }
+        let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
+        session.store_is_open = true;
+        let (known, found) = (session.state.stored, (recovered.generation, recovered.next_out));
+        let less = found < (known.generation, known.next_out);
+        let damage = recovered.damage.clone().or_else(|| {
+            less.then(|| format!("NextNumOut is {}, but {} was used", found.1, known.next_out.previous()))
+        });
+        if let Some(reason) = damage {
+            let halt = Halt::StoreDamaged { reason };
+            session.retry = None;
+            session.halted = Some(halt.clone());
+            self.close_halted_store(key);
+            return Err(OpenError::Halted(halt));
+        }
+        session.retry = None;
+        session.recover(&recovered);
+        notify(app, session, &Event::Resumed);
+        self.begin_work(now, key, &recovered, app);
+        Ok(())
+    }
+
+    /// Tries a store that failed again, if it is time.
+    pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
+        if self.resume(now, key, app).is_err()
+            && let Some(session) = table::find_mut(&mut self.table, key)
+            && matches!(session.halted, Some(Halt::StoreFailed(_)))
+        {
+            session.retry = Some(retry.again(now.mono));
+        }
+    }
+
+    /// Logs out: sends a Logout with `text` (empty: none) and waits for the answer. The end is told as an event.
+    ///
+    /// # Errors
+    /// [`SendError`] if nothing could be sent.
+    pub fn log_out(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        text: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
+        match tx.session().state.phase() {
+            Phase::LoggedOn => {}
+            Phase::Disconnected => return Err(SendError::NotLoggedOn),
+            // Nothing was agreed yet, or the end is under way.
+            Phase::AwaitingLogon | Phase::LogonSent => {
+                tx.close(SessionEnd::LoggedOutByUs);
+                return Ok(());
+            }
+            Phase::LogoutSent | Phase::LogoutAnswered => return Ok(()),
+        }
+        tx.begin();
+        match carry_out::send_logout(&mut tx, Cow::Borrowed(text), None, None) {
+            Ok(()) => {
+                // What fails here halts the session, which the caller sees.
+                let _ = tx.commit();
+                Ok(())
+            }
+            Err(error) => {
+                tx.abandon(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// A turn that no inbound message caused: everything that `act` writes, in any session of this worker, is committed
+    /// together, or nothing if it fails.
+    ///
+    /// # Errors
+    /// What `act` returns, or the store's refusal. A panic in it is an error too, and ends the session's connection.
+    pub fn act<R>(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+        act: impl FnOnce(&mut Turn<'_>) -> Result<R, SendError>,
+    ) -> Result<R, SendError> {
+        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
+        tx.begin();
+        let result = {
+            let (_, mut turn) = tx.turn(None, None, false);
+            catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
+        };
+        match result {
+            Ok(Ok(value)) => tx.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
+            // A store that refused has halted its session by this.
+            Ok(Err(error)) => {
+                tx.rollback();
+                Err(error)
+            }
+            Err(_) => {
+                tx.rollback();
+                tx.close(SessionEnd::ApplicationPanicked { callback: "act" });
+                Err(SendError::Application("panic"))
+            }
+        }
+    }
+
+    /// Gives up the message on which the application fails: the counterparty's next one is expected.
+    ///
+    /// # Errors
+    /// [`SendError::Unavailable`] if no message is poison here, else the store's refusal.
+    pub fn skip(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), SendError> {
+        self.end_poison(now, key, app, true)
+    }
+
+    /// Offers the message on which the application failed again, as often as at first.
+    ///
+    /// # Errors
+    /// As [`Sessions::skip`].
+    pub fn retry(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), SendError> {
+        self.end_poison(now, key, app, false)
+    }
+
+    /// Sets the next numbers on an operator's order; `None` leaves one as it is. Recorded in the store with the reason.
+    ///
+    /// # Errors
+    /// [`SendError::Application`] if NextNumOut would go down: a number is never used again with another body.
+    /// [`SendError::Unavailable`] if the session's store is closed. Else the store's refusal.
+    pub fn set_numbers(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        numbers: (Option<SeqNum>, Option<SeqNum>),
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        let (next_in, next_out) = self.numbers(key).ok_or(SendError::Unavailable)?;
+        let (new_in, new_out) = (numbers.0.unwrap_or(next_in), numbers.1.unwrap_or(next_out));
+        if new_out < next_out {
+            return Err(SendError::Application("NextNumOut never goes down: reset the session instead"));
+        }
+        self.change(now, key, why, app, |session| {
+            let stored = &mut session.state.stored;
+            (stored.next_in, stored.next_out, stored.attempts) = (new_in, new_out, 0);
+            if let Some(connection) = &mut session.state.connection {
+                connection.logon.gap = None;
+            }
+        })?;
+        let event = Event::SequenceChanged { next_in: new_in, next_out: new_out, reason: why };
+        self.notify(key, &event, app);
+        Ok(())
+    }
+
+    fn end_poison(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+        skip: bool,
+    ) -> Result<(), SendError> {
+        let Some(Halt::PoisonMessage { seq, .. }) = self.halted(key).cloned() else {
+            return Err(SendError::Unavailable);
+        };
+        let why = if skip { "poison message skipped" } else { "poison message to be tried again" };
+        self.change(now, key, why, app, |session| {
+            let stored = &mut session.state.stored;
+            stored.attempts = 0;
+            if skip {
+                stored.next_in = seq.next();
+            }
+        })?;
+        if let Some(session) = table::find_mut(&mut self.table, key) {
+            session.halted = None;
+        }
+        Ok(())
+    }
+
+    /// Changes numbers without a message, in a transaction of its own.
+    fn change(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+        change: impl FnOnce(&mut Session),
+    ) -> Result<(), SendError> {
+        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
+        if !tx.session().store_is_open {
+            return Err(SendError::Unavailable);
+        }
+        tx.begin();
+        change(tx.session_mut());
+        if let Err(error) = tx.record_change(RecordKind::Adjust, why) {
+            tx.rollback();
+            return Err(error);
+        }
+        tx.commit().map_err(|Stop| SendError::Unavailable)
+    }
+}
