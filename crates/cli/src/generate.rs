@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fixbolt_codegen::{Fault, Module, Options};
+use fixbolt_codegen::{Finding, Module, Options};
 
 use crate::dictionary::{read_text, version_named};
 use crate::exit::{Answer, Failure};
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 /// What printed code stands on.
 const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSION"), "\"");
 
-fn module(source: &Path) -> Result<Result<Module, Vec<Fault>>, Failure> {
+fn module(source: &Path) -> Result<Result<Module, Vec<Finding>>, Failure> {
     let options = Options::default();
     if let Some(module) =
         source.to_str().and_then(version_named).and_then(|name| Module::shipped(name, &options))
@@ -93,12 +93,12 @@ fn module(source: &Path) -> Result<Result<Module, Vec<Fault>>, Failure> {
 }
 
 /// People read faults on standard error, as of every command; programs get an object each.
-fn tell(kind: &str, faults: &[Fault], output: Format) -> Result<(), Failure> {
+fn tell(kind: &str, faults: &[Finding], output: Format) -> Result<(), Failure> {
     match output {
         Format::Text => faults.iter().for_each(|fault| note!("{kind}: {fault}")),
         Format::Json => {
             let mut to = output::stdout();
-            for Fault { file, line, element, reason } in faults {
+            for Finding { file, line, element, reason } in faults {
                 let mut object = Object::new().text("kind", kind).text("file", &file.to_string_lossy());
                 if let Some(line) = line {
                     object = object.raw("line", line);

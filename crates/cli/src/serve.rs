@@ -90,7 +90,7 @@ fn configured(file: &std::path::Path) -> Result<EngineBuilder, Failure> {
         note!("warning: {warning}");
     }
     let is_initiator = |session: &&fixbolt::config::SessionConfiguration| {
-        matches!(session.connection, fixbolt::config::Connection::Initiator { .. })
+        matches!(session.connection, fixbolt::config::ConnectionType::Initiator { .. })
     };
     if let Some(session) = configuration.sessions.iter().find(is_initiator) {
         let place = &session.place;

@@ -9,14 +9,14 @@ use crate::number::Tag;
 
 /// A place between two fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FieldBoundary {
     /// Number of fields in front of it.
     pub(crate) field: u32,
     /// Offset of the first byte behind it.
     pub(crate) at: u32,
 }
 
-impl Place {
+impl FieldBoundary {
     /// In front of the first field.
     pub(crate) const START: Self = Self { field: 0, at: 0 };
 
@@ -32,7 +32,7 @@ impl Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
     /// Up to here the fields are found, and nothing is wrong with them.
-    pub(crate) place: Place,
+    pub(crate) place: FieldBoundary,
     /// The sum of the bytes in front of CheckSum.
     pub(crate) sum: u8,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Found {
 impl Found {
     /// No field yet.
     pub(crate) fn nothing(bytes: &[u8]) -> Self {
-        Self { sum: byte_sum(&bytes[..bytes.len() - TRAILER_LEN]), place: Place::START }
+        Self { sum: byte_sum(&bytes[..bytes.len() - TRAILER_LEN]), place: FieldBoundary::START }
     }
 }
 
@@ -49,7 +49,7 @@ impl Found {
 /// `bytes` ends with SOH, so neither inner search runs past the end.
 pub(crate) fn scan(
     bytes: &[u8],
-    place: Place,
+    place: FieldBoundary,
     data_fields: &DataFields,
     tags: &mut [u32],
     spans: &mut [Span],

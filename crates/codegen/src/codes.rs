@@ -2,7 +2,7 @@
 
 use crate::kind::{CodeEnum, Holds};
 use crate::plan::Plan;
-use crate::share::{Item, Place};
+use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
 /// The items of module `fields`.
@@ -12,7 +12,7 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         print_enum(&mut text, code_enum);
         let users = code_enum.fields.iter().map(|field| format!("{} ({})", field.name, field.tag));
         Item {
-            place: Place::Fields,
+            place: ItemModule::Fields,
             names: vec![code_enum.name.clone()],
             document: format!("/// Values of {}.\n", users.collect::<Vec<_>>().join(", ")),
             text,

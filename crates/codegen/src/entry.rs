@@ -6,7 +6,7 @@ use fixbolt_dictionary::GroupId;
 
 use crate::member::{self, Site};
 use crate::plan::Plan;
-use crate::share::{Item, Place};
+use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
 /// The items of module `groups`.
@@ -16,7 +16,7 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         let mut text = String::new();
         print_group(&mut text, plan, group);
         Item {
-            place: Place::Groups,
+            place: ItemModule::Groups,
             names: vec![names::camel(name), names::submodule(name)],
             document: String::new(),
             text,

@@ -49,10 +49,10 @@ use std::fmt;
 use fixbolt_dictionary::{Definition, Dictionary};
 
 use crate::plan::Plan;
-use crate::share::{Item, Place, Sessions, Shelf};
+use crate::share::{Item, ItemModule, Sessions, Shelf};
 
 pub use build::build;
-pub use module::{Fault, Module};
+pub use module::{Finding, Module};
 pub use round_trip::round_trip;
 
 /// What the printed code depends on.
@@ -166,7 +166,7 @@ pub fn generate_together(
         line!(out, "#[allow(dead_code)] const KNOWN: &[u32] = &[\n{}\n];", plan.known_tags());
         line!(out, "/// Values of fields that have codes, an enum a code set.\npub mod fields {{");
         line!(out, "#[allow(unused_imports)] use super::{{codec, typed}};");
-        sorted.print(out, Place::Fields);
+        sorted.print(out, ItemModule::Fields);
         alias::print_enums(out, &plan);
         line!(out, "}}");
         member::print_keys(out, &plan, &sorted.words_behind("keys::"));
@@ -176,16 +176,16 @@ pub fn generate_together(
         );
         line!(out, "pub mod components {{");
         line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, keys, typed}};");
-        sorted.print(out, Place::Components);
+        sorted.print(out, ItemModule::Components);
         line!(out, "}}");
         line!(out, "/// Entries of repeating groups: a view each, and a module with the writer.");
         line!(out, "pub mod groups {{");
         line!(out, "#[allow(unused_imports)] use super::{{codec, components, fields, groups, typed}};");
         line!(out, "#[allow(unused_imports)] use super::typed::View as _;");
-        sorted.print(out, Place::Groups);
+        sorted.print(out, ItemModule::Groups);
         entry::print_twins(out, &plan);
         line!(out, "}}");
-        sorted.print(out, Place::Root);
+        sorted.print(out, ItemModule::Root);
         alias::print_messages(out, &plan);
         handler::print(out, &plan);
         printed.push(Generated { source });

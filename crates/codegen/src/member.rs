@@ -6,7 +6,7 @@ use fixbolt_dictionary::{ComponentId, Member};
 
 use crate::kind::{Holds, Kind};
 use crate::plan::{Layout, Placed, Plan};
-use crate::share::{Item, Place};
+use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
 /// Where a getter or setter is printed.
@@ -56,7 +56,7 @@ pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         }
         line!(out, "}}");
         let names = vec![name.clone(), format!("{name}Writer")];
-        Item { place: Place::Components, names, document: String::new(), text, meaning: String::new() }
+        Item { place: ItemModule::Components, names, document: String::new(), text, meaning: String::new() }
     })
 }
 

@@ -5,7 +5,7 @@ use fixbolt_dictionary::MessageDef;
 use crate::entry::print_view_impl;
 use crate::member::{self, Site};
 use crate::plan::{Layout, Plan};
-use crate::share::{Item, Place};
+use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
 /// Header and trailer, if the dictionary has them: items of the root.
@@ -15,7 +15,7 @@ pub(crate) fn header_items(plan: &Plan<'_>) -> Vec<Item> {
     }
     let dictionary = plan.dictionary;
     let root = |name: &str, text| Item {
-        place: Place::Root,
+        place: ItemModule::Root,
         names: vec![name.to_string()],
         document: String::new(),
         text,
@@ -35,7 +35,7 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         let mut text = String::new();
         print_message(&mut text, plan, message, &layout);
         Item {
-            place: Place::Root,
+            place: ItemModule::Root,
             names: vec![names::view(&message.name), names::submodule(&message.name)],
             document: String::new(),
             text,

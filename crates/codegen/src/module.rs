@@ -17,12 +17,12 @@ pub struct Module {
     /// The module's items.
     pub generated: Generated,
     /// What is odd in the file and was read all the same.
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<Finding>,
 }
 
 /// Something in a dictionary file that is wrong, or odd: `paint.xml:12: field 'Colour' in message 'Paint': no field has this name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Finding {
     /// The file.
     pub file: PathBuf,
     /// The line, from 1, where one is known.
@@ -33,9 +33,9 @@ pub struct Fault {
     pub reason: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { file, line, element, reason } = self;
+        let Finding { file, line, element, reason } = self;
         write!(f, "{}:", file.display())?;
         if let Some(line) = line {
             write!(f, "{line}:")?;
@@ -44,7 +44,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for Finding {}
 
 impl Module {
     /// The module of a dictionary in any form that [`Dictionary::from_source`] reads. `file` is where `text` comes from. A version
@@ -52,8 +52,8 @@ impl Module {
     ///
     /// # Errors
     /// Everything that is wrong with the file: what no dictionary can be read from, else what nothing can be printed of.
-    pub fn from_text(file: &Path, text: &str, options: &Options) -> Result<Module, Vec<Fault>> {
-        let fault = |line, element: &str, reason: &str| Fault {
+    pub fn from_text(file: &Path, text: &str, options: &Options) -> Result<Module, Vec<Finding>> {
+        let fault = |line, element: &str, reason: &str| Finding {
             file: file.to_path_buf(),
             line,
             element: element.to_string(),
@@ -79,7 +79,7 @@ impl Module {
     ///
     /// # Errors
     /// None in fact: the shipped versions can be printed.
-    pub fn shipped(version: &str, options: &Options) -> Option<Result<Module, Vec<Fault>>> {
+    pub fn shipped(version: &str, options: &Options) -> Option<Result<Module, Vec<Finding>>> {
         let dictionary = shipped(version.as_bytes())?.clone();
         let name = match version {
             "FIX.Latest" => "fix_latest".to_string(),
@@ -87,7 +87,7 @@ impl Module {
         };
         let fault = |element: String, reason: String| {
             let file = PathBuf::from(version);
-            Fault { file, line: None, element, reason }
+            Finding { file, line: None, element, reason }
         };
         let module = || {
             let dictionary = whole(dictionary).map_err(|reason| vec![fault(version.to_string(), reason)])?;

@@ -8,28 +8,28 @@ use std::collections::HashMap;
 
 /// Where an item stands in a version's module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum ItemModule {
     Root,
     Fields,
     Components,
     Groups,
 }
 
-impl Place {
+impl ItemModule {
     /// The name of the module below the version's; the root has none.
     pub(crate) const fn module(self) -> &'static str {
         match self {
-            Place::Root => "",
-            Place::Fields => "fields",
-            Place::Components => "components",
-            Place::Groups => "groups",
+            ItemModule::Root => "",
+            ItemModule::Fields => "fields",
+            ItemModule::Components => "components",
+            ItemModule::Groups => "groups",
         }
     }
 
     /// From this place up to where the versions' modules stand beside one another.
     const fn up(self) -> &'static str {
         match self {
-            Place::Root => "super",
+            ItemModule::Root => "super",
             _ => "super::super",
         }
     }
@@ -38,7 +38,7 @@ impl Place {
 /// Something printed that can be shared.
 #[derive(Debug)]
 pub(crate) struct Item {
-    pub(crate) place: Place,
+    pub(crate) place: ItemModule,
     /// What it defines: a type, and often a module or another type beside it. Texts refer to each by its place and name.
     pub(crate) names: Vec<String>,
     /// Lines of documentation in front of the text. They make no difference.
@@ -56,9 +56,9 @@ type Class = u32;
 pub(crate) struct Shelf {
     classes: HashMap<(String, String, Vec<Class>), Class>,
     /// For each class the module of the version that has it first, in each place.
-    homes: HashMap<(Place, Class), String>,
+    homes: HashMap<(ItemModule, Class), String>,
     /// What each version has, by module, place and name.
-    versions: HashMap<String, HashMap<(Place, String), Class>>,
+    versions: HashMap<String, HashMap<(ItemModule, String), Class>>,
 }
 
 /// A version's items: what is to be printed, and what is taken from earlier versions.
@@ -66,7 +66,7 @@ pub(crate) struct Shelf {
 pub(crate) struct Sorted {
     pub(crate) printed: Vec<Item>,
     /// Names by place and module of the earlier version.
-    taken: Vec<(Place, String, Vec<String>)>,
+    taken: Vec<(ItemModule, String, Vec<String>)>,
 }
 
 impl Shelf {
@@ -100,10 +100,12 @@ impl Shelf {
     /// Gives the class of the transport's item of the same name to the session messages and to what no other message uses.
     fn take_sessions(&self, sessions: &Sessions, items: &[Item], known: &mut Known) {
         let Some(theirs) = self.versions.get(&sessions.module) else { return };
-        let of_session = |item: &Item| item.place == Place::Root && sessions.names.contains(&item.names[0]);
+        let of_session =
+            |item: &Item| item.place == ItemModule::Root && sessions.names.contains(&item.names[0]);
         let mut used = vec![false; items.len()];
-        let mut open: Vec<usize> =
-            (0..items.len()).filter(|&n| items[n].place == Place::Root && !of_session(&items[n])).collect();
+        let mut open: Vec<usize> = (0..items.len())
+            .filter(|&n| items[n].place == ItemModule::Root && !of_session(&items[n]))
+            .collect();
         while let Some(n) = open.pop() {
             if !std::mem::replace(&mut used[n], true) {
                 let parts = references(&items[n]).into_iter().filter_map(|part| known.places.get(&part));
@@ -144,7 +146,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sorted {
-    fn take(&mut self, place: Place, home: &str, names: Vec<String>) {
+    fn take(&mut self, place: ItemModule, home: &str, names: Vec<String>) {
         match self.taken.iter_mut().find(|taken| taken.0 == place && taken.1 == home) {
             Some(taken) => taken.2.extend(names),
             None => self.taken.push((place, home.to_string(), names)),
@@ -152,10 +154,10 @@ impl Sorted {
     }
 
     /// The items of a place, behind what is re-exported there.
-    pub(crate) fn print(&self, out: &mut String, place: Place) {
+    pub(crate) fn print(&self, out: &mut String, place: ItemModule) {
         for (_, home, names) in self.taken.iter().filter(|taken| taken.0 == place) {
             let below = match place {
-                Place::Root => String::new(),
+                ItemModule::Root => String::new(),
                 _ => format!("::{}", place.module()),
             };
             out.push_str(&format!("pub use {}::{home}{below}::{{\n", place.up()));
@@ -177,7 +179,7 @@ impl Sorted {
 }
 
 struct Known {
-    places: HashMap<(Place, String), usize>,
+    places: HashMap<(ItemModule, String), usize>,
     classes: Vec<Option<Class>>,
 }
 
@@ -193,9 +195,9 @@ impl Known {
 }
 
 /// What an item's text refers to, each once, in the order of the text.
-fn references(item: &Item) -> Vec<(Place, String)> {
+fn references(item: &Item) -> Vec<(ItemModule, String)> {
     let mut found = Vec::new();
-    for place in [Place::Fields, Place::Components, Place::Groups] {
+    for place in [ItemModule::Fields, ItemModule::Components, ItemModule::Groups] {
         let mut seen = std::collections::HashSet::new();
         for word in words_behind(&item.text, &format!("{}::", place.module())) {
             if seen.insert(word) {
@@ -203,10 +205,10 @@ fn references(item: &Item) -> Vec<(Place, String)> {
             }
         }
     }
-    if item.place == Place::Root {
+    if item.place == ItemModule::Root {
         for name in ["Header", "HeaderWriter", "Trailer"] {
             if item.text.contains(&format!(" {name}<'")) || item.text.contains(&format!("mut {name}<'")) {
-                found.push((Place::Root, name.to_string()));
+                found.push((ItemModule::Root, name.to_string()));
             }
         }
     }

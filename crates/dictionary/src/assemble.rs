@@ -29,7 +29,7 @@ pub(crate) struct Draft {
 
 /// The definition a fault lies in, so that the reader can name its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Definition {
     Field(usize),
     CodeSet(usize),
     Component(usize),
@@ -41,15 +41,15 @@ pub(crate) enum Place {
 
 /// What is wrong with a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) place: Place,
+pub(crate) struct DraftError {
+    pub(crate) place: Definition,
     pub(crate) reason: String,
 }
 
 impl Draft {
     /// Gives a length field to every data field that has none yet: from the standard's pairs, else by name (`XLen`,
     /// `XLength`). A one-byte type with longer codes becomes a string. Answers what was bent, for warnings.
-    pub(crate) fn complete(&mut self) -> Vec<Fault> {
+    pub(crate) fn complete(&mut self) -> Vec<DraftError> {
         let mut bent = Vec::new();
         let tags: HashMap<String, u32> =
             self.fields.iter().map(|field| (field.name.to_ascii_lowercase(), field.tag)).collect();
@@ -65,7 +65,7 @@ impl Draft {
                     .or(by_name.copied());
                 if field.length_tag.is_none() {
                     let reason = "is a data field and no field holds its length".to_string();
-                    bent.push(Fault { place: Place::Field(at), reason });
+                    bent.push(DraftError { place: Definition::Field(at), reason });
                 }
             }
             let codes = field.codes.map(|id| &self.code_sets[id.index()].codes);
@@ -74,14 +74,14 @@ impl Draft {
             {
                 field.kind = DataType::String;
                 let reason = "is of type char but has codes of several bytes: read as String".to_string();
-                bent.push(Fault { place: Place::Field(at), reason });
+                bent.push(DraftError { place: Definition::Field(at), reason });
             }
         }
         bent
     }
 
     /// The dictionary, or every fault.
-    pub(crate) fn assemble(mut self) -> Result<Dictionary, Vec<Fault>> {
+    pub(crate) fn assemble(mut self) -> Result<Dictionary, Vec<DraftError>> {
         let mut faults = Vec::new();
         self.check_unique(&mut faults);
         self.check_references(&mut faults);
@@ -115,10 +115,10 @@ impl Draft {
         })
     }
 
-    fn check_unique(&self, faults: &mut Vec<Fault>) {
+    fn check_unique(&self, faults: &mut Vec<DraftError>) {
         if self.fields.len() > MAX_FIELDS {
             let reason = format!("there are more than {MAX_FIELDS} fields");
-            faults.push(Fault { place: Place::Field(MAX_FIELDS), reason });
+            faults.push(DraftError { place: Definition::Field(MAX_FIELDS), reason });
         }
         let own = self.fields.iter().filter_map(|field| field.length_tag);
         let standard = DataFields::STANDARD.pairs();
@@ -127,69 +127,76 @@ impl Draft {
             let most = DataFields::CAPACITY - standard.len();
             let reason = format!("there are more than {most} data fields beside those of the standard");
             let last = self.fields.iter().rposition(|field| field.length_tag.is_some());
-            faults.push(Fault { place: Place::Field(last.unwrap_or(0)), reason });
+            faults.push(DraftError { place: Definition::Field(last.unwrap_or(0)), reason });
         }
         let mut tags = HashMap::new();
         let mut names = HashSet::new();
         for (at, field) in self.fields.iter().enumerate() {
-            let place = Place::Field(at);
+            let place = Definition::Field(at);
             if field.tag == 0 || field.tag > i32::MAX as u32 {
-                faults.push(Fault { place, reason: format!("tag {} is not in 1 to 2147483647", field.tag) });
+                faults.push(DraftError {
+                    place,
+                    reason: format!("tag {} is not in 1 to 2147483647", field.tag),
+                });
             }
             if let Some(first) = tags.insert(field.tag, &field.name) {
-                faults
-                    .push(Fault { place, reason: format!("tag {} already belongs to '{first}'", field.tag) });
+                faults.push(DraftError {
+                    place,
+                    reason: format!("tag {} already belongs to '{first}'", field.tag),
+                });
             }
             if !names.insert(field.name.to_ascii_lowercase()) {
-                faults.push(Fault { place, reason: "this field name is already defined".to_string() });
+                faults.push(DraftError { place, reason: "this field name is already defined".to_string() });
             }
         }
         let twice = "this name is already defined".to_string();
         let mut names = HashSet::new();
         for (at, set) in self.code_sets.iter().enumerate() {
             if !names.insert(&set.name) {
-                faults.push(Fault { place: Place::CodeSet(at), reason: twice.clone() });
+                faults.push(DraftError { place: Definition::CodeSet(at), reason: twice.clone() });
             }
         }
         let mut names = HashSet::new();
         for (at, component) in self.components.iter().enumerate() {
             if !names.insert(&component.name) {
-                faults.push(Fault { place: Place::Component(at), reason: twice.clone() });
+                faults.push(DraftError { place: Definition::Component(at), reason: twice.clone() });
             }
         }
         let mut names = HashSet::new();
         for (at, group) in self.groups.iter().enumerate() {
             if !names.insert(&group.name) {
-                faults.push(Fault { place: Place::Group(at), reason: twice.clone() });
+                faults.push(DraftError { place: Definition::Group(at), reason: twice.clone() });
             }
         }
         let mut types = HashSet::new();
         for (at, message) in self.messages.iter().enumerate() {
             if message.msg_type.is_empty() {
-                faults.push(Fault {
-                    place: Place::Message(at),
+                faults.push(DraftError {
+                    place: Definition::Message(at),
                     reason: "the message type is empty".to_string(),
                 });
             }
             if !types.insert(&message.msg_type) {
                 let reason = format!("message type '{}' is already defined", message.msg_type);
-                faults.push(Fault { place: Place::Message(at), reason });
+                faults.push(DraftError { place: Definition::Message(at), reason });
             }
         }
     }
 
     /// Definitions are nodes, members are edges: no node may reach itself, and every group needs a first field.
-    fn check_references(&self, faults: &mut Vec<Fault>) {
+    fn check_references(&self, faults: &mut Vec<DraftError>) {
         self.check_tags(faults);
         for (at, group) in self.groups.iter().enumerate() {
             if group.members.is_empty() {
-                faults
-                    .push(Fault { place: Place::Group(at), reason: "the group has no members".to_string() });
+                faults.push(DraftError {
+                    place: Definition::Group(at),
+                    reason: "the group has no members".to_string(),
+                });
             } else if let Some(Member::Component { component, .. }) = group.members.first()
                 && self.components[component.index()].members.is_empty()
             {
                 let reason = "the group begins with an empty component".to_string();
-                faults.push(Fault { place: Place::Group(at), reason });
+                faults.push(DraftError { place: Definition::Group(at), reason });
             }
         }
         for (at, component) in self.components.iter().enumerate() {
@@ -197,7 +204,7 @@ impl Draft {
                 && self.components[inner.index()].members.is_empty()
             {
                 let reason = "the component begins with an empty component".to_string();
-                faults.push(Fault { place: Place::Component(at), reason });
+                faults.push(DraftError { place: Definition::Component(at), reason });
             }
         }
         let nodes = self.components.len() + self.groups.len();
@@ -208,16 +215,16 @@ impl Draft {
     }
 
     /// Every tag that is used is a field's. The XML readers have seen to members by then; a table's lines come here as they are.
-    fn check_tags(&self, faults: &mut Vec<Fault>) {
+    fn check_tags(&self, faults: &mut Vec<DraftError>) {
         let defined: HashSet<u32> = self.fields.iter().map(|field| field.tag).collect();
-        let mut check = |place: Place, tag: u32| {
+        let mut check = |place: Definition, tag: u32| {
             // 0 stands for a count field that the reader has reported already.
             if tag != 0 && !defined.contains(&tag) {
-                faults.push(Fault { place, reason: format!("tag {tag} is not a field") });
+                faults.push(DraftError { place, reason: format!("tag {tag} is not a field") });
             }
         };
         for (at, field) in self.fields.iter().enumerate() {
-            field.length_tag.into_iter().for_each(|tag| check(Place::Field(at), tag));
+            field.length_tag.into_iter().for_each(|tag| check(Definition::Field(at), tag));
         }
         let tags = |members: &[Member]| {
             let tag = |member: &Member| match *member {
@@ -226,23 +233,23 @@ impl Draft {
             };
             members.iter().filter_map(tag).collect::<Vec<u32>>()
         };
-        tags(&self.header).into_iter().for_each(|tag| check(Place::Header, tag));
-        tags(&self.trailer).into_iter().for_each(|tag| check(Place::Trailer, tag));
+        tags(&self.header).into_iter().for_each(|tag| check(Definition::Header, tag));
+        tags(&self.trailer).into_iter().for_each(|tag| check(Definition::Trailer, tag));
         for (at, component) in self.components.iter().enumerate() {
-            tags(&component.members).into_iter().for_each(|tag| check(Place::Component(at), tag));
+            tags(&component.members).into_iter().for_each(|tag| check(Definition::Component(at), tag));
         }
         for (at, group) in self.groups.iter().enumerate() {
-            check(Place::Group(at), group.count_tag);
-            tags(&group.members).into_iter().for_each(|tag| check(Place::Group(at), tag));
+            check(Definition::Group(at), group.count_tag);
+            tags(&group.members).into_iter().for_each(|tag| check(Definition::Group(at), tag));
         }
         for (at, message) in self.messages.iter().enumerate() {
-            tags(&message.members).into_iter().for_each(|tag| check(Place::Message(at), tag));
+            tags(&message.members).into_iter().for_each(|tag| check(Definition::Message(at), tag));
         }
     }
 
     /// Depth-first over the definitions with a stack of our own: a long chain in a file must not end ours. A finished node keeps
     /// how deep it nests, so that whoever walks the model later may recurse.
-    fn visit(&self, start: usize, state: &mut [Visit], faults: &mut Vec<Fault>) {
+    fn visit(&self, start: usize, state: &mut [Visit], faults: &mut Vec<DraftError>) {
         if state[start] != Visit::New {
             return;
         }
@@ -254,7 +261,7 @@ impl Draft {
                 let depth = *deepest + 1;
                 if depth == MAX_DEPTH + 1 {
                     let reason = format!("definitions are nested deeper than {MAX_DEPTH}");
-                    faults.push(Fault { place: self.place(node), reason });
+                    faults.push(DraftError { place: self.place(node), reason });
                 }
                 state[node] = Visit::Done(depth);
                 stack.pop();
@@ -276,7 +283,7 @@ impl Draft {
                 }
                 Visit::Open => {
                     let reason = "the definition contains itself".to_string();
-                    faults.push(Fault { place: self.place(child), reason });
+                    faults.push(DraftError { place: self.place(child), reason });
                 }
                 Visit::Done(depth) => *deepest = depth.max(*deepest),
             }
@@ -291,10 +298,10 @@ impl Draft {
         }
     }
 
-    fn place(&self, node: usize) -> Place {
+    fn place(&self, node: usize) -> Definition {
         match node.checked_sub(self.components.len()) {
-            None => Place::Component(node),
-            Some(group) => Place::Group(group),
+            None => Definition::Component(node),
+            Some(group) => Definition::Group(group),
         }
     }
 }

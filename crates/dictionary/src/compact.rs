@@ -23,7 +23,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use crate::assemble::{Draft, Fault, Place};
+use crate::assemble::{Definition, Draft, DraftError};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
@@ -129,15 +129,15 @@ impl Dictionary {
         match draft.assemble() {
             Ok(dictionary) => Ok(dictionary),
             Err(faults) => {
-                for Fault { place, reason } in faults {
+                for DraftError { place, reason } in faults {
                     let lines = match place {
-                        Place::Field(at) => places.fields.get(at),
-                        Place::CodeSet(at) => places.code_sets.get(at),
-                        Place::Component(at) => places.components.get(at),
-                        Place::Group(at) => places.groups.get(at),
-                        Place::Message(at) => places.messages.get(at),
-                        Place::Header => Some(&places.header),
-                        Place::Trailer => Some(&places.trailer),
+                        Definition::Field(at) => places.fields.get(at),
+                        Definition::CodeSet(at) => places.code_sets.get(at),
+                        Definition::Component(at) => places.components.get(at),
+                        Definition::Group(at) => places.groups.get(at),
+                        Definition::Message(at) => places.messages.get(at),
+                        Definition::Header => Some(&places.header),
+                        Definition::Trailer => Some(&places.trailer),
                     };
                     let &line = lines.unwrap_or(&0);
                     let words = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();

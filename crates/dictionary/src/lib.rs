@@ -50,7 +50,7 @@ pub use application_versions::{
 };
 pub use compile::compile;
 pub use data_type::{DataType, UnionType};
-pub use diff::{Difference, NamedTag, Only, Place, Scope};
+pub use diff::{Difference, MemberPath, NamedTag, Only, Scope};
 pub use encoding::source_text;
 pub use locate::Definition;
 pub use model::{

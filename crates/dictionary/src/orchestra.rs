@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::{Node, NodeId};
 
-use crate::assemble::{Draft, Place};
+use crate::assemble::{Definition, Draft};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
@@ -70,13 +70,13 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
     if options.standard_names {
         draft.use_standard_names();
     }
-    let node_of = |place: Place| match place {
-        Place::Field(at) => field_nodes[at],
-        Place::CodeSet(at) => code_set_nodes[at],
-        Place::Component(at) => component_nodes[at],
-        Place::Group(at) => group_nodes[at],
-        Place::Message(at) => message_nodes[at],
-        Place::Header | Place::Trailer => document.root_element(),
+    let node_of = |place: Definition| match place {
+        Definition::Field(at) => field_nodes[at],
+        Definition::CodeSet(at) => code_set_nodes[at],
+        Definition::Component(at) => component_nodes[at],
+        Definition::Group(at) => group_nodes[at],
+        Definition::Message(at) => message_nodes[at],
+        Definition::Header | Definition::Trailer => document.root_element(),
     };
     xml::conclude(draft, found, node_of)
 }

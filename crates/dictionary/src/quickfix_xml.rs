@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::{Document, Node};
 
-use crate::assemble::{Draft, MAX_DEPTH, Place};
+use crate::assemble::{Definition, Draft, MAX_DEPTH};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
@@ -115,13 +115,13 @@ impl<'a, 'd> Reader<'a, 'd> {
     ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         let Some(mut draft) = draft else { return Err(self.found.errors) };
         draft.source.sha256 = sha256_hex(text.as_bytes());
-        let node_of = |place: Place| match place {
-            Place::Field(at) => self.field_nodes[at],
-            Place::CodeSet(at) => self.code_set_nodes[at],
-            Place::Component(at) => self.component_nodes[at],
-            Place::Group(at) => self.group_nodes[at],
-            Place::Message(at) => self.message_nodes[at],
-            Place::Header | Place::Trailer => document.root_element(),
+        let node_of = |place: Definition| match place {
+            Definition::Field(at) => self.field_nodes[at],
+            Definition::CodeSet(at) => self.code_set_nodes[at],
+            Definition::Component(at) => self.component_nodes[at],
+            Definition::Group(at) => self.group_nodes[at],
+            Definition::Message(at) => self.message_nodes[at],
+            Definition::Header | Definition::Trailer => document.root_element(),
         };
         xml::conclude(draft, self.found, node_of)
     }

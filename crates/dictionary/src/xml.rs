@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use roxmltree::{Document, Node};
 
-use crate::assemble::{Draft, Fault, Place};
+use crate::assemble::{Definition, Draft, DraftError};
 use crate::model::Dictionary;
 use crate::read::{Findings, ReadError, Warning};
 
@@ -92,13 +92,13 @@ pub(crate) fn parse(plain: &str) -> Result<Document<'_>, ReadError> {
 pub(crate) fn conclude<'a, 'd: 'a>(
     mut draft: Draft,
     mut found: Findings,
-    node_of: impl Fn(Place) -> Node<'a, 'd>,
+    node_of: impl Fn(Definition) -> Node<'a, 'd>,
 ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-    for Fault { place: at, reason } in draft.complete() {
+    for DraftError { place: at, reason } in draft.complete() {
         found.warn(line(node_of(at)), place(node_of(at)), reason);
     }
     let assembled = draft.assemble();
-    for Fault { place: at, reason } in assembled.as_ref().err().into_iter().flatten() {
+    for DraftError { place: at, reason } in assembled.as_ref().err().into_iter().flatten() {
         found.error(line(node_of(*at)), place(node_of(*at)), reason.clone());
     }
     match assembled {

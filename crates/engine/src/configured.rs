@@ -12,7 +12,7 @@ use fixbolt_session::{Role, SessionId, SessionSettings};
 use crate::acceptance::Acceptance;
 use crate::builder::EngineBuilder;
 use crate::config::{
-    ConfigError, Configuration, Connection, Identity, Place, SessionConfiguration, Validation,
+    ConfigError, Configuration, ConnectionType, Identity, SessionConfiguration, SourceLine, Validation,
 };
 use crate::error::EngineError;
 use crate::initiation::Initiation;
@@ -41,7 +41,7 @@ impl EngineBuilder {
         let acceptors = configuration
             .sessions
             .iter()
-            .filter(|session| matches!(session.connection, Connection::Acceptor { .. }));
+            .filter(|session| matches!(session.connection, ConnectionType::Acceptor { .. }));
         // Whose a connection is shows with its Logon: until then the most patient session decides.
         if let Some(longest) = acceptors.map(|session| session.logon_timeout).max() {
             builder = builder.pending_time(longest);
@@ -73,7 +73,7 @@ fn store_of(builder: EngineBuilder, sessions: &[SessionConfiguration]) -> Result
     })
 }
 
-fn contradiction(place: &Place, reason: String) -> EngineError {
+fn contradiction(place: &SourceLine, reason: String) -> EngineError {
     EngineError::Config(ConfigError::Contradiction { place: place.clone(), reason })
 }
 
@@ -84,7 +84,7 @@ fn add(
 ) -> Result<EngineBuilder, EngineError> {
     let nodelay = session.socket_nodelay;
     match (&session.identity, &session.connection) {
-        (Identity::Fixed(id), Connection::Initiator { hosts, reconnect_interval, connect_timeout }) => {
+        (Identity::Fixed(id), ConnectionType::Initiator { hosts, reconnect_interval, connect_timeout }) => {
             let validator = dictionaries.validator(session, id.begin_string())?;
             Ok(builder.connect(Initiation {
                 settings: settings(session, id.clone(), Role::Initiator, validator),
@@ -94,7 +94,7 @@ fn add(
                 nodelay,
             }))
         }
-        (Identity::Fixed(id), Connection::Acceptor { listen, allowed }) => {
+        (Identity::Fixed(id), ConnectionType::Acceptor { listen, allowed }) => {
             let validator = dictionaries.validator(session, id.begin_string())?;
             let settings = settings(session, id.clone(), Role::Acceptor, validator);
             let acceptance = Acceptance { settings, allowed: allowed.clone(), nodelay };
@@ -102,7 +102,7 @@ fn add(
         }
         (
             Identity::Dynamic { begin_string, sender_comp_id, target_comp_id },
-            Connection::Acceptor { listen, allowed },
+            ConnectionType::Acceptor { listen, allowed },
         ) => {
             let mut validators = HashMap::new();
             for version in ["FIX.4.2", "FIX.4.4"] {
@@ -121,7 +121,7 @@ fn add(
                 })
             }))
         }
-        (Identity::Dynamic { .. }, Connection::Initiator { .. }) => {
+        (Identity::Dynamic { .. }, ConnectionType::Initiator { .. }) => {
             let reason = "only an acceptor takes any session".to_owned();
             Err(contradiction(&session.place, reason))
         }

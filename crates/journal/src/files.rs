@@ -10,7 +10,7 @@ use crate::backend::failed;
 use crate::head::{newest, read_copies};
 use crate::layout::{Head, Header, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
 use crate::mapping::Mapping;
-use crate::scan::{Place, Scan, scan};
+use crate::scan::{RecordAddress, Scan, scan};
 use crate::segment::{file_name, number_of};
 
 /// What lies in a session's directory.
@@ -81,7 +81,7 @@ impl Files {
     }
 
     /// Scans all segments.
-    pub(crate) fn scan(&self, visit: &mut dyn FnMut(Place, &Header)) -> Scan {
+    pub(crate) fn scan(&self, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
         let bytes: Vec<&[u8]> =
             self.segments.iter().map(|s| s.mapping.as_ref().map_or(&[][..], Mapping::bytes)).collect();
         scan(&bytes, self.salt(), visit)

@@ -21,7 +21,7 @@ use crate::layout::{
 use crate::ledger::{Ledger, is_original};
 use crate::lock::{Lock, LockWatch};
 use crate::mapping::MappingAhead;
-use crate::scan::Place;
+use crate::scan::RecordAddress;
 use crate::segment::{Segment, SegmentMaker, file_name};
 
 /// How many outbound numbers the mark is ahead at least; a power loss gives up as many.
@@ -103,12 +103,12 @@ pub(crate) struct Log {
     /// Why nothing may be appended.
     pub(crate) damage: Option<String>,
     /// Where the next record goes, and where the next turn goes.
-    pub(crate) end: Place,
-    pub(crate) committed_end: Place,
+    pub(crate) end: RecordAddress,
+    pub(crate) committed_end: RecordAddress,
     pub(crate) committed: Ledger,
     pub(crate) pending: Ledger,
-    pub(crate) generation_start: Place,
-    pub(crate) pending_generation_start: Place,
+    pub(crate) generation_start: RecordAddress,
+    pub(crate) pending_generation_start: RecordAddress,
     /// NextNumOut may not pass this: the mark on disk.
     pub(crate) limit: u64,
     pub(crate) turn: Turn,
@@ -128,18 +128,18 @@ pub(crate) struct Turn {
     /// last of the turn.
     unsettled: bool,
     /// That record: its place, its header so far and its body's checksum.
-    at: Place,
+    at: RecordAddress,
     words: [u64; RECORD_HEADER / 8],
     body_checksum: u32,
     /// The first record, and the word that will make the turn visible.
-    first: Place,
+    first: RecordAddress,
     first_word: u64,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor {
     number: (Generation, SeqNum),
-    after: Place,
+    after: RecordAddress,
 }
 
 /// The bytes of a seal, for which every segment keeps room.
@@ -314,7 +314,7 @@ impl Log {
         if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
             self.put(&seal, b"");
         }
-        self.end = Place { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
+        self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
         Ok(())
     }
@@ -377,7 +377,7 @@ impl Log {
         let used = &self.segments[..self.segments.len().min(self.committed_end.segment + 1)];
         let segment = used.partition_point(|s| s.start <= wanted).saturating_sub(1);
         let offset = used.get(segment).map_or(SEGMENT_HEADER, |s| s.begin_at(wanted));
-        let mut at = Place { segment, offset };
+        let mut at = RecordAddress { segment, offset };
         if let Some(cursor) = self.cursor
             && cursor.number < wanted
             && cursor.after > at
@@ -418,32 +418,32 @@ impl Log {
     }
 
     /// The header at `at` and where the next one is.
-    fn peek(&self, at: Place) -> Result<(Header, Place), StoreError> {
+    fn peek(&self, at: RecordAddress) -> Result<(Header, RecordAddress), StoreError> {
         let bytes = self.bytes(at)?;
         let header = Header::peek(bytes, at.offset).ok_or_else(|| self.damaged(at))?;
         let offset = at.offset + header.size();
         // Behind a seal, or where there is no room for another record.
         let next = if header.kind == Kind::Seal || offset + RECORD_HEADER > bytes.len() {
-            Place { segment: at.segment + 1, offset: SEGMENT_HEADER }
+            RecordAddress { segment: at.segment + 1, offset: SEGMENT_HEADER }
         } else {
-            Place { segment: at.segment, offset }
+            RecordAddress { segment: at.segment, offset }
         };
         Ok((header, next))
     }
 
-    fn checked(&self, at: Place) -> Result<Record<'_>, StoreError> {
+    fn checked(&self, at: RecordAddress) -> Result<Record<'_>, StoreError> {
         let bytes = self.bytes(at)?;
         let header = Header::decode(bytes, at.offset, self.salt).ok_or_else(|| self.damaged(at))?;
         header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
     }
 
     /// The segment's bytes; of a damaged journal, segments behind a lost one are not mapped.
-    fn bytes(&self, at: Place) -> Result<&[u8], StoreError> {
+    fn bytes(&self, at: RecordAddress) -> Result<&[u8], StoreError> {
         Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
     }
 
     #[cold]
-    fn damaged(&self, at: Place) -> StoreError {
+    fn damaged(&self, at: RecordAddress) -> StoreError {
         let file = self.shared.directory.join(file_name(at.segment as u32 + 1));
         StoreError::Damaged {
             place: format!("{} at byte {}", file.display(), at.offset),

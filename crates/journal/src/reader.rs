@@ -10,7 +10,7 @@ use fixbolt_session::store::{Generation, Record, StoreError};
 use crate::files::{Files, session_directories};
 use crate::layout::{HeadState, Header};
 use crate::mapping::Mapping;
-use crate::scan::{Place, Scan};
+use crate::scan::{RecordAddress, Scan};
 use crate::segment::file_name;
 
 /// The journals of one directory, read-only.
@@ -40,7 +40,7 @@ impl JournalReader {
 pub struct SessionJournal {
     pub(crate) files: Files,
     pub(crate) scan: Scan,
-    places: Vec<Place>,
+    places: Vec<RecordAddress>,
 }
 
 /// A record and where it was found.

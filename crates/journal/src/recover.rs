@@ -22,7 +22,7 @@ use crate::layout::{Head, HeadState, RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::lock::{self, Lock};
 use crate::log::{Log, Making, RESERVE, Shared};
-use crate::scan::{Place, Scan};
+use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Segment, SegmentMaker, file_name};
 
 /// What decides how a journal is opened, besides its files.
@@ -91,7 +91,7 @@ impl Opening<'_> {
         self,
         mut files: Files,
         scan: Scan,
-        index: &[(Place, crate::layout::Header)],
+        index: &[(RecordAddress, crate::layout::Header)],
         lock: Lock,
     ) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = files.directory.clone();
@@ -230,7 +230,7 @@ impl Opening<'_> {
         self,
         files: Files,
         scan: Scan,
-        index: &[(Place, crate::layout::Header)],
+        index: &[(RecordAddress, crate::layout::Header)],
         lock: Lock,
         reason: &str,
     ) -> Result<(Log, Recovered, u64), StoreError> {
@@ -261,7 +261,8 @@ impl Opening<'_> {
         log.damage = Some(reason.clone());
         log.committed = ledger;
         log.pending = ledger;
-        log.committed_end = if log.segments.is_empty() { Place { segment: 0, offset: 0 } } else { scan.end };
+        log.committed_end =
+            if log.segments.is_empty() { RecordAddress { segment: 0, offset: 0 } } else { scan.end };
         log.end = log.committed_end;
         log.generation_start = scan.generation_start;
         let recovered = Recovered { damage: Some(reason), ..ledger.recovered() };
@@ -290,7 +291,7 @@ impl Opening<'_> {
         lock: Lock,
     ) -> Result<Log, StoreError> {
         let (sender, receiver) = sync_channel(1);
-        let start = Place { segment: 0, offset: SEGMENT_HEADER };
+        let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
         let ledger = crate::ledger::Ledger::default();
         let salt = maker.salt;
         let largest = self.sizes.1 as usize;
@@ -338,7 +339,7 @@ impl Opening<'_> {
 }
 
 /// The segments with their index of outbound messages.
-fn collect(files: Files, index: &[(Place, crate::layout::Header)]) -> Vec<Segment> {
+fn collect(files: Files, index: &[(RecordAddress, crate::layout::Header)]) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for file in files.segments {
         // A file too short to be mapped is damage, and damage is only read: an empty stand-in would never be looked at.

@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 
 /// Where a record begins: index of the segment (not its number) and offset in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct RecordAddress {
     pub(crate) segment: usize,
     pub(crate) offset: usize,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Place {
 /// Bytes that are no record, with records after them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stretch {
-    pub(crate) from: Place,
+    pub(crate) from: RecordAddress,
     /// In the same segment as `from`.
     pub(crate) to: usize,
 }
@@ -30,20 +30,20 @@ pub(crate) struct Scan {
     /// What the records add up to.
     pub(crate) ledger: Ledger,
     /// Where the current generation's first record is.
-    pub(crate) generation_start: Place,
+    pub(crate) generation_start: RecordAddress,
     /// The last turn's number, 0 for none.
     pub(crate) last_turn: u64,
     pub(crate) turns: u64,
     /// Where the next turn goes.
-    pub(crate) end: Place,
+    pub(crate) end: RecordAddress,
     /// Something that is not an uncommitted turn lies at `end`.
     pub(crate) torn: bool,
     pub(crate) damage: Vec<Stretch>,
 }
 
 /// Scans `segments` and tells every record, in order, to `visit`.
-pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(Place, &Header)) -> Scan {
-    let start = Place { segment: 0, offset: SEGMENT_HEADER };
+pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
+    let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
     let mut scanner = Scanner {
         segments,
         salt,
@@ -66,9 +66,9 @@ pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(Place, &
 struct Scanner<'s> {
     segments: &'s [&'s [u8]],
     salt: u32,
-    visit: &'s mut dyn FnMut(Place, &Header),
+    visit: &'s mut dyn FnMut(RecordAddress, &Header),
     /// Records of a turn whose last one was not seen yet.
-    open: Vec<(Place, Header)>,
+    open: Vec<(RecordAddress, Header)>,
     found: Scan,
 }
 
@@ -98,7 +98,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn decode(&self, at: Place) -> Option<Header> {
+    fn decode(&self, at: RecordAddress) -> Option<Header> {
         Header::decode(self.segments.get(at.segment)?, at.offset, self.salt)
     }
 
@@ -113,16 +113,16 @@ impl Scanner<'_> {
         }
     }
 
-    fn after(&self, at: Place, h: &Header) -> Place {
+    fn after(&self, at: RecordAddress, h: &Header) -> RecordAddress {
         if h.kind == Kind::Seal {
-            Place { segment: at.segment + 1, offset: SEGMENT_HEADER }
+            RecordAddress { segment: at.segment + 1, offset: SEGMENT_HEADER }
         } else {
-            Place { segment: at.segment, offset: at.offset + h.size() }
+            RecordAddress { segment: at.segment, offset: at.offset + h.size() }
         }
     }
 
     /// Adds the record at `at`; the next one would stand at `next`.
-    fn take(&mut self, at: Place, next: Place, h: Header) {
+    fn take(&mut self, at: RecordAddress, next: RecordAddress, h: Header) {
         if h.kind == Kind::Void {
             // The turn around it, if any, goes on behind it.
             if self.open.is_empty() {
@@ -146,7 +146,7 @@ impl Scanner<'_> {
         self.open = open;
     }
 
-    fn accept(&mut self, at: Place, h: &Header) {
+    fn accept(&mut self, at: RecordAddress, h: &Header) {
         self.found.last_turn = self.found.last_turn.max(h.turn);
         let Some(record) = h.record(self.segments[at.segment], at.offset) else { return };
         let ledger = &mut self.found.ledger;
@@ -173,11 +173,11 @@ impl Scanner<'_> {
     ///
     /// It goes on only where a turn begins (or where the open turn does): a later record of a turn whose first one is not
     /// there may be what a turn that was never committed has left.
-    fn resume(&mut self, at: Place) -> Option<Place> {
+    fn resume(&mut self, at: RecordAddress) -> Option<RecordAddress> {
         let open_turn = self.open.last().map(|(_, open)| open.turn);
         let floor = self.found.last_turn.max(open_turn.unwrap_or(0));
         let mut stretches = Vec::new();
-        let mut orphans: Vec<(Place, Header)> = Vec::new();
+        let mut orphans: Vec<(RecordAddress, Header)> = Vec::new();
         let mut from = at;
         let mut place = at;
         let anchor = loop {
@@ -187,7 +187,7 @@ impl Scanner<'_> {
                 if from.offset + RECORD_HEADER <= bytes.len() {
                     stretches.push(Stretch { from, to: bytes.len() });
                 }
-                place = Place { segment: place.segment + 1, offset: SEGMENT_HEADER };
+                place = RecordAddress { segment: place.segment + 1, offset: SEGMENT_HEADER };
                 from = place;
                 continue;
             };

@@ -1,7 +1,7 @@
 //! Configuration files: an error is one line that names the file and a line that exists; what is accepted is complete, and
 //! means the same with other line ends, with comments and blank lines behind it, and with keys in other case.
 
-use fixbolt::config::{Configuration, Connection, Identity};
+use fixbolt::config::{Configuration, ConnectionType, Identity};
 
 const VENUE: &str = "# a venue
 [DEFAULT]
@@ -101,7 +101,7 @@ fn complete(configuration: &Configuration, lines: u32) {
     let mut fixed = Vec::new();
     for session in &configuration.sessions {
         assert!(session.place.line >= 1 && session.place.line <= lines);
-        if let Connection::Initiator { hosts, .. } = &session.connection {
+        if let ConnectionType::Initiator { hosts, .. } = &session.connection {
             assert!(!hosts.is_empty(), "an initiator that knows no host");
             assert!(hosts.iter().all(|(host, port)| !host.is_empty() && *port > 0), "{hosts:?}");
             assert!(

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use fixbolt_dictionary::{Code, Difference, NamedTag, Only, Place, UnionType};
+use fixbolt_dictionary::{Code, Difference, MemberPath, NamedTag, Only, UnionType};
 
 use super::argument::load;
 use super::check::number;
@@ -137,6 +137,6 @@ fn named(object: Object, field: &NamedTag) -> Object {
     object.raw("tag", field.tag).text("name", &field.name)
 }
 
-fn at(object: Object, place: &Place) -> Object {
+fn at(object: Object, place: &MemberPath) -> Object {
     object.text("place", &place.to_string())
 }

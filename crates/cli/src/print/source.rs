@@ -23,20 +23,20 @@ pub(crate) enum Piece {
         /// What stood in front of it on its line.
         prefix: Vec<u8>,
         /// Where it begins.
-        place: Place,
+        place: InputPosition,
     },
     /// Bytes that do not.
     Other {
         /// The bytes.
         bytes: Vec<u8>,
         /// Where they begin.
-        place: Place,
+        place: InputPosition,
     },
 }
 
 /// A place in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct InputPosition {
     /// Line, from 1.
     pub(crate) line: u64,
     /// Byte, from 0.
@@ -50,7 +50,7 @@ pub(crate) struct Pieces<R> {
     /// Where the unread part of `buffer` begins.
     at: usize,
     ended: bool,
-    place: Place,
+    place: InputPosition,
     /// The last piece on this line was a message.
     behind_message: bool,
 }
@@ -69,7 +69,7 @@ enum Step {
 
 impl<R: Read> Pieces<R> {
     pub(crate) fn new(input: R) -> Self {
-        let place = Place { line: 1, offset: 0 };
+        let place = InputPosition { line: 1, offset: 0 };
         Self { input, buffer: Vec::new(), at: 0, ended: false, place, behind_message: false }
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixbolt::config::{Configuration, Connection, Identity, SessionConfiguration};
+use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation, shipped_validator};
 use fixbolt_dictionary::{Dictionary, shipped};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
@@ -77,7 +77,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let fits = |session: &SessionConfiguration| {
         let Identity::Fixed(id) = &session.identity else { return false };
         let named = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
-        matches!(session.connection, Connection::Initiator { .. })
+        matches!(session.connection, ConnectionType::Initiator { .. })
             && named(&arguments.sender, id.sender_comp_id())
             && named(&arguments.target, id.target_comp_id())
     };
@@ -93,7 +93,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         return Err(Failure::usage(format!("{place}: the session has no identity")));
     };
     let mut peer = String::new();
-    if let Connection::Initiator { reconnect_interval, hosts, .. } = &mut session.connection {
+    if let ConnectionType::Initiator { reconnect_interval, hosts, .. } = &mut session.connection {
         *reconnect_interval = ONE_CONNECTION;
         let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         peer = hosts.join(", ");

@@ -10,7 +10,7 @@ pub(crate) mod sse2;
 use crate::data_fields::{DataFields, HINTS};
 use crate::framer::TRAILER_LEN;
 use crate::index::Span;
-use crate::scan::{Found, Place, data_length, read_tag};
+use crate::scan::{FieldBoundary, Found, data_length, read_tag};
 
 /// Bytes of a block.
 const BLOCK: usize = 64;
@@ -145,7 +145,7 @@ unsafe fn find<V: Vector>(
     let trailer = bytes[bytes.len() - TRAILER_LEN..].iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
     let sum = sum.wrapping_sub(trailer);
     if !fits || written != 2 * fields {
-        return Found { sum, place: Place::START };
+        return Found { sum, place: FieldBoundary::START };
     }
     // SAFETY: as above; `fields` spans are written, all of them offsets into the message that ascend.
     let place = unsafe { read_all_tags::<V>(bytes, data_fields, tags, spans, fields) };
@@ -164,7 +164,7 @@ unsafe fn read_all_tags<V: Vector>(
     tags: &mut [u32],
     spans: &mut [Span],
     fields: usize,
-) -> Place {
+) -> FieldBoundary {
     // These three the framer has read.
     let last = fields - 1;
     (tags[0], tags[1], tags[last]) = (8, 9, 10);
@@ -199,7 +199,7 @@ unsafe fn read_all_tags<V: Vector>(
         }
         field += GROUP;
     }
-    Place::new(fields, bytes.len())
+    FieldBoundary::new(fields, bytes.len())
 }
 
 /// Reads the tag of one field the plain way; gives its place when it is not plain: its tag is no number, or it is a length
@@ -211,9 +211,9 @@ fn read_one_tag(
     tags: &mut [u32],
     spans: &[Span],
     field: usize,
-) -> Option<Place> {
+) -> Option<FieldBoundary> {
     let at = spans[field - 1].end() + 1;
-    let here = Some(Place::new(field, at));
+    let here = Some(FieldBoundary::new(field, at));
     let Ok((tag, _)) = read_tag(bytes, at) else { return here };
     tags[field] = tag;
     let data_tag = data_fields.data_tag(tag)?;

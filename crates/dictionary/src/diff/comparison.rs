@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Difference, NamedTag, Only, Place, Scope};
+use super::{Difference, MemberPath, NamedTag, Only, Scope};
 use crate::data_type::DataType;
 use crate::model::{Code, Dictionary, FieldDef, FlatMember, GroupId, Member};
 
@@ -125,7 +125,7 @@ impl<'a> Comparison<'a> {
         for message in &left.messages {
             if let Some(other) = right.message(message.msg_type.as_bytes()) {
                 let (msg_type, name) = (message.msg_type.clone(), message.name.clone());
-                let mut place = Place { scope: Scope::Message { msg_type, name }, groups: Vec::new() };
+                let mut place = MemberPath { scope: Scope::Message { msg_type, name }, groups: Vec::new() };
                 self.members(&message.members, &other.members, &mut place);
             }
         }
@@ -136,12 +136,12 @@ impl<'a> Comparison<'a> {
         let (only, inside) = match (left.is_empty(), right.is_empty()) {
             (false, true) => (Only::Left, size(self.left, left, &mut self.sizes.0)),
             (true, false) => (Only::Right, size(self.right, right, &mut self.sizes.1)),
-            _ => return self.members(left, right, &mut Place { scope, groups: Vec::new() }),
+            _ => return self.members(left, right, &mut MemberPath { scope, groups: Vec::new() }),
         };
         self.found.push(Difference::Section { scope, only, inside });
     }
 
-    fn members(&mut self, left: &[Member], right: &[Member], place: &mut Place) {
+    fn members(&mut self, left: &[Member], right: &[Member], place: &mut MemberPath) {
         let left: Vec<FlatMember> = self.left.expand(left).collect();
         let right: Vec<FlatMember> = self.right.expand(right).collect();
         let places: HashMap<u32, usize> =
@@ -166,7 +166,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn lone_member(&mut self, member: &FlatMember, only: Only, place: &Place) {
+    fn lone_member(&mut self, member: &FlatMember, only: Only, place: &MemberPath) {
         let (dictionary, known) = match only {
             Only::Left => (self.left, &mut self.sizes.0),
             Only::Right => (self.right, &mut self.sizes.1),
@@ -176,7 +176,7 @@ impl<'a> Comparison<'a> {
         self.found.push(Difference::Member { place, member, only, inside });
     }
 
-    fn member(&mut self, left: &FlatMember, right: &FlatMember, place: &mut Place) {
+    fn member(&mut self, left: &FlatMember, right: &FlatMember, place: &mut MemberPath) {
         if left.required != right.required {
             let only = if left.required { Only::Left } else { Only::Right };
             let (place, member) = (place.clone(), self.named(left.tag));
@@ -205,7 +205,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn group(&mut self, one: GroupId, other: GroupId, place: &mut Place) {
+    fn group(&mut self, one: GroupId, other: GroupId, place: &mut MemberPath) {
         let (left, right) = (self.left, self.right);
         let delimiters = (left.delimiter(one), right.delimiter(other));
         if delimiters.0 != delimiters.1 {

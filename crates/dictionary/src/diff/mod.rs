@@ -105,7 +105,7 @@ pub enum Difference {
     /// A member of a message, header, trailer or group.
     Member {
         /// What it is a member of.
-        place: Place,
+        place: MemberPath,
         /// The field, or the count field of the group.
         member: NamedTag,
         /// Who has it.
@@ -116,7 +116,7 @@ pub enum Difference {
     /// A member that is a repeating group for one side and a plain field for the other.
     Repeating {
         /// What it is a member of.
-        place: Place,
+        place: MemberPath,
         /// The field.
         member: NamedTag,
         /// For whom it is a group.
@@ -125,7 +125,7 @@ pub enum Difference {
     /// Whether a member must be present where its surroundings are.
     Required {
         /// What it is a member of.
-        place: Place,
+        place: MemberPath,
         /// The field, or the count field of the group.
         member: NamedTag,
         /// Who requires it.
@@ -134,7 +134,7 @@ pub enum Difference {
     /// The field that begins every entry of a group.
     Delimiter {
         /// The group.
-        place: Place,
+        place: MemberPath,
         /// The first field on the left.
         left: NamedTag,
         /// The first field on the right.
@@ -143,7 +143,7 @@ pub enum Difference {
     /// The order of the members that both have.
     Order {
         /// What they are members of.
-        place: Place,
+        place: MemberPath,
         /// The fewest members that would have to move, in the left one's order.
         moved: Vec<NamedTag>,
     },
@@ -170,7 +170,7 @@ pub struct NamedTag {
 /// A list of members: a message's body, header or trailer, or the entries of a group in them; shown as
 /// `AE TradeCaptureReport/NoSides(552)`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct MemberPath {
     /// Where the path begins.
     pub scope: Scope,
     /// Count fields of the groups on the way, outermost first.
@@ -314,7 +314,7 @@ impl fmt::Display for Scope {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MemberPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.scope)?;
         self.groups.iter().try_for_each(|group| write!(f, "/{group}"))

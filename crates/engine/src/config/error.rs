@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 /// Where a setting stands: the file as it was named, and the line counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct SourceLine {
     /// The file's name as given, or as the `include` line has it.
     pub file: Arc<str>,
     /// Line number from 1.
     pub line: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -29,28 +29,28 @@ pub enum ConfigError {
         /// The file.
         file: String,
         /// The line that includes it, when another file does.
-        included_at: Option<Place>,
+        included_at: Option<SourceLine>,
         /// The system's reason.
         reason: String,
     },
     /// A line is neither a section, a setting, an include nor a comment.
     Syntax {
         /// Where.
-        place: Place,
+        place: SourceLine,
         /// What is wrong with it.
         reason: String,
     },
     /// A section that no one knows.
     UnknownSection {
         /// Where.
-        place: Place,
+        place: SourceLine,
         /// Its name as written.
         name: String,
     },
     /// A key that neither we, QuickFIX nor QuickFIX/J know.
     UnknownKey {
         /// Where.
-        place: Place,
+        place: SourceLine,
         /// The key as written.
         key: String,
         /// The known key that is spelt most alike, if one is near.
@@ -59,7 +59,7 @@ pub enum ConfigError {
     /// A known key whose effect we cannot give: to ignore it would change what the session does.
     Unavailable {
         /// Where.
-        place: Place,
+        place: SourceLine,
         /// The key.
         key: String,
         /// Why, and what to do.
@@ -68,7 +68,7 @@ pub enum ConfigError {
     /// The value does not have the key's type or range.
     Value {
         /// Where.
-        place: Place,
+        place: SourceLine,
         /// The key.
         key: String,
         /// The value as written.
@@ -79,7 +79,7 @@ pub enum ConfigError {
     /// `${...}` cannot be replaced.
     Expansion {
         /// Where.
-        place: Place,
+        place: SourceLine,
         /// What stands between the braces.
         name: String,
         /// Why not.
@@ -88,14 +88,14 @@ pub enum ConfigError {
     /// A setting that the session needs is not there.
     Missing {
         /// The session's section, or the file's first line when there is none.
-        place: Place,
+        place: SourceLine,
         /// What is missing and for what.
         reason: String,
     },
     /// Two settings that cannot both hold.
     Contradiction {
         /// Where the one stands.
-        place: Place,
+        place: SourceLine,
         /// Which other, where it stands, and why not both.
         reason: String,
     },
@@ -104,7 +104,7 @@ pub enum ConfigError {
 impl ConfigError {
     /// Where the error is; `None` for a file that cannot be read and that no other includes.
     #[must_use]
-    pub const fn place(&self) -> Option<&Place> {
+    pub const fn place(&self) -> Option<&SourceLine> {
         match self {
             Self::Unreadable { included_at, .. } => included_at.as_ref(),
             Self::Syntax { place, .. }
@@ -157,7 +157,7 @@ impl core::error::Error for ConfigError {}
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigWarning {
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLine,
     /// The key as written.
     pub key: String,
     /// What replaces it, or why nothing needs to.

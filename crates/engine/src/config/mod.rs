@@ -17,8 +17,8 @@ mod value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use error::{ConfigError, ConfigWarning, Place};
-pub use session::{Connection, Identity, SessionConfiguration};
+pub use error::{ConfigError, ConfigWarning, SourceLine};
+pub use session::{ConnectionType, Identity, SessionConfiguration};
 pub use validation::Validation;
 
 use keys::Treatment;
@@ -106,7 +106,7 @@ impl Configuration {
             read.push(session);
         }
         if read.is_empty() {
-            let place = Place { file: file.into(), line: 1 };
+            let place = SourceLine { file: file.into(), line: 1 };
             return Err(ConfigError::Missing { place, reason: "there is no [SESSION]".to_owned() });
         }
         // A setting in [DEFAULT] is read once a session: its warning is told once.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use fixbolt_codec::Precision;
 use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionId};
 
-use super::error::{ConfigError, ConfigWarning, Place};
+use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::validation::Validation;
 use super::value::{Settings, contradicts, wrong};
 
@@ -17,11 +17,11 @@ use super::value::{Settings, contradicts, wrong};
 #[non_exhaustive]
 pub struct SessionConfiguration {
     /// Where its section begins.
-    pub place: Place,
+    pub place: SourceLine,
     /// Which session, or which sessions.
     pub identity: Identity,
     /// How the connection comes about.
-    pub connection: Connection,
+    pub connection: ConnectionType,
     /// HeartBtInt in seconds; an acceptor takes the initiator's. 0: no heartbeats.
     pub heart_bt_int: u32,
     /// LogonTimeout: how long a Logon may take, sent or awaited.
@@ -78,7 +78,7 @@ pub enum Identity {
 
 /// How the connection comes about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Connection {
+pub enum ConnectionType {
     /// ConnectionType=acceptor.
     Acceptor {
         /// Where to listen; port 0 lets the system choose.
@@ -258,7 +258,7 @@ fn time_of_day(settings: &Settings<'_>, key: &str) -> Result<Option<u32>, Config
     time.map(Some).ok_or_else(|| wrong(setting, "a time as HH:MM:SS"))
 }
 
-fn accept(settings: &Settings<'_>) -> Result<Connection, ConfigError> {
+fn accept(settings: &Settings<'_>) -> Result<ConnectionType, ConfigError> {
     for key in ["SocketConnectHost", "SocketConnectPort", "SocketConnectTimeout", "ReconnectInterval"] {
         if let Some(setting) = settings.find_own(key) {
             return Err(contradicts(
@@ -289,10 +289,10 @@ fn accept(settings: &Settings<'_>) -> Result<Connection, ConfigError> {
         }
     }
     let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    Ok(Connection::Acceptor { listen: (address, port), allowed })
+    Ok(ConnectionType::Acceptor { listen: (address, port), allowed })
 }
 
-fn connect(settings: &Settings<'_>) -> Result<Connection, ConfigError> {
+fn connect(settings: &Settings<'_>) -> Result<ConnectionType, ConfigError> {
     for key in ["SocketAcceptPort", "SocketAcceptHost", "SocketAcceptAddress", "AllowedRemoteAddresses"] {
         if let Some(setting) = settings.find_own(key) {
             return Err(contradicts(
@@ -319,7 +319,7 @@ fn connect(settings: &Settings<'_>) -> Result<Connection, ConfigError> {
         }
     }
     settings.numbers_end_at(&["SocketConnectHost", "SocketConnectPort"], hosts.len() - 1)?;
-    Ok(Connection::Initiator {
+    Ok(ConnectionType::Initiator {
         hosts,
         reconnect_interval: settings.seconds("ReconnectInterval", 1..=DAY, 30)?,
         connect_timeout: settings.seconds("SocketConnectTimeout", 1..=DAY, 10)?,

@@ -56,7 +56,7 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     let session = one(ACCEPTOR);
     assert_eq!(session.identity, Identity::Fixed("FIX.4.4:VENUE->TRADER".parse().unwrap()));
     let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 9880);
-    assert_eq!(session.connection, Connection::Acceptor { listen, allowed: Vec::new() });
+    assert_eq!(session.connection, ConnectionType::Acceptor { listen, allowed: Vec::new() });
     assert_eq!(session.max_latency, Some(Duration::from_secs(120)));
     assert_eq!(session.timestamp_precision, Precision::Millis);
     assert_eq!(session.max_message_size, 65_536);
@@ -77,7 +77,7 @@ fn a_sessions_own_setting_beats_the_default() {
 #[test]
 fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
     let session = one(&with(INITIATOR, "SocketConnectPort1=2\nSocketConnectHost1=b\nReconnectInterval=5"));
-    let Connection::Initiator { hosts, reconnect_interval, .. } = session.connection else { panic!() };
+    let ConnectionType::Initiator { hosts, reconnect_interval, .. } = session.connection else { panic!() };
     assert_eq!(hosts, [("venue.example".to_owned(), 9880), ("b".to_owned(), 2)]);
     assert_eq!(reconnect_interval, Duration::from_secs(5));
     assert_eq!(initiator_refused("SocketConnectHost1=b"), "a.cfg:1: this session has no SocketConnectPort1");

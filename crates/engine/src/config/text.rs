@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{ConfigError, Place};
+use super::error::{ConfigError, SourceLine};
 
 /// How deep files may include each other.
 const MAX_INCLUDE_DEPTH: usize = 8;
@@ -12,7 +12,7 @@ const MAX_INCLUDE_DEPTH: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) kind: SectionKind,
-    pub(super) place: Place,
+    pub(super) place: SourceLine,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Setting {
     pub(super) written: String,
     /// The value with `${...}` replaced.
     pub(super) value: String,
-    pub(super) place: Place,
+    pub(super) place: SourceLine,
 }
 
 impl Section {
@@ -70,7 +70,7 @@ struct Reader<'e> {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, path: &Path, included_at: Option<&Place>) -> Result<(), ConfigError> {
+    fn file(&mut self, path: &Path, included_at: Option<&SourceLine>) -> Result<(), ConfigError> {
         let unreadable = |reason: String| ConfigError::Unreadable {
             file: path.display().to_string(),
             included_at: included_at.cloned(),
@@ -96,7 +96,7 @@ impl Reader<'_> {
     fn lines(&mut self, file: &Arc<str>, directory: &Path, text: &str) -> Result<(), ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, number) in text.lines().zip(1..) {
-            let place = Place { file: Arc::clone(file), line: number };
+            let place = SourceLine { file: Arc::clone(file), line: number };
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -131,7 +131,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn section(&mut self, place: Place, header: &str) -> Result<(), ConfigError> {
+    fn section(&mut self, place: SourceLine, header: &str) -> Result<(), ConfigError> {
         let Some(name) = header.strip_suffix(']') else {
             return Err(ConfigError::Syntax {
                 place,
@@ -168,7 +168,7 @@ impl Reader<'_> {
 
     /// Replaces `${NAME}` by the environment variable, `${file:PATH}` by the file's text without its last line end, and
     /// `$$` by `$`. What comes in is not looked at again.
-    fn expand(&self, written: &str, place: &Place, directory: &Path) -> Result<String, ConfigError> {
+    fn expand(&self, written: &str, place: &SourceLine, directory: &Path) -> Result<String, ConfigError> {
         let mut value = String::with_capacity(written.len());
         let mut rest = written;
         let failed = |name: &str, reason: String| ConfigError::Expansion {

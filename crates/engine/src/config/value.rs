@@ -6,7 +6,7 @@ use core::ops::RangeInclusive;
 use core::str::FromStr;
 use core::time::Duration;
 
-use super::error::{ConfigError, Place};
+use super::error::{ConfigError, SourceLine};
 use super::text::{Section, Setting};
 
 /// What one session may ask: its own section before the defaults.
@@ -22,7 +22,7 @@ impl<'s> Settings<'s> {
         Self { own, defaults, asked: RefCell::new(Vec::new()) }
     }
 
-    pub(super) fn place(&self) -> &'s Place {
+    pub(super) fn place(&self) -> &'s SourceLine {
         &self.own.place
     }
 
