@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, VecDeque};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::store::SessionKey;
-use fixbolt_session::{Application, Delivery, Event, SendError, Turn};
+use fixbolt_session::{Application, Delivery, Event, LogonDecision, SendError, Turn};
 
 /// Sends D, d and C back with their body unchanged, ignores a D with PossResend=Y whose ClOrdID it has seen in this session,
-/// and supports no other message.
+/// and supports no other message. Whoever logs on with the Password (554) `stranger` is refused without a word, with `expired`
+/// with the Text "password expired".
 #[derive(Debug, Default)]
 pub struct Echo {
     seen: Seen,
@@ -57,6 +58,15 @@ impl Application for Echo {
             self.seen.add(session, id);
         }
         Ok(Delivery::Done)
+    }
+
+    fn on_logon(&mut self, _session: SessionKey, logon: Message<'_>) -> LogonDecision {
+        let text = match logon.get(Tag::new(554)) {
+            Some(b"stranger") => "",
+            Some(b"expired") => "password expired",
+            _ => return LogonDecision::Accept,
+        };
+        LogonDecision::Refuse { text: text.to_owned() }
     }
 
     fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {

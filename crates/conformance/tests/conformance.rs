@@ -28,7 +28,8 @@ fn reference(folder: &str) -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-const OWN: [&str; 4] = ["fix42", "fix44", "fix42-continued", "fix44-continued"];
+const OWN: [&str; 6] =
+    ["fix42", "fix44", "fix42-continued", "fix44-continued", "fix44-quickfix", "fix44-quickfixj"];
 
 #[test]
 fn every_official_acceptor_case_has_a_script_for_both_versions() {
@@ -105,6 +106,17 @@ fn every_script_of_the_reference_suites_is_understood() {
     eprintln!("{read} reference scripts read");
 }
 
+/// The session of a folder of ours: VENUE accepting TRADER42 or TRADER44.
+fn of_folder(folder: &str) -> SessionSettings {
+    let (version, kind) = folder.split_once('-').unwrap_or((folder, ""));
+    let (compatibility, policy) = match kind {
+        "quickfix" => (Compatibility::QuickFix, Policy::quickfix()),
+        "quickfixj" => (Compatibility::QuickFixJ, Policy::quickfixj()),
+        _ => (Compatibility::Standard, Policy::default()),
+    };
+    SessionSettings { compatibility, policy, ..venue(version, kind != "continued") }
+}
+
 /// VENUE accepting TRADER42 or TRADER44, under Compatibility=standard.
 fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
     let id = match version {
@@ -147,9 +159,7 @@ fn late() -> Box<dyn Store> {
 }
 
 fn run_own(folder: &str, order: Order, store: fn() -> Box<dyn Store>) -> Report {
-    let (version, reset_on_logon) = (&folder[..5], !folder.ends_with("-continued"));
-    let settings = venue(version, reset_on_logon);
-    run_suite(&own(folder), order, &[settings], &mut { store }).unwrap()
+    run_suite(&own(folder), order, &[of_folder(folder)], &mut { store }).unwrap()
 }
 
 #[track_caller]

@@ -67,6 +67,14 @@ fn quickfix(id: &str) -> SessionSettings {
     }
 }
 
+fn quickfixj(id: &str) -> SessionSettings {
+    SessionSettings {
+        compatibility: Compatibility::QuickFixJ,
+        policy: Policy::quickfixj(),
+        ..settings(id, true)
+    }
+}
+
 fn suites() -> Vec<Suite> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let own = |name: &'static str, settings| Suite {
@@ -79,6 +87,8 @@ fn suites() -> Vec<Suite> {
         own("fix44", settings("FIX.4.4:VENUE->TRADER44", true)),
         own("fix42-continued", settings("FIX.4.2:VENUE->TRADER42", false)),
         own("fix44-continued", settings("FIX.4.4:VENUE->TRADER44", false)),
+        own("fix44-quickfix", quickfix("FIX.4.4:VENUE->TRADER44")),
+        own("fix44-quickfixj", quickfixj("FIX.4.4:VENUE->TRADER44")),
     ];
     let shared =
         std::env::var_os("FIXBOLT_SHARED").map_or_else(|| repository.join("../shared"), PathBuf::from);

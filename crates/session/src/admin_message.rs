@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use fixbolt_codec::{BodyWriter, Message, SeqNum, Tag, ToField};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
+use crate::behavior::ViolationText;
 use crate::event::Event;
 use crate::fix::{YES, key, msg_type};
 
@@ -54,6 +55,17 @@ impl<'r> Reject<'r> {
     /// A Reject in the words of its reason that names this tag.
     pub(crate) fn naming(reason: SessionRejectReason, tag: Tag) -> Self {
         Self::of(reason, Some(RefTag::Number(tag.number())))
+    }
+
+    /// The same Reject with the Text for what the dictionary finds.
+    pub(crate) fn worded(self, text: ViolationText) -> Self {
+        match text {
+            ViolationText::Reason => self,
+            ViolationText::ReasonWithField => {
+                let field = self.tag_text().map(|tag| format!(", field={tag}")).unwrap_or_default();
+                Self { text: Cow::Owned(format!("{}{field}", self.reason.text())), ..self }
+            }
+        }
     }
 
     /// The tag at fault in words.

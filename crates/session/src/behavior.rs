@@ -248,7 +248,7 @@ behavior! {
     logout_too_low: TooLow = Disconnected, Answered, Answered;
     /// 14d: SenderCompID or TargetCompID without a value.
     empty_comp_id: EmptyCompId = WrongCompId, EmptyValue, EmptyValue;
-    /// 14f: the Text of a Reject for what the dictionary finds.
+    /// 14f: the Text of a Reject for what the dictionary finds, also of CompIDs and SendingTime that are missing or malformed.
     violation_text: ViolationText = Reason, Reason, ReasonWithField;
     /// 14j: which of several violations is rejected.
     first_violation: FirstViolation = InWireOrder, InWireOrder, StructureFirst;

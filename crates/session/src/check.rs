@@ -1,14 +1,13 @@
 //! Is a message what the session's dictionary says? Steps 12 to 14 of the inbound checks.
 
 use core::ops::ControlFlow;
-use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Fault, FaultKind, Message, SeqNum};
 use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason, Violation};
 
 use crate::admin_message::Reject;
-use crate::behavior::{Behavior, FirstViolation, RefTagId, ViolationText};
+use crate::behavior::{Behavior, FirstViolation, RefTagId};
 use crate::end::SessionEnd;
 use crate::event::Event;
 use crate::table;
@@ -82,18 +81,10 @@ impl<'m> Found<'m> {
 
     fn reject(self, behavior: &Behavior) -> Reject<'m> {
         let Self { reason, tag, .. } = self;
-        let text = match (behavior.violation_text, tag) {
-            (ViolationText::Reason, _) => Cow::Borrowed(reason.text()),
-            (ViolationText::ReasonWithField, RefTag::Number(tag)) => {
-                Cow::Owned(format!("{}, field={tag}", reason.text()))
-            }
-            (ViolationText::ReasonWithField, RefTag::AsSent(tag)) => {
-                Cow::Owned(format!("{}, field={}", reason.text(), tag.escape_ascii()))
-            }
-        };
+        let reject = Reject::of(reason, Some(tag)).worded(behavior.violation_text);
         // RefMsgType names an unknown MsgType; no field is at fault.
         let named = reason != SessionRejectReason::InvalidMsgType || behavior.msg_type_tag == RefTagId::Named;
-        Reject { reason, tag: named.then_some(tag), text }
+        Reject { tag: named.then_some(tag), ..reject }
     }
 }
 

@@ -188,14 +188,13 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
     } else {
         return None;
     };
-    let msg_type = header.msg_type;
+    let (msg_type, behavior) = (header.msg_type, &session.behavior);
     let Some(came) = came else {
-        return Some(Answer::reject(seq, msg_type, missing(at_fault)).into());
+        return Some(Answer::reject(seq, msg_type, missing(at_fault).worded(behavior.violation_text)).into());
     };
-    let behavior = &session.behavior;
     if came.is_empty() && behavior.empty_comp_id == EmptyCompId::EmptyValue {
         let reject = Reject::naming(SessionRejectReason::TagSpecifiedWithoutAValue, at_fault);
-        return Some(Answer::reject(seq, msg_type, reject).into());
+        return Some(Answer::reject(seq, msg_type, reject.worded(behavior.violation_text)).into());
     }
     let reject = named(SessionRejectReason::CompIdProblem, at_fault, behavior.comp_id_tag);
     let end = SessionEnd::PeerMisbehaved(Misbehavior::CompId);
@@ -205,19 +204,18 @@ fn comp_ids<'m>(session: &Session, header: &Header<'m>, seq: SeqNum) -> Option<R
 
 /// 7, test case 2o.
 fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: Now) -> Option<Reaction<'m>> {
-    let msg_type = header.msg_type;
-    if header.sending_time.is_none() {
-        return Some(Answer::reject(seq, msg_type, missing(tag::SENDING_TIME)).into());
-    }
+    let behavior = &session.behavior;
     let Some(sent) = header.sent() else {
-        let reject = Reject::naming(SessionRejectReason::IncorrectDataFormat, tag::SENDING_TIME);
-        return Some(Answer::reject(seq, msg_type, reject).into());
+        let reject = match header.sending_time {
+            None => missing(tag::SENDING_TIME),
+            Some(_) => Reject::naming(SessionRejectReason::IncorrectDataFormat, tag::SENDING_TIME),
+        };
+        return Some(Answer::reject(seq, header.msg_type, reject.worded(behavior.violation_text)).into());
     };
     let threshold = session.settings.sending_time_threshold?;
     if session.reading.sent_within(sent, now.utc, threshold) {
         return None;
     }
-    let behavior = &session.behavior;
     let reason = SessionRejectReason::SendingTimeAccuracyProblem;
     let reject = named(reason, tag::SENDING_TIME, behavior.sending_time_tag);
     let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
