@@ -46,9 +46,11 @@ pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     for _ in 0..AT_ONCE {
         let session = tx.session();
         let Some(replay) = session.state.replay() else { break };
-        // Half of the outbox is for answers: two sides that both send again must both go on reading.
+        // Half of the outbox is for answers: two sides that both send again must both go on reading. A store that keeps nothing
+        // has no more to say than a gap fill; nothing could follow it later.
         let most = session.settings.max_message_size + GROWTH;
-        if !session.outbox.is_empty() && session.outbox.room() < session.outbox.size() / 2 + most {
+        let waits = session.keeps_messages && !session.outbox.is_empty();
+        if waits && session.outbox.room() < session.outbox.size() / 2 + most {
             break;
         }
         result = match replay.gap_from {
