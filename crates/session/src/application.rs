@@ -23,7 +23,9 @@ pub trait Application {
     /// sends the message again after the next logon. After the configured number of attempts the session is halted.
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError>;
 
-    /// A counterparty wants to log on and everything the core checks is right: is it allowed to (Username 553, Password 554)?
+    /// A counterparty wants to log on, and its Logon names this session: is it allowed to (Username 553, Password 554)? Asked
+    /// before anything else in the Logon is checked; a counterparty that may not log on learns nothing of what else is wrong.
+    /// [`Event::LoggedOn`] tells when the session is logged on.
     fn on_logon(&mut self, session: SessionKey, logon: Message<'_>) -> LogonDecision {
         let _ = (session, logon);
         LogonDecision::Accept
@@ -82,9 +84,9 @@ impl Delivery {
 pub enum LogonDecision {
     /// It may.
     Accept,
-    /// It may not: Logout with this text, then disconnect.
+    /// It may not: Logout with this text, then disconnect; without a text, the connection is closed without a word.
     Refuse {
-        /// Text (58) of the Logout; empty sends none.
+        /// Text (58) of the Logout; empty sends no Logout.
         text: String,
     },
 }

@@ -264,6 +264,7 @@ pub(crate) fn send_logout(
     let until = tx.now.mono + tx.session().settings.logout_timeout;
     if let Some(connection) = tx.connection_mut() {
         (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
+        connection.logon.logout_queued = true;
         connection.leaving = leaving;
     }
     Ok(())
@@ -298,13 +299,17 @@ fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), 
     // Sequence numbers from before the reset no longer apply; and a connection that is closed at once has no time for a replay,
     // behind which our Logout would wait.
     let ends_replay = session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
+    // The Logout that waits behind the replay serves as the answer.
+    let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
     if let Some(connection) = tx.connection_mut() {
         connection.logon.logout_waits = None;
         if ends_replay {
             connection.logon.replay = None;
         }
     }
-    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text: Cow::Borrowed("") })?;
+    if !on_its_way {
+        tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text: Cow::Borrowed("") })?;
+    }
     if let Some(connection) = tx.connection_mut() {
         (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutAnswered, Some(until));
     }
@@ -382,6 +387,7 @@ fn too_high(
     let session = tx.session_mut();
     let epoch = session.state.epoch();
     if header.msg_type == msg_type::LOGOUT
+        && !header.poss_dup
         && let Some(connection) = &mut session.state.connection
     {
         connection.logon.logout_waits = Some(seq);

@@ -91,14 +91,18 @@ impl Session {
         }
     }
 
-    /// The socket took bytes. The answer to our Logout is awaited from the last byte on, and a counterparty that logged out may
+    /// The socket took bytes. The answer to our Logout is awaited from its last byte on, and a counterparty that logged out may
     /// have the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
         let timeout = self.settings.logout_timeout;
+        let all_taken = self.outbox.is_empty();
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;
         match logon.phase {
-            Phase::LogoutSent => logon.deadline = Some(now + timeout),
+            Phase::LogoutSent if logon.logout_queued => {
+                logon.deadline = Some(now + timeout);
+                logon.logout_queued = !all_taken || logon.replay.is_some();
+            }
             Phase::LogoutAnswered if logon.replay.is_some() => {
                 logon.deadline = Some(now + PEER_CLOSES_WITHIN);
             }

@@ -231,9 +231,9 @@ impl Sessions {
         while let Some((key, error)) = self.store.take_failure() {
             let Some(session) = table::find_mut(&mut self.table, key) else { continue };
             session.halt(now.mono, Halt::StoreFailed(error));
-            session.outbox.clear();
+            session.drop_output();
             notify(app, session, &Event::Note("the store failed: the session is halted"));
-            self.lists.note_output(key.index(), session);
+            self.lists.note_end(key.index(), session);
             self.close_halted_store(key);
         }
     }

@@ -77,5 +77,7 @@ pub(crate) mod business_reason {
     pub(crate) const OTHER: u16 = 0;
 }
 
+/// What ends every field.
+pub(crate) const SOH: u8 = 1;
 /// The value of a Boolean field that is true.
 pub(crate) const YES: &[u8] = b"Y";

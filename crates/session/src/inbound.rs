@@ -468,10 +468,11 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     }
 }
 
-/// The counterparty logs out, or answers our Logout.
+/// The counterparty logs out, or answers our Logout. One that waits behind a replay is not on the wire yet: nobody has answered
+/// it.
 fn logout<'m>(connection: &Connection, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase {
-        Phase::LogoutSent => Then::LoggedOut,
+        Phase::LogoutSent if connection.logon.replay.is_none() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq) },
     };
     Answer::take().then(then).into()

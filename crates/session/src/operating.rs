@@ -9,7 +9,7 @@ use crate::application::Application;
 use crate::carry_out;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
-use crate::event::Event;
+use crate::event::{Event, Unreached};
 use crate::key::SessionKey;
 use crate::session::Session;
 use crate::sessions::{OpenError, Sessions};
@@ -26,7 +26,7 @@ impl Sessions {
     /// or [`Sessions::retry`].
     ///
     /// # Errors
-    /// [`OpenError`]; the session stands still as before.
+    /// [`OpenError`]; the session stands still, as before or because of what its store holds.
     pub fn resume(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
         let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         match &session.halted {
@@ -55,9 +55,16 @@ impl Sessions {
             return Err(OpenError::Halted(halt));
         }
         session.retry = None;
-        session.recover(&recovered);
-        notify(app, session, &Event::Resumed);
+        if let Some(lost) = session.recover(&recovered) {
+            let event = Event::Unreached { begin: lost.first, end: lost.last, why: Unreached::Reset };
+            notify(app, session, &event);
+        }
         self.begin_work(now, key, &recovered, app);
+        let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
+        if let Some(halt) = &session.halted {
+            return Err(OpenError::Halted(halt.clone()));
+        }
+        notify(app, session, &Event::Resumed);
         Ok(())
     }
 
@@ -161,7 +168,8 @@ impl Sessions {
     /// Sets the next numbers on an operator's order; `None` leaves one as it is. Recorded in the store with the reason.
     ///
     /// # Errors
-    /// [`SendError::Application`] if NextNumOut would go down: a number is never used again with another body.
+    /// [`SendError::Application`] if NextNumOut would go down: a number is never used again with another body; or if a number
+    /// is none that a message can have.
     /// [`SendError::Unavailable`] if the session's store is closed. Else the store's refusal.
     pub fn set_numbers(
         &mut self,
@@ -175,6 +183,9 @@ impl Sessions {
         let (new_in, new_out) = (numbers.0.unwrap_or(next_in), numbers.1.unwrap_or(next_out));
         if new_out < next_out {
             return Err(SendError::Application("NextNumOut never goes down: reset the session instead"));
+        }
+        if [new_in, new_out].iter().any(|seq| !(SeqNum::ONE..SeqNum::MAX).contains(seq)) {
+            return Err(SendError::Application("a number is at least 1, and below the largest one"));
         }
         self.change(now, key, why, app, |session| {
             let stored = &mut session.state.stored;
@@ -203,7 +214,8 @@ impl Sessions {
             let stored = &mut session.state.stored;
             stored.attempts = 0;
             if skip {
-                stored.next_in = seq.next();
+                // An operator may have passed it over already.
+                stored.next_in = stored.next_in.max(seq.next());
             }
         })?;
         if let Some(session) = table::find_mut(&mut self.table, key) {

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use fixbolt_codec::{Frame, Framer};
+
 use crate::store::Position;
 
 /// Bytes for the socket of one session. The memory stands beside the cursor, so that a body can be written into the one while
@@ -144,6 +146,28 @@ impl Outbox {
                 .unwrap_or(0)
                 .max(self.cursor.released);
         }
+    }
+
+    /// The messages of which the socket has not taken the last byte. The rest of one that was cut off when the memory was
+    /// compacted is passed over.
+    pub(crate) fn unwritten(&self) -> impl Iterator<Item = &[u8]> {
+        let OutboxCursor { head, tail, .. } = self.cursor;
+        let mut framer = Framer::new(self.memory.len());
+        let mut at = 0;
+        core::iter::from_fn(move || {
+            while at < tail && head < tail {
+                let (bytes, whole) = match framer.next(&self.memory[at..tail]) {
+                    Frame::Message(framed) => (framed.bytes(), true),
+                    Frame::Garbled { bytes, .. } => (bytes, false),
+                    Frame::Incomplete { .. } => break,
+                };
+                at += bytes.len();
+                if whole && at > head {
+                    return Some(bytes);
+                }
+            }
+            None
+        })
     }
 
     /// Forgets everything: the connection is gone.

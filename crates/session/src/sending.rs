@@ -179,7 +179,7 @@ impl Sending<'_> {
             if keeps_back(state, msg_type) {
                 if !msg_type.is_admin() {
                     if keeps_messages {
-                        state.keep_back(seq);
+                        state.keep_back(Unsent { first: seq, last: seq });
                     } else {
                         let first = turn.unreached.map_or(seq, |(unsent, _)| unsent.first);
                         turn.unreached = Some((Unsent { first, last: seq }, Unreached::NotStored));

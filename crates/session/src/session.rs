@@ -3,13 +3,14 @@
 //! What changes is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a session begins and ends
 //! each lifetime, and what a rollback restores; it decides nothing about messages.
 
-use fixbolt_codec::{Envelope, Precision, Recovery, SecondCache, SeqNum};
+use fixbolt_codec::{Envelope, FromField, Precision, Recovery, SecondCache, SeqNum, is_admin};
 use fixbolt_dictionary::Scratch;
 
 use crate::behavior::{Behavior, WrongBodyLength};
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Unreached;
+use crate::fix::SOH;
 use crate::key::SessionKey;
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxMark};
@@ -121,8 +122,11 @@ impl Session {
         session
     }
 
-    /// Goes on from what the store holds, halted if it says so.
-    pub(crate) fn recover(&mut self, recovered: &Recovered) {
+    /// Goes on from what the store holds, halted if it says so. Returns the messages that can no longer be sent, because the
+    /// numbers were reset since.
+    pub(crate) fn recover(&mut self, recovered: &Recovered) -> Option<Unsent> {
+        let same = self.state.stored.generation == recovered.generation;
+        let lost = if same { None } else { self.state.unsent.take() };
         self.state.stored = Stored::of(recovered);
         self.opened_at = recovered.next_in;
         self.halted = if let Some(reason) = &recovered.damage {
@@ -132,6 +136,7 @@ impl Session {
         } else {
             None
         };
+        lost
     }
 
     /// Begins a transport connection.
@@ -147,8 +152,17 @@ impl Session {
     /// Ends the transport connection with all that it kept; `None` if there is none.
     pub(crate) fn disconnect(&mut self) -> Option<Connection> {
         self.reading = Reading::new(recovery(&self.behavior));
-        self.outbox.clear();
+        self.drop_output();
         self.state.connection.take()
+    }
+
+    /// Nothing of what is queued will be written. What the application has sent stays in the store until the counterparty asks
+    /// for it.
+    pub(crate) fn drop_output(&mut self) {
+        for seq in self.outbox.unwritten().filter_map(application_number) {
+            self.state.keep_back(Unsent { first: seq, last: seq });
+        }
+        self.outbox.clear();
     }
 
     pub(crate) fn is_acceptor(&self) -> bool {
@@ -254,6 +268,16 @@ impl Session {
     }
 }
 
+/// MsgSeqNum of a message that the application sent, as it stands in an outbox; `None` if the session layer wrote it, or if it
+/// is sent again.
+fn application_number(message: &[u8]) -> Option<SeqNum> {
+    let mut fields = message.split(|byte| *byte == SOH);
+    let msg_type = fields.clone().find_map(|field| field.strip_prefix(b"35="))?;
+    let seq = fields.clone().find_map(|field| field.strip_prefix(b"34="))?;
+    let again = fields.any(|field| field == b"43=Y");
+    SeqNum::from_field(seq).ok().filter(|_| !again && !is_admin(msg_type))
+}
+
 const fn recovery(behavior: &Behavior) -> Recovery {
     match behavior.wrong_body_length {
         WrongBodyLength::CostsOneMessage => Recovery::NextMessage,
@@ -303,6 +327,7 @@ mod tests {
             gap: Some(Gap { begin: seq, end: seq, asked: 7, asked_at: Mono(7), replayed: Some(seq) }),
             replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq }),
             request_answered: Some(seq),
+            logout_queued: true,
             logout_waits: Some(seq),
             kept_from: Some(seq),
         };
@@ -329,7 +354,7 @@ mod tests {
     }
 
     /// One change for each field: of what the store keeps, a connection keeps, a logon keeps.
-    const CHANGES: [Change; 21] = [
+    const CHANGES: [Change; 22] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -352,6 +377,7 @@ mod tests {
         |s, o| logon(s).gap = logon(&mut o.clone()).gap,
         |s, o| logon(s).replay = logon(&mut o.clone()).replay,
         |s, o| logon(s).request_answered = logon(&mut o.clone()).request_answered,
+        |s, o| logon(s).logout_queued = logon(&mut o.clone()).logout_queued,
         |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
         |s, o| logon(s).kept_from = logon(&mut o.clone()).kept_from,
     ];

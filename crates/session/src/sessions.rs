@@ -242,6 +242,7 @@ impl Sessions {
     pub fn notify(&mut self, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
         if let Some(session) = table::find_mut(&mut self.table, key) {
             notify(app, session, event);
+            self.lists.note_end(key.index(), session);
         }
     }
 

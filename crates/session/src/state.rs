@@ -12,7 +12,7 @@ use crate::time::{Mono, Now};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct State {
     pub(crate) stored: Stored,
-    /// Messages that were numbered and stored, and never queued for a socket.
+    /// Messages that were numbered and stored, and never written to a socket.
     pub(crate) unsent: Option<Unsent>,
     /// `None` while there is no transport connection.
     pub(crate) connection: Option<Connection>,
@@ -33,7 +33,8 @@ pub(crate) struct Stored {
     pub(crate) attempts: u32,
 }
 
-/// A stretch of numbers whose messages wait for the counterparty to ask, or for a replay to end.
+/// A stretch of numbers whose messages wait for the counterparty to ask, or for a replay to end; or were queued for a socket
+/// that has not taken them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unsent {
     pub(crate) first: SeqNum,
@@ -72,6 +73,8 @@ pub(crate) struct Logon {
     pub(crate) replay: Option<Replay>,
     /// A ResendRequest that came before its turn and was answered at once.
     pub(crate) request_answered: Option<SeqNum>,
+    /// Our Logout, or a part of it, waits for the socket.
+    pub(crate) logout_queued: bool,
     /// A Logout with this number came before its turn; it is answered when the gap is filled.
     pub(crate) logout_waits: Option<SeqNum>,
     /// The first message that was kept back between our Logon and its answer.
@@ -174,10 +177,10 @@ impl State {
         self.unsent.take()
     }
 
-    /// The message with this number is kept back.
-    pub(crate) fn keep_back(&mut self, seq: SeqNum) {
-        let first = self.unsent.map_or(seq, |unsent| unsent.first);
-        self.unsent = Some(Unsent { first, last: seq });
+    /// The messages with these numbers are not on the wire yet.
+    pub(crate) fn keep_back(&mut self, kept: Unsent) {
+        let unsent = self.unsent.unwrap_or(kept);
+        self.unsent = Some(Unsent { first: unsent.first.min(kept.first), last: unsent.last.max(kept.last) });
     }
 
     /// Every number up to `seq` went out, or was gap-filled.
@@ -229,6 +232,7 @@ impl Logon {
             gap: None,
             replay: None,
             request_answered: None,
+            logout_queued: false,
             logout_waits: None,
             kept_from: None,
         }

@@ -120,13 +120,13 @@ impl<'a> Transaction<'a> {
                     session.outbox.committed(position, durable);
                     self.lists.note_commit(n, session);
                     notify_of_commit(self.app, session);
+                    self.lists.note_end(n, session);
                 }
                 Ok(())
             }
             Err(error) => {
-                let now = self.now.mono;
                 self.restore();
-                self.session_mut().halt(now, Halt::StoreFailed(error));
+                self.halt(Halt::StoreFailed(error));
                 Err(Stop)
             }
         }
@@ -140,7 +140,9 @@ impl<'a> Transaction<'a> {
 
     fn restore(&mut self) {
         for n in self.touched.drain(..) {
-            table::opened_mut(self.table, n).rollback(self.now.mono);
+            let session = table::opened_mut(self.table, n);
+            session.rollback(self.now.mono);
+            self.lists.note_end(n, session);
         }
     }
 
@@ -177,13 +179,16 @@ impl<'a> Transaction<'a> {
     }
 
     pub(crate) fn halt(&mut self, halt: Halt) {
-        let now = self.now.mono;
-        self.session_mut().halt(now, halt);
+        let session = table::opened_mut(self.table, self.own);
+        session.halt(self.now.mono, halt);
+        self.lists.note_end(self.own, session);
     }
 
     /// Requests that the connection be closed. The application is notified once the transport has ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
-        self.session_mut().close(end);
+        let session = table::opened_mut(self.table, self.own);
+        session.close(end);
+        self.lists.note_end(self.own, session);
     }
 
     /// Records the inbound message of this transaction.

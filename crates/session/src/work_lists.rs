@@ -70,6 +70,16 @@ impl WorkLists {
         self.awaiting_store = list;
     }
 
+    /// The session in `place` may have been halted, or its connection be to be closed, by a call that its driver made for
+    /// another one: the driver hears of it as of output, or as of a session that can go on.
+    pub(crate) fn note_end(&mut self, place: usize, session: &mut Session) {
+        match &session.state.connection {
+            Some(connection) if connection.end.is_some() => self.note_output(place, session),
+            None if session.halted.is_some() && !self.ready.contains(&place) => self.ready.push(place),
+            _ => {}
+        }
+    }
+
     /// The session in `place` waits for room in another session's outbox.
     pub(crate) fn note_awaiting_room(&mut self, place: usize) {
         if !self.awaiting_room.contains(&place) {

@@ -1,0 +1,345 @@
+//! Calls in an odd order, stores that fail at an odd moment, counterparties that say odd things: what a second look at the
+//! session core has found.
+
+use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
+use fixbolt_journal::{MemoryStore, NoStore};
+use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::{
+    Halt, OpenError, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Unreached,
+    WhileLoggedOff,
+};
+
+const A: SessionKey = SessionKey::new(0, 0, 0);
+const B: SessionKey = SessionKey::new(0, 1, 1);
+
+/// What a [`Faulty`] store is told to do.
+#[derive(Default)]
+struct Faults {
+    /// The session whose records it refuses.
+    refuses: Option<SessionKey>,
+    /// What it does not open.
+    locked: bool,
+    /// Changes what it says it holds.
+    tells: Option<fn(&mut Recovered)>,
+    opened: usize,
+    /// A failure that it notices on its own.
+    fails: Option<SessionKey>,
+}
+
+/// Memory with faults.
+struct Faulty(MemoryStore, Arc<Mutex<Faults>>);
+
+impl Store for Faulty {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        let mut faults = self.1.lock().unwrap();
+        faults.opened += 1;
+        if faults.locked {
+            return Err(StoreError::Locked { place: "test".into(), holder: "a repair".into() });
+        }
+        let mut recovered = self.0.open(key, session)?;
+        if let Some(tell) = faults.tells {
+            tell(&mut recovered);
+        }
+        Ok(recovered)
+    }
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.0.close(session)
+    }
+    fn begin(&mut self) {
+        self.0.begin();
+    }
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        if self.1.lock().unwrap().refuses == Some(session) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        self.0.append(session, record)
+    }
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        self.0.commit()
+    }
+    fn rollback(&mut self) {
+        self.0.rollback();
+    }
+    fn durable(&self) -> Position {
+        self.0.durable()
+    }
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.0.read(session, generation, range)
+    }
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.0.replay(session, visit)
+    }
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        let key = self.1.lock().unwrap().fails.take()?;
+        Some((key, StoreError::Full { place: "test".into() }))
+    }
+}
+
+fn faulty(change: fn(&mut SessionSettings)) -> (Side, Arc<Mutex<Faults>>) {
+    let faults = Arc::new(Mutex::new(Faults::default()));
+    let all = ["A", "B"].map(|name| {
+        let mut settings = settings(name, Role::Acceptor);
+        change(&mut settings);
+        settings
+    });
+    let side = Side::new(Box::new(Faulty(MemoryStore::new(), Arc::clone(&faults))), all.to_vec());
+    (side, faults)
+}
+
+fn over(store: Box<dyn Store>, change: fn(&mut SessionSettings)) -> Side {
+    let mut settings = settings("PEER", Role::Acceptor);
+    change(&mut settings);
+    Side::new(store, vec![settings])
+}
+
+fn logged_on(change: fn(&mut SessionSettings)) -> Side {
+    let mut side = over(Box::new(MemoryStore::new()), change);
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    side
+}
+
+fn keep(settings: &mut SessionSettings) {
+    settings.while_logged_off = WhileLoggedOff::Keep;
+}
+
+fn outputs(side: &mut Side) -> Vec<SessionKey> {
+    std::iter::from_fn(|| side.sessions.next_output()).collect()
+}
+
+fn ready(side: &mut Side) -> Vec<SessionKey> {
+    std::iter::from_fn(|| side.sessions.next_ready()).collect()
+}
+
+/// The answer to a Logout is awaited for LogoutTimeout, whatever else the counterparty asks meanwhile.
+#[test]
+fn a_counterparty_that_goes_on_talking_does_not_put_off_the_end_of_a_logout() {
+    let mut side = logged_on(|_| {});
+    side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
+    assert_eq!(kinds(&side.take(0)), "5");
+    for seq in 2..=5 {
+        side.pass(Duration::from_secs(1));
+        side.say(0, &format!("35=1|34={seq}|112=still there|"));
+    }
+    assert!(side.sessions.wants_close(A), "four seconds after a Logout that nobody answered");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
+}
+
+#[test]
+fn a_logout_behind_a_replay_goes_out_also_if_the_store_keeps_nothing() {
+    let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
+    side.log_on(0, 1, "");
+    while side.send(0, "x", 900).is_ok() {}
+    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    side.hear(0, &bytes);
+    side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
+    let out = side.take(0);
+    assert!(out.last().unwrap().contains("|35=5|"), "{:?}", out.last());
+}
+
+#[test]
+fn a_logout_that_was_sent_before_is_not_answered_when_its_turn_comes() {
+    let mut side = logged_on(|_| {});
+    let time = side.time();
+    assert_eq!(kinds(&side.say(0, &format!("35=5|34=3|43=Y|122={time}|"))), "2");
+    assert_eq!(kinds(&side.say(0, "35=0|34=2|")), "");
+    assert_eq!(side.sessions.phase(A), Phase::LoggedOn);
+    assert_eq!(side.sessions.numbers(A).unwrap().0, SeqNum(4));
+}
+
+#[test]
+fn a_number_that_cannot_be_set_halts_nothing() {
+    let mut side = logged_on(|_| {});
+    for numbers in [(None, Some(SeqNum::MAX)), (Some(SeqNum::MAX), None), (Some(SeqNum::ZERO), None)] {
+        let set = side.sessions.set_numbers(side.now, A, numbers, "typing error", &mut side.desk);
+        assert!(matches!(set, Err(SendError::Application(_))), "{set:?}");
+        assert_eq!((side.sessions.halted(A), side.sessions.wants_close(A)), (None, false));
+    }
+}
+
+fn poisoned(side: &mut Side) {
+    side.desk.mood = Mood::Fails;
+    for _ in 0..3 {
+        let (next_in, _) = side.sessions.numbers(A).unwrap();
+        side.log_on(0, next_in.0 + u64::from(next_in == SeqNum(2)), "");
+        side.say(0, "35=D|34=2|11=a|");
+        side.disconnect(0);
+    }
+    side.desk.mood = Mood::Done;
+    assert!(matches!(side.sessions.halted(A), Some(Halt::PoisonMessage { seq: SeqNum(2), .. })));
+}
+
+#[test]
+fn skipping_a_poison_message_does_not_take_back_what_an_operator_has_set() {
+    let (mut side, _) = faulty(|_| {});
+    poisoned(&mut side);
+    side.sessions.set_numbers(side.now, A, (Some(SeqNum(10)), None), "by hand", &mut side.desk).unwrap();
+    side.sessions.skip(side.now, A, &mut side.desk).unwrap();
+    assert_eq!(side.sessions.numbers(A).unwrap().0, SeqNum(10));
+}
+
+#[test]
+fn a_store_that_can_go_on_does_not_end_the_halt_of_a_poison_message() {
+    let (mut side, faults) = faulty(|_| {});
+    poisoned(&mut side);
+    faults.lock().unwrap().refuses = Some(A);
+    assert!(side.sessions.skip(side.now, A, &mut side.desk).is_err());
+    assert!(matches!(side.sessions.halted(A), Some(Halt::StoreFailed(_))));
+    faults.lock().unwrap().refuses = None;
+    let resumed = side.sessions.resume(side.now, A, &mut side.desk);
+    assert!(matches!(resumed, Err(OpenError::Halted(Halt::PoisonMessage { .. }))), "{resumed:?}");
+    assert_eq!(side.sessions.next_deadline(A), None);
+    side.sessions.skip(side.now, A, &mut side.desk).unwrap();
+    assert!(side.sessions.can_connect(A));
+}
+
+#[test]
+fn a_store_that_is_locked_by_a_repair_is_tried_again_later_and_later() {
+    let (mut side, faults) = faulty(keep);
+    side.log_on(0, 1, "");
+    faults.lock().unwrap().refuses = Some(A);
+    assert!(side.send(0, "a", 1).is_err());
+    side.disconnect(0);
+    *faults.lock().unwrap() = Faults { locked: true, ..Faults::default() };
+    for _ in 0..10 {
+        let at = side.sessions.next_deadline(A).unwrap();
+        side.pass(at - side.now.mono);
+        side.tick(0, &[]);
+        assert!(side.sessions.next_deadline(A).unwrap() > side.now.mono);
+        // Nothing that is asked of it meanwhile reaches the closed store.
+        assert_eq!(side.send(0, "a", 1), Err(SendError::Unavailable));
+        assert!(side.sessions.log_out(side.now, A, "", &mut side.desk).is_err());
+        assert!(side.sessions.skip(side.now, A, &mut side.desk).is_err());
+        let set = side.sessions.set_numbers(side.now, A, (None, Some(SeqNum(9))), "", &mut side.desk);
+        assert_eq!(set, Err(SendError::Unavailable));
+        side.sessions.show_store(side.now, A, &mut side.desk);
+        side.sessions.connected(side.now, A, &mut side.desk);
+        assert_eq!(side.disconnect(0), None);
+        let to_it = side.sessions.act(side.now, B, &mut side.desk, |turn| report(turn.to(A).unwrap(), b"x"));
+        assert_eq!(to_it, Err(SendError::Unavailable));
+    }
+    assert_eq!(faults.lock().unwrap().opened, 10);
+    faults.lock().unwrap().locked = false;
+    side.sessions.resume(side.now, A, &mut side.desk).unwrap();
+    assert_eq!(side.sessions.next_deadline(A), None);
+    assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
+}
+
+#[test]
+fn what_waited_is_told_as_not_reached_when_the_store_comes_back_with_new_numbers() {
+    let (mut side, faults) = faulty(keep);
+    side.send(0, "a", 1).unwrap();
+    side.send(0, "b", 1).unwrap();
+    faults.lock().unwrap().refuses = Some(A);
+    assert!(side.send(0, "c", 1).is_err());
+    // Somebody has reset it meanwhile.
+    *faults.lock().unwrap() = Faults {
+        tells: Some(|recovered| {
+            *recovered = Recovered { generation: Generation(1), ..Recovered::default() };
+        }),
+        ..Faults::default()
+    };
+    side.sessions.resume(side.now, A, &mut side.desk).unwrap();
+    assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
+}
+
+#[test]
+fn a_session_that_another_ones_transaction_halts_is_named_to_its_driver() {
+    let (mut side, faults) = faulty(keep);
+    side.log_on(0, 1, "");
+    side.log_on(1, 1, "");
+    side.take(0);
+    side.take(1);
+    outputs(&mut side);
+    faults.lock().unwrap().refuses = Some(B);
+    let both = |side: &mut Side| {
+        side.sessions.act(side.now, A, &mut side.desk, |turn| report(turn.to(B).unwrap(), b"x"))
+    };
+    assert!(both(&mut side).is_err());
+    assert!(side.sessions.wants_close(B));
+    assert_eq!(outputs(&mut side), [B], "its connection is to be closed");
+    side.disconnect(1);
+    faults.lock().unwrap().refuses = None;
+    side.sessions.resume(side.now, B, &mut side.desk).unwrap();
+    // Without a connection it has a deadline that it did not have before.
+    faults.lock().unwrap().refuses = Some(B);
+    assert!(both(&mut side).is_err());
+    assert!(side.sessions.next_deadline(B).is_some());
+    assert_eq!(ready(&mut side), [B]);
+}
+
+#[test]
+fn a_store_that_fails_on_its_own_is_tried_again_also_without_a_connection() {
+    let (mut side, faults) = faulty(keep);
+    faults.lock().unwrap().fails = Some(B);
+    side.sessions.store_advanced(side.now, &mut side.desk);
+    assert_eq!(ready(&mut side), [B]);
+    assert!(!side.sessions.can_connect(B));
+    let at = side.sessions.next_deadline(B).unwrap();
+    side.pass(at - side.now.mono);
+    side.tick(1, &[]);
+    assert!(side.sessions.can_connect(B));
+    assert_eq!(side.sessions.next_deadline(B), None);
+}
+
+/// Both sides log out at the same time, ours still behind a replay: the counterparty gets ours before the connection ends.
+#[test]
+fn logouts_that_cross_during_a_replay_are_both_sent() {
+    let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
+    for _ in 0..100 {
+        side.send(0, "x", 900).unwrap();
+        side.take(0);
+    }
+    let bytes = side.wire(0, "35=2|34=2|7=1|16=0|");
+    side.hear(0, &bytes);
+    side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
+    let bytes = side.wire(0, "35=5|34=3|");
+    side.hear(0, &bytes);
+    let out = kinds(&side.take(0));
+    assert!(out.ends_with('5') && out.matches('5').count() == 1, "{out}");
+    assert_eq!(side.sessions.phase(A), Phase::LogoutAnswered);
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
+}
+
+#[test]
+fn a_session_whose_application_panics_outside_its_own_calls_is_named_to_its_driver() {
+    let mut side = logged_on(|_| {});
+    side.take(0);
+    outputs(&mut side);
+    let _: Result<(), _> = side.sessions.act(side.now, A, &mut side.desk, |_| panic!("application bug"));
+    assert!(side.sessions.wants_close(A));
+    assert_eq!(outputs(&mut side), [A]);
+    let mut side = logged_on(|_| {});
+    side.take(0);
+    outputs(&mut side);
+    side.desk.panic_in = "on_event";
+    side.sessions.notify(A, &fixbolt_session::Event::Resumed, &mut side.desk);
+    assert!(side.sessions.wants_close(A));
+    assert_eq!(outputs(&mut side), [A]);
+}
+
+#[test]
+fn messages_that_no_socket_took_are_told_as_not_reached_when_the_numbers_are_reset() {
+    let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
+    side.take(0);
+    side.send(0, "a", 1).unwrap();
+    side.take(0);
+    for id in ["b", "c"] {
+        side.send(0, id, 1).unwrap();
+    }
+    side.disconnect(0);
+    assert_eq!(side.desk.unreached, [(SeqNum(3), SeqNum(4), Unreached::Reset)]);
+}
