@@ -86,6 +86,11 @@ fn carry_out(
             tx.close(end);
             Err(Stop)
         }
+        Reaction::CloseNoted(end, note) => {
+            tx.notify(&Event::Note(&note));
+            tx.close(end);
+            Err(Stop)
+        }
         Reaction::Answer(answer) => {
             self::answer(tx, header, message, answer)?;
             progress(tx)

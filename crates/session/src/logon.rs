@@ -38,6 +38,9 @@ pub(crate) fn first_message<'m>(
         msg_type::LOGOUT if !session.is_acceptor() => {
             let text = message.get(tag::TEXT).unwrap_or(b"no Text");
             let note = format!("the logon was refused: {}", text.escape_ascii());
+            if header.seq != Some(session.state.stored.next_in) {
+                return Some(Reaction::CloseNoted(SessionEnd::LoggedOutByPeer, note));
+            }
             let then = Then::Close(SessionEnd::LoggedOutByPeer);
             Some(Answer { then, told: Told::Note(note), ..Answer::take() }.into())
         }

@@ -25,6 +25,9 @@ impl Sessions {
     /// repaired, and the application is shown what it holds. A poison message is not ended by this, but by [`Sessions::skip`]
     /// or [`Sessions::retry`].
     ///
+    /// A store that comes back with lower numbers than the session had gets these, with a record that says so: no number is
+    /// used twice, and the messages in between are told as given up.
+    ///
     /// # Errors
     /// [`OpenError`]; the session stands still, as before or because of what its store holds.
     pub fn resume(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
@@ -42,10 +45,10 @@ impl Sessions {
         }
         let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
         session.store_is_open = true;
-        let (known, found) = (session.state.stored, (recovered.generation, recovered.next_out));
-        let less = found < (known.generation, known.next_out);
+        let known = session.state.stored;
         let damage = recovered.damage.clone().or_else(|| {
-            less.then(|| format!("NextNumOut is {}, but {} was used", found.1, known.next_out.previous()))
+            let older = recovered.generation < known.generation;
+            older.then(|| "the store has lost a reset of the sequence numbers".to_owned())
         });
         if let Some(reason) = damage {
             let halt = Halt::StoreDamaged { reason };
@@ -59,6 +62,9 @@ impl Sessions {
             let event = Event::Unreached { begin: lost.first, end: lost.last, why: Unreached::Reset };
             notify(app, session, &event);
         }
+        if session.halted.is_none() && recovered.generation == known.generation {
+            self.raise_numbers(now, key, known.next_in, known.next_out, app);
+        }
         self.begin_work(now, key, &recovered, app);
         let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         if let Some(halt) = &session.halted {
@@ -66,6 +72,31 @@ impl Sessions {
         }
         notify(app, session, &Event::Resumed);
         Ok(())
+    }
+
+    /// Neither number goes below what the session had: what the store has lost is passed over.
+    fn raise_numbers(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        next_in: SeqNum,
+        next_out: SeqNum,
+        app: &mut dyn Application,
+    ) {
+        let Some((found_in, found_out)) = self.numbers(key) else { return };
+        if found_in >= next_in && found_out >= next_out {
+            return;
+        }
+        let why = "resumed: the store held lower numbers than the session had";
+        let raised = self.change(now, key, why, app, |session| {
+            let stored = &mut session.state.stored;
+            stored.next_in = stored.next_in.max(next_in);
+            stored.next_out = stored.next_out.max(next_out);
+        });
+        // A store that refuses has halted the session.
+        if raised.is_ok() && found_out < next_out {
+            self.notify(key, &Event::NumbersGivenUp { begin: found_out, end: next_out.previous() }, app);
+        }
     }
 
     /// Tries a store that failed again, if it is time.

@@ -15,6 +15,8 @@ pub(crate) enum Reaction<'m> {
     Ignore(Option<Event<'m>>),
     /// The connection is closed without a word.
     Close(SessionEnd),
+    /// The same; the application hears why.
+    CloseNoted(SessionEnd, String),
     /// The message is recorded and acted on in one transaction.
     Answer(Answer<'m>),
     /// Numbers are missing in front of the message.

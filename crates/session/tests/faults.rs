@@ -1,12 +1,14 @@
 //! Faults that a session once had, and their neighbors: each is told as a counterparty and an application would see it.
 
+use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
-use fixbolt_session::store::Store;
+use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
     SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc, WhileLoggedOff,
@@ -402,4 +404,87 @@ fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
     assert_eq!(side.sessions.numbers(third), Some((SeqNum(2), SeqNum(2))));
     let id = SessionId::new("FIX.4.4", "US", "PEER").unwrap();
     assert_eq!(side.sessions.find(&id), Some(third));
+}
+
+/// Memory that refuses while it is told to, and forgets everything when it is closed.
+struct Frail {
+    inner: MemoryStore,
+    refuses: Arc<AtomicBool>,
+}
+
+impl Store for Frail {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        if self.refuses.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        self.inner.open(key, session)
+    }
+    fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
+        self.inner = MemoryStore::new();
+        Ok(())
+    }
+    fn begin(&mut self) {
+        self.inner.begin();
+    }
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        if self.refuses.load(Ordering::Relaxed) {
+            return Err(StoreError::Full { place: "test".into() });
+        }
+        self.inner.append(session, record)
+    }
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        self.inner.commit()
+    }
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+    fn durable(&self) -> Position {
+        self.inner.durable()
+    }
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.inner.read(session, generation, range)
+    }
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.replay(session, visit)
+    }
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        None
+    }
+}
+
+#[test]
+fn a_store_that_failed_is_tried_again_by_itself_and_its_numbers_never_go_down() {
+    let refuses = Arc::new(AtomicBool::new(false));
+    let mut side = over(Box::new(Frail { inner: MemoryStore::new(), refuses: Arc::clone(&refuses) }), |_| {});
+    side.log_on(0, 1, "");
+    assert_eq!(orders(&mut side, 2..=4), "888");
+    refuses.store(true, Ordering::Relaxed);
+    side.say(0, "35=D|34=5|11=x|");
+    assert!(side.sessions.halted(KEY).is_some() && side.sessions.wants_close(KEY));
+    side.disconnect(0);
+    // Without a connection: after one second, then two, then four.
+    for wait in [1, 2, 4] {
+        let due = side.sessions.next_deadline(KEY).unwrap();
+        assert_eq!(due, side.now.mono + Duration::from_secs(wait));
+        side.pass(due - side.now.mono);
+        side.tick(0, &[]);
+        assert!(side.sessions.halted(KEY).is_some());
+    }
+    refuses.store(false, Ordering::Relaxed);
+    assert_eq!(side.sessions.resume(side.now, KEY, &mut side.desk), Ok(()));
+    assert_eq!((side.sessions.halted(KEY), side.sessions.next_deadline(KEY)), (None, None));
+    assert_eq!(numbers(&side), (5, 5), "the store came back empty");
+    // The counterparty asks for what the store has lost, and gets gap fills.
+    assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
+    let out = side.say(0, "35=2|34=6|7=2|16=0|");
+    assert!(kinds(&out) == "4" && out[0].contains("|34=2|") && out[0].contains("|36=6|"), "{out:?}");
 }
