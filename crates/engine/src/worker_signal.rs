@@ -82,6 +82,11 @@ impl WorkerSignal {
         }
     }
 
+    /// How many sessions [`WorkerSignal::next_ready`] would name now.
+    pub(crate) fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
     /// The next session whose application has asked for its message.
     pub(crate) fn next_ready(&self) -> Option<SessionKey> {
         self.ready.pop()

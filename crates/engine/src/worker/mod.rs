@@ -182,10 +182,13 @@ impl Worker {
         self.driver.connections.remove_closed(self.poll.registry());
     }
 
-    /// Calls the sessions whose applications have asked for it.
+    /// Calls the sessions whose applications have asked for it. What is asked for meanwhile is done in the next cycle: an
+    /// application that asks each time it is called keeps nobody else waiting.
     fn wake_ready(&mut self, app: &mut dyn Application) {
-        while let Some(session) = self.signal.next_ready() {
-            self.driver.wake(session, &mut self.cycle, app);
+        for _ in 0..self.signal.ready() {
+            if let Some(session) = self.signal.next_ready() {
+                self.driver.wake(session, &mut self.cycle, app);
+            }
         }
         if self.signal.take_lost_ready() {
             self.driver.wake_blocked(&mut self.cycle, app);
