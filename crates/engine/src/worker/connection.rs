@@ -32,6 +32,8 @@ pub(crate) struct Connection {
     pub(crate) readable: bool,
     /// The counterparty has closed its direction: read until the end shows.
     pub(crate) read_closed: bool,
+    /// The counterparty has reset it, or the network has lost it.
+    pub(crate) broken: bool,
     /// The socket may take bytes.
     pub(crate) writable: bool,
     /// Whether it is in the list of connections that are ready.
@@ -87,6 +89,7 @@ impl Connection {
             received: ReceiveBuffer::new(PENDING_CAPACITY),
             readable: false,
             read_closed: false,
+            broken: false,
             writable: false,
             queued: false,
         }

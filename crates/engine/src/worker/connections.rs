@@ -78,6 +78,7 @@ impl Connections {
         let Some(connection) = self.get_mut(slot) else { return };
         connection.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         connection.read_closed |= event.is_read_closed() || event.is_error();
+        connection.broken |= event.is_error();
         connection.writable |= event.is_writable();
         self.mark_ready(slot);
     }

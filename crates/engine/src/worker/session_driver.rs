@@ -112,11 +112,16 @@ impl SessionDriver {
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) {
-        if !self.sessions.is_blocked(key) {
-            let Some(connection) = self.connections.get_mut(slot) else { return };
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        if self.sessions.is_blocked(key) {
+            // What it has not taken is asked for again; it must not keep the session from its next connection.
+            if connection.broken {
+                return self.disconnect(key, cycle, app);
+            }
+        } else {
             match connection.receive() {
                 Received::Bytes => self.process_received(slot, key, cycle, app),
-                Received::Nothing => {}
+                Received::Nothing => self.follow_up(slot, key, cycle),
                 Received::End => return self.disconnect(key, cycle, app),
             }
         }
@@ -185,19 +190,27 @@ impl SessionDriver {
         }
     }
 
-    /// After a session was called: its next deadline, its wish to close, whether to read on.
+    /// After a session was called: its wish to close, whether to read on, its next deadline.
     fn follow_up(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
-        self.note_deadline(key, cycle);
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if self.sessions.wants_close(key) {
             self.begin_closing(slot, key, cycle);
             self.sessions.note_output(key);
         } else if connection.readable {
-            if !self.sessions.is_blocked(key) {
+            if connection.broken || !self.sessions.is_blocked(key) {
                 self.connections.mark_ready(slot);
             }
         } else if connection.received.filled().is_empty() {
             self.sessions.drained(cycle.now, key);
+        }
+        // The session's deadline depends on whether its transport was read empty.
+        self.note_deadline(key, cycle);
+    }
+
+    /// After a call that read nothing and failed: a session that was halted or is to be closed is looked at in this cycle.
+    fn note_end(&mut self, key: SessionKey) {
+        if self.sessions.wants_close(key) || self.sessions.halted(key).is_some() {
+            self.sessions.note_output(key);
         }
     }
 
@@ -253,6 +266,7 @@ impl SessionDriver {
         app: &mut dyn Application,
     ) {
         self.sessions.notify(key, &Event::NotSent { ticket, why }, app);
+        self.note_end(key);
     }
 
     /// Has the session's output written at the end of the cycle, and its connection closed if that is all it waits for.
@@ -280,7 +294,11 @@ impl SessionDriver {
 
     /// Writes what the store has released, once. Returns whether the socket took any bytes.
     fn write(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
-        let Some(slot) = self.table[key].connection else { return false };
+        let Some(slot) = self.table[key].connection else {
+            // It was halted, and has a deadline without a connection, too.
+            self.note_deadline(key, cycle);
+            return false;
+        };
         if self.sessions.wants_close(key) {
             self.begin_closing(slot, key, cycle);
         }
@@ -364,10 +382,12 @@ impl SessionDriver {
         cycle: &Cycle,
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
-        match resolution {
+        let resolved = match resolution {
             PoisonResolution::Skip => self.sessions.skip(cycle.now, key, app),
             PoisonResolution::Retry => self.sessions.retry(cycle.now, key, app),
-        }
+        };
+        self.note_end(key);
+        resolved
     }
 
     /// Continues a session that is halted for another reason.
