@@ -5,15 +5,17 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Tag};
 use fixbolt::journal::MemoryStore;
 use fixbolt::session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt::session::{
-    Application, Delivery, Event, Role, SendError, SessionId, SessionKey, SessionSettings, Turn, WorkerWaker,
+    Application, Delivery, Event, LogonDecision, Resume, Role, SendError, SessionId, SessionKey,
+    SessionSettings, Turn, WorkerWaker,
 };
 
 /// A loopback address with a port that the system chooses.
@@ -159,6 +161,54 @@ impl Log {
     }
 }
 
+/// A [`Recorder`] of which a test replaces a callback.
+pub struct Scripted {
+    pub recorder: Recorder,
+    /// `None` leaves the message to the recorder.
+    pub message: OnMessage,
+    pub logon: Box<dyn FnMut(Message<'_>) -> LogonDecision + Send>,
+    pub resume: Box<dyn FnMut() + Send>,
+}
+
+type OnMessage = Box<dyn FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, SendError>> + Send>;
+
+impl Scripted {
+    pub fn venue() -> (Self, Log) {
+        let (recorder, log) = Recorder::venue();
+        let logon = Box::new(|_: Message<'_>| LogonDecision::Accept);
+        (Self { recorder, message: Box::new(|_, _| None), logon, resume: Box::new(|| ()) }, log)
+    }
+
+    /// A venue that does this with a message first.
+    pub fn on_message(
+        message: impl FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, SendError>> + Send + 'static,
+    ) -> (Self, Log) {
+        let (app, log) = Self::venue();
+        (Self { message: Box::new(message), ..app }, log)
+    }
+}
+
+impl Application for Scripted {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        match (self.message)(message, turn) {
+            Some(done) => done,
+            None => self.recorder.on_message(message, turn),
+        }
+    }
+
+    fn on_logon(&mut self, _: SessionKey, logon: Message<'_>) -> LogonDecision {
+        (self.logon)(logon)
+    }
+
+    fn on_resume(&mut self, _: SessionKey, _: &mut Resume<'_>) {
+        (self.resume)();
+    }
+
+    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+        self.recorder.on_event(session, event);
+    }
+}
+
 /// A store that takes so many records and is full then.
 pub struct FullStore {
     inner: MemoryStore,
@@ -232,6 +282,154 @@ impl Store for FullStore {
     }
 }
 
+/// What a test does to a [`SteeredStore`] from outside.
+#[derive(Default)]
+pub struct Steering {
+    /// The records of this session are refused, and its store is not opened.
+    refused: Mutex<Option<SessionId>>,
+    /// The store notices by itself that the session's storage is gone.
+    failing: Mutex<Option<SessionId>>,
+    waker: Mutex<Option<Arc<dyn WorkerWaker>>>,
+    /// Nothing is acknowledged meanwhile.
+    pub holds: AtomicBool,
+    acknowledged: AtomicU64,
+}
+
+impl Steering {
+    pub fn refuse(&self, session: &SessionId) {
+        *self.refused.lock().unwrap() = Some(session.clone());
+    }
+
+    pub fn allow(&self) {
+        *self.refused.lock().unwrap() = None;
+    }
+
+    pub fn fail(&self, session: &SessionId) {
+        *self.failing.lock().unwrap() = Some(session.clone());
+        self.ring();
+    }
+
+    fn ring(&self) {
+        if let Some(waker) = &*self.waker.lock().unwrap() {
+            waker.store_advanced();
+        }
+    }
+
+    fn check(&self, session: &SessionId) -> Result<(), StoreError> {
+        if self.refused.lock().unwrap().as_ref() == Some(session) {
+            return Err(StoreError::Full { place: "test disk".to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// A store that refuses and fails when the test says so. One that acknowledges late does so from a thread of its own.
+pub struct SteeredStore {
+    inner: MemoryStore,
+    steering: Arc<Steering>,
+    sessions: Vec<(SessionKey, SessionId)>,
+    commits: Option<Sender<Position>>,
+}
+
+impl SteeredStore {
+    pub fn new() -> (Self, Arc<Steering>) {
+        let steering = Arc::new(Steering::default());
+        let store = Self {
+            inner: MemoryStore::new(),
+            steering: Arc::clone(&steering),
+            sessions: Vec::new(),
+            commits: None,
+        };
+        (store, steering)
+    }
+
+    pub fn late() -> (Self, Arc<Steering>) {
+        let (mut store, steering) = Self::new();
+        let (commits, committed) = channel::<Position>();
+        store.commits = Some(commits);
+        let thread = Arc::clone(&steering);
+        std::thread::spawn(move || {
+            for position in committed {
+                while thread.holds.load(Ordering::SeqCst) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                thread.acknowledged.store(position.0, Ordering::SeqCst);
+                thread.ring();
+            }
+        });
+        (store, steering)
+    }
+}
+
+impl Store for SteeredStore {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.steering.check(session)?;
+        self.sessions.push((key, session.clone()));
+        self.inner.open(key, session)
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        *self.steering.waker.lock().unwrap() = Some(waker);
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.sessions.retain(|(key, _)| *key != session);
+        self.inner.close(session)
+    }
+
+    fn begin(&mut self) {
+        self.inner.begin();
+    }
+
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        let (_, id) = self.sessions.iter().find(|(key, _)| *key == session).expect("the session is open");
+        self.steering.check(id)?;
+        self.inner.append(session, record)
+    }
+
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        let position = self.inner.commit()?;
+        if let Some(commits) = &self.commits {
+            commits.send(position).unwrap();
+        }
+        Ok(position)
+    }
+
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+
+    fn durable(&self) -> Position {
+        if self.commits.is_some() {
+            return Position(self.steering.acknowledged.load(Ordering::SeqCst));
+        }
+        self.inner.durable()
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.inner.read(session, generation, range)
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.replay(session, visit)
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        let id = self.steering.failing.lock().unwrap().take()?;
+        let (key, _) = self.sessions.iter().find(|(_, open)| *open == id)?;
+        Some((*key, StoreError::Full { place: "test disk".to_owned() }))
+    }
+}
+
 /// A counterparty written by hand.
 pub struct Peer {
     pub stream: TcpStream,
@@ -282,6 +480,21 @@ impl Peer {
         ))
     }
 
+    /// An order of so many bytes.
+    pub fn order_of(&mut self, bytes: usize) -> Vec<u8> {
+        let seq = self.seq;
+        let fill = bytes - self.message("D", "11=large|58=x").len();
+        // The digits of BodyLength take some of the bytes.
+        for digits in 0..8 {
+            self.seq = seq;
+            let order = self.message("D", &format!("11=large|58=x{}", "x".repeat(fill - digits)));
+            if order.len() == bytes {
+                return order;
+            }
+        }
+        panic!("no order has {bytes} bytes");
+    }
+
     pub fn send(&mut self, msg_type: &str, fields: &str) {
         let bytes = self.message(msg_type, fields);
         self.stream.write_all(&bytes).unwrap();
@@ -316,6 +529,17 @@ impl Peer {
                 Err(error) => panic!("reading: {error}"),
             }
         }
+    }
+
+    /// Nothing has come for a moment.
+    pub fn hears_nothing(&mut self) {
+        self.stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let error = self.stream.read(&mut [0; 1]).expect_err("something came");
+        assert!(
+            matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut),
+            "{error}"
+        );
+        self.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     }
 
     /// The connection is closed, and nothing was said before.

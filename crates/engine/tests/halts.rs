@@ -1,0 +1,455 @@
+//! Each state in which a session stands still ends without a restart, and meanwhile the other sessions go on.
+
+mod support;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
+use fixbolt::session::store::StoreError;
+use fixbolt::session::{
+    Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
+};
+use fixbolt::{Engine, EngineBuilder, Initiation, Sender};
+use support::*;
+
+fn bystander() -> SessionSettings {
+    SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor)
+}
+
+fn full() -> StoreError {
+    StoreError::Full { place: "test disk".to_owned() }
+}
+
+/// The session under test and another one, over a store that the test steers.
+fn steered(settings: SessionSettings) -> (EngineBuilder, Arc<Steering>) {
+    let (store, steering) = SteeredStore::new();
+    let builder = Engine::builder().accept(anywhere(), settings).accept(anywhere(), bystander());
+    (builder.store(Box::new(store)), steering)
+}
+
+/// A counterparty whose session goes on whatever happens to the other one.
+fn other(engine: &Engine<Scripted>) -> Peer {
+    let mut peer = Peer::connect(engine.addresses()[0]).named("OTHER", "VENUE");
+    peer.log_on();
+    peer
+}
+
+fn goes_on(peer: &mut Peer) {
+    peer.send("D", "11=fine");
+    assert!(peer.receive().contains("|11=fine|"));
+}
+
+fn order(sender: &mut Sender, cl_ord_id: &str) {
+    let mut draft = sender.draft(MsgType::new(b"D"));
+    draft.writer().bytes(Key::new(11), cl_ord_id.as_bytes());
+    draft.send().unwrap();
+}
+
+fn resumed(log: &Log) {
+    log.wait(|seen| *seen == Seen::Other("Resumed".to_owned()));
+}
+
+/// The loop waits for something: it does not run as fast as it can.
+fn rests<A>(engine: &Engine<A>) {
+    let cycles = engine.cycles();
+    std::thread::sleep(Duration::from_millis(500));
+    let cycles = engine.cycles() - cycles;
+    assert!(cycles < 50, "{cycles} cycles in half a second");
+}
+
+fn without_noise<R>(act: impl FnOnce() -> R) -> R {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = act();
+    std::panic::set_hook(hook);
+    result
+}
+
+#[test]
+fn a_session_whose_store_refused_goes_on_once_the_store_can_again() {
+    let (builder, steering) = steered(acceptor());
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    let mut bystander = other(&venue);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    goes_on(&mut peer);
+    steering.refuse(&acceptor().id);
+    peer.send("D", "11=lost");
+    assert_eq!(peer.try_receive(), None);
+    assert!(log.ended().contains("StoreFailed"));
+    goes_on(&mut bystander);
+    assert_eq!(venue.resume(&acceptor().id), Err(OpenError::Store(full())));
+    let mut refused = Peer::connect(venue.addresses()[0]);
+    refused.seq = 3;
+    refused.send("A", "98=0|108=30");
+    refused.closed_silently();
+    goes_on(&mut bystander);
+    rests(&venue);
+    steering.allow();
+    assert_eq!(venue.resume(&acceptor().id), Ok(()));
+    resumed(&log);
+    assert_eq!(venue.resume(&acceptor().id), Ok(()), "it is not halted: nothing is to be done");
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 3;
+    peer.log_on();
+    goes_on(&mut peer);
+    goes_on(&mut bystander);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_store_that_refused_is_tried_again_without_being_asked() {
+    let (builder, steering) = steered(acceptor());
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    let mut bystander = other(&venue);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    steering.refuse(&acceptor().id);
+    peer.send("D", "11=lost");
+    assert!(log.ended().contains("StoreFailed"));
+    steering.allow();
+    resumed(&log);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 2;
+    peer.log_on();
+    goes_on(&mut peer);
+    goes_on(&mut bystander);
+    rests(&venue);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_store_that_refuses_for_longer_is_tried_again_and_again() {
+    let (builder, steering) = steered(acceptor());
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    steering.refuse(&acceptor().id);
+    peer.send("D", "11=lost");
+    assert!(log.ended().contains("StoreFailed"));
+    // The first try finds it as it was.
+    let cycles = venue.cycles();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(venue.cycles() - cycles < 100, "the loop spins");
+    steering.allow();
+    resumed(&log);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_initiator_whose_store_refused_connects_again_by_itself() {
+    let (app, _venue_log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    let (store, steering) = SteeredStore::new();
+    let (app, log) = Recorder::trader();
+    let mut session = Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
+    session.reconnect_interval = Duration::from_millis(20);
+    let trader = Engine::builder().connect(session).store(Box::new(store)).start(app).unwrap();
+    log.logged_on();
+    steering.refuse(&initiator().id);
+    let mut sender = trader.sender(&initiator().id).unwrap();
+    order(&mut sender, "lost");
+    assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
+    assert!(log.ended().contains("StoreFailed"));
+    steering.allow();
+    resumed(&log);
+    log.logged_on();
+    order(&mut sender, "next");
+    assert_eq!(log.message(), "next");
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_store_that_fails_by_itself_ends_the_connection_and_is_tried_again() {
+    let (builder, steering) = steered(acceptor());
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    let mut bystander = other(&venue);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("A", "98=0|108=0");
+    assert!(peer.receive().contains("|35=A|"));
+    steering.fail(&acceptor().id);
+    assert_eq!(peer.try_receive(), None);
+    assert!(log.ended().contains("StoreFailed"));
+    resumed(&log);
+    goes_on(&mut bystander);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 2;
+    peer.log_on();
+    goes_on(&mut peer);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_store_that_fails_while_nobody_is_connected_is_tried_again_too() {
+    let (builder, steering) = steered(acceptor());
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    steering.fail(&acceptor().id);
+    log.wait(|seen| matches!(seen, Seen::Other(text) if text.contains("the store failed")));
+    resumed(&log);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    goes_on(&mut peer);
+    rests(&venue);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_message_of_another_thread_that_the_store_refuses_ends_the_connection_at_once() {
+    let (builder, steering) = steered(acceptor());
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    // No heartbeat will have the session looked at.
+    peer.send("A", "98=0|108=0");
+    assert!(peer.receive().contains("|35=A|"));
+    log.logged_on();
+    steering.refuse(&acceptor().id);
+    order(&mut venue.sender(&acceptor().id).unwrap(), "lost");
+    assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
+    assert_eq!(peer.try_receive(), None);
+    assert!(log.ended().contains("StoreFailed"));
+    steering.allow();
+    resumed(&log);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_message_kept_while_logged_off_that_the_store_refuses_does_not_halt_the_session_for_good() {
+    let mut settings = acceptor();
+    settings.while_logged_off = WhileLoggedOff::Keep;
+    let (builder, steering) = steered(settings);
+    let (app, log) = Scripted::venue();
+    let venue = builder.start(app).unwrap();
+    steering.refuse(&acceptor().id);
+    order(&mut venue.sender(&acceptor().id).unwrap(), "lost");
+    assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
+    steering.allow();
+    resumed(&log);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_later() {
+    let (builder, steering) = steered(acceptor());
+    let mut target: Option<SessionKey> = None;
+    // An order of the bystander is passed on to the session that logged on first.
+    let (app, log) = Scripted::on_message(move |message, turn| {
+        let Some(key) = target else {
+            target = Some(turn.session());
+            return None;
+        };
+        if turn.session() == key || message.get(Tag::new(11)) != Some(b"pass on") {
+            return None;
+        }
+        if let Some(handle) = turn.to(key) {
+            let mut draft = handle.draft(MsgType::new(b"D"));
+            draft.writer().bytes(Key::new(11), b"passed on");
+            match draft.send() {
+                // It cannot be reached: the order is answered all the same.
+                Ok(_) | Err(SendError::Unavailable) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        None
+    });
+    let venue = builder.start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.send("A", "98=0|108=0");
+    assert!(peer.receive().contains("|35=A|"));
+    goes_on(&mut peer);
+    let mut bystander = other(&venue);
+    steering.refuse(&acceptor().id);
+    bystander.send("D", "11=pass on");
+    assert!(bystander.receive().contains("|11=pass on|"));
+    assert_eq!(peer.try_receive(), None);
+    assert!(log.ended().contains("StoreFailed"));
+    steering.allow();
+    resumed(&log);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 3;
+    peer.log_on();
+    bystander.send("D", "11=pass on");
+    assert!(peer.receive().contains("|11=passed on|"));
+    venue.stop().unwrap();
+}
+
+/// The application hides that the store refused and fails itself: two reasons to halt, one after the other.
+#[test]
+fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
+    let mut settings = acceptor();
+    settings.poison_attempts = 1;
+    let (builder, steering) = steered(settings);
+    let steer = Arc::clone(&steering);
+    let (app, log) = Scripted::on_message(move |message, turn| {
+        (message.get(Tag::new(11)) == Some(b"bad")).then(|| {
+            steer.refuse(&acceptor().id);
+            let mut report = turn.reply().draft(MsgType::new(b"8"));
+            report.writer().bytes(Key::new(11), b"bad");
+            let _ = report.send();
+            steer.allow();
+            Err(SendError::Application("its own mistake"))
+        })
+    });
+    let venue = builder.start(app).unwrap();
+    let mut bystander = other(&venue);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    peer.send("D", "11=bad");
+    assert!(log.ended().contains("Halted"));
+    std::thread::sleep(Duration::from_millis(1200));
+    rests(&venue);
+    goes_on(&mut bystander);
+    if venue.skip_poison_message(&acceptor().id).is_err() {
+        venue.resume(&acceptor().id).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(1200));
+    rests(&venue);
+    drop(steering);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_damaged_journal_is_repaired_while_the_engine_runs() {
+    let scratch = Scratch::new("repaired");
+    let start = |app| {
+        let builder = Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), bystander());
+        builder.journal(&scratch.0).start(app).unwrap()
+    };
+    let (app, _log) = Scripted::venue();
+    let venue = start(app);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    for _ in 0..10 {
+        goes_on(&mut peer);
+    }
+    peer.send("5", "");
+    assert!(peer.receive().contains("|35=5|"));
+    venue.stop().unwrap();
+    let directory = directory_of(&scratch, &acceptor().id);
+    let segment = std::fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| std::fs::read(path).is_ok_and(|bytes| find(&bytes, b"11=fine").is_some()))
+        .expect("a segment with the orders");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let at = find(&bytes, b"11=fine").unwrap();
+    bytes[at + 3] = b'm';
+    std::fs::write(&segment, &bytes).unwrap();
+
+    let (app, log) = Scripted::venue();
+    let venue = start(app);
+    let mut bystander = other(&venue);
+    let refused = |seq| {
+        let mut peer = Peer::connect(venue.addresses()[0]);
+        peer.seq = seq;
+        peer.send("A", "98=0|108=30");
+        peer.closed_silently();
+    };
+    refused(13);
+    assert!(matches!(venue.resume(&acceptor().id), Err(OpenError::Halted(Halt::StoreDamaged { .. }))));
+    goes_on(&mut bystander);
+    rests(&venue);
+    // Its lock is free although the engine runs; the other session's is not.
+    let repaired = fixbolt::journal::inspect::repair(&directory, None).unwrap();
+    assert!(!repaired[0].done.is_empty());
+    let held = fixbolt::journal::inspect::repair(&directory_of(&scratch, &self::bystander().id), None);
+    assert!(matches!(held, Err(StoreError::Locked { .. })), "{held:?}");
+    assert_eq!(venue.resume(&acceptor().id), Ok(()));
+    resumed(&log);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 13;
+    peer.log_on();
+    goes_on(&mut peer);
+    goes_on(&mut bystander);
+    venue.stop().unwrap();
+    assert!(fixbolt::journal::inspect::verify(&scratch.0).unwrap().iter().all(|report| report.is_whole()));
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+fn directory_of(scratch: &Scratch, session: &SessionId) -> std::path::PathBuf {
+    let reports = fixbolt::journal::JournalReader::open(&scratch.0).unwrap();
+    let found = reports.sessions().iter().find(|journal| journal.session() == Some(session));
+    found.expect("the session has a journal").directory().clone()
+}
+
+#[test]
+fn an_application_that_panicked_at_what_the_store_holds_may_look_again() {
+    let panics = Arc::new(AtomicBool::new(true));
+    let shown = Arc::new(AtomicUsize::new(0));
+    let (mut app, log) = Scripted::venue();
+    let (panicking, count) = (Arc::clone(&panics), Arc::clone(&shown));
+    app.resume = Box::new(move || {
+        // The first session's store is shown first.
+        let first = count.fetch_add(1, Ordering::SeqCst) != 1;
+        assert!(!(first && panicking.load(Ordering::SeqCst)), "an application's mistake");
+    });
+    let builder = Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), bystander());
+    let venue = without_noise(|| builder.start(app)).unwrap();
+    let mut bystander = other(&venue);
+    let mut refused = Peer::connect(venue.addresses()[0]);
+    refused.send("A", "98=0|108=30");
+    refused.closed_silently();
+    let again = without_noise(|| venue.resume(&acceptor().id));
+    assert_eq!(again, Err(OpenError::Halted(Halt::ApplicationPanicked { callback: "on_resume" })));
+    goes_on(&mut bystander);
+    rests(&venue);
+    panics.store(false, Ordering::SeqCst);
+    assert_eq!(venue.resume(&acceptor().id), Ok(()));
+    resumed(&log);
+    assert_eq!(shown.load(Ordering::SeqCst), 4);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    goes_on(&mut peer);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
+    let healthy = Arc::new(AtomicBool::new(false));
+    let (seen, mut settings) = (Arc::clone(&healthy), acceptor());
+    settings.poison_attempts = 1;
+    let (app, log) = Scripted::on_message(move |message, _| {
+        let bad = message.get(Tag::new(11)) == Some(b"bad") && !seen.load(Ordering::SeqCst);
+        bad.then_some(Err(SendError::Application("a mistake")))
+    });
+    let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    peer.send("D", "11=bad");
+    assert!(log.ended().contains("PoisonMessage"));
+    rests(&venue);
+    let refused = venue.resume(&acceptor().id);
+    assert!(matches!(refused, Err(OpenError::Halted(Halt::PoisonMessage { .. }))), "{refused:?}");
+    healthy.store(true, Ordering::SeqCst);
+    venue.retry_poison_message(&acceptor().id).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 3;
+    peer.log_on();
+    assert!(peer.receive().contains("|35=2|"));
+    let fields = format!("35=D|49=TRADER|56=VENUE|34=2|43=Y|52={0}|122={0}|11=bad", timestamp());
+    peer.stream.write_all(&framed(&fields)).unwrap();
+    assert!(peer.receive().contains("|11=bad|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_question_about_a_halt_to_an_engine_that_has_stopped_is_answered() {
+    let (app, _log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    assert_eq!(venue.resume(&id("FIX.4.4:VENUE->NOBODY")), Err(OpenError::NotOpen));
+    venue.stopper().stop();
+    eventually(|| venue.resume(&acceptor().id) == Err(OpenError::NotOpen));
+    venue.wait().unwrap();
+}
