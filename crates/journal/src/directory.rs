@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
+use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::backend::{Backend, System};
 use crate::log::{Log, lock};
@@ -42,6 +42,7 @@ pub struct DirectoryStore {
     position: u64,
     threads: Option<StoreThreads>,
     thread_death_told: bool,
+    waker: Option<Arc<dyn WorkerWaker>>,
 }
 
 /// An open journal.
@@ -99,7 +100,31 @@ impl DirectoryStore {
             position: 0,
             threads: None,
             thread_death_told: false,
+            waker: None,
         }
+    }
+
+    /// A failure of this journal rings the worker, if the store has been lent its bell.
+    fn ring_for(&self, log: &Log) {
+        if let Some(waker) = &self.waker {
+            // One that was set before is the same.
+            let _ = log.shared.waker.set(Arc::clone(waker));
+        }
+    }
+
+    /// The store's threads; started anew if one has ended, since then nobody would look after any journal.
+    fn threads(&mut self) -> Result<&StoreThreads, StoreError> {
+        if let Some(threads) = self.threads.take().filter(StoreThreads::are_alive) {
+            return Ok(self.threads.insert(threads));
+        }
+        let threads = StoreThreads::start()?;
+        for open in self.sessions.iter().flatten() {
+            if open.log.damage.is_none() && !open.log.shared.failed.load(Ordering::Relaxed) {
+                threads.look_after(&open.log.shared);
+            }
+        }
+        self.thread_death_told = false;
+        Ok(self.threads.insert(threads))
     }
 
     /// The open journal of `session`.
@@ -170,10 +195,8 @@ impl Store for DirectoryStore {
             sizes: self.sizes,
         };
         let (log, recovered, turn) = opening.open()?;
-        let threads = match &self.threads {
-            Some(threads) => threads,
-            None => self.threads.insert(StoreThreads::start()?),
-        };
+        self.ring_for(&log);
+        let threads = self.threads()?;
         if log.damage.is_none() {
             threads.look_after(&log.shared);
         }
@@ -260,6 +283,13 @@ impl Store for DirectoryStore {
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         self.log(session).replay(visit)
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.waker = Some(waker);
+        for open in self.sessions.iter().flatten() {
+            self.ring_for(&open.log);
+        }
     }
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {

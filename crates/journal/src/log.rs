@@ -8,11 +8,11 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, RecordFlags, SessionKey, StoreError};
-use fixbolt_session::{Mono, Utc};
+use fixbolt_session::{Mono, Utc, WorkerWaker};
 
 use crate::head::HeadFile;
 use crate::layout::{
@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     /// One of the store's threads has noticed a failure; `failure` says which.
     pub(crate) failed: AtomicBool,
     pub(crate) failure: Mutex<Option<StoreError>>,
+    /// Who is to hear of a failure at once.
+    pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
     pub(crate) head: Mutex<HeadFile>,
     pub(crate) maker: Mutex<Making>,
     /// Segments the store's threads look after: made and not yet wholly on disk.
@@ -67,10 +69,13 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// Tells the store of a failure; the first one counts.
+    /// Tells the store of a failure, and rings its worker; the first one counts.
     pub(crate) fn fail(&self, error: StoreError) {
         lock(&self.failure).get_or_insert(error);
         self.failed.store(true, Ordering::Release);
+        if let Some(waker) = self.waker.get() {
+            waker.store_advanced();
+        }
     }
 
     /// Writes the head with a new mark and lets the session's thread know. The caller holds the head.

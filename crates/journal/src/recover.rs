@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
@@ -315,6 +315,7 @@ impl Opening<'_> {
                 closed: AtomicBool::new(false),
                 failed: AtomicBool::new(false),
                 failure: Mutex::new(None),
+                waker: OnceLock::new(),
                 head: Mutex::new(head),
                 maker: Mutex::new(Making { maker, ready: sender }),
                 ahead: Mutex::new(ahead),

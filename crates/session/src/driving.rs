@@ -156,8 +156,16 @@ impl Sessions {
         self.session(key).is_some_and(|session| session.state.is_open() && session.state.replay().is_some())
     }
 
-    /// Whether the session reads nothing for now: the application said "not now", or an outbox is full. Call
-    /// [`Sessions::wake`] again once the socket has taken some.
+    /// Whether the session can go on once its socket has taken some: call [`Sessions::wake`] then.
+    #[must_use]
+    pub fn awaits_socket(&self, key: SessionKey) -> bool {
+        self.is_replaying(key)
+            || self.session(key).is_some_and(|session| {
+                session.reading.blocked.is_some_and(|blocked| blocked.by == BlockedBy::Outbox)
+            })
+    }
+
+    /// Whether the session reads nothing for now: the application said "not now", or an outbox is full.
     #[must_use]
     pub fn is_blocked(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| session.reading.blocked.is_some())

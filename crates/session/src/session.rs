@@ -234,9 +234,8 @@ impl Session {
 
     /// The session stands still until somebody ends that.
     pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
-        if matches!(halt, Halt::StoreFailed(_)) {
-            self.retry = Some(StoreRetry::begin(now));
-        }
+        // Another halt takes the place of one that its store would have ended.
+        self.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
         self.halted = Some(halt.clone());
         self.close(SessionEnd::Halted(halt));
     }

@@ -313,7 +313,7 @@ impl SessionDriver {
                     written = taken > 0;
                     // There is room for what waited: the rest of a replay, or a message that found the outbox full. It goes out
                     // in the next cycle, so that a long replay does not keep the other sessions waiting.
-                    if written && (self.sessions.is_blocked(key) || self.sessions.is_replaying(key)) {
+                    if written && self.sessions.awaits_socket(key) {
                         self.wake(key, cycle, app);
                         cycle.repeat();
                     }
