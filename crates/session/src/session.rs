@@ -95,7 +95,7 @@ impl Session {
             key,
             behavior,
             reading: Reading::new(recovery(&behavior)),
-            reorder: ReorderBuffer::new(settings.stash_size),
+            reorder: ReorderBuffer::new(settings.reorder_buffer_size),
             halted: None,
             retry: None,
             store_is_open: true,

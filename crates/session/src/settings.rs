@@ -74,7 +74,7 @@ pub struct SessionSettings {
     /// Bytes kept for the socket, at most. A full outbox is back-pressure; what answers no inbound message fills half of it.
     pub outbox_size: usize,
     /// Bytes kept of messages that came before their turn, at most; more are dropped and asked for again.
-    pub stash_size: usize,
+    pub reorder_buffer_size: usize,
     /// Tags whose values are replaced by `*` in the store, in Logon messages.
     pub masked: Vec<u32>,
 }
@@ -106,7 +106,7 @@ impl SessionSettings {
             while_logged_off: WhileLoggedOff::Refuse,
             poison_attempts: 3,
             outbox_size: 1024 * 1024,
-            stash_size: 1024 * 1024,
+            reorder_buffer_size: 1024 * 1024,
             masked: vec![554, 925, 96],
         }
     }

@@ -213,7 +213,7 @@ fn a_slow_message_is_not_given_up_while_bytes_come_and_is_when_they_stop() {
 
 #[test]
 fn what_waited_behind_a_gap_frees_its_room() {
-    let mut side = logged_on(|settings| settings.stash_size = 300);
+    let mut side = logged_on(|settings| settings.reorder_buffer_size = 300);
     for n in 1..200 {
         assert_eq!(order(&mut side, 2 * n + 1, false), "2");
         assert_eq!(order(&mut side, 2 * n, true), "88");
@@ -294,7 +294,7 @@ fn after_an_answered_logout_only_resend_requests_are_served() {
 
 #[test]
 fn a_logout_before_its_turn_waits_for_everything_in_front_of_it() {
-    let mut side = logged_on(|settings| settings.stash_size = 250);
+    let mut side = logged_on(|settings| settings.reorder_buffer_size = 250);
     assert_eq!(order(&mut side, 3, false), "2");
     // 4 and the Logout do not fit any more.
     let big = "x".repeat(200);

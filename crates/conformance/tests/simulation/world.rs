@@ -98,7 +98,7 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
     settings.heart_bt_int = random.within(1, 8) as u32;
     settings.outbox_size = random.within(16, 128) as usize * 1024;
-    settings.stash_size = random.within(200, 60_000) as usize;
+    settings.reorder_buffer_size = random.within(200, 60_000) as usize;
     settings.max_message_size = 8 * 1024;
     if random.once_in(4) {
         settings.compatibility = Compatibility::QuickFix;

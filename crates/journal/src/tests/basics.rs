@@ -1,6 +1,10 @@
 //! What a store does while nothing goes wrong.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use fixbolt_codec::SeqNum;
+use fixbolt_session::WorkerWaker;
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
@@ -228,24 +232,36 @@ fn many_numbers_at_once_wait_for_the_mark_on_disk() {
     assert_eq!(open(&mut store).1.next_out, SeqNum(2));
 }
 
+/// Counts how often it is rung by a store.
+#[derive(Default)]
+struct Bell(AtomicU32);
+
+impl WorkerWaker for Bell {
+    fn session_ready(&self, _: SessionKey) {}
+
+    fn store_advanced(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
 #[test]
 fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
     let dir = TempDir::new("vanished");
     let mut store = small(dir.path());
     let (_, _) = open(&mut store);
+    let bell = Arc::new(Bell::default());
+    store.set_waker(Arc::clone(&bell) as Arc<dyn WorkerWaker>);
     let (b, _) = opened(&mut store, "B").unwrap();
-    assert_eq!(store.take_failure(), None);
+    assert_eq!((store.take_failure(), bell.0.load(Ordering::SeqCst)), (None, 0));
     // The store's threads may make a file in it meanwhile.
     let directory = dir.path().join(session("B").file_name());
     while directory.exists() {
         let _ = std::fs::remove_dir_all(&directory);
     }
-    let failure = loop {
-        if let Some(failure) = store.take_failure() {
-            break failure;
-        }
+    while bell.0.load(Ordering::SeqCst) == 0 {
         std::thread::sleep(std::time::Duration::from_millis(5));
-    };
+    }
+    let failure = store.take_failure().expect("the store rang");
     assert_eq!(failure.0, b);
     assert!(failure.1.to_string().contains("FIX.4.4-VENUE-B"), "{}", failure.1);
     assert_eq!(store.take_failure(), None, "told once");
