@@ -6,6 +6,7 @@ use fixbolt_codec::{Message, SeqNum};
 
 use crate::error::SendError;
 use crate::event::Event;
+use crate::fix::business_reason;
 use crate::key::SessionKey;
 use crate::store::{Record, Store, StoreError};
 use crate::turn::Turn;
@@ -76,7 +77,10 @@ pub enum Delivery {
 
 impl Delivery {
     /// The application does not handle messages of this type (test case 2r).
-    pub const UNSUPPORTED: Self = Self::BusinessReject { reason: 3, text: "Unsupported Message Type" };
+    pub const UNSUPPORTED: Self = Self::BusinessReject {
+        reason: business_reason::UNSUPPORTED_MESSAGE_TYPE,
+        text: "Unsupported Message Type",
+    };
 }
 
 /// Whether a counterparty may log on.

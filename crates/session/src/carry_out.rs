@@ -202,7 +202,7 @@ fn answer(
         Then::LoggedOut => {
             notify_reset_after_logout(tx);
             let leaving = tx.connection_mut().and_then(|connection| connection.leaving.take());
-            tx.close(leaving.unwrap_or(SessionEnd::LoggedOutByUs));
+            tx.close(leaving.map_or(SessionEnd::LoggedOutByUs, |leaving| *leaving));
             Err(Stop)
         }
         Then::LoggedOn(agreed) => logged_on(tx, seq, agreed),
@@ -270,7 +270,7 @@ pub(crate) fn send_logout(
     if let Some(connection) = tx.connection_mut() {
         (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
         connection.logon.logout_queued = true;
-        connection.leaving = leaving;
+        connection.leaving = leaving.map(Box::new);
     }
     Ok(())
 }

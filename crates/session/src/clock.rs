@@ -207,7 +207,7 @@ fn phase_ends(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let Some(connection) = tx.connection_mut() else { return Err(Stop) };
     let end = match connection.logon.phase {
         Phase::AwaitingLogon | Phase::LogonSent => SessionEnd::LogonTimedOut,
-        Phase::LogoutSent => connection.leaving.take().unwrap_or(SessionEnd::LogoutTimedOut),
+        Phase::LogoutSent => connection.leaving.take().map_or(SessionEnd::LogoutTimedOut, |leaving| *leaving),
         Phase::LogoutAnswered => SessionEnd::PeerDidNotClose,
         Phase::LoggedOn | Phase::Disconnected => {
             SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)

@@ -6,6 +6,7 @@ use fixbolt_codec::{
 
 use crate::error::SendError;
 use crate::fix::key;
+use crate::fix::number::is_routing;
 use crate::sending::{SendKind, Sending};
 use crate::session::Session;
 use crate::state::Phase;
@@ -85,18 +86,12 @@ const ROUTE_MAX: usize = 256;
 /// Bytes reserved after the body for CheckSum and for a body that must move.
 const SPARE: usize = 24;
 
-/// Whether a tag is one of [`key::REVERSED_ROUTE`]; without a branch, so that many tags are looked at together.
-#[inline]
-const fn is_route(tag: u32) -> bool {
-    (tag == 115) | (tag == 116) | (tag == 128) | (tag == 129) | (tag == 144) | (tag == 145)
-}
-
 /// Answers go back the way their cause came (standard: third-party routing; QuickFIX script ReverseRoute).
 ///
 /// What is longer than `longest` is left out.
 fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize) {
     // Few messages have a route: one look at the tags tells.
-    if !inbound.tags().iter().fold(false, |found, tag| found | is_route(*tag)) {
+    if !inbound.tags().iter().fold(false, |found, tag| found | is_routing(*tag)) {
         return;
     }
     for (there, back) in key::REVERSED_ROUTE {

@@ -258,7 +258,7 @@ impl Sessions {
     pub fn disconnected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         let Some(connection) = tx.session_mut().disconnect() else { return };
-        let end = connection.end.unwrap_or(match connection.logon.phase {
+        let end = connection.end.map(|end| *end).unwrap_or(match connection.logon.phase {
             Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
             _ => SessionEnd::ConnectionLost,
         });

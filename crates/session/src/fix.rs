@@ -60,6 +60,33 @@ pub(crate) mod key {
     ];
 }
 
+/// Tags as the numbers that an index holds.
+pub(crate) mod number {
+    use super::tag;
+
+    pub(crate) const MSG_SEQ_NUM: u32 = tag::MSG_SEQ_NUM.number();
+    pub(crate) const POSS_DUP_FLAG: u32 = tag::POSS_DUP_FLAG.number();
+    pub(crate) const SENDER_COMP_ID: u32 = tag::SENDER_COMP_ID.number();
+    pub(crate) const SENDING_TIME: u32 = tag::SENDING_TIME.number();
+    pub(crate) const TARGET_COMP_ID: u32 = tag::TARGET_COMP_ID.number();
+
+    /// Header and trailer fields that a message sent again gets anew: BeginString, BodyLength, CheckSum, MsgSeqNum, MsgType,
+    /// PossDupFlag, SenderCompID, SendingTime, TargetCompID, OrigSendingTime, LastMsgSeqNumProcessed.
+    pub(crate) const WRITTEN_ANEW: [u32; 11] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369];
+
+    /// Whether a tag is a routing field ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)); without a branch, so that many tags
+    /// are looked at together.
+    #[inline]
+    pub(crate) const fn is_routing(number: u32) -> bool {
+        (number == tag::ON_BEHALF_OF_COMP_ID.number())
+            | (number == tag::ON_BEHALF_OF_SUB_ID.number())
+            | (number == tag::ON_BEHALF_OF_LOCATION_ID.number())
+            | (number == tag::DELIVER_TO_COMP_ID.number())
+            | (number == tag::DELIVER_TO_SUB_ID.number())
+            | (number == tag::DELIVER_TO_LOCATION_ID.number())
+    }
+}
+
 /// Values of MsgType (35).
 pub(crate) mod msg_type {
     pub(crate) const HEARTBEAT: &[u8] = b"0";
@@ -75,6 +102,7 @@ pub(crate) mod msg_type {
 /// Values of BusinessRejectReason (380).
 pub(crate) mod business_reason {
     pub(crate) const OTHER: u16 = 0;
+    pub(crate) const UNSUPPORTED_MESSAGE_TYPE: u16 = 3;
 }
 
 /// What ends every field.

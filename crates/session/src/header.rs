@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{FromField, Message, SeqNum, Tag, UtcTimestamp, is_admin};
 
-use crate::fix::{YES, msg_type, tag};
+use crate::fix::{YES, msg_type, number, tag};
 use crate::store::RecordFlags;
 
 /// What the session layer looks at in every message.
@@ -78,16 +78,24 @@ impl<'m> Leading<'m> {
         for (position, tag) in message.tags().iter().enumerate().skip(3) {
             // The first of two counts.
             match *tag {
-                34 if leading.seq.is_none() => leading.seq = Some(message.value(position)),
-                43 if leading.poss_dup.is_none() => leading.poss_dup = Some(message.value(position)),
-                49 if leading.sender_comp_id.is_none() => {
+                number::MSG_SEQ_NUM if leading.seq.is_none() => leading.seq = Some(message.value(position)),
+                number::POSS_DUP_FLAG if leading.poss_dup.is_none() => {
+                    leading.poss_dup = Some(message.value(position))
+                }
+                number::SENDER_COMP_ID if leading.sender_comp_id.is_none() => {
                     leading.sender_comp_id = Some(message.value(position));
                 }
-                52 if leading.sending_time.is_none() => leading.sending_time = Some(message.value(position)),
-                56 if leading.target_comp_id.is_none() => {
+                number::SENDING_TIME if leading.sending_time.is_none() => {
+                    leading.sending_time = Some(message.value(position))
+                }
+                number::TARGET_COMP_ID if leading.target_comp_id.is_none() => {
                     leading.target_comp_id = Some(message.value(position));
                 }
-                34 | 43 | 49 | 52 | 56 => {}
+                number::MSG_SEQ_NUM
+                | number::POSS_DUP_FLAG
+                | number::SENDER_COMP_ID
+                | number::SENDING_TIME
+                | number::TARGET_COMP_ID => {}
                 _ => break,
             }
         }

@@ -13,6 +13,7 @@ use crate::application::Resend;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::{Event, Unreached};
+use crate::fix::number::WRITTEN_ANEW;
 use crate::fix::tag;
 use crate::sending::SendKind;
 use crate::state::{Replay, Unsent};
@@ -286,7 +287,7 @@ fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>) {
     for position in 0..message.len() {
         let field = message.field(position);
         let Some(tag) = field.tag else { continue };
-        if !matches!(tag.number(), 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122 | 369) {
+        if !WRITTEN_ANEW.contains(&tag.number()) {
             body.copied(Key::of(Tag::new(tag.number())), field.value);
         }
     }

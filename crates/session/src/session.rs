@@ -338,8 +338,8 @@ mod tests {
             test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
             test_requests: 7,
             reset_asked: true,
-            leaving: Some(SessionEnd::LogoutTimedOut),
-            end: Some(SessionEnd::LogonTimedOut),
+            leaving: Some(Box::new(SessionEnd::LogoutTimedOut)),
+            end: Some(Box::new(SessionEnd::LogonTimedOut)),
             logon,
         };
         State { stored, unsent: Some(Unsent { first: seq, last: seq }), connection: Some(connection) }

@@ -57,9 +57,9 @@ pub(crate) struct Connection {
     /// Our Logon carried ResetSeqNumFlag=Y; the answer must, too.
     pub(crate) reset_asked: bool,
     /// What the end will be once our Logout is answered, when it is not an ordinary logout.
-    pub(crate) leaving: Option<SessionEnd>,
-    /// Why the connection is to be closed, once it is.
-    pub(crate) end: Option<SessionEnd>,
+    pub(crate) leaving: Option<Box<SessionEnd>>,
+    /// Why the connection is to be closed, once it is. Boxed, so that a snapshot of the state stays small.
+    pub(crate) end: Option<Box<SessionEnd>>,
     pub(crate) logon: Logon,
 }
 
@@ -220,7 +220,7 @@ impl Connection {
     /// Requests that the connection be closed; the first reason counts. The application is notified once the transport has
     /// ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
-        self.end.get_or_insert(end);
+        self.end.get_or_insert_with(|| Box::new(end));
     }
 }
 
