@@ -180,6 +180,10 @@ impl<A: Application> Application for Told<A> {
             }
             Event::ResendRequested { begin, end } => tell(format!("asked to send {begin} to {end} again")),
             Event::NumbersGivenUp { begin, end } => tell(format!("numbers {begin} to {end} are given up")),
+            Event::Unreached { begin, end, why } => {
+                tell(format!("numbers {begin} to {end} do not reach the counterparty: {why}"))
+            }
+            Event::Resumed => tell("goes on after a halt".to_owned()),
             Event::Note(text) => tell((*text).to_owned()),
             _ => {}
         }

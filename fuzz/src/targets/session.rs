@@ -148,7 +148,7 @@ impl World {
         let id = SessionId::new(version, "VENUE", "TRADER").expect("a good identity");
         let mut settings = SessionSettings::new(id, role);
         settings.outbox_size = OUTBOX;
-        settings.stash_size = 4096;
+        settings.reorder_buffer_size = 4096;
         settings.max_message_size = MOST;
         settings.reset_on_logon = random.one_in(4);
         settings.reset_on_logout = random.one_in(8);
@@ -215,6 +215,9 @@ impl World {
     fn consumed(&mut self, bytes: usize) {
         assert!(bytes <= self.buffer.len(), "consumed more than there was");
         self.buffer.drain(..bytes);
+        if self.buffer.is_empty() {
+            self.sessions.drained(self.now, self.key);
+        }
     }
 
     /// Time passes, in milliseconds.
