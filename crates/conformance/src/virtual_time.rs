@@ -166,9 +166,6 @@ impl Connection {
             self.inbound.drain(..read);
             moved |= read > 0;
         }
-        if self.inbound.is_empty() {
-            sessions.drained(now, key);
-        }
         let written = sessions.writable(key).len();
         self.outbound.extend_from_slice(sessions.writable(key));
         sessions.written(now, key, written);

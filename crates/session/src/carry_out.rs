@@ -47,6 +47,11 @@ pub(crate) fn receive(
         && !session.reading.offered
     {
         connection.hear(now.mono);
+        if session.reading.backlog.is_some()
+            && let (Some(sent), Some(threshold)) = (header.sent(), session.settings.sending_time_threshold)
+        {
+            session.reading.note_sent(sent, now.utc, threshold);
+        }
     }
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };

@@ -79,12 +79,11 @@ impl Session {
         }
     }
 
-    /// The transport holds no unread bytes: from now on silence of the counterparty counts again, beginning now.
-    pub(crate) fn drained(&mut self, now: Mono) {
-        if self.reading.blocked.is_some() || self.reading.backlog.take().is_none() {
-            return;
-        }
-        if let Some(connection) = &mut self.state.connection
+    /// Bytes are read again. An answer to our TestRequest may lie unread: the counterparty has as long as after a new one.
+    pub(crate) fn unblock(&mut self, now: Mono) {
+        if let Some(blocked) = self.reading.blocked.take()
+            && blocked.by != BlockedBy::Outbox
+            && let Some(connection) = &mut self.state.connection
             && let Some(test) = &mut connection.test_request
         {
             test.sent = now;

@@ -51,7 +51,7 @@ impl Sessions {
     /// Processes messages until there is none, or the session ends or waits. Returns the number of bytes consumed.
     fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
-        session.reading.blocked = None;
+        session.unblock(now.mono);
         let mut at = 0;
         loop {
             // A step that stops says so in the session: it is closing, or waits.
@@ -96,14 +96,6 @@ impl Sessions {
                     return at;
                 }
             }
-        }
-    }
-
-    /// The transport has been read empty: what comes from now on has just arrived. Needed after the session was
-    /// [blocked](Sessions::is_blocked): until then its counterparty's messages may be as old as the wait.
-    pub fn drained(&mut self, now: Now, key: SessionKey) {
-        if let Some(session) = table::find_mut(&mut self.table, key) {
-            session.drained(now.mono);
         }
     }
 

@@ -16,7 +16,8 @@ pub(crate) struct Reading {
     pub(crate) incomplete: Option<Incomplete>,
     /// Nothing is read meanwhile.
     pub(crate) blocked: Option<Blocked>,
-    /// Nothing was read from then on: what came since may be as old as that, until the transport has been read empty.
+    /// Nothing was read from then on: what came since may be as old as that. Messages of one counterparty come in the order of
+    /// their SendingTimes, so that the first one that has just been sent ends it.
     pub(crate) backlog: Option<Utc>,
     /// The first unprocessed message was offered before: it has proved life already.
     pub(crate) offered: bool,
@@ -74,13 +75,17 @@ impl Reading {
         Duration::from_nanos(off) <= threshold
     }
 
-    /// Whether silence of the counterparty says anything: not while its bytes may lie unread. A counterparty that does not
-    /// read is judged all the same.
-    pub(crate) fn would_hear(&self) -> bool {
-        match self.blocked {
-            Some(blocked) => blocked.by == BlockedBy::Outbox,
-            None => self.backlog.is_none(),
+    /// A message was sent at `sent`, in nanoseconds since 1970, and is looked at for the first time.
+    pub(crate) fn note_sent(&mut self, sent: u64, now: Utc, threshold: Duration) {
+        if self.backlog.is_some() && Duration::from_nanos(now.0.abs_diff(sent)) <= threshold {
+            self.backlog = None;
         }
+    }
+
+    /// Whether silence of the counterparty says anything: not while nothing is read. A counterparty that does not read is
+    /// judged all the same.
+    pub(crate) fn would_hear(&self) -> bool {
+        self.blocked.is_none_or(|blocked| blocked.by == BlockedBy::Outbox)
     }
 }
 

@@ -29,8 +29,7 @@ use crate::work_lists::WorkLists;
 /// The sessions of one worker, on one store.
 ///
 /// Order of calls for a connection: [`connected`](Self::connected); then [`receive`](Self::receive) for bytes that came,
-/// [`drained`](Self::drained) once the transport has been read empty, [`wake`](Self::wake) at
-/// [`next_deadline`](Self::next_deadline), [`writable`](Self::writable) and [`written`](Self::written) for bytes that go; when
+/// [`wake`](Self::wake) at [`next_deadline`](Self::next_deadline), [`writable`](Self::writable) and [`written`](Self::written) for bytes that go; when
 /// [`wants_close`](Self::wants_close) says so and nothing is left to write, close the transport; and
 /// [`disconnected`](Self::disconnected) at its end, whichever side ended it. A session without a connection has deadlines, too.
 ///

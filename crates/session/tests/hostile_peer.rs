@@ -173,10 +173,10 @@ fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message(
     assert_eq!(side.hear(0, &bytes), bytes.len());
     assert_eq!(side.desk.got.len(), 3);
     assert_eq!(kinds(&side.take(0)), "888");
-    // From now on messages have just arrived, and silence counts again.
-    side.sessions.drained(side.now, KEY);
+    // The first message that has just been sent ends that, also for the time.
+    assert_eq!(kinds(&side.say(0, "35=0|34=5|")), "");
     assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_secs(30)));
-    let late = side.wire(0, "35=D|34=5|11=too old|");
+    let late = side.wire(0, "35=D|34=6|11=too old|");
     side.pass(Duration::from_secs(121));
     side.hear(0, &late);
     assert_eq!(kinds(&side.take(0)), "35");

@@ -215,9 +215,6 @@ impl World {
     fn consumed(&mut self, bytes: usize) {
         assert!(bytes <= self.buffer.len(), "consumed more than there was");
         self.buffer.drain(..bytes);
-        if self.buffer.is_empty() {
-            self.sessions.drained(self.now, self.key);
-        }
     }
 
     /// Time passes, in milliseconds.

@@ -424,12 +424,7 @@ impl World {
             match from.out.take(self.now) {
                 Some(piece) => to.inbox.extend_from_slice(&piece),
                 None if from.out.has_ended() => return self.disconnect(n, side),
-                None => {
-                    if to.inbox.is_empty() {
-                        sessions.drained(now, key);
-                    }
-                    return;
-                }
+                None => return,
             }
             let used = sessions.receive(now, key, &to.inbox, app);
             to.inbox.drain(..used);

@@ -196,14 +196,9 @@ impl SessionDriver {
         if self.sessions.wants_close(key) {
             self.begin_closing(slot, key, cycle);
             self.sessions.note_output(key);
-        } else if connection.readable {
-            if connection.broken || !self.sessions.is_blocked(key) {
-                self.connections.mark_ready(slot);
-            }
-        } else if connection.received.filled().is_empty() {
-            self.sessions.drained(cycle.now, key);
+        } else if connection.readable && (connection.broken || !self.sessions.is_blocked(key)) {
+            self.connections.mark_ready(slot);
         }
-        // The session's deadline depends on whether its transport was read empty.
         self.note_deadline(key, cycle);
     }
 
