@@ -183,6 +183,27 @@ fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message(
 }
 
 #[test]
+fn silence_counts_again_after_a_wait_also_behind_bytes_that_never_become_a_message() {
+    let mut side = logged_on(|_| {});
+    side.desk.mood = Mood::NotNow;
+    let mut bytes = side.wire(0, "35=D|34=2|11=late|");
+    let order = bytes.len();
+    bytes.extend_from_slice(b"44=57.00\x0110=034\x01");
+    assert_eq!(side.hear(0, &bytes), 0);
+    side.pass(Duration::from_secs(100));
+    side.desk.mood = Mood::Done;
+    let mut used = side.tick(0, &bytes);
+    assert!(used >= order);
+    for _ in 0..20 {
+        let Some(due) = side.sessions.next_deadline(KEY) else { break };
+        side.pass(due - side.now.mono);
+        used += side.tick(0, &bytes[used..]);
+        side.take(0);
+    }
+    assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
+}
+
+#[test]
 fn a_message_that_was_put_off_is_offered_four_times_a_second_unless_the_application_asks() {
     let mut side = logged_on(|_| {});
     side.desk.mood = Mood::NotNow;
