@@ -188,9 +188,8 @@ fn answer(
         }
         follow_up(tx, &mut then)
     })?;
-    if let Some(AdminMessage::Reject { seq, reject, .. }) = &reply {
-        let mut digits = [0; 20];
-        tx.notify(&reject.event(*seq, &mut digits));
+    if let Some(reply) = &reply {
+        tx.notify_rejected(reply);
     }
     match told {
         Told::Nothing => {}

@@ -75,14 +75,8 @@ pub(crate) fn deliver(
     }
     tx.commit()?;
     match &reply {
-        Some(AdminMessage::Reject { seq, reject, .. }) => {
-            let mut digits = [0; 20];
-            tx.notify(&reject.event(*seq, &mut digits));
-        }
-        Some(AdminMessage::BusinessReject { seq, reason, text, .. }) => {
-            tx.notify(&Event::Rejected { seq: *seq, reason: *reason, tag: &[], text });
-        }
-        _ => tx.notify(&Event::Note("a BusinessMessageReject is not answered with another one")),
+        Some(reply) => tx.notify_rejected(reply),
+        None => tx.notify(&Event::Note("a BusinessMessageReject is not answered with another one")),
     }
     Ok(())
 }

@@ -88,6 +88,18 @@ impl<'a> Transaction<'a> {
         notify(self.app, table::opened_mut(self.table, self.own), event);
     }
 
+    /// Notifies of a Reject or BusinessMessageReject that was sent; of no other reply.
+    pub(crate) fn notify_rejected(&mut self, reply: &AdminMessage<'_>) {
+        let mut digits = [0; 20];
+        match reply {
+            AdminMessage::Reject { seq, reject, .. } => self.notify(&reject.event(*seq, &mut digits)),
+            AdminMessage::BusinessReject { seq, reason, text, .. } => {
+                self.notify(&Event::Rejected { seq: *seq, reason: *reason, tag: &[], text });
+            }
+            _ => {}
+        }
+    }
+
     /// Notifies of new sequence numbers, and why.
     pub(crate) fn notify_numbers(&mut self, reason: &str) {
         let stored = self.session().state.stored;
