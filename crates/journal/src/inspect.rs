@@ -13,6 +13,7 @@ use crate::layout::{HEAD_COPIES, HeadState, SEGMENT_HEADER};
 use crate::lock::holder;
 use crate::mapping::Mapping;
 use crate::reader::{JournalReader, SessionJournal};
+use crate::scan::RecordAddress;
 use crate::segment::file_name;
 
 pub use crate::repair::{Repaired, repair};
@@ -137,8 +138,7 @@ fn report(journal: &SessionJournal) -> SessionReport {
         span,
         segments: files.segments.len(),
         bytes_allocated: sizes().sum::<usize>() as u64,
-        bytes_used: (sizes().take(scan.end.segment).sum::<usize>() + scan.end.offset
-            - SEGMENT_HEADER * (scan.end.segment + 1)) as u64,
+        bytes_used: bytes_used(sizes(), scan.end) as u64,
         mark: head.map(|h| h.mark),
         closed_cleanly: head.is_some_and(|h| h.state == HeadState::Clean),
         holder: holder(&files.directory),
@@ -147,6 +147,13 @@ fn report(journal: &SessionJournal) -> SessionReport {
             .then(|| (files.path(scan.end.segment), scan.end.offset as u64)),
         remarks: remarks(journal),
     }
+}
+
+/// Bytes that records take in segments of these `sizes`, the last of them ending at `end`.
+fn bytes_used(sizes: impl Iterator<Item = usize>, end: RecordAddress) -> usize {
+    // A file that was cut off inside its own header holds no records.
+    let records = |to: usize| to.saturating_sub(SEGMENT_HEADER);
+    sizes.take(end.segment).map(records).sum::<usize>() + records(end.offset)
 }
 
 fn remarks(journal: &SessionJournal) -> Vec<String> {

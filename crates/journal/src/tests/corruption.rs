@@ -78,6 +78,35 @@ fn harm(path: &PathBuf, harm: &Harm) {
     std::fs::write(path, bytes).unwrap();
 }
 
+/// A file that lost its end in or right after its header, with a log that ends anywhere in the file after it.
+#[test]
+fn a_file_cut_off_near_its_beginning_is_reported() {
+    for turns in 1..=60 {
+        let dir = TempDir::new("cut");
+        let mut store = small(dir.path());
+        let (key, _) = open(&mut store);
+        for n in 1..=turns {
+            let bytes = body(n);
+            let outbound = Record { next_in: SeqNum(n + 1), ..outbound(n, &bytes) };
+            turn(&mut store, key, &[inbound(n, b"in"), outbound]);
+        }
+        store.close(key).unwrap();
+        let directory = dir.path().join(session("A").file_name());
+        for name in ["head", "segment-000001", "segment-000002", "segment-000003"] {
+            let Ok(whole) = std::fs::read(directory.join(name)) else { continue };
+            for length in [0, 1, 511, 512, 513, 600, 672] {
+                std::fs::write(directory.join(name), &whole[..length.min(whole.len())]).unwrap();
+                let report = verify(dir.path()).unwrap().remove(0);
+                assert!(
+                    report.bytes_used <= report.bytes_allocated,
+                    "{name} of {turns} turns cut off at {length}: {report:?}"
+                );
+            }
+            std::fs::write(directory.join(name), &whole).unwrap();
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
