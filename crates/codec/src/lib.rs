@@ -31,6 +31,7 @@ mod body;
 mod data_fields;
 mod encode_error;
 mod envelope;
+mod field_error;
 mod framer;
 mod index;
 mod look_up;
@@ -48,6 +49,7 @@ pub use body::{Body, BodySink, BodyWriter, Key, Memory, MemoryDraft, NewBody, Op
 pub use data_fields::DataFields;
 pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, Stamp, digits};
+pub use field_error::{FieldError, FieldErrorKind, WrongMsgType};
 pub use framer::{Frame, FrameError, Framed, Framer, Recovery};
 pub use index::{Fault, FaultKind, Index, IndexError, Span, byte_sum};
 pub use look_up::find_tag;

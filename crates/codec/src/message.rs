@@ -2,9 +2,11 @@
 //!
 //! It refuses nothing: what a field means and whether it may stand there is not decided here.
 
+use crate::field_error::{FieldError, FieldErrorKind};
 use crate::index::{Fault, Span};
 use crate::look_up::find_tag;
 use crate::number::Tag;
+use crate::types::FromField;
 
 /// One field of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,5 +143,43 @@ impl<'m> Message<'m> {
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
         self.position(tag).map(|position| self.value(position))
+    }
+
+    /// Reads the first field with this tag, which must be present.
+    ///
+    /// # Errors
+    /// Returns [`FieldErrorKind::Missing`] if no field has this tag, and [`FieldErrorKind::Value`] if the value of the
+    /// first one is not a `T`.
+    ///
+    /// ```
+    /// use fixbolt_codec::{Decimal, FieldError, FieldErrorKind, Message, Tag};
+    ///
+    /// fn price(order: Message<'_>) -> Result<Decimal, FieldError> {
+    ///     order.required(Tag::new(44))
+    /// }
+    /// # use fixbolt_codec::{Index, Span};
+    /// # let (mut tags, mut spans) = ([0; 8], [Span::default(); 8]);
+    /// # let mut index = Index::new(&mut tags, &mut spans);
+    /// # let bytes = b"8=FIX.4.4\x019=10\x0135=D\x0155=A\x0110=204\x01";
+    /// # let fixbolt_codec::Frame::Message(framed) = fixbolt_codec::Framer::new(64).next(bytes) else { panic!() };
+    /// # let order = index.build(framed).unwrap();
+    ///
+    /// let error = price(order).unwrap_err();
+    /// assert_eq!((error.tag.number(), error.kind), (44, FieldErrorKind::Missing));
+    /// let text: Option<&[u8]> = order.optional(Tag::new(58))?;
+    /// assert_eq!(text, None);
+    /// # Ok::<(), FieldError>(())
+    /// ```
+    pub fn required<T: FromField<'m>>(&self, tag: Tag) -> Result<T, FieldError> {
+        self.optional(tag)?.ok_or(FieldError::missing(tag))
+    }
+
+    /// Reads the first field with this tag, if there is one.
+    ///
+    /// # Errors
+    /// Returns [`FieldErrorKind::Value`] if its value is not a `T`.
+    pub fn optional<T: FromField<'m>>(&self, tag: Tag) -> Result<Option<T>, FieldError> {
+        let value = self.get(tag).map(T::from_field).transpose();
+        value.map_err(|error| FieldError { tag, kind: FieldErrorKind::Value(error) })
     }
 }

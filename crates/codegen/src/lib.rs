@@ -172,10 +172,12 @@ pub fn generate_together(
         member::print_keys(out, &plan, &sorted.words_behind("keys::"));
         line!(
             out,
-            "/// Members that several messages and groups share: for each component a trait of getters and one of setters."
+            "/// Members that several messages and groups share: for each component a trait of getters and one of setters. \
+             With all of them `use components::*` imports `need`."
         );
         line!(out, "pub mod components {{");
         line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, keys, typed}};");
+        line!(out, "#[doc(no_inline)] pub use typed::View as _;");
         sorted.print(out, ItemModule::Components);
         line!(out, "}}");
         line!(out, "/// Entries of repeating groups: a view each, and a module with the writer.");

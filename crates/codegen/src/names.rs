@@ -64,7 +64,7 @@ pub(crate) fn value_suffix(value: &str) -> String {
 }
 
 /// Methods that every view or writer has, and names that a trait in scope would make ambiguous.
-const OWN_METHODS: [&str; 18] = [
+const OWN_METHODS: [&str; 19] = [
     "body",
     "clone",
     "done",
@@ -75,6 +75,7 @@ const OWN_METHODS: [&str; 18] = [
     "header",
     "into",
     "message",
+    "need",
     "read",
     "send",
     "to_owned",

@@ -3,7 +3,7 @@
 mod support;
 
 use fixbolt_messages::codec::Tag;
-use fixbolt_messages::typed::{Entry, FieldErrorKind, Fields, GroupShape, Tags, View};
+use fixbolt_messages::typed::{Entry, FieldError, FieldErrorKind, Fields, GroupShape, Tags, View};
 
 use support::text;
 
@@ -31,6 +31,13 @@ impl<'m> Entry<'m> for Colour<'m> {
     };
     fn over(fields: Fields<'m>) -> Self {
         Self(fields)
+    }
+}
+
+impl<'m> Colour<'m> {
+    /// 5002 of the entry itself, not of its inner group.
+    fn own(&self) -> Result<Option<&'m [u8]>, FieldError> {
+        self.fields().outside(&[Shade::SHAPE]).optional(5002)
     }
 }
 
@@ -93,5 +100,17 @@ fn a_group_in_an_entry_is_read_from_that_entry() {
         assert_eq!(fields.get(Tag::new(5002)), Some(&b"b"[..]));
         let missing = fields.outside(GROUPS).required_group::<Shade<'_>>().unwrap_err();
         assert_eq!(missing.kind, FieldErrorKind::Missing);
+    });
+}
+
+#[test]
+fn a_needed_field_outside_a_group_is_named_when_it_is_missing_or_refused() {
+    text(b"UX", "5000=2|5001=red|5010=1|5011=a|5002=b|5001=blue|5002=d|58=in|", |message| {
+        let fields = Fields::of(message, KNOWN);
+        let colours: Vec<Colour<'_>> = fields.required_group().unwrap().collect();
+        assert_eq!(colours[0].need(|colour| colour.own()), Err(FieldError::missing(Tag::new(5002))));
+        assert_eq!(colours[1].need(|colour| colour.own()), Ok(&b"d"[..]));
+        let refused = colours[1].need(|colour| Ok(colour.own()?.filter(|own| own.is_empty())));
+        assert_eq!(refused, Err(FieldError::missing(Tag::new(5002))));
     });
 }

@@ -93,8 +93,8 @@ impl fmt::Display for ValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "the value is empty",
-            Self::Format => "the value does not have its type's form",
-            Self::OutOfRange => "the value is outside its type's range",
+            Self::Format => "the value does not have the form of its type",
+            Self::OutOfRange => "the value is outside the range of its type",
         })
     }
 }

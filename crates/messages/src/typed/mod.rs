@@ -8,8 +8,6 @@
 mod view;
 mod write;
 
-pub use view::{
-    Code, Codes, Entry, FieldError, FieldErrorKind, Fields, Group, GroupShape, Outside, Tags, View,
-    WrongMsgType,
-};
+pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMsgType};
+pub use view::{Code, Codes, Entry, Fields, Group, GroupShape, Outside, Tags, View};
 pub use write::{EntryWriter, MessageWriter, NewEntry, NothingRequired, Put, Required, Written, put_codes};

@@ -5,11 +5,13 @@
 //! whatever a peer announces.
 
 use core::cell::Cell;
-use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use fixbolt_codec::{FromField, Message, MsgType, MultipleStringValue, Tag, ValueError, find_tag};
+use fixbolt_codec::{
+    FieldError, FieldErrorKind, FromField, Message, MsgType, MultipleStringValue, Tag, ValueError,
+    WrongMsgType, find_tag,
+};
 
 /// The fields of a message, or of one entry of a group.
 #[derive(Clone, Debug)]
@@ -19,74 +21,11 @@ pub struct Fields<'m> {
     known: &'static [u32],
     start: usize,
     end: usize,
-    /// Where the next look-up begins: behind the last hit.
+    /// Where the next look-up begins: after the last hit.
     next: Cell<usize>,
+    /// The last tag that was looked for and not found; 0 if there is none.
+    missing: Cell<u32>,
 }
-
-/// Why a field cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FieldError {
-    /// The field.
-    pub tag: Tag,
-    /// What is wrong with it.
-    pub kind: FieldErrorKind,
-}
-
-/// What is wrong with a field.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum FieldErrorKind {
-    /// It is required and not there.
-    Missing,
-    /// Its value is not of its type.
-    Value(ValueError),
-    /// It counts the entries of a group, and there are not as many.
-    Count,
-}
-
-impl FieldError {
-    /// The SessionRejectReason (373) that names this error; RefTagID (371) is the field.
-    #[must_use]
-    pub const fn session_reject_reason(&self) -> u16 {
-        match self.kind {
-            FieldErrorKind::Missing => 1,
-            FieldErrorKind::Value(error) => error.session_reject_reason(),
-            FieldErrorKind::Count => 16,
-        }
-    }
-
-    const fn missing(tag: u32) -> Self {
-        Self { tag: Tag::new(tag), kind: FieldErrorKind::Missing }
-    }
-}
-
-impl fmt::Display for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "field {}: ", self.tag)?;
-        match self.kind {
-            FieldErrorKind::Missing => f.write_str("required and not there"),
-            FieldErrorKind::Value(error) => error.fmt(f),
-            FieldErrorKind::Count => f.write_str("the group does not have as many entries"),
-        }
-    }
-}
-
-impl core::error::Error for FieldError {}
-
-/// A message is not of the type that it was to be read as.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WrongMsgType {
-    /// The type that was wanted.
-    pub wanted: MsgType,
-}
-
-impl fmt::Display for WrongMsgType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the message is not of type {}", self.wanted)
-    }
-}
-
-impl core::error::Error for WrongMsgType {}
 
 /// What has getters: a message, its header, its trailer, an entry of a group.
 pub trait View<'m> {
@@ -95,6 +34,44 @@ pub trait View<'m> {
 
     /// The fields under the view.
     fn fields(&self) -> &Fields<'m>;
+
+    /// Reads an optional field that this program cannot do without. An absent field is an error that names its tag.
+    ///
+    /// # Errors
+    /// Returns the getter's error, or [`FieldErrorKind::Missing`] with the tag of the field if the getter returned
+    /// `Ok(None)`. If `read` looked for several fields, the tag is that of the last one that was not found; if each was
+    /// found and `read` itself returned `Ok(None)`, it is that of the field found last.
+    ///
+    /// ```
+    /// # #[cfg(feature = "fix44")] {
+    /// use fixbolt_messages::codec::{Decimal, FieldError};
+    /// use fixbolt_messages::fix44::NewOrderSingle;
+    /// use fixbolt_messages::fix44::components::*;
+    ///
+    /// /// The dictionary does not require Symbol, OrderQty and Price; this venue does.
+    /// fn accept<'m>(order: &NewOrderSingle<'m>) -> Result<(&'m [u8], Decimal, Decimal), FieldError> {
+    ///     let symbol = order.need(|o| o.symbol())?;
+    ///     let quantity = order.need(|o| o.order_qty())?;
+    ///     let price = order.need(|o| o.price())?;
+    ///     Ok((symbol, quantity, price))
+    /// }
+    /// # use fixbolt_messages::codec::{Frame, Framer, Index, Span};
+    /// # let (mut tags, mut spans) = ([0; 8], [Span::default(); 8]);
+    /// # let mut index = Index::new(&mut tags, &mut spans);
+    /// # let bytes = b"8=FIX.4.4\x019=21\x0135=D\x0155=IBM\x0138=57.00\x0110=008\x01";
+    /// # let Frame::Message(framed) = Framer::new(64).next(bytes) else { panic!("{bytes:?}") };
+    /// # let message = index.build(framed).unwrap();
+    ///
+    /// let order = NewOrderSingle::read(message).unwrap();
+    /// let error = accept(&order).unwrap_err();
+    /// assert_eq!(error.to_string(), "field 44 is required and missing");
+    /// # }
+    /// ```
+    fn need<T>(&self, read: impl FnOnce(&Self) -> Result<Option<T>, FieldError>) -> Result<T, FieldError> {
+        let fields = self.fields();
+        fields.missing.set(0);
+        read(self)?.ok_or_else(|| FieldError::missing(fields.last_missing()))
+    }
 }
 
 /// An entry of a repeating group.
@@ -183,7 +160,7 @@ impl<'m> Fields<'m> {
     #[must_use]
     pub const fn of(message: Message<'m>, known: &'static [u32]) -> Self {
         // Behind BeginString, BodyLength, MsgType.
-        Self { message, known, start: 0, end: message.len(), next: Cell::new(3) }
+        Self { message, known, start: 0, end: message.len(), next: Cell::new(3), missing: Cell::new(0) }
     }
 
     /// All fields of a message of the type `wanted`; `known` as for [`Fields::of`].
@@ -218,7 +195,7 @@ impl<'m> Fields<'m> {
     /// [`FieldError`]: it is not there, or its value is not a `T`.
     #[inline]
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
-        self.value(tag, self.find(tag)).transpose().unwrap_or(Err(FieldError::missing(tag)))
+        self.value(tag, self.find(tag)).transpose().unwrap_or(Err(missing(tag)))
     }
 
     /// A field that may be there.
@@ -244,7 +221,7 @@ impl<'m> Fields<'m> {
     /// As [`Fields::group`], and when it is not there.
     pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         match self.find(E::SHAPE.count) {
-            None => Err(FieldError::missing(E::SHAPE.count)),
+            None => Err(missing(E::SHAPE.count)),
             found => self.entries(found),
         }
     }
@@ -272,10 +249,24 @@ impl<'m> Fields<'m> {
         let from = self.next.get().min(self.end);
         let found = match find_tag(&tags[from..], tag) {
             Some(at) => from + at,
-            None => self.start + find_tag(&tags[self.start..from], tag)?,
+            None => match find_tag(&tags[self.start..from], tag) {
+                Some(at) => self.start + at,
+                None => {
+                    self.missing.set(tag);
+                    return None;
+                }
+            },
         };
         self.next.set(found + 1);
         Some(found)
+    }
+
+    /// The tag that [`View::need`] reports.
+    #[cold]
+    fn last_missing(&self) -> Tag {
+        let found = || self.message.tags().get(self.next.get().checked_sub(1)?.max(self.start)).copied();
+        let tag = Tag::try_new(self.missing.get()).or_else(|| Tag::try_new(found()?));
+        tag.unwrap_or(Tag::new(35)) // Nothing was looked for, or a field without a tag ended a group.
     }
 
     #[inline]
@@ -317,7 +308,7 @@ impl<'m> Outside<'_, 'm> {
     /// # Errors
     /// As [`Fields::required`].
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
-        self.optional(tag)?.ok_or(FieldError::missing(tag))
+        self.optional(tag)?.ok_or(missing(tag))
     }
 
     /// As [`Fields::optional`].
@@ -342,7 +333,7 @@ impl<'m> Outside<'_, 'm> {
     /// As [`Fields::required_group`].
     pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         match self.find(E::SHAPE.count) {
-            None => Err(FieldError::missing(E::SHAPE.count)),
+            None => Err(missing(E::SHAPE.count)),
             found => self.fields.entries(found),
         }
     }
@@ -352,6 +343,7 @@ impl<'m> Outside<'_, 'm> {
         let (mut at, end) = (self.fields.start, self.fields.end);
         while at < end {
             if tags[at] == tag {
+                self.fields.next.set(at + 1);
                 return Some(at);
             }
             at = match self.groups.iter().find(|shape| shape.count == tags[at]) {
@@ -359,8 +351,13 @@ impl<'m> Outside<'_, 'm> {
                 None => at + 1,
             };
         }
+        self.fields.missing.set(tag);
         None
     }
+}
+
+const fn missing(tag: u32) -> FieldError {
+    FieldError::missing(Tag::new(tag))
 }
 
 /// The entries of a repeating group, as many as its count field says.
@@ -393,7 +390,7 @@ impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
         let length = find_tag(behind, E::SHAPE.delimiter).unwrap_or(behind.len());
         self.start = start + 1 + length;
         let Self { message, known, start: end, .. } = *self;
-        Some(E::over(Fields { message, known, start, end, next: Cell::new(start) }))
+        Some(E::over(Fields { message, known, start, end, next: Cell::new(start), missing: Cell::new(0) }))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

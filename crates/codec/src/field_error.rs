@@ -1,0 +1,112 @@
+//! Why a field of a received message cannot be read.
+
+use core::fmt;
+
+use crate::msg_type::MsgType;
+use crate::number::Tag;
+use crate::types::ValueError;
+
+/// Why a field cannot be read: which field, and what is wrong with it.
+///
+/// ```
+/// use fixbolt_codec::{FieldError, FieldErrorKind, Tag, ValueError};
+///
+/// let missing = FieldError::missing(Tag::new(55));
+/// assert_eq!(missing.to_string(), "field 55 is required and missing");
+/// assert_eq!(missing.session_reject_reason(), 1);
+///
+/// let price = FieldError { tag: Tag::new(44), kind: FieldErrorKind::Value(ValueError::Format) };
+/// assert_eq!(price.to_string(), "field 44: the value does not have the form of its type");
+/// assert_eq!(price.session_reject_reason(), 6);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FieldError {
+    /// The field.
+    pub tag: Tag,
+    /// What is wrong with it.
+    pub kind: FieldErrorKind,
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum FieldErrorKind {
+    /// The field is required and missing.
+    Missing,
+    /// The value is not one of the field's type.
+    Value(ValueError),
+    /// The field counts the entries of a repeating group, and the group has a different number of them.
+    Count,
+}
+
+impl FieldError {
+    /// The error for a required field that is missing.
+    #[must_use]
+    pub const fn missing(tag: Tag) -> Self {
+        Self { tag, kind: FieldErrorKind::Missing }
+    }
+
+    /// The SessionRejectReason (373) that names this error. RefTagID (371) is [`FieldError::tag`].
+    #[must_use]
+    pub const fn session_reject_reason(&self) -> u16 {
+        match self.kind {
+            FieldErrorKind::Missing => 1,
+            FieldErrorKind::Value(error) => error.session_reject_reason(),
+            FieldErrorKind::Count => 16,
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tag = self.tag;
+        match self.kind {
+            FieldErrorKind::Missing => write!(f, "field {tag} is required and missing"),
+            FieldErrorKind::Value(error) => write!(f, "field {tag}: {error}"),
+            FieldErrorKind::Count => {
+                write!(f, "field {tag} is not the number of entries in its repeating group")
+            }
+        }
+    }
+}
+
+impl core::error::Error for FieldError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match &self.kind {
+            FieldErrorKind::Value(error) => Some(error),
+            FieldErrorKind::Missing | FieldErrorKind::Count => None,
+        }
+    }
+}
+
+/// A message is not of the type it was to be read as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WrongMsgType {
+    /// The expected type.
+    pub wanted: MsgType,
+}
+
+impl fmt::Display for WrongMsgType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the message is not of type {}", self.wanted)
+    }
+}
+
+impl core::error::Error for WrongMsgType {}
+
+#[cfg(test)]
+mod tests {
+    use core::error::Error;
+
+    use super::*;
+
+    #[test]
+    fn an_error_in_a_value_has_the_values_error_as_its_source() {
+        let tag = Tag::new(44);
+        let value = FieldError { tag, kind: FieldErrorKind::Value(ValueError::Empty) };
+        let source = value.source().and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&ValueError::Empty));
+        assert!(FieldError::missing(tag).source().is_none());
+        assert!(FieldError { tag, kind: FieldErrorKind::Count }.source().is_none());
+    }
+}
