@@ -10,7 +10,6 @@ use fixbolt_codec::{
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::components::*;
 use fixbolt_messages::fix44::{MarketDataRequest, NewOrderMultileg, NewOrderSingle, QuoteStatusRequest};
-use fixbolt_messages::typed::View as _;
 
 /// What is done with each value.
 pub trait Seen {

@@ -19,9 +19,10 @@ use fixbolt_messages::fix44::components::{
 };
 use fixbolt_messages::fix44::fields::{ExecType, OrdStatus};
 use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report};
+use fixbolt_messages::typed::View as _;
 use fixbolt_session::store::{SessionKey, Store};
 use fixbolt_session::{
-    Application, Delivery, Mono, Now, Role, SendError, SessionId, SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Failure, Mono, Now, Role, SessionId, SessionSettings, Sessions, Turn, Utc,
 };
 
 use crate::Row;
@@ -242,13 +243,12 @@ struct Venue {
 }
 
 impl Application for Venue {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
-        let Ok(order) = NewOrderSingle::read(message) else { return Ok(Delivery::UNSUPPORTED) };
-        let (Ok(cl_ord_id), Ok(Some(symbol)), Ok(side), Ok(Some(quantity)), Ok(Some(price))) =
-            (order.cl_ord_id(), order.symbol(), order.side(), order.order_qty(), order.price())
-        else {
-            return Ok(Delivery::Reject { reason: 1, tag: 44, text: "OrderQty and Price are needed" });
-        };
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        let order = NewOrderSingle::read(message)?;
+        let (cl_ord_id, side) = (order.cl_ord_id()?, order.side()?);
+        let symbol = order.need(|order| order.symbol())?;
+        let quantity = order.need(|order| order.order_qty())?;
+        let price = order.need(|order| order.price())?;
         let id = self.orders.next();
         let transact_time = UtcTimestamp::from_unix_nanos(turn.now().utc.0, Precision::Millis);
         let required = execution_report::Required {

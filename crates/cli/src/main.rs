@@ -15,7 +15,6 @@ macro_rules! note {
 mod bench;
 mod demo;
 mod dictionary;
-mod ended;
 mod exit;
 mod generate;
 mod interrupt;

@@ -1,6 +1,5 @@
 //! `fixbolt serve`: a counterparty to try things out with.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,11 +10,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, ValueEnum};
 use fixbolt::config::Configuration;
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, shipped_validator};
-use fixbolt_codec::{Message, Tag};
+use fixbolt_codec::{BodyWriter, Message};
 use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, LogonDecision, Resend, Resume, Role, SendError, SessionKey,
+    Application, Delivery, Event, Failure as CallbackFailure, LogonDecision, Resend, Resume, Role,
     SessionSettings, Turn,
 };
 
@@ -121,7 +120,7 @@ fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Res
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-    let engine = builder.start(Told { app, names: HashMap::new() }).map_err(|error| cannot_start(&error))?;
+    let engine = builder.start(Told(app)).map_err(|error| cannot_start(&error))?;
     engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
     let mut out = output::stdout();
     for address in engine.addresses() {
@@ -134,59 +133,42 @@ fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Res
 }
 
 /// An application whose sessions' events are told on standard error.
-struct Told<A> {
-    app: A,
-    /// How each session is called, once its counterparty has named it.
-    names: HashMap<SessionKey, String>,
-}
+struct Told<A>(A);
 
 impl<A: Application> Application for Told<A> {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
-        self.app.on_message(message, turn)
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, CallbackFailure> {
+        self.0.on_message(message, turn)
     }
 
-    fn on_logon(&mut self, session: SessionKey, logon: Message<'_>) -> LogonDecision {
-        let part = |tag| logon.get(Tag::new(tag)).unwrap_or_default().escape_ascii();
-        let name = format!("{}:{}->{}", logon.begin_string().escape_ascii(), part(56), part(49));
-        self.names.insert(session, name);
-        self.app.on_logon(session, logon)
+    fn on_logon(
+        &mut self,
+        logon: Message<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<LogonDecision, CallbackFailure> {
+        self.0.on_logon(logon, turn)
     }
 
-    fn on_resend(&mut self, session: SessionKey, message: Message<'_>) -> Resend {
-        self.app.on_resend(session, message)
+    fn on_sending_logon(
+        &mut self,
+        logon: &mut BodyWriter<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), CallbackFailure> {
+        self.0.on_sending_logon(logon, turn)
     }
 
-    fn on_resume(&mut self, session: SessionKey, resume: &mut Resume<'_>) {
-        self.app.on_resume(session, resume);
+    fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, CallbackFailure> {
+        self.0.on_resend(message, turn)
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
-        let tell = |what: String| match self.names.get(&session) {
-            Some(name) => note!("{name}: {what}"),
-            None => note!("session {}: {what}", session.index()),
-        };
-        match event {
-            Event::LoggedOn => tell("logged on".to_owned()),
-            Event::Ended(end) => tell(format!("ended: {}", crate::ended::words(end))),
-            Event::Garbled { bytes, error } => tell(format!("{} bytes dropped: {error}", bytes.len())),
-            Event::Rejected { seq, reason, tag: b"", text } => {
-                tell(format!("message {seq} rejected ({reason}): {text}"))
-            }
-            Event::Rejected { seq, reason, tag, text } => {
-                tell(format!("message {seq} rejected ({reason}): field {}: {text}", tag.escape_ascii()))
-            }
-            Event::GapDetected { expected, received } => {
-                tell(format!("gap: expected {expected}, got {received}"))
-            }
-            Event::ResendRequested { begin, end } => tell(format!("asked to send {begin} to {end} again")),
-            Event::NumbersGivenUp { begin, end } => tell(format!("numbers {begin} to {end} are given up")),
-            Event::Unreached { begin, end, why } => {
-                tell(format!("numbers {begin} to {end} do not reach the counterparty: {why}"))
-            }
-            Event::Resumed => tell("goes on after a halt".to_owned()),
-            Event::Note(text) => tell((*text).to_owned()),
-            _ => {}
+    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), CallbackFailure> {
+        self.0.on_resume(resume)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), CallbackFailure> {
+        // Every message of a busy session would be a line.
+        if !matches!(event, Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. }) {
+            note!("{}: {event}", turn.session_id());
         }
-        self.app.on_event(session, event);
+        self.0.on_event(event, turn)
     }
 }

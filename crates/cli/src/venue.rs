@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use fixbolt_bench::reports::{EXECUTION_REPORT, Fate, Kind, Report};
 use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp};
-use fixbolt_session::{Application, Delivery, SendError, Turn};
+use fixbolt_session::{Application, Delivery, Failure, SendError, Turn};
 
 /// The application of `fixbolt serve` and of the demo's venue.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), &'static str>) {
 }
 
 impl Application for Venue {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         if message.msg_type() != b"D" {
             return Ok(Delivery::UNSUPPORTED);
         }

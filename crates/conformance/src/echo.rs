@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::store::SessionKey;
-use fixbolt_session::{Application, Delivery, Event, LogonDecision, SendError, Turn};
+use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
 
 /// Sends D, d and C back with their body unchanged, ignores a D with PossResend=Y whose ClOrdID it has seen in this session,
 /// and supports no other message. Whoever logs on with the Password (554) `stranger` is refused without a word, with `expired`
@@ -33,7 +33,7 @@ impl Echo {
 }
 
 impl Application for Echo {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let msg_type = message.msg_type();
         if !matches!(msg_type, b"D" | b"d" | b"C") {
             return Ok(Delivery::UNSUPPORTED);
@@ -42,11 +42,11 @@ impl Application for Echo {
         let poss_resend = message.get(Tag::new(97)) == Some(b"Y");
         if let Some(id) = cl_ord_id
             && poss_resend
-            && self.seen.ids.contains(&(turn.session(), id.to_vec()))
+            && self.seen.ids.contains(&(turn.key(), id.to_vec()))
         {
             return Ok(Delivery::Done);
         }
-        let session = turn.session();
+        let session = turn.key();
         let mut draft = turn.reply().draft(MsgType::new(msg_type));
         for field in message.fields() {
             if let Some(tag) = field.tag.filter(|tag| !is_header_or_trailer(*tag)) {
@@ -60,16 +60,16 @@ impl Application for Echo {
         Ok(Delivery::Done)
     }
 
-    fn on_logon(&mut self, _session: SessionKey, logon: Message<'_>) -> LogonDecision {
-        let text = match logon.get(Tag::new(554)) {
-            Some(b"stranger") => "",
-            Some(b"expired") => "password expired",
-            _ => return LogonDecision::Accept,
-        };
-        LogonDecision::Refuse { text: text.to_owned() }
+    fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+        Ok(match logon.get(Tag::new(554)) {
+            Some(b"stranger") => LogonDecision::RefuseSilently,
+            Some(b"expired") => LogonDecision::refuse("password expired"),
+            _ => LogonDecision::Accept,
+        })
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        let session = turn.key();
         // Numbers that begin again (the Logons have taken the first ones) are another session, which has seen nothing.
         if let Event::SequenceChanged { next_in, next_out, .. } = event
             && next_in.0 <= 2
@@ -77,6 +77,7 @@ impl Application for Echo {
         {
             self.seen.forget(session);
         }
+        Ok(())
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Delivery, Event, Handle, LogonDecision, Mono, Now, Resend, Role, SendError, SessionEnd,
-    SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
+    Application, Delivery, Event, Failure, Handle, LogonDecision, Mono, Now, Resend, Role, SendError,
+    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
 };
 
 /// What a [`Desk`] does with the next message.
@@ -58,7 +58,7 @@ impl Desk {
 }
 
 impl Application for Desk {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
         if self.mood == Mood::Unsupported {
             return Ok(Delivery::UNSUPPORTED);
@@ -71,35 +71,36 @@ impl Application for Desk {
             Mood::Careless => {}
             Mood::NotNow => return Ok(Delivery::NotNow),
             Mood::Unsupported => {}
-            Mood::Fails => return Err(SendError::Application("cannot")),
+            Mood::Fails => return Err(Failure::new("cannot")),
             Mood::Panics => panic!("application bug"),
-            Mood::Full => return Err(SendError::BackPressure),
+            Mood::Full => return Err(SendError::BackPressure.into()),
         }
         self.got.push(String::from_utf8_lossy(id).into_owned());
         Ok(Delivery::Done)
     }
 
-    fn on_logon(&mut self, _: SessionKey, logon: Message<'_>) -> LogonDecision {
+    fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
         self.panic_if("on_logon");
-        match logon.get(Tag::new(554)) {
-            Some(b"expired") => LogonDecision::Refuse { text: "password expired".to_owned() },
-            Some(b"stranger") => LogonDecision::Refuse { text: String::new() },
+        Ok(match logon.get(Tag::new(554)) {
+            Some(b"expired") => LogonDecision::refuse("password expired"),
+            Some(b"stranger") => LogonDecision::RefuseSilently,
             _ => LogonDecision::Accept,
-        }
+        })
     }
 
-    fn on_resend(&mut self, _: SessionKey, _: Message<'_>) -> Resend {
+    fn on_resend(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Resend, Failure> {
         self.panic_if("on_resend");
-        Resend::Send
+        Ok(Resend::Send)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match event {
             Event::Ended(end) => self.ends.push((*end).clone()),
-            Event::Note(text) => self.notes.push((*text).to_owned()),
+            Event::Note(_) | Event::LogoutReceived { .. } => self.notes.push(event.to_string()),
             Event::Unreached { begin, end, why } => self.unreached.push((*begin, *end, *why)),
             _ => self.panic_if("on_event"),
         }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::SessionKey;
 use fixbolt_session::{
-    Application, Delivery, Event, LogonDecision, Mono, Now, Phase, Role, SendError, SessionEnd, SessionId,
+    Application, Delivery, Event, Failure, LogonDecision, Mono, Now, Phase, Role, SessionEnd, SessionId,
     SessionSettings, Sessions, Turn, Utc,
 };
 
@@ -20,22 +20,24 @@ struct Doorman {
 }
 
 impl Application for Doorman {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.echo.on_message(message, turn)
     }
 
-    fn on_logon(&mut self, session: SessionKey, logon: Message<'_>) -> LogonDecision {
+    fn on_logon(&mut self, logon: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
         match self.refusals.pop_front() {
-            Some(text) => LogonDecision::Refuse { text: text.to_owned() },
-            None => self.echo.on_logon(session, logon),
+            Some("") => Ok(LogonDecision::RefuseSilently),
+            Some(text) => Ok(LogonDecision::refuse(text)),
+            None => self.echo.on_logon(logon, turn),
         }
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
-        self.echo.on_event(session, event);
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        self.echo.on_event(event, turn)?;
         if let Event::Ended(end) = event {
             self.ends.push((*end).clone());
         }
+        Ok(())
     }
 }
 
@@ -47,15 +49,16 @@ struct Trader {
 }
 
 impl Application for Trader {
-    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.echoed += 1;
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         if let Event::Ended(end) = event {
             self.ends.push((*end).clone());
         }
+        Ok(())
     }
 }
 

@@ -10,25 +10,25 @@ use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{CxlRejResponseTo, ExecType, OrdStatus};
 use fixbolt::messages::fix44::{self, execution_report, order_cancel_reject};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, OrderCancelReject, OrderCancelRequest};
-use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings, Turn};
+use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
 
 struct Venue;
 
 impl Application for Venue {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         fix44::dispatch(message, self, turn)
     }
 }
 
 impl fix44::Handler<Turn<'_>> for Venue {
-    type Answer = Result<Delivery, SendError>;
+    type Answer = Result<Delivery, Failure>;
 
     fn on_new_order_single(&mut self, order: NewOrderSingle<'_>, turn: &mut Turn<'_>) -> Self::Answer {
-        let (Ok(id), Ok(Some(symbol)), Ok(side), Ok(Some(cum_qty)), Ok(Some(avg_px))) =
-            (order.cl_ord_id(), order.symbol(), order.side(), order.order_qty(), order.price())
-        else {
-            return Ok(Delivery::Reject { reason: 1, tag: 44, text: "OrderQty and Price are needed" });
-        };
+        // What this venue needs and the message lacks is rejected by name.
+        let (id, side) = (order.cl_ord_id()?, order.side()?);
+        let symbol = order.need(|order| order.symbol())?;
+        let cum_qty = order.need(|order| order.order_qty())?;
+        let avg_px = order.need(|order| order.price())?;
         let (exec_type, ord_status, leaves_qty) = (ExecType::Trade, OrdStatus::Filled, Decimal::from(0));
         let (order_id, exec_id) = (id, id);
         let mut report = ExecutionReport::write(
@@ -54,9 +54,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
         cancel: OrderCancelRequest<'_>,
         turn: &mut Turn<'_>,
     ) -> Self::Answer {
-        let (Ok(cl_ord_id), Ok(order)) = (cancel.cl_ord_id(), cancel.orig_cl_ord_id()) else {
-            return Ok(Delivery::Reject { reason: 1, tag: 41, text: "OrigClOrdID is needed" });
-        };
+        let (cl_ord_id, order) = (cancel.cl_ord_id()?, cancel.orig_cl_ord_id()?);
         let mut reject = OrderCancelReject::write(
             turn.reply(),
             order_cancel_reject::Required {

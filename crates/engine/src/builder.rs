@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Application, Role, SessionId, SessionSettings, Sessions, WorkerWaker};
+use fixbolt_session::{Application, Role, SessionId, SessionSettings, Sessions, WireObserver, WorkerWaker};
 use mio::{Poll, Waker};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
@@ -35,6 +35,7 @@ pub struct EngineBuilder {
     templates: Vec<(SocketAddr, AcceptanceTemplate)>,
     initiations: Vec<Initiation>,
     store: Option<Box<dyn Store>>,
+    observer: Option<Arc<dyn WireObserver>>,
     outbound_queue_capacity: usize,
     limits: Limits,
 }
@@ -56,6 +57,7 @@ impl EngineBuilder {
             templates: Vec::new(),
             initiations: Vec::new(),
             store: None,
+            observer: None,
             outbound_queue_capacity: OUTBOUND_QUEUE_CAPACITY,
             limits: Limits::default(),
         }
@@ -105,6 +107,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Shows every message of every session to `observer`, as it came and as it goes out, for logs of messages and the like.
+    #[must_use]
+    pub fn observe(mut self, observer: Arc<dyn WireObserver>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     /// How many messages from other threads may wait for each session, 1,024 by default.
     #[must_use]
     pub const fn outbound_queue_capacity(mut self, messages: usize) -> Self {
@@ -139,7 +148,8 @@ impl EngineBuilder {
     /// # Errors
     /// [`EngineError`], one line that says what and where: a port in use, a journal that another process holds, ...
     pub fn start<A: Application + Send + 'static>(self, mut app: A) -> Result<Engine<A>, EngineError> {
-        let Self { acceptances, templates, initiations, store, outbound_queue_capacity, limits } = self;
+        let Self { acceptances, templates, initiations, store, observer, outbound_queue_capacity, limits } =
+            self;
         if acceptances.is_empty() && templates.is_empty() && initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
@@ -165,8 +175,11 @@ impl EngineBuilder {
         let largest = accepted.iter().map(|(_, acceptance)| acceptance.settings.max_message_size);
         let largest = largest.chain(initiations.iter().map(|session| session.settings.max_message_size));
         let store = store.unwrap_or_else(|| Box::new(MemoryStore::new()));
-        let sessions = Sessions::new(store, largest.fold(MIN_INDEXED_SIZE, usize::max))
+        let mut sessions = Sessions::new(store, largest.fold(MIN_INDEXED_SIZE, usize::max))
             .on_worker(0, Arc::clone(&signal) as Arc<dyn WorkerWaker>);
+        if let Some(observer) = observer {
+            sessions = sessions.observed_by(observer);
+        }
         let mut worker =
             Worker::new(sessions, listeners, poll, Arc::clone(&signal), Arc::clone(&registry), limits);
         for (listener, acceptance) in accepted {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
-use fixbolt::session::{Application, Delivery, Event, LogonDecision, SendError, SessionKey, Turn};
+use fixbolt::session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
 use fixbolt::{Engine, Initiation};
 use support::*;
 
@@ -15,7 +15,8 @@ fn with_password(text: &'static str) -> (Engine<Scripted>, Log) {
     let (mut app, log) = Scripted::venue();
     app.logon = Box::new(move |logon| match logon.get(Tag::new(554)) {
         Some(b"right") => LogonDecision::Accept,
-        _ => LogonDecision::Refuse { text: text.to_owned() },
+        _ if text.is_empty() => LogonDecision::RefuseSilently,
+        _ => LogonDecision::refuse(text),
     });
     (Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap(), log)
 }
@@ -71,7 +72,7 @@ fn an_engine_that_connects_again_after_a_refusal_logs_on_with_numbers_that_fit()
             return LogonDecision::Accept;
         }
         refusals -= 1;
-        LogonDecision::Refuse { text: "not yet".to_owned() }
+        LogonDecision::refuse("not yet")
     });
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let (app, log) = Recorder::trader();
@@ -100,13 +101,13 @@ impl Application for Unsupporting {
         &mut self,
         message: fixbolt::codec::Message<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<Delivery, SendError> {
+    ) -> Result<Delivery, Failure> {
         self.0.on_message(message, turn)?;
         Ok(Delivery::UNSUPPORTED)
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
-        self.0.on_event(session, event);
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        self.0.on_event(event, turn)
     }
 }
 
@@ -153,7 +154,7 @@ fn echo(more: usize) -> (Engine<Scripted>, Log) {
         let mut report = turn.reply().draft(MsgType::new(b"8"));
         report.writer().bytes(Key::new(11), message.get(Tag::new(11)).unwrap_or(b"?"));
         report.writer().bytes(Key::new(58), &text);
-        Some(report.send().map(|_| Delivery::Done))
+        Some(report.send().map(|_| Delivery::Done).map_err(Failure::from))
     });
     (Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap(), log)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
 use fixbolt::session::store::StoreError;
 use fixbolt::session::{
-    Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
+    Failure, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
 };
 use fixbolt::{Engine, EngineBuilder, Initiation, Sender};
 use support::*;
@@ -244,10 +244,10 @@ fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_l
     // An order of the bystander is passed on to the session that logged on first.
     let (app, log) = Scripted::on_message(move |message, turn| {
         let Some(key) = target else {
-            target = Some(turn.session());
+            target = Some(turn.key());
             return None;
         };
-        if turn.session() == key || message.get(Tag::new(11)) != Some(b"pass on") {
+        if turn.key() == key || message.get(Tag::new(11)) != Some(b"pass on") {
             return None;
         }
         if let Some(handle) = turn.to(key) {
@@ -256,7 +256,7 @@ fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_l
             match draft.send() {
                 // It cannot be reached: the order is answered all the same.
                 Ok(_) | Err(SendError::Unavailable) => {}
-                Err(error) => return Some(Err(error)),
+                Err(error) => return Some(Err(error.into())),
             }
         }
         None
@@ -296,7 +296,7 @@ fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
             report.writer().bytes(Key::new(11), b"bad");
             let _ = report.send();
             steer.allow();
-            Err(SendError::Application("its own mistake"))
+            Err(Failure::new("its own mistake"))
         })
     });
     let venue = builder.start(app).unwrap();
@@ -402,7 +402,10 @@ fn an_application_that_panicked_at_what_the_store_holds_may_look_again() {
     refused.send("A", "98=0|108=30");
     refused.closed_silently();
     let again = without_noise(|| venue.resume(&acceptor().id));
-    assert_eq!(again, Err(OpenError::Halted(Halt::ApplicationPanicked { callback: "on_resume" })));
+    assert_eq!(
+        again,
+        Err(OpenError::Halted(Halt::CallbackFailed { callback: "on_resume", why: "panic".into() }))
+    );
     goes_on(&mut bystander);
     rests(&venue);
     panics.store(false, Ordering::SeqCst);
@@ -422,7 +425,7 @@ fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
     settings.poison_attempts = 1;
     let (app, log) = Scripted::on_message(move |message, _| {
         let bad = message.get(Tag::new(11)) == Some(b"bad") && !seen.load(Ordering::SeqCst);
-        bad.then_some(Err(SendError::Application("a mistake")))
+        bad.then_some(Err(Failure::new("a mistake")))
     });
     let venue = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt::journal::{LateStore, MemoryStore};
-use fixbolt::session::{Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn};
+use fixbolt::session::{Application, Delivery, Event, Failure, Role, SendError, SessionSettings, Turn};
 use fixbolt::{Acceptance, Engine, EngineError, Initiation, PostError};
 use support::*;
 
@@ -488,13 +488,13 @@ fn a_counterparty_that_never_reads_is_given_up() {
 struct Clumsy(Recorder);
 
 impl Application for Clumsy {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.0.on_message(message, turn)
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         assert!(!matches!(event, Event::Sent { .. }), "an application's mistake");
-        self.0.on_event(session, event);
+        self.0.on_event(event, turn)
     }
 }
 
@@ -513,7 +513,7 @@ fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine()
     let mut peer = Peer::connect(address);
     peer.log_on();
     order(&mut venue.sender(&acceptor().id).unwrap(), "report").unwrap();
-    assert!(log.ended().contains("ApplicationPanicked"));
+    assert!(log.ended().contains("CallbackFailed"));
     bystander.send("D", "11=fine");
     assert!(bystander.receive().contains("|11=fine|"));
     venue.stop().unwrap();

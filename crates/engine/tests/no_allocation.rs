@@ -39,7 +39,8 @@ use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus, OrdType, Side};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
 use fixbolt::session::{
-    Application, Delivery, Event, Role, SendError, SessionId, SessionKey, SessionSettings, Turn,
+    Application, Delivery, Event, Failure, Role, SessionId, SessionReject, SessionRejectReason,
+    SessionSettings, Turn,
 };
 use fixbolt::{Engine, Initiation, shipped_validator};
 use support::*;
@@ -147,12 +148,14 @@ impl Stretch {
 struct Venue(Arc<Stretch>);
 
 impl Application for Venue {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let Ok(order) = NewOrderSingle::read(message) else { return Ok(Delivery::UNSUPPORTED) };
         let (Ok(id), Ok(side), Ok(Some(qty)), Ok(Some(price))) =
             (order.cl_ord_id(), order.side(), order.order_qty(), order.price())
         else {
-            return Ok(Delivery::Reject { reason: 1, tag: 44, text: "a limit order is expected" });
+            return Ok(Delivery::Reject(
+                SessionReject::new(SessionRejectReason::Other).text("a limit order is expected"),
+            ));
         };
         let required = execution_report::Required {
             order_id: id,
@@ -202,7 +205,7 @@ fn order<'b, N: fixbolt::codec::NewBody<'b>>(
 }
 
 impl Application for Trader {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let Ok(report) = ExecutionReport::read(message) else { return Ok(Delivery::UNSUPPORTED) };
         if !matches!(report.ord_status(), Ok(OrdStatus::Filled)) {
             return Ok(Delivery::UNSUPPORTED);
@@ -214,10 +217,11 @@ impl Application for Trader {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         if matches!(event, Event::LoggedOn) {
             let _ = self.logged_on.send(());
         }
+        Ok(())
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{BodyWriter, Message, SeqNum, Tag, ToField};
+use fixbolt_codec::{Body, BodyWriter, Message, MsgType, SeqNum, Tag, ToField};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
 use crate::behavior::ViolationText;
 use crate::event::Event;
 use crate::fix::{YES, key, msg_type};
+use crate::rejects::BusinessReject;
 
 /// A message of the session layer, or a BusinessMessageReject that it writes for the application.
 #[derive(Clone, Debug)]
@@ -21,13 +22,13 @@ pub(crate) enum AdminMessage<'m> {
     /// Reject (3) of the message with number `seq`.
     Reject { seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m> },
     /// BusinessMessageReject (j) of the message with number `seq`.
-    BusinessReject { seq: SeqNum, msg_type: &'m [u8], reason: u16, text: Cow<'m, str> },
+    BusinessReject { seq: SeqNum, msg_type: &'m [u8], reject: BusinessReject },
     /// SequenceReset (4) that fills a gap.
     GapFill { new: SeqNum },
     /// Logout (5).
     Logout { text: Cow<'m, str> },
-    /// Logon (A).
-    Logon { heart_bt_int: u32, reset: bool },
+    /// Logon (A); `body` is empty until the application was asked for its own fields.
+    Logon { heart_bt_int: u32, reset: bool, body: Vec<u8> },
 }
 
 /// TestReqID (112) of a TestRequest of ours.
@@ -191,24 +192,31 @@ impl AdminMessage<'_> {
                 }
                 write_text(body, &reject.text);
             }
-            Self::BusinessReject { seq, msg_type, reason, text } => {
+            Self::BusinessReject { seq, msg_type, reject } => {
                 body.field(key::REF_SEQ_NUM, &seq.0);
                 if msg_type.len() <= REFLECTED_MAX {
                     body.bytes(key::REF_MSG_TYPE, msg_type);
                 }
-                body.field(key::BUSINESS_REJECT_REASON, &u64::from(*reason));
-                write_text(body, text);
+                if !reject.ref_id.is_empty() && extent == Extent::Full {
+                    body.bytes(key::BUSINESS_REJECT_REF_ID, reject.ref_id.as_bytes());
+                }
+                body.field(key::BUSINESS_REJECT_REASON, &u64::from(reject.reason.number()));
+                write_text(body, &reject.text);
             }
             Self::GapFill { new } => {
                 body.field(key::NEW_SEQ_NO, &new.0).bytes(key::GAP_FILL_FLAG, YES);
             }
             Self::Logout { text } => write_text(body, text),
-            Self::Logon { heart_bt_int, reset } => {
+            Self::Logon { heart_bt_int, reset, body: whole } if whole.is_empty() => {
                 body.bytes(key::ENCRYPT_METHOD, b"0");
                 body.field(key::HEART_BT_INT, &u64::from(*heart_bt_int));
                 if *reset {
                     body.bytes(key::RESET_SEQ_NUM_FLAG, YES);
                 }
+            }
+            Self::Logon { body: whole, .. } => {
+                let sum = whole.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
+                body.body(&Body { msg_type: MsgType::new(msg_type::LOGON), bytes: whole, sum });
             }
         }
     }

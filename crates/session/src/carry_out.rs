@@ -87,12 +87,10 @@ fn carry_out(
             tx.notify(&event);
             Ok(())
         }
-        Reaction::Close(end) => {
-            tx.close(end);
-            Err(Stop)
-        }
-        Reaction::CloseNoted(end, note) => {
-            tx.notify(&Event::Note(&note));
+        Reaction::Close(end, event) => {
+            if let Some(event) = event {
+                tx.notify(&event);
+            }
             tx.close(end);
             Err(Stop)
         }
@@ -119,14 +117,10 @@ fn first_message<'m>(
         return Ok(reaction);
     }
     // Who is not authenticated learns nothing of what else is wrong.
-    let refused = if tx.session().is_acceptor() {
-        match tx.authenticate(message) {
-            Some(LogonDecision::Accept) => None,
-            Some(LogonDecision::Refuse { text }) => Some(logon::refused_by_application(header.seq, text)),
-            None => Some(Reaction::Close(SessionEnd::ApplicationPanicked { callback: "on_logon" })),
-        }
-    } else {
-        None
+    let refused = match tx.authenticate(message)? {
+        LogonDecision::Accept => None,
+        LogonDecision::RefuseSilently => Some(logon::refused_by_application(header.seq, None)),
+        LogonDecision::Refuse { text } => Some(logon::refused_by_application(header.seq, Some(text))),
     };
     let reaction = match refused {
         Some(refusal) => refusal,
@@ -151,7 +145,7 @@ fn first_message<'m>(
         Reaction::Answer(Answer { then: Then::LogOut(LogOut { end, .. }), .. })
             if !tx.session_mut().refusals.answer(now) =>
         {
-            Reaction::Close(end)
+            Reaction::close(end)
         }
         reaction => reaction,
     })
@@ -164,8 +158,11 @@ fn answer(
     message: &Message<'_>,
     answer: Answer<'_>,
 ) -> Result<(), Stop> {
-    let Answer { reset, number, reply, mut then, told } = answer;
+    let Answer { reset, number, mut reply, mut then, told } = answer;
     let seq = header.seq.unwrap_or(SeqNum::ZERO);
+    if let Some(reply) = &mut reply {
+        tx.complete_logon(reply)?;
+    }
     tx.run(|tx| {
         if let Some(why) = reset {
             tx.reset(why)?;
@@ -395,14 +392,15 @@ fn too_high(
     }
     let session = tx.session_mut();
     let epoch = session.state.epoch();
-    if header.msg_type == msg_type::LOGOUT
-        && !header.poss_dup
-        && let Some(connection) = &mut session.state.connection
-    {
+    let logs_out = header.msg_type == msg_type::LOGOUT && !header.poss_dup;
+    if logs_out && let Some(connection) = &mut session.state.connection {
         connection.logon.logout_waits = Some(seq);
     }
     if action.keep && !session.reorder.keep(epoch, seq, framed) {
         tx.notify(&Event::Note("a message that came before its turn was dropped: too many are kept"));
+    }
+    if logs_out && !action.keep {
+        tx.notify(&inbound::logout_received(message));
     }
     if header.poss_dup
         && let Some(connection) = tx.connection_mut()

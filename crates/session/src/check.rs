@@ -1,14 +1,12 @@
 //! Is a message what the session's dictionary says? Steps 12 to 14 of the inbound checks.
 
 use core::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Fault, FaultKind, Message, SeqNum};
 use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason, Violation};
 
 use crate::admin_message::Reject;
 use crate::behavior::{Behavior, FirstViolation, RefTagId};
-use crate::end::SessionEnd;
 use crate::event::Event;
 use crate::table;
 use crate::transaction::Transaction;
@@ -21,16 +19,15 @@ pub(crate) fn violation<'m>(
     message: &Message<'m>,
 ) -> Option<Reject<'m>> {
     let session = table::opened_mut(tx.table, tx.own);
-    let (key, behavior) = (session.key, session.behavior);
+    let behavior = session.behavior;
     let (Some(validator), Some(scratch)) = (&session.settings.validator, &mut session.scratch) else {
         return message.fault().map(|fault| broken_field(message, fault).reject(&behavior));
     };
-    let app = &mut *tx.app;
-    let (mut found, mut heard) = (None::<Found<'m>>, true);
+    let mut found = None::<Found<'m>>;
+    let mut warned = Vec::new();
     validator.for_each(message, &session.settings.policy, scratch, |violation| {
         if violation.action == Action::Warn {
-            let event = Event::Warned { seq, violation };
-            heard &= catch_unwind(AssertUnwindSafe(|| app.on_event(key, &event))).is_ok();
+            warned.push(violation);
             return ControlFlow::Continue(());
         }
         let this = Found::of(message, &violation);
@@ -49,8 +46,8 @@ pub(crate) fn violation<'m>(
             }
         }
     });
-    if !heard {
-        session.close(SessionEnd::ApplicationPanicked { callback: "on_event" });
+    for violation in warned {
+        tx.notify(&Event::Warned { seq, violation });
     }
     found.map(|found| found.reject(&behavior))
 }

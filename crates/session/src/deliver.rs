@@ -1,7 +1,5 @@
 //! A message for the application: everything it writes and the message's own number are one transaction.
 
-use std::borrow::Cow;
-
 use fixbolt_codec::{Message, SeqNum};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
@@ -10,13 +8,15 @@ use crate::application::Delivery;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
-use crate::fix::{business_reason, msg_type};
+use crate::failure::Failure;
+use crate::fix::msg_type;
 use crate::header::Header;
 use crate::reading::BlockedBy;
+use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 use crate::sending::SendKind;
 use crate::state::Phase;
 use crate::store::{RecordFlags, RecordKind};
-use crate::transaction::{Outcome, Stop, Transaction};
+use crate::transaction::{Outcome, PANIC, Stop, Transaction};
 
 /// Offers a message that is due and in order to the application, and does what it answers.
 pub(crate) fn deliver(
@@ -40,33 +40,33 @@ pub(crate) fn deliver(
             tx.rollback();
             return Err(tx.wait(BlockedBy::Application));
         }
-        Outcome::Failed(SendError::BackPressure) => {
+        Outcome::Failed(Failure::Send(SendError::BackPressure)) => {
             tx.rollback();
             return Err(tx.wait(BlockedBy::OtherSession));
         }
-        Outcome::Delivered(Delivery::Reject { reason, tag, text }) => {
-            let tag = (tag != 0).then_some(RefTag::Number(tag));
-            let reason = SessionRejectReason::from_number(reason);
-            let reject = Reject { reason, tag, text: Cow::Borrowed(text) };
-            Some(AdminMessage::Reject { seq, msg_type: header.msg_type, reject })
+        Outcome::Delivered(Delivery::Reject(rejected)) => Some(reject(header, seq, rejected)),
+        Outcome::Delivered(Delivery::BusinessReject(rejected)) => business_reject(tx, header, seq, rejected),
+        Outcome::Failed(Failure::Reject(rejected)) => {
+            begin_anew(tx, header, seq, &message)?;
+            Some(reject(header, seq, rejected))
         }
-        Outcome::Delivered(Delivery::BusinessReject { reason, text }) => {
-            business_reject(tx, header, seq, reason, Cow::Borrowed(text))
+        Outcome::Failed(Failure::BusinessReject(rejected)) => {
+            begin_anew(tx, header, seq, &message)?;
+            business_reject(tx, header, seq, rejected)
         }
         // An answer that does not fit is no fault of the message: it is taken, and the counterparty hears that nobody
         // answers it.
-        Outcome::Failed(SendError::TooLarge { limit }) => {
-            tx.rollback();
-            tx.begin();
-            if let Err(error) = take(tx, header, seq, &message) {
-                return Err(tx.abandon(error));
-            }
-            let text = format!("the answer is larger than {limit} bytes");
-            business_reject(tx, header, seq, business_reason::OTHER, Cow::Owned(text))
+        Outcome::Failed(Failure::Send(SendError::TooLarge { limit })) => {
+            begin_anew(tx, header, seq, &message)?;
+            let rejected = BusinessReject::new(BusinessRejectReason::OTHER)
+                .text(format!("the answer is larger than {limit} bytes"));
+            business_reject(tx, header, seq, rejected)
         }
-        Outcome::Failed(SendError::Store(error)) => return Err(tx.abandon(SendError::Store(error))),
-        Outcome::Failed(error) => return Err(failed(tx, seq, &error.to_string())),
-        Outcome::Panicked => return Err(failed(tx, seq, "panic")),
+        Outcome::Failed(Failure::Send(SendError::Store(error))) => {
+            return Err(tx.abandon(SendError::Store(error)));
+        }
+        Outcome::Failed(failure) => return Err(failed(tx, seq, &failure.to_string())),
+        Outcome::Panicked => return Err(failed(tx, seq, PANIC)),
     };
     if let Some(reply) = &reply
         && let Err(error) = tx.send(SendKind::New { cause: Some(seq) }, Some(&message), reply)
@@ -92,24 +92,41 @@ fn take(
     tx.record(seq, message, header.flags.with(RecordFlags::DELIVERED))
 }
 
+/// Rolls back what the application wrote: the message is taken all the same, and answered with a reject.
+fn begin_anew(
+    tx: &mut Transaction<'_>,
+    header: &Header<'_>,
+    seq: SeqNum,
+    message: &Message<'_>,
+) -> Result<(), Stop> {
+    tx.rollback();
+    tx.begin();
+    take(tx, header, seq, message).map_err(|error| tx.abandon(error))
+}
+
+fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> AdminMessage<'m> {
+    let SessionReject { reason, tag, text } = rejected;
+    let reject = Reject { reason, tag: tag.map(|tag| RefTag::Number(tag.number())), text };
+    AdminMessage::Reject { seq, msg_type: header.msg_type, reject }
+}
+
 /// BusinessMessageReject (35=j); FIX.4.0 and 4.1 have none and get a Reject. Two sides must not answer one with another
 /// forever: a BusinessMessageReject gets none.
 fn business_reject<'m>(
     tx: &Transaction<'_>,
     header: &Header<'m>,
     seq: SeqNum,
-    reason: u16,
-    text: Cow<'m, str>,
+    reject: BusinessReject,
 ) -> Option<AdminMessage<'m>> {
     let msg_type = header.msg_type;
     if !tx.session().is_42_or_later() {
-        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text };
+        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text: reject.text };
         return Some(AdminMessage::Reject { seq, msg_type, reject });
     }
     if msg_type == msg_type::BUSINESS_MESSAGE_REJECT {
         return None;
     }
-    Some(AdminMessage::BusinessReject { seq, msg_type, reason, text })
+    Some(AdminMessage::BusinessReject { seq, msg_type, reject })
 }
 
 /// Nothing of the transaction happened; the attempt is counted in the store and the session disconnected, or halted if it was

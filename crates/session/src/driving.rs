@@ -7,7 +7,6 @@ use crate::application::Application;
 use crate::carry_out;
 use crate::clock;
 use crate::end::{Halt, Misbehavior, SessionEnd};
-use crate::error::SendError;
 use crate::event::{Event, GarbledError};
 use crate::key::SessionKey;
 use crate::reading::{BlockedBy, Incomplete};
@@ -17,7 +16,8 @@ use crate::sessions::Sessions;
 use crate::state::Phase;
 use crate::table;
 use crate::time::{Mono, Now};
-use crate::transaction::{Stop, Transaction, data_fields, notify};
+use crate::transaction::{Stop, Transaction, data_fields};
+use crate::wire::observe_inbound;
 
 impl Sessions {
     /// A transport connection of the session is there. An initiator logs on; an acceptor waits for the Logon.
@@ -28,8 +28,8 @@ impl Sessions {
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         tx.session_mut().connect(now);
         if !tx.session().is_acceptor() {
-            // A failure halts the session, which the caller sees.
-            let _ = tx.run(write_first_logon);
+            // A failure ends the connection or halts the session, which the caller sees.
+            let _ = log_on(&mut tx);
         }
     }
 
@@ -85,7 +85,7 @@ impl Sessions {
                     session.reading.incomplete = None;
                     at += dropped.len();
                     let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
-                    self.garbled(key, dropped, error, app);
+                    self.garbled(now, key, dropped, error, app);
                 }
                 Frame::Incomplete { .. } => {
                     let left = bytes.len() - at;
@@ -129,7 +129,7 @@ impl Sessions {
             {
                 let dropped = bytes.len();
                 let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
-                self.garbled(key, bytes, error, app);
+                self.garbled(now, key, bytes, error, app);
                 return dropped + self.receive(now, key, &buffered[dropped..], app);
             }
         }
@@ -232,8 +232,8 @@ impl Sessions {
             let Some(session) = table::find_mut(&mut self.table, key) else { continue };
             session.halt(now.mono, Halt::StoreFailed(error));
             session.drop_output();
-            notify(app, session, &Event::Note("the store failed: the session is halted"));
             self.lists.note_end(key.index(), session);
+            self.notify(now, key, &Event::Note("the store failed: the session is halted"), app);
             self.close_halted_store(key);
         }
     }
@@ -274,11 +274,17 @@ impl Sessions {
         kept: bool,
         app: &mut dyn Application,
     ) -> Result<(), Stop> {
-        let Self { table, validators, store, waker, inbound, stored, turns, touched, lists, .. } = self;
+        let Self { table, validators, store, waker, wire, inbound, stored, turns, touched, lists, .. } = self;
         let data_fields = data_fields(validators[key.index()].as_deref());
         let mut index = Index::new(&mut inbound.tags, &mut inbound.spans).with_data_fields(data_fields);
         match index.build(framed) {
             Ok(message) => {
+                if let Some(session) = table::find_mut(table, key)
+                    && !kept
+                    && !session.reading.offered
+                {
+                    observe_inbound(wire.as_deref(), session, now, framed.bytes(), false);
+                }
                 let mut tx = Transaction {
                     now,
                     own: key.index(),
@@ -287,6 +293,7 @@ impl Sessions {
                     store: &mut **store,
                     app,
                     waker,
+                    wire: wire.as_deref(),
                     turns,
                     touched,
                     lists,
@@ -295,15 +302,25 @@ impl Sessions {
                 carry_out::receive(&mut tx, framed, message, kept)
             }
             Err(error) => {
-                self.garbled(key, framed.bytes(), GarbledError::Index(error), app);
+                self.garbled(now, key, framed.bytes(), GarbledError::Index(error), app);
                 Ok(())
             }
         }
     }
 
-    fn garbled(&mut self, key: SessionKey, bytes: &[u8], error: GarbledError, app: &mut dyn Application) {
+    fn garbled(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        bytes: &[u8],
+        error: GarbledError,
+        app: &mut dyn Application,
+    ) {
+        if let Some(session) = table::find_mut(&mut self.table, key) {
+            observe_inbound(self.wire.as_deref(), session, now, bytes, true);
+        }
+        self.notify(now, key, &Event::Garbled { bytes, error }, app);
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
-        notify(app, session, &Event::Garbled { bytes, error });
         if session.state.phase() == Phase::AwaitingLogon {
             session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
         }
@@ -333,15 +350,18 @@ impl Sessions {
 }
 
 /// Logs on as initiator: with new numbers if the session wants that at each logon.
-fn write_first_logon(tx: &mut Transaction<'_>) -> Result<(), SendError> {
+fn log_on(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let reset = tx.session().settings.reset_on_logon;
     let heart_bt_int = tx.session().settings.heart_bt_int;
-    if reset {
-        tx.reset("ResetOnLogon")?;
-        if let Some(connection) = tx.connection_mut() {
-            connection.reset_asked = true;
+    let mut logon = AdminMessage::Logon { heart_bt_int, reset, body: Vec::new() };
+    tx.complete_logon(&mut logon)?;
+    tx.run(|tx| {
+        if reset {
+            tx.reset("ResetOnLogon")?;
+            if let Some(connection) = tx.connection_mut() {
+                connection.reset_asked = true;
+            }
         }
-    }
-    let logon = AdminMessage::Logon { heart_bt_int, reset };
-    tx.send(SendKind::New { cause: None }, None, &logon).map(drop)
+        tx.send(SendKind::New { cause: None }, None, &logon).map(drop)
+    })
 }

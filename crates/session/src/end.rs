@@ -34,10 +34,12 @@ pub enum SessionEnd {
         /// MsgSeqNum of the message.
         seq: SeqNum,
     },
-    /// Our application panicked in a callback that processes no message.
-    ApplicationPanicked {
+    /// Our application failed, or panicked, in a callback that processes no message.
+    CallbackFailed {
         /// The callback.
         callback: &'static str,
+        /// Its error, or "panic".
+        why: String,
     },
     /// What the session layer had to say could not be written: larger than the counterparty takes, for instance.
     Unanswerable(Box<SendError>),
@@ -87,11 +89,57 @@ pub enum Halt {
     },
     /// The store could not take a record.
     StoreFailed(StoreError),
-    /// The application panicked when it was shown what the store holds.
-    ApplicationPanicked {
+    /// The application failed, or panicked, when it was shown what the store holds.
+    CallbackFailed {
         /// The callback.
         callback: &'static str,
+        /// Its error, or "panic".
+        why: String,
     },
+}
+
+impl fmt::Display for SessionEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConnectionLost => f.write_str("the connection was lost without a Logout"),
+            Self::LoggedOutByPeer => f.write_str("the counterparty logged out"),
+            Self::LoggedOutByUs => f.write_str("logged out"),
+            Self::LogoutTimedOut => f.write_str("the counterparty did not answer our Logout in time"),
+            Self::PeerDidNotClose => {
+                f.write_str("the counterparty logged out and did not close the connection in time")
+            }
+            Self::LogonTimedOut => f.write_str("no Logon, or no answer to ours, came in time"),
+            Self::HeartbeatTimedOut => {
+                f.write_str("the counterparty fell silent and did not answer a TestRequest")
+            }
+            Self::PeerMisbehaved(what) => what.fmt(f),
+            Self::LogonRefused => f.write_str("the application refused the logon"),
+            Self::ApplicationFailed { seq } => write!(f, "the application failed on message {seq}"),
+            Self::CallbackFailed { callback, why } => {
+                write!(f, "the application failed in {callback}: {why}")
+            }
+            Self::Unanswerable(error) => write!(f, "the session layer could not answer: {error}"),
+            Self::Halted(halt) => write!(f, "the session is halted: {halt}"),
+        }
+    }
+}
+
+impl fmt::Display for Misbehavior {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FirstMessageNotLogon => "the counterparty's first message was not a Logon",
+            Self::InvalidLogon => "the counterparty's Logon was not valid",
+            Self::DuplicateLogon => "the counterparty sent a Logon while it was logged on",
+            Self::MsgSeqNumTooLow => "the counterparty's MsgSeqNum (34) was too low",
+            Self::NoMsgSeqNum => "the counterparty sent a message without MsgSeqNum (34)",
+            Self::BeginString => "the counterparty sent another BeginString (8) than the session's",
+            Self::CompId => "the counterparty sent other CompIDs (49, 56) than the session's",
+            Self::SendingTime => "the counterparty's SendingTime (52) was too far from our clock",
+            Self::GapNeverFilled => {
+                "the counterparty never sent messages that were asked for again and again"
+            }
+        })
+    }
 }
 
 impl fmt::Display for Halt {
@@ -102,7 +150,9 @@ impl fmt::Display for Halt {
             }
             Self::StoreDamaged { reason } => write!(f, "the store is damaged: {reason}"),
             Self::StoreFailed(error) => write!(f, "the store failed: {error}"),
-            Self::ApplicationPanicked { callback } => write!(f, "the application panicked in {callback}"),
+            Self::CallbackFailed { callback, why } => {
+                write!(f, "the application failed in {callback}: {why}")
+            }
         }
     }
 }

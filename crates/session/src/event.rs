@@ -56,6 +56,17 @@ pub enum Event<'e> {
     RejectReceived {
         /// The Reject.
         message: Message<'e>,
+        /// RefSeqNum (45): the MsgSeqNum of the rejected message, if the Reject names one.
+        seq: Option<SeqNum>,
+        /// Text (58); empty if there is none.
+        text: &'e [u8],
+    },
+    /// The counterparty logs out, or answers our Logout. To an initiator that is not logged on: its logon was refused.
+    LogoutReceived {
+        /// The Logout.
+        message: Message<'e>,
+        /// Text (58); empty if there is none.
+        text: &'e [u8],
     },
     /// Numbers are missing; a ResendRequest was sent.
     GapDetected {
@@ -118,8 +129,88 @@ pub enum Event<'e> {
     },
     /// A halt has ended; the session goes on with its next connection.
     Resumed,
+    /// A callback failed, or panicked, while the session had no connection that could end with it.
+    CallbackFailed {
+        /// The callback.
+        callback: &'static str,
+        /// Its error, or "panic".
+        why: &'e str,
+    },
     /// Something worth a line in the log.
     Note(&'e str),
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let range = |f: &mut fmt::Formatter<'_>, begin: &SeqNum, end: &SeqNum| {
+            if begin == end { write!(f, "{begin}") } else { write!(f, "{begin} to {end}") }
+        };
+        let text = |f: &mut fmt::Formatter<'_>, text: &[u8]| match text {
+            [] => Ok(()),
+            text => write!(f, ": {}", text.escape_ascii()),
+        };
+        match self {
+            Self::LoggedOn => f.write_str("logged on"),
+            Self::Ended(end) => write!(f, "the connection ended: {end}"),
+            Self::Garbled { bytes, error } => {
+                write!(f, "{} garbled bytes were dropped: {error}", bytes.len())
+            }
+            Self::Rejected { seq, reason, tag, text } => {
+                write!(f, "rejected message {seq} of the counterparty, reason {reason}")?;
+                if !tag.is_empty() {
+                    write!(f, ", field {}", tag.escape_ascii())?;
+                }
+                if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+            }
+            Self::Warned { seq, violation } => {
+                write!(f, "message {seq} of the counterparty is not valid: {violation}")
+            }
+            Self::WarnedOutbound { seq, violation } => {
+                write!(f, "message {seq} of ours is not valid: {violation}")
+            }
+            Self::RejectReceived { seq, text: words, .. } => {
+                f.write_str("the counterparty rejected ")?;
+                match seq {
+                    Some(seq) => write!(f, "message {seq}")?,
+                    None => f.write_str("a message of ours")?,
+                }
+                text(f, words)
+            }
+            Self::LogoutReceived { text: words, .. } => {
+                f.write_str("the counterparty sent a Logout")?;
+                text(f, words)
+            }
+            Self::GapDetected { expected, received } => {
+                write!(f, "message {received} came, {expected} was expected: asked for the missing ones")
+            }
+            Self::ResendRequested { begin, end } => {
+                f.write_str("the counterparty asked again for ")?;
+                range(f, begin, end)
+            }
+            Self::SequenceChanged { next_in, next_out, reason } => {
+                write!(f, "the next sequence numbers are {next_in} in and {next_out} out: {reason}")
+            }
+            Self::NumbersGivenUp { begin, end } => {
+                f.write_str("messages that may be lost after an unclean stop: ")?;
+                range(f, begin, end)
+            }
+            Self::DuplicateIgnored { seq } => {
+                write!(f, "message {seq} was processed before and is ignored")
+            }
+            Self::Sent { ticket, seq } => write!(f, "ticket {} was sent as message {seq}", ticket.0),
+            Self::NotSent { ticket, why } => write!(f, "ticket {} was not sent: {why}", ticket.0),
+            Self::Unreached { begin, end, why } => {
+                f.write_str("messages that do not reach the counterparty: ")?;
+                range(f, begin, end)?;
+                write!(f, ": {why}")
+            }
+            Self::Resumed => f.write_str("the halt has ended"),
+            Self::CallbackFailed { callback, why } => {
+                write!(f, "the application failed in {callback}: {why}")
+            }
+            Self::Note(note) => f.write_str(note),
+        }
+    }
 }
 
 /// Why messages that were accepted for sending do not reach the counterparty.

@@ -13,6 +13,7 @@ pub(crate) mod tag {
     pub(crate) const SENDER_COMP_ID: Tag = Tag::new(49);
     pub(crate) const SENDING_TIME: Tag = Tag::new(52);
     pub(crate) const TARGET_COMP_ID: Tag = Tag::new(56);
+    pub(crate) const REF_SEQ_NUM: Tag = Tag::new(45);
     pub(crate) const TEXT: Tag = Tag::new(58);
     pub(crate) const ENCRYPT_METHOD: Tag = Tag::new(98);
     pub(crate) const HEART_BT_INT: Tag = Tag::new(108);
@@ -37,7 +38,7 @@ pub(crate) mod key {
     pub(crate) const BEGIN_SEQ_NO: Key = Key::of(tag::BEGIN_SEQ_NO);
     pub(crate) const END_SEQ_NO: Key = Key::of(tag::END_SEQ_NO);
     pub(crate) const NEW_SEQ_NO: Key = Key::of(tag::NEW_SEQ_NO);
-    pub(crate) const REF_SEQ_NUM: Key = Key::new(45);
+    pub(crate) const REF_SEQ_NUM: Key = Key::of(tag::REF_SEQ_NUM);
     pub(crate) const TEXT: Key = Key::of(tag::TEXT);
     pub(crate) const ENCRYPT_METHOD: Key = Key::of(tag::ENCRYPT_METHOD);
     pub(crate) const HEART_BT_INT: Key = Key::of(tag::HEART_BT_INT);
@@ -47,6 +48,7 @@ pub(crate) mod key {
     pub(crate) const REF_TAG_ID: Key = Key::new(371);
     pub(crate) const REF_MSG_TYPE: Key = Key::new(372);
     pub(crate) const SESSION_REJECT_REASON: Key = Key::new(373);
+    pub(crate) const BUSINESS_REJECT_REF_ID: Key = Key::new(379);
     pub(crate) const BUSINESS_REJECT_REASON: Key = Key::new(380);
 
     /// Where a routing field of a message goes in its answer (standard: third-party routing).
@@ -97,12 +99,6 @@ pub(crate) mod msg_type {
     pub(crate) const LOGOUT: &[u8] = b"5";
     pub(crate) const LOGON: &[u8] = b"A";
     pub(crate) const BUSINESS_MESSAGE_REJECT: &[u8] = b"j";
-}
-
-/// Values of BusinessRejectReason (380).
-pub(crate) mod business_reason {
-    pub(crate) const OTHER: u16 = 0;
-    pub(crate) const UNSUPPORTED_MESSAGE_TYPE: u16 = 3;
 }
 
 /// What ends every field.

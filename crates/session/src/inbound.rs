@@ -107,9 +107,7 @@ pub(crate) fn due<'m>(
 ) -> Reaction<'m> {
     match header.msg_type {
         msg_type::HEARTBEAT => Answer::take().into(),
-        msg_type::REJECT => {
-            Answer { told: Told::Event(Event::RejectReceived { message: *message }), ..Answer::take() }.into()
-        }
+        msg_type::REJECT => Answer { told: reject_received(message), ..Answer::take() }.into(),
         msg_type::SEQUENCE_RESET => sequence_reset(session, header, message, seq),
         // A message sent again that only the session layer would act on has had its effect (rule 6.8).
         msg_type::TEST_REQUEST | msg_type::RESEND_REQUEST | msg_type::LOGOUT | msg_type::LOGON
@@ -120,7 +118,7 @@ pub(crate) fn due<'m>(
         msg_type::TEST_REQUEST => test_request(session, header, message, seq),
         msg_type::RESEND_REQUEST if connection.logon.request_answered == Some(seq) => Answer::take().into(),
         msg_type::RESEND_REQUEST => resend_request(session, header, message, seq).into(),
-        msg_type::LOGOUT => logout(connection, seq),
+        msg_type::LOGOUT => logout(connection, message, seq),
         msg_type::LOGON => second_logon(session, seq),
         _ => Reaction::Deliver,
     }
@@ -135,8 +133,7 @@ pub(crate) fn reject<'m>(
 ) -> Reaction<'m> {
     // A Reject is never answered with one: two sides would do so forever (session standard, Reject).
     if header.msg_type == msg_type::REJECT {
-        return Answer { told: Told::Event(Event::RejectReceived { message: *message }), ..Answer::take() }
-            .into();
+        return Answer { told: reject_received(message), ..Answer::take() }.into();
     }
     Answer::reject(seq, header.msg_type, reject).into()
 }
@@ -145,7 +142,7 @@ pub(crate) fn reject<'m>(
 pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum);
     match farewell {
-        Farewell::Silence => Reaction::Close(end),
+        Farewell::Silence => Reaction::close(end),
         Farewell::Logout => misbehaved("Received message without MsgSeqNum", None, end).into(),
     }
 }
@@ -259,7 +256,7 @@ fn too_low<'m>(
 ) -> Reaction<'m> {
     let behavior = &session.behavior;
     if header.msg_type == msg_type::LOGOUT && behavior.logout_too_low == TooLow::Answered {
-        return if header.poss_dup { Answer::take().into() } else { logout(connection, seq) };
+        return if header.poss_dup { Answer::take().into() } else { logout(connection, message, seq) };
     }
     if header.poss_dup {
         // 2f, 2g: the Reject uses up no number but ours.
@@ -291,7 +288,7 @@ fn too_high<'m>(
             return Answer::take().into();
         }
         if answered || connection.logon.phase == Phase::LogoutSent && !header.poss_dup {
-            return logout(connection, seq);
+            return logout(connection, message, seq);
         }
     }
     // Answered first, so that two sides that wait for each other both go on (test case 20).
@@ -463,17 +460,31 @@ fn sequence_reset<'m>(
 fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
     match session.behavior.second_logon {
-        Farewell::Silence => Reaction::Close(end),
+        Farewell::Silence => Reaction::close(end),
         Farewell::Logout => misbehaved("Logon in a session that is logged on", Some(seq), end).into(),
     }
 }
 
 /// The counterparty logs out, or answers our Logout. One that waits behind a replay is not on the wire yet: nobody has answered
 /// it.
-fn logout<'m>(connection: &Connection, seq: SeqNum) -> Reaction<'m> {
+fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase {
         Phase::LogoutSent if connection.logon.replay.is_none() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq) },
     };
-    Answer::take().then(then).into()
+    Answer { told: Told::Event(logout_received(message)), ..Answer::take().then(then) }.into()
+}
+
+fn reject_received<'m>(message: &Message<'m>) -> Told<'m> {
+    let seq = number(message, tag::REF_SEQ_NUM).map(SeqNum);
+    Told::Event(Event::RejectReceived { message: *message, seq, text: text_of(message) })
+}
+
+/// The counterparty logs out, or answers our Logout.
+pub(crate) fn logout_received<'m>(message: &Message<'m>) -> Event<'m> {
+    Event::LogoutReceived { message: *message, text: text_of(message) }
+}
+
+fn text_of<'m>(message: &Message<'m>) -> &'m [u8] {
+    message.get(tag::TEXT).unwrap_or_default()
 }

@@ -21,6 +21,7 @@ mod driving;
 mod end;
 mod error;
 mod event;
+mod failure;
 mod fix;
 mod gaps;
 mod header;
@@ -31,6 +32,7 @@ mod key;
 #[cfg(feature = "kill-points")]
 pub mod kill_points;
 mod logon;
+mod logon_fields;
 mod mask;
 mod operating;
 mod outbound_check;
@@ -38,8 +40,10 @@ mod outbox;
 mod reaction;
 mod reading;
 mod refusals;
+mod rejects;
 mod reorder;
 mod replay;
+mod resume;
 mod sending;
 mod session;
 mod sessions;
@@ -52,11 +56,12 @@ mod time;
 mod transaction;
 mod turn;
 mod waker;
+mod wire;
 mod work_lists;
 
 pub mod store;
 
-pub use application::{Application, Delivery, LogonDecision, Resend, Resume};
+pub use application::{Application, Delivery, LogonDecision, Resend};
 pub use behavior::{
     AfterLogout, Behavior, Compatibility, EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals,
     FirstViolation, GapFillBackwards, HeartbeatWhileTesting, InvalidLogon, LogoutText, LogoutTooHigh,
@@ -66,13 +71,19 @@ pub use draft::{Draft, Handle};
 pub use end::{Halt, Misbehavior, SessionEnd};
 pub use error::SendError;
 pub use event::{Event, GarbledError, Ticket, Unreached};
+pub use failure::Failure;
+pub use fixbolt_dictionary::SessionRejectReason;
 pub use id::{InvalidSessionId, SessionId};
 pub use identify::{Identity, identify};
 pub use key::SessionKey;
+pub use logon_fields::{LogonFields, Secret};
 pub use reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
+pub use rejects::{BusinessReject, BusinessRejectReason, SessionReject};
+pub use resume::{Direction, Resume, StoredMessage};
 pub use sessions::{OpenError, Sessions};
 pub use settings::{Role, SessionSettings, WhileLoggedOff};
 pub use state::Phase;
 pub use time::{Mono, Now, Utc};
 pub use turn::Turn;
 pub use waker::{SessionWaker, WorkerWaker};
+pub use wire::{WireMessage, WireObserver};

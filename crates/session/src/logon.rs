@@ -8,7 +8,7 @@ use crate::behavior::{Farewell, InvalidLogon};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::fix::{YES, msg_type, tag};
 use crate::header::{Header, number};
-use crate::inbound::{misbehaved, number_too_low, without_number};
+use crate::inbound::{logout_received, misbehaved, number_too_low, without_number};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
 use crate::session::Session;
 use crate::state::Connection;
@@ -33,27 +33,26 @@ pub(crate) fn first_message<'m>(
             let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
                 && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
                 && message.begin_string() == id.begin_string().as_bytes();
-            (!known).then_some(Reaction::Close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
+            (!known).then_some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
         }
         msg_type::LOGOUT if !session.is_acceptor() => {
-            let text = message.get(tag::TEXT).unwrap_or(b"no Text");
-            let note = format!("the logon was refused: {}", text.escape_ascii());
+            let event = logout_received(message);
             if header.seq != Some(session.state.stored.next_in) {
-                return Some(Reaction::CloseNoted(SessionEnd::LoggedOutByPeer, note));
+                return Some(Reaction::Close(SessionEnd::LoggedOutByPeer, Some(event)));
             }
             let then = Then::Close(SessionEnd::LoggedOutByPeer);
-            Some(Answer { then, told: Told::Note(note), ..Answer::take() }.into())
+            Some(Answer { then, told: Told::Event(event), ..Answer::take() }.into())
         }
-        _ => Some(Reaction::Close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon))),
+        _ => Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon))),
     }
 }
 
 /// The application refused the counterparty: nothing is said but the text that it gives.
-pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: String) -> Reaction<'m> {
-    if text.is_empty() {
-        return Reaction::Close(SessionEnd::LogonRefused);
+pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<String>) -> Reaction<'m> {
+    match text {
+        None => Reaction::close(SessionEnd::LogonRefused),
+        Some(text) => misbehaved(text, seq, SessionEnd::LogonRefused).into(),
     }
-    misbehaved(text, seq, SessionEnd::LogonRefused).into()
 }
 
 /// What the Logon of an authenticated counterparty comes to, as far as it needs no dictionary: `Err` refuses it.
@@ -72,7 +71,7 @@ pub(crate) fn check<'m>(
     let invalid = |text: &str| {
         let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
         Box::new(match behavior.refused_logon {
-            Farewell::Silence => Reaction::Close(end),
+            Farewell::Silence => Reaction::close(end),
             Farewell::Logout => misbehaved(text.to_owned(), Some(seq), end).into(),
         })
     };
@@ -84,7 +83,7 @@ pub(crate) fn check<'m>(
         let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
         let text = SessionRejectReason::SendingTimeAccuracyProblem.text();
         return Err(Box::new(match (behavior.refused_logon, behavior.invalid_logon) {
-            (Farewell::Silence, _) => Reaction::Close(end),
+            (Farewell::Silence, _) => Reaction::close(end),
             (Farewell::Logout, InvalidLogon::RejectAndLogout) => misbehaved(text, Some(seq), end).into(),
             (Farewell::Logout, InvalidLogon::OneLogout) => {
                 let text = format!("Invalid Logon message: {text}, field={}", tag::SENDING_TIME.number());
@@ -220,7 +219,7 @@ fn accept<'m>(
     Answer {
         reset,
         number: NumberUse::WhenDue,
-        reply: answer.map(|reset| AdminMessage::Logon { heart_bt_int, reset }),
+        reply: answer.map(|reset| AdminMessage::Logon { heart_bt_int, reset, body: Vec::new() }),
         then: Then::LoggedOn(agreed),
         told: Told::Nothing,
     }

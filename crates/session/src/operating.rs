@@ -17,7 +17,7 @@ use crate::state::Phase;
 use crate::store::RecordKind;
 use crate::table;
 use crate::time::Now;
-use crate::transaction::{Stop, notify};
+use crate::transaction::{PANIC, Stop};
 use crate::turn::Turn;
 
 impl Sessions {
@@ -60,8 +60,9 @@ impl Sessions {
         session.retry = None;
         if let Some(lost) = session.recover(&recovered) {
             let event = Event::Unreached { begin: lost.first, end: lost.last, why: Unreached::Reset };
-            notify(app, session, &event);
+            self.notify(now, key, &event, app);
         }
+        let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         if session.halted.is_none() && recovered.generation == known.generation {
             self.raise_numbers(now, key, known.next_in, known.next_out, app);
         }
@@ -70,7 +71,7 @@ impl Sessions {
         if let Some(halt) = &session.halted {
             return Err(OpenError::Halted(halt.clone()));
         }
-        notify(app, session, &Event::Resumed);
+        self.notify(now, key, &Event::Resumed, app);
         Ok(())
     }
 
@@ -95,7 +96,7 @@ impl Sessions {
         });
         // A store that refuses has halted the session.
         if raised.is_ok() && found_out < next_out {
-            self.notify(key, &Event::NumbersGivenUp { begin: found_out, end: next_out.previous() }, app);
+            self.notify(now, key, &Event::NumbersGivenUp { begin: found_out, end: next_out.previous() }, app);
         }
     }
 
@@ -162,7 +163,8 @@ impl Sessions {
         let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
         tx.begin();
         let result = {
-            let (_, mut turn) = tx.turn(None, None, false);
+            let (_, turn) = tx.turn();
+            let mut turn = Turn { open: true, ..turn };
             catch_unwind(AssertUnwindSafe(|| act(&mut turn)))
         };
         match result {
@@ -174,7 +176,7 @@ impl Sessions {
             }
             Err(_) => {
                 tx.rollback();
-                tx.close(SessionEnd::ApplicationPanicked { callback: "act" });
+                tx.close(SessionEnd::CallbackFailed { callback: "act", why: PANIC.to_owned() });
                 Err(SendError::Application("panic"))
             }
         }
@@ -226,7 +228,7 @@ impl Sessions {
             }
         })?;
         let event = Event::SequenceChanged { next_in: new_in, next_out: new_out, reason: why };
-        self.notify(key, &event, app);
+        self.notify(now, key, &event, app);
         Ok(())
     }
 

@@ -73,7 +73,12 @@ impl OutboundCheck {
     }
 
     /// Takes the warnings of the transaction that was committed.
-    pub(crate) fn take_warnings(&mut self) -> impl Iterator<Item = (SeqNum, Violation<'static>)> + use<'_> {
-        self.warned.drain(..)
+    pub(crate) fn take_warnings(&mut self) -> Vec<(SeqNum, Violation<'static>)> {
+        core::mem::take(&mut self.warned)
+    }
+
+    /// Whether there are any.
+    pub(crate) const fn has_warnings(&self) -> bool {
+        !self.warned.is_empty()
     }
 }

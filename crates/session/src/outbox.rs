@@ -178,6 +178,13 @@ impl Outbox {
     }
 }
 
+impl OutboxMark {
+    /// One past the last message.
+    pub(crate) const fn tail(self) -> usize {
+        self.tail
+    }
+}
+
 impl OutboxCursor {
     /// One past the last message.
     pub(crate) fn tail(&self) -> usize {

@@ -13,10 +13,8 @@ use crate::event::Event;
 pub(crate) enum Reaction<'m> {
     /// Nothing; the application may hear of it.
     Ignore(Option<Event<'m>>),
-    /// The connection is closed without a word.
-    Close(SessionEnd),
-    /// The same; the application hears why.
-    CloseNoted(SessionEnd, String),
+    /// The connection is closed without a word; the application may hear why.
+    Close(SessionEnd, Option<Event<'m>>),
     /// The message is recorded and acted on in one transaction.
     Answer(Answer<'m>),
     /// Numbers are missing in front of the message.
@@ -110,6 +108,13 @@ pub(crate) struct TooHigh<'m> {
     pub(crate) keep: bool,
     /// Whether the gap is asked for again although it was.
     pub(crate) ask_again: bool,
+}
+
+impl Reaction<'_> {
+    /// The connection is closed without a word.
+    pub(crate) const fn close(end: SessionEnd) -> Self {
+        Self::Close(end, None)
+    }
 }
 
 impl<'m> Answer<'m> {

@@ -4,13 +4,11 @@
 //! Runs of session-layer messages, of numbers without a message and of what the application holds back become one
 //! SequenceReset-GapFill. New messages of the session are numbered and stored at once and follow from the store.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 
 use crate::admin_message::AdminMessage;
 use crate::application::Resend;
-use crate::end::{Halt, SessionEnd};
+use crate::end::Halt;
 use crate::error::SendError;
 use crate::event::{Event, Unreached};
 use crate::fix::number::WRITTEN_ANEW;
@@ -146,19 +144,12 @@ fn look_up(
     if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
         return Ok(Stored::Skip(seq));
     }
-    let data_fields = tx.data_fields();
-    let app = &mut *tx.app;
-    let wanted = with_message(buffer, data_fields, tx.fields, |message| {
-        catch_unwind(AssertUnwindSafe(|| app.on_resend(key, message)))
+    let mut fields = core::mem::take(tx.fields);
+    let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message| {
+        tx.call("on_resend", |app, turn| app.on_resend(message, turn))
     });
-    let wanted = match wanted.transpose() {
-        Ok(wanted) => wanted,
-        Err(_) => {
-            tx.close(SessionEnd::ApplicationPanicked { callback: "on_resend" });
-            return Err(Stop);
-        }
-    };
-    Ok(match wanted {
+    *tx.fields = fields;
+    Ok(match wanted.transpose()? {
         Some(Resend::Send) => Stored::Message(seq),
         Some(Resend::GapFill) => Stored::Skip(seq),
         None => {

@@ -232,6 +232,11 @@ impl Session {
         }
     }
 
+    /// Whether the application is to hear of the transaction that was committed here.
+    pub(crate) fn has_news(&self) -> bool {
+        self.turn.unreached.is_some() || self.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
+    }
+
     /// The session stands still until somebody ends that.
     pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
         // Another halt takes the place of one that its store would have ended.

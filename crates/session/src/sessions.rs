@@ -2,13 +2,12 @@
 //! a connection come out.
 
 use core::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use fixbolt_codec::{Envelope, SeqNum};
 use fixbolt_dictionary::Validator;
 
-use crate::application::{Application, Resume};
+use crate::application::Application;
 use crate::end::Halt;
 use crate::event::Event;
 use crate::id::SessionId;
@@ -22,8 +21,9 @@ use crate::store::{Recovered, Store, StoreError};
 use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::Now;
-use crate::transaction::{Transaction, notify};
+use crate::transaction::Transaction;
 use crate::waker::{Unheard, WorkerWaker};
+use crate::wire::WireObserver;
 use crate::work_lists::WorkLists;
 
 /// The sessions of one worker, on one store.
@@ -43,6 +43,7 @@ pub struct Sessions {
     pub(crate) validators: Vec<Option<Arc<Validator>>>,
     pub(crate) store: Box<dyn Store>,
     pub(crate) waker: Arc<dyn WorkerWaker>,
+    pub(crate) wire: Option<Arc<dyn WireObserver>>,
     /// Storage for the index of an inbound message, and of a stored one.
     pub(crate) inbound: FieldStorage,
     pub(crate) stored: FieldStorage,
@@ -102,6 +103,7 @@ impl Sessions {
             validators: Vec::new(),
             store,
             waker: Arc::new(Unheard),
+            wire: None,
             inbound: FieldStorage::new(fields),
             stored: FieldStorage::new(fields),
             kept: Kept::with_capacity(max_message_size),
@@ -119,6 +121,13 @@ impl Sessions {
     pub fn on_worker(mut self, number: u16, waker: Arc<dyn WorkerWaker>) -> Self {
         self.store.set_waker(Arc::clone(&waker));
         (self.worker, self.waker) = (number, waker);
+        self
+    }
+
+    /// The same sessions, with every message that they read or write shown to `observer`.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn WireObserver>) -> Self {
+        self.wire = Some(observer);
         self
     }
 
@@ -172,28 +181,28 @@ impl Sessions {
         recovered: &Recovered,
         app: &mut dyn Application,
     ) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
         if let Some(given_up) = recovered.given_up.clone() {
             let event = Event::NumbersGivenUp { begin: *given_up.start(), end: *given_up.end() };
-            notify(app, session, &event);
+            self.notify(now, key, &event, app);
         }
         self.show_store(now, key, app);
         self.close_halted_store(key);
     }
 
-    /// Shows an application what the session's store holds; [`Sessions::open`] does so by itself. One that panics at it does
+    /// Shows an application what the session's store holds; [`Sessions::open`] does so by itself. One that fails at it does
     /// not know where it stands: the session is halted.
     pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        let Some(session) = table::find_mut(&mut self.table, key) else { return };
-        if !session.store_is_open {
+        if !self.session(key).is_some_and(|session| session.store_is_open) {
             return;
         }
-        let stored = session.state.stored;
-        let store = &mut *self.store;
-        let mut resume = Resume { store, key, next_in: stored.next_in, next_out: stored.next_out };
-        let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(key, &mut resume)));
-        if shown.is_err() && session.halted.is_none() {
-            session.halt(now.mono, Halt::ApplicationPanicked { callback: "on_resume" });
+        let Some(mut tx) = self.transaction(now, key, app) else { return };
+        let mut fields = core::mem::take(tx.fields);
+        let shown = tx.show_store(&mut fields);
+        *tx.fields = fields;
+        if let Err(why) = shown
+            && tx.session().halted.is_none()
+        {
+            tx.halt(Halt::CallbackFailed { callback: "on_resume", why });
         }
     }
 
@@ -237,18 +246,17 @@ impl Sessions {
         result
     }
 
-    /// Notifies the application of something that happened to the session outside it. A panic costs the connection.
-    pub fn notify(&mut self, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
-        if let Some(session) = table::find_mut(&mut self.table, key) {
-            notify(app, session, event);
-            self.lists.note_end(key.index(), session);
+    /// Notifies the application of something that happened to the session outside it. A failure costs the connection.
+    pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
+        if let Some(mut tx) = self.transaction(now, key, app) {
+            tx.notify(event);
         }
     }
 
     /// The open session with this identity.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
-        self.table.iter().flatten().find(|session| session.settings.id == *id).map(|session| session.key)
+        table::find_id(&self.table, id)
     }
 
     /// Every open session.
@@ -319,6 +327,7 @@ impl Sessions {
             store: &mut *self.store,
             app,
             waker: &self.waker,
+            wire: self.wire.as_deref(),
             turns: &mut self.turns,
             touched: &mut self.touched,
             lists: &mut self.lists,

@@ -7,6 +7,7 @@ use fixbolt_dictionary::{Policy, Validator};
 
 use crate::behavior::Compatibility;
 use crate::id::SessionId;
+use crate::logon_fields::LogonFields;
 
 /// Who opens the transport connection and sends the first Logon.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -75,7 +76,9 @@ pub struct SessionSettings {
     pub outbox_size: usize,
     /// Bytes kept of messages that came before their turn, at most; more are dropped and asked for again.
     pub reorder_buffer_size: usize,
-    /// Tags whose values are replaced by `*` in the store, in Logon messages.
+    /// Fields of its own in each Logon that is sent.
+    pub logon: LogonFields,
+    /// Tags whose values are replaced by `*` in Logon messages wherever they are kept or shown.
     pub masked: Vec<u32>,
 }
 
@@ -107,6 +110,7 @@ impl SessionSettings {
             poison_attempts: 3,
             outbox_size: 1024 * 1024,
             reorder_buffer_size: 1024 * 1024,
+            logon: LogonFields::default(),
             masked: vec![554, 925, 96],
         }
     }

@@ -1,5 +1,6 @@
 //! The open sessions of a worker, by place.
 
+use crate::id::SessionId;
 use crate::key::SessionKey;
 use crate::session::Session;
 
@@ -31,4 +32,9 @@ pub(crate) fn find(table: &[Option<Session>], key: SessionKey) -> Option<&Sessio
 #[inline]
 pub(crate) fn find_mut(table: &mut [Option<Session>], key: SessionKey) -> Option<&mut Session> {
     table.get_mut(key.index())?.as_mut().filter(|session| session.key == key)
+}
+
+/// The open session with this identity.
+pub(crate) fn find_id(table: &[Option<Session>], id: &SessionId) -> Option<SessionKey> {
+    table.iter().flatten().find(|session| session.settings.id == *id).map(|session| session.key)
 }

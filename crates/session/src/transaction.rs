@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use fixbolt_codec::{BodySink, DataFields, Message, MsgType, SeqNum};
+use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, SeqNum};
 use fixbolt_dictionary::Validator;
 
 use crate::admin_message::{AdminMessage, Extent, route};
@@ -13,7 +13,10 @@ use crate::draft::Handle;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
-use crate::reading::BlockedBy;
+use crate::failure::Failure;
+use crate::fix::msg_type;
+use crate::reading::{BlockedBy, MAX_MESSAGE_SIZE_BEFORE_LOGON};
+use crate::resume::Resume;
 use crate::sending::SendKind;
 use crate::session::Session;
 use crate::state::Connection;
@@ -21,8 +24,9 @@ use crate::store::{RecordFlags, RecordKind, Store};
 use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::Now;
-use crate::turn::Turn;
+use crate::turn::{self, Turn};
 use crate::waker::WorkerWaker;
+use crate::wire::{WireObserver, observe_outbound};
 use crate::work_lists::WorkLists;
 
 /// Everything that handling one event of one session may reach.
@@ -36,6 +40,7 @@ pub(crate) struct Transaction<'a> {
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) app: &'a mut (dyn Application + 'a),
     pub(crate) waker: &'a Arc<dyn WorkerWaker>,
+    pub(crate) wire: Option<&'a dyn WireObserver>,
     pub(crate) turns: &'a mut u64,
     /// Places of the sessions that the open transaction has touched.
     pub(crate) touched: &'a mut Vec<usize>,
@@ -50,20 +55,18 @@ pub(crate) struct Stop;
 /// What an application's callback came to.
 pub(crate) enum Outcome {
     Delivered(Delivery),
-    Failed(SendError),
+    Failed(Failure),
     Panicked,
 }
+
+/// Why a callback failed that panicked.
+pub(crate) const PANIC: &str = "panic";
+/// Why one failed whose transaction the store refused.
+const NOT_STORED: &str = "what it wrote could not be stored";
 
 /// How a message of a session with this validator is taken apart.
 pub(crate) fn data_fields(validator: Option<&Validator>) -> &DataFields {
     validator.map_or(DataFields::STANDARD, Validator::data_fields)
-}
-
-/// Notifies the application of a session's event. A panic in it costs the connection, not the worker (property 4).
-pub(crate) fn notify(app: &mut dyn Application, session: &mut Session, event: &Event<'_>) {
-    if catch_unwind(AssertUnwindSafe(|| app.on_event(session.key, event))).is_err() {
-        session.close(SessionEnd::ApplicationPanicked { callback: "on_event" });
-    }
 }
 
 impl<'a> Transaction<'a> {
@@ -84,8 +87,71 @@ impl<'a> Transaction<'a> {
         data_fields(self.validators[self.own].as_deref())
     }
 
+    /// Notifies the application of an event, in a transaction of its own if it writes. Must not be called in an open one.
     pub(crate) fn notify(&mut self, event: &Event<'_>) {
-        notify(self.app, table::opened_mut(self.table, self.own), event);
+        // The session says that it ends; what is at hand goes on.
+        let _ = self.call("on_event", |app, turn| app.on_event(event, turn));
+    }
+
+    /// Calls a callback that processes no message: what it writes is a transaction of its own. A failure of it costs the
+    /// connection, not the worker (property 4).
+    pub(crate) fn call<R>(
+        &mut self,
+        callback: &'static str,
+        act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
+    ) -> Result<R, Stop> {
+        let (app, mut turn) = self.turn();
+        let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
+        let open = turn.open;
+        let why = match result {
+            Ok(Ok(value)) => {
+                if !open || self.commit().is_ok() {
+                    return Ok(value);
+                }
+                NOT_STORED.to_owned()
+            }
+            Ok(Err(failure)) => self.undo(open, failure.to_string()),
+            Err(_) => self.undo(open, PANIC.to_owned()),
+        };
+        self.callback_failed(callback, why);
+        Err(Stop)
+    }
+
+    /// Shows the application what the session's store holds, in a transaction of its own if it writes.
+    pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) -> Result<(), String> {
+        let data_fields = self.data_fields();
+        let (app, turn) = self.turn();
+        let mut resume = Resume { turn, data_fields, fields };
+        let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
+        let open = resume.turn.open;
+        match shown {
+            Ok(Ok(())) if open => self.commit().map_err(|Stop| NOT_STORED.to_owned()),
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(failure)) => Err(self.undo(open, failure.to_string())),
+            Err(_) => Err(self.undo(open, PANIC.to_owned())),
+        }
+    }
+
+    /// Rolls back what a callback wrote, if it wrote anything.
+    fn undo(&mut self, open: bool, why: String) -> String {
+        if open {
+            self.rollback();
+        }
+        why
+    }
+
+    /// A callback failed: the connection ends with it. Without one, the application hears of it all the same.
+    fn callback_failed(&mut self, callback: &'static str, why: String) {
+        if self.session().state.connection.is_some() {
+            return self.close(SessionEnd::CallbackFailed { callback, why });
+        }
+        let event = Event::CallbackFailed { callback, why: &why };
+        let (app, mut turn) = self.turn();
+        // An application that fails at this, too, has nothing more to say; nor is anything kept that it writes here.
+        let _ = catch_unwind(AssertUnwindSafe(|| app.on_event(&event, &mut turn)));
+        if turn.open {
+            self.rollback();
+        }
     }
 
     /// Notifies of a Reject or BusinessMessageReject that was sent; of no other reply.
@@ -93,8 +159,9 @@ impl<'a> Transaction<'a> {
         let mut digits = [0; 20];
         match reply {
             AdminMessage::Reject { seq, reject, .. } => self.notify(&reject.event(*seq, &mut digits)),
-            AdminMessage::BusinessReject { seq, reason, text, .. } => {
-                self.notify(&Event::Rejected { seq: *seq, reason: *reason, tag: &[], text });
+            AdminMessage::BusinessReject { seq, reject, .. } => {
+                let (reason, text) = (reject.reason.number(), &reject.text);
+                self.notify(&Event::Rejected { seq: *seq, reason, tag: &[], text });
             }
             _ => {}
         }
@@ -108,11 +175,7 @@ impl<'a> Transaction<'a> {
     }
 
     pub(crate) fn begin(&mut self) {
-        *self.turns += 1;
-        self.touched.clear();
-        self.store.begin();
-        table::opened_mut(self.table, self.own).touch(*self.turns);
-        self.touched.push(self.own);
+        turn::begin(self.own, self.table, self.store, self.turns, self.touched);
     }
 
     /// Makes the transaction visible: numbers, state and bytes, in every session it touched.
@@ -127,13 +190,19 @@ impl<'a> Transaction<'a> {
             Ok(position) => {
                 kill_point!(Commit);
                 let durable = self.store.durable();
-                for n in self.touched.drain(..) {
-                    let session = table::opened_mut(self.table, n);
+                let mut is_news = false;
+                for n in &*self.touched {
+                    let session = table::opened_mut(self.table, *n);
+                    observe_outbound(self.wire, session, self.now);
                     session.outbox.committed(position, durable);
-                    self.lists.note_commit(n, session);
-                    notify_of_commit(self.app, session);
-                    self.lists.note_end(n, session);
+                    self.lists.note_commit(*n, session);
+                    self.lists.note_end(*n, session);
+                    is_news |= session.has_news();
                 }
+                if is_news {
+                    self.notify_of_commit();
+                }
+                self.touched.clear();
                 Ok(())
             }
             Err(error) => {
@@ -269,36 +338,55 @@ impl<'a> Transaction<'a> {
         draft.send()
     }
 
-    /// Asks the application whether the counterparty may log on; `None` after a panic.
-    pub(crate) fn authenticate(&mut self, logon: Message<'_>) -> Option<LogonDecision> {
-        let key = self.session().key;
-        let app = &mut *self.app;
-        catch_unwind(AssertUnwindSafe(|| app.on_logon(key, logon))).ok()
+    /// Asks the application for its own fields of a Logon that is about to be sent; does nothing with any other message.
+    pub(crate) fn complete_logon(&mut self, message: &mut AdminMessage<'_>) -> Result<(), Stop> {
+        if !matches!(message, AdminMessage::Logon { .. }) {
+            return Ok(());
+        }
+        // Larger is no Logon: before the logon a counterparty takes no more.
+        let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
+        let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
+        let session = self.session();
+        let limits = message.limits(session.settings.id.begin_string(), session.is_42_or_later());
+        message.write(&mut writer, limits, Extent::Full);
+        session.settings.logon.write(&mut writer);
+        self.call("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;
+        match (writer.finish(), message) {
+            (Ok(written), AdminMessage::Logon { body, .. }) => *body = written.bytes.to_vec(),
+            (Err(error), _) => {
+                self.close(SessionEnd::Unanswerable(Box::new(error.into())));
+                return Err(Stop);
+            }
+            (Ok(_), _) => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the application whether the counterparty may log on.
+    pub(crate) fn authenticate(&mut self, logon: Message<'_>) -> Result<LogonDecision, Stop> {
+        self.call("on_logon", |app, turn| app.on_logon(logon, turn))
     }
 
     /// Offers an application message in the open transaction. A panic is caught: it costs this transaction, not the worker.
     pub(crate) fn offer(&mut self, message: Message<'_>, seq: SeqNum, redelivered: bool) -> Outcome {
-        let (app, mut turn) = self.turn(Some(message), Some(seq), redelivered);
+        let (app, turn) = self.turn();
+        let mut turn = Turn { open: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
         match catch_unwind(AssertUnwindSafe(|| app.on_message(message, &mut turn))) {
             Ok(Ok(delivery)) => Outcome::Delivered(delivery),
-            Ok(Err(error)) => Outcome::Failed(error),
+            Ok(Err(failure)) => Outcome::Failed(failure),
             Err(_) => Outcome::Panicked,
         }
     }
 
-    /// The application, and what it may do in the open transaction.
-    pub(crate) fn turn<'t>(
-        &'t mut self,
-        inbound: Option<Message<'t>>,
-        cause: Option<SeqNum>,
-        redelivered: bool,
-    ) -> (&'t mut dyn Application, Turn<'t>) {
+    /// The application, and what it may do: in a transaction that begins with the first thing it writes.
+    pub(crate) fn turn<'t>(&'t mut self) -> (&'t mut (dyn Application + 'a), Turn<'t>) {
         let turn = Turn {
             now: self.now,
-            number: *self.turns,
-            inbound,
-            cause,
-            redelivered,
+            turns: &mut *self.turns,
+            open: false,
+            inbound: None,
+            cause: None,
+            redelivered: false,
             own: self.own,
             table: &mut *self.table,
             store: &mut *self.store,
@@ -307,21 +395,23 @@ impl<'a> Transaction<'a> {
         };
         (&mut *self.app, turn)
     }
-}
 
-/// What the application hears once a transaction is committed: warnings of what it sent, and what will never arrive.
-fn notify_of_commit(app: &mut dyn Application, session: &mut Session) {
-    if let Some((lost, why)) = session.turn.unreached.take() {
-        notify(app, session, &Event::Unreached { begin: lost.first, end: lost.last, why });
-    }
-    let Some(check) = &mut session.outbound else { return };
-    let key = session.key;
-    let mut heard = true;
-    for (seq, violation) in check.take_warnings() {
-        let event = Event::WarnedOutbound { seq, violation };
-        heard &= catch_unwind(AssertUnwindSafe(|| app.on_event(key, &event))).is_ok();
-    }
-    if !heard {
-        session.close(SessionEnd::ApplicationPanicked { callback: "on_event" });
+    /// What the application hears once a transaction is committed: warnings of what it sent, and what will never arrive.
+    #[cold]
+    fn notify_of_commit(&mut self) {
+        let own = self.own;
+        // A callback that writes begins a transaction of its own.
+        let mut touched = core::mem::take(self.touched);
+        for n in touched.drain(..) {
+            self.own = n;
+            if let Some((lost, why)) = self.session_mut().turn.unreached.take() {
+                self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
+            }
+            let Some(check) = &mut self.session_mut().outbound else { continue };
+            for (seq, violation) in check.take_warnings() {
+                self.notify(&Event::WarnedOutbound { seq, violation });
+            }
+        }
+        (self.own, *self.touched) = (own, touched);
     }
 }

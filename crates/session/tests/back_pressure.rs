@@ -3,8 +3,8 @@
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings, Sessions,
-    Turn, Utc,
+    Application, Delivery, Failure, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings,
+    Sessions, Turn, Utc,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -16,7 +16,7 @@ const SOCKET: usize = 500;
 struct Count(u64);
 
 impl Application for Count {
-    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.0 += 1;
         Ok(Delivery::Done)
     }

@@ -10,7 +10,7 @@ use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
-    Application, Compatibility, Delivery, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
+    Application, Compatibility, Delivery, Failure, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
     SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc, WhileLoggedOff,
     WorkerWaker,
 };
@@ -304,7 +304,7 @@ fn a_malformed_business_message_reject_gets_its_reject() {
 struct Echo;
 
 impl Application for Echo {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let text = message.get(Tag::new(58)).unwrap_or(b"?");
         let mut draft = turn.reply().draft(MsgType::new(b"8"));
         draft.writer().bytes(Key::new(37), b"a little more").bytes(Key::new(58), text);
@@ -352,7 +352,7 @@ impl WorkerWaker for Bell {
 struct Later(bool);
 
 impl Application for Later {
-    fn on_message(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, _: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         if std::mem::replace(&mut self.0, true) {
             return Ok(Delivery::Done);
         }

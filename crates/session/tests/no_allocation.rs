@@ -12,8 +12,8 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Handle, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings,
-    Sessions, Turn, Utc,
+    Application, Delivery, Event, Failure, Handle, Mono, Now, Role, SendError, SessionId, SessionKey,
+    SessionSettings, Sessions, Turn, Utc,
 };
 
 struct Counting;
@@ -66,7 +66,7 @@ struct Desk {
 }
 
 impl Application for Desk {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.messages += 1;
         if message.msg_type() == b"D" {
             let id = message.get(Tag::new(11)).unwrap_or(b"?");
@@ -75,12 +75,13 @@ impl Application for Desk {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match event {
             Event::Rejected { .. } | Event::RejectReceived { .. } => self.rejects += 1,
             Event::GapDetected { .. } => self.gaps += 1,
             _ => {}
         }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use fixbolt_conformance::wire::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn, WhileLoggedOff,
+    Application, Delivery, Event, Failure, Role, SendError, SessionKey, SessionSettings, Turn, WhileLoggedOff,
 };
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
@@ -35,15 +35,16 @@ fn side(outbound_policy: Option<Policy>) -> Side {
 struct Listener(Vec<(SeqNum, Check, RefTag<'static>)>);
 
 impl Application for Listener {
-    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         if let Event::WarnedOutbound { seq, violation } = event {
             let RefTag::Number(tag) = violation.tag else { panic!("a writer's tags are numbers") };
             self.0.push((*seq, violation.check, RefTag::Number(tag)));
         }
+        Ok(())
     }
 }
 

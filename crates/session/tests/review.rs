@@ -326,7 +326,7 @@ fn a_session_whose_application_panics_outside_its_own_calls_is_named_to_its_driv
     side.take(0);
     outputs(&mut side);
     side.desk.panic_in = "on_event";
-    side.sessions.notify(A, &fixbolt_session::Event::Resumed, &mut side.desk);
+    side.sessions.notify(side.now, A, &fixbolt_session::Event::Resumed, &mut side.desk);
     assert!(side.sessions.wants_close(A));
     assert_eq!(outputs(&mut side), [A]);
 }

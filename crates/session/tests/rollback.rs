@@ -231,7 +231,10 @@ fn a_panic_in_any_callback_costs_the_connection_and_not_the_worker() {
             _ => drop(bench.side.say(0, "35=3|34=2|45=1|")),
         }
         assert!(bench.side.sessions.wants_close(A), "{callback}");
-        assert_eq!(bench.side.disconnect(0), Some(SessionEnd::ApplicationPanicked { callback }));
+        assert_eq!(
+            bench.side.disconnect(0),
+            Some(SessionEnd::CallbackFailed { callback, why: "panic".into() })
+        );
         bench.side.desk.panic_in = "";
         assert_eq!(kinds(&bench.side.say(1, "35=1|34=2|112=still there|")), "10");
         assert_eq!(bench.side.sessions.phase(B), Phase::LoggedOn);

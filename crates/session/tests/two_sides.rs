@@ -7,10 +7,10 @@ use fixbolt_codec::{
     Tag, byte_sum,
 };
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    Application, Delivery, Event, Halt, Handle, Mono, Now, Phase, Role, SendError, SessionEnd, SessionId,
-    SessionKey, SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Role, SendError,
+    SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn,
+    Utc,
 };
 
 /// What the application of a side does with an order, and what it saw.
@@ -32,10 +32,12 @@ struct Probe {
 }
 
 impl Application for Probe {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
         if id == b"refuse" {
-            return Ok(Delivery::Reject { reason: 5, tag: 11, text: "no" });
+            return Ok(Delivery::Reject(
+                SessionReject::new(SessionRejectReason::ValueIsIncorrect).tag(Tag::new(11)).text("no"),
+            ));
         }
         if self.not_now > 0 {
             self.not_now -= 1;
@@ -49,7 +51,7 @@ impl Application for Probe {
             let mut draft = turn.reply().draft(MsgType::new(b"8"));
             draft.writer().bytes(Key::new(58), b"x");
             match draft.send() {
-                Err(error) if self.minds => return Err(error),
+                Err(error) if self.minds => return Err(error.into()),
                 Err(_) => break,
                 Ok(_) => {}
             }
@@ -62,21 +64,23 @@ impl Application for Probe {
         }
         assert_ne!(self.panic_on, Some(id), "application bug");
         if self.fail_on == Some(id) {
-            return Err(SendError::Application("cannot"));
+            return Err(Failure::new("cannot"));
         }
         self.orders.push(String::from_utf8_lossy(id).into_owned());
         Ok(Delivery::Done)
     }
 
-    fn on_resume(&mut self, _session: SessionKey, _: &mut fixbolt_session::Resume<'_>) {
+    fn on_resume(&mut self, _: &mut fixbolt_session::Resume<'_>) -> Result<(), Failure> {
         assert!(!self.panic_at_resume, "application bug");
+        Ok(())
     }
 
-    fn on_event(&mut self, _session: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         if let Event::Ended(end) = event {
             self.ends.push((*end).clone());
         }
         self.events.push(format!("{event:?}"));
+        Ok(())
     }
 }
 
@@ -410,23 +414,21 @@ fn an_application_resumes_from_its_own_journal() {
     pair.connect();
     pair.order("a").unwrap();
     pair.settle();
-    struct Reader(Vec<(RecordKind, u64)>);
+    struct Reader(Vec<(Direction, u64)>);
     impl Application for Reader {
-        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+        fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
             Ok(Delivery::Done)
         }
-        fn on_resume(&mut self, _: SessionKey, resume: &mut fixbolt_session::Resume<'_>) {
-            resume
-                .records(&mut |record| {
-                    self.0.push((record.kind, record.seq.0));
-                    std::ops::ControlFlow::Continue(())
-                })
-                .unwrap();
+        fn on_resume(&mut self, resume: &mut fixbolt_session::Resume<'_>) -> Result<(), Failure> {
+            resume.messages(|stored| {
+                self.0.push((stored.direction, stored.seq.0));
+                Ok(())
+            })
         }
     }
     let mut reader = Reader(Vec::new());
     pair.initiator.sessions.show_store(pair.now, pair.initiator.key, &mut reader);
-    use RecordKind::{Inbound, Outbound};
+    use Direction::{Inbound, Outbound};
     assert_eq!(reader.0, [(Outbound, 1), (Inbound, 1), (Outbound, 2), (Inbound, 2)]);
 }
 
@@ -556,7 +558,10 @@ fn an_application_that_panics_at_its_journal_has_a_halted_session() {
     app.panic_at_resume = true;
     let other = SessionId::new("FIX.4.4", "VENUE", "OTHER").unwrap();
     let key = sessions.open(pair.now, SessionSettings::new(other, Role::Acceptor), app).unwrap();
-    assert_eq!(sessions.halted(key), Some(&Halt::ApplicationPanicked { callback: "on_resume" }));
+    assert_eq!(
+        sessions.halted(key),
+        Some(&Halt::CallbackFailed { callback: "on_resume", why: "panic".into() })
+    );
 }
 
 #[test]

@@ -9,12 +9,12 @@ use custom_dialect::auction::groups::{parcels_grp, parties};
 use custom_dialect::auction::{AuctionAck, AuctionRequest, auction_ack, auction_request};
 use custom_dialect::validator;
 use fixbolt::codec::{Decimal, Message};
-use fixbolt::session::{Application, Delivery, Event, Role, SendError, SessionKey, SessionSettings, Turn};
+use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
 
 struct Venue;
 
 impl Application for Venue {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let Ok(request) = AuctionRequest::read(message) else { return Ok(Delivery::UNSUPPORTED) };
         // The session's validator has let it pass: what is required is there, and every value has its form.
         let (Ok(auction_id), Ok(auction_type), Ok(parcels)) =
@@ -42,7 +42,7 @@ impl Application for Venue {
 struct Trader(mpsc::Sender<String>);
 
 impl Application for Trader {
-    fn on_message(&mut self, message: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let Ok(ack) = AuctionAck::read(message) else { return Ok(Delivery::UNSUPPORTED) };
         if let (Ok(id), Ok(quantity)) = (ack.auction_id(), ack.cum_qty()) {
             self.0.send(format!("auction {} of {quantity} in all", id.escape_ascii())).ok();
@@ -50,10 +50,11 @@ impl Application for Trader {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         if matches!(event, Event::LoggedOn) {
             self.0.send("logged on".to_owned()).ok();
         }
+        Ok(())
     }
 }
 

@@ -14,8 +14,8 @@ use fixbolt_codec::{
 use fixbolt_journal::{LateStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Delivery, Event, Mono, Now, Phase, Resend, Role, SendError, SessionId, SessionKey,
-    SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError, SessionId, SessionKey,
+    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc,
 };
 
 use super::message;
@@ -446,7 +446,7 @@ struct Echo {
 }
 
 impl Application for Echo {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let number = turn.seq().map_or(0, |seq| seq.0);
         if number <= self.done {
             self.violation = Some(format!("{number} is delivered after {}", self.done));
@@ -457,7 +457,7 @@ impl Application for Echo {
             Mood::Failing if odd => {
                 // What was written before is rolled back.
                 let _ = echo(message, turn);
-                return Err(SendError::Application("in a failing mood"));
+                return Err(Failure::new("in a failing mood"));
             }
             Mood::Panicking if odd => {
                 let _ = echo(message, turn);
@@ -467,7 +467,9 @@ impl Application for Echo {
         }
         let delivery = match self.mood {
             Mood::Rejecting if odd => Delivery::UNSUPPORTED,
-            Mood::Rejecting => Delivery::Reject { reason: 5, tag: 55, text: "not here" },
+            Mood::Rejecting => Delivery::Reject(
+                SessionReject::new(SessionRejectReason::ValueIsIncorrect).tag(Tag::new(55)).text("not here"),
+            ),
             _ => echo(message, turn)?,
         };
         self.done = number;
@@ -475,14 +477,25 @@ impl Application for Echo {
         Ok(delivery)
     }
 
-    fn on_resend(&mut self, _: SessionKey, _: Message<'_>) -> Resend {
-        if self.random.one_in(5) { Resend::GapFill } else { Resend::Send }
+    fn on_resend(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Resend, Failure> {
+        Ok(if self.random.one_in(5) { Resend::GapFill } else { Resend::Send })
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         if let Event::SequenceChanged { next_in, .. } = event {
             self.done = next_in.0 - 1;
         }
+        if self.random.one_in(8) {
+            let mut note = turn.reply().draft(MsgType::new(b"B"));
+            note.writer().bytes(Key::new(148), b"written because of an event");
+            let sent = note.send();
+            // Out of room, or not logged on: its own business.
+            if self.mood == Mood::Failing && self.random.one_in(8) {
+                sent?;
+                return Err(Failure::new("at an event"));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -8,10 +8,8 @@ use fixbolt_bench::open_loop::{Latencies, Schedule};
 use fixbolt_bench::orders::order_number;
 use fixbolt_bench::reports::Kind;
 use fixbolt_codec::{Message, Tag};
-use fixbolt_session::store::SessionKey;
-use fixbolt_session::{Application, Delivery, Event, Halt, SendError, SessionEnd, Turn};
+use fixbolt_session::{Application, Delivery, Event, Failure, Halt, SessionEnd, Turn};
 
-use crate::ended::words;
 use crate::venue::Venue;
 
 /// What the trader's thread and the demo's share.
@@ -52,7 +50,7 @@ impl Progress {
             let line = format!("the {side}'s journal failed: {error}");
             self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(line);
         }
-        self.fail(format!("the {side}'s session ended: {}", words(end)));
+        self.fail(format!("the {side}'s session ended: {end}"));
     }
 }
 
@@ -80,7 +78,7 @@ impl Trader {
 }
 
 impl Application for Trader {
-    fn on_message(&mut self, message: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let kind = message.get(Tag::new(39)).and_then(Kind::of);
         let (b"8", Some(kind)) = (message.msg_type(), kind) else { return Ok(Delivery::UNSUPPORTED) };
         if kind.is_first()
@@ -97,17 +95,17 @@ impl Application for Trader {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match event {
             Event::LoggedOn => self.progress.logged_on.store(true, Ordering::Relaxed),
             Event::Ended(end) => self.progress.ended("trader", end),
             Event::NotSent { why, .. } => self.progress.fail(format!("an order was not sent: {why}")),
-            Event::RejectReceived { message } => {
-                let text = message.get(Tag::new(58)).unwrap_or(b"no text");
+            Event::RejectReceived { text, .. } => {
                 self.progress.fail(format!("the venue rejected an order: {}", text.escape_ascii()));
             }
             _ => {}
         }
+        Ok(())
     }
 }
 
@@ -125,13 +123,14 @@ impl WatchedVenue {
 }
 
 impl Application for WatchedVenue {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.venue.on_message(message, turn)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         if let Event::Ended(end) = event {
             self.progress.ended("venue", end);
         }
+        Ok(())
     }
 }

@@ -6,16 +6,17 @@ mod tap;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Channel, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use fixbolt::Engine;
 use fixbolt_codec::{BodySink, Memory, Message, NewBody};
-use fixbolt_session::store::SessionKey;
-use fixbolt_session::{Application, Delivery, Event, SendError, SessionEnd, SessionId, Turn, Utc};
+use fixbolt_session::{
+    Application, Delivery, Event, Failure as CallbackFailure, SessionEnd, SessionId, Turn, Utc,
+};
 
-use crate::ended::words;
 use crate::exit::{Answer, Failure};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
@@ -23,7 +24,7 @@ use crate::output::{self, Format, Object};
 use crate::print::{Lexicon, Reading, block, json};
 use crate::serve::cannot_start;
 use compose::{Composed, compose};
-use tap::{Kept, Tap};
+use tap::{Seen, Tap};
 
 /// Logs on, sends one message, shows it and the answer, and logs out.
 ///
@@ -94,12 +95,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
     let (warnings_to, warnings) = channel();
     Log::Warnings(warnings_to).install();
-    let (kept_to, kept) = channel();
+    let (seen_to, seen) = channel();
     let (told_to, told) = channel();
-    let store = Box::new(Tap::new(session.store, kept_to));
     let engine = session
         .builder
-        .store(store)
+        .store(session.store)
+        .observe(Arc::new(Tap(seen_to)))
         .start(Courier { told: told_to })
         .map_err(|error| cannot_start(&error))?;
     let lexicon = Lexicon::new(session.dictionary_file.as_slice())?;
@@ -113,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         interrupt,
         lexicon,
         warnings,
-        kept,
+        seen,
         told,
     };
     let result = exchange.run();
@@ -122,25 +123,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     result.and_then(|answer| stopped.map(|()| answer))
 }
 
-/// The application: tells the command's thread what happens. Messages are shown by the store's tap.
+/// The application: tells the command's thread what happens. Messages are shown by the tap.
 struct Courier {
     told: Channel<Told>,
 }
 
 impl Application for Courier {
-    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, CallbackFailure> {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), CallbackFailure> {
         let told = match event {
             Event::LoggedOn => Told::LoggedOn,
             Event::Ended(end) => Told::Ended((*end).clone()),
             Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
-            _ => return,
+            _ => return Ok(()),
         };
         // Nobody listens any more: the command has its answer.
         let _ = self.told.send(told);
+        Ok(())
     }
 }
 
@@ -155,7 +157,7 @@ struct Exchange {
     interrupt: Interrupt,
     lexicon: Lexicon,
     warnings: Receiver<String>,
-    kept: Receiver<Kept>,
+    seen: Receiver<Seen>,
     told: Receiver<Told>,
 }
 
@@ -169,16 +171,16 @@ impl Exchange {
         let deadline = Instant::now() + self.timeout;
         let mut sent = false;
         loop {
-            if let Some(kept) = self.next(deadline, "no answer")? {
-                let reading = Reading::new(&kept.bytes, &mut self.lexicon);
-                if kept.sent
-                    && !kept.poss_dup
+            if let Some(seen) = self.next(deadline, "no answer")? {
+                let reading = Reading::new(&seen.bytes, &mut self.lexicon);
+                if seen.sent
+                    && reading.value("43") != Some("Y")
                     && reading.msg_type.as_bytes() == self.composed.msg_type.as_bytes()
                 {
                     sent = true;
-                    self.show(&kept, "sent")?;
-                } else if sent && !kept.sent && is_answer(&reading.msg_type) {
-                    self.show(&kept, "received")?;
+                    self.show(&seen, "sent")?;
+                } else if sent && !seen.sent && is_answer(&reading.msg_type) {
+                    self.show(&seen, "received")?;
                     return Ok(if is_rejection(&reading) { Answer::No } else { Answer::Yes });
                 }
                 continue;
@@ -189,8 +191,7 @@ impl Exchange {
                 Ok(Told::Ended(end)) => {
                     return Err(Failure::connection(format!(
                         "{} ended the session without an answer: {}",
-                        self.peer,
-                        words(&end)
+                        self.peer, end
                     )));
                 }
                 _ => {}
@@ -199,7 +200,7 @@ impl Exchange {
     }
 
     /// Waits for the logon; gives the counterparty's Logout if it refuses.
-    fn log_on(&mut self) -> Result<Option<Kept>, Failure> {
+    fn log_on(&mut self) -> Result<Option<Seen>, Failure> {
         let deadline = Instant::now() + self.timeout;
         let mut problem: Option<(Instant, String)> = None;
         loop {
@@ -209,13 +210,12 @@ impl Exchange {
                 Ok(Told::Ended(SessionEnd::LogonTimedOut)) => return Err(self.missing("no logon")),
                 Ok(Told::Ended(end)) => {
                     // What it said before it closed is still to be shown.
-                    if let Some(logout) = self.kept.try_iter().find(is_logout) {
+                    if let Some(logout) = self.seen.try_iter().find(is_logout) {
                         return Ok(Some(logout));
                     }
                     return Err(Failure::connection(format!(
                         "{} closed the connection during logon: {}",
-                        self.peer,
-                        words(&end)
+                        self.peer, end
                     )));
                 }
                 _ => {}
@@ -232,8 +232,8 @@ impl Exchange {
             {
                 return Err(Failure::connection(format!("cannot reach {}: {warning}", self.peer)));
             }
-            if let Some(kept) = self.next(deadline, "no logon")?.filter(is_logout) {
-                return Ok(Some(kept));
+            if let Some(seen) = self.next(deadline, "no logon")?.filter(is_logout) {
+                return Ok(Some(seen));
             }
         }
     }
@@ -251,16 +251,16 @@ impl Exchange {
         Ok(())
     }
 
-    /// The next message kept; `None` after a short while without one.
-    fn next(&self, deadline: Instant, missing: &str) -> Result<Option<Kept>, Failure> {
+    /// The next message seen; `None` after a short while without one.
+    fn next(&self, deadline: Instant, missing: &str) -> Result<Option<Seen>, Failure> {
         if self.interrupt.came() {
             return Err(Failure::interrupted("interrupted"));
         }
         if Instant::now() > deadline {
             return Err(self.missing(missing));
         }
-        match self.kept.recv_timeout(Duration::from_millis(5)) {
-            Ok(kept) => Ok(Some(kept)),
+        match self.seen.recv_timeout(Duration::from_millis(5)) {
+            Ok(seen) => Ok(Some(seen)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(Failure::connection("the engine has stopped")),
         }
@@ -270,8 +270,8 @@ impl Exchange {
         Failure::connection(format!("{what} from {} within {} s", self.peer, self.timeout.as_secs()))
     }
 
-    fn show(&mut self, kept: &Kept, word: &str) -> Result<(), Failure> {
-        let reading = Reading::new(&kept.bytes, &mut self.lexicon);
+    fn show(&mut self, seen: &Seen, word: &str) -> Result<(), Failure> {
+        let reading = Reading::new(&seen.bytes, &mut self.lexicon);
         let mut out = output::stdout();
         match self.format {
             Format::Text => block(&mut out, &reading, &format!("  {word}"))?,
@@ -285,8 +285,8 @@ impl Exchange {
 /// A name may have several addresses: how long the next one gets after one has failed.
 const SECOND_ADDRESS: Duration = Duration::from_millis(700);
 
-fn is_logout(kept: &Kept) -> bool {
-    !kept.sent && kept.bytes.windows(6).take(40).any(|bytes| bytes == b"\x0135=5\x01")
+fn is_logout(seen: &Seen) -> bool {
+    !seen.sent && seen.bytes.windows(6).take(40).any(|bytes| bytes == b"\x0135=5\x01")
 }
 
 /// Whether a message may be what the counterparty says to ours: of the application, or a Reject.

@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_session::{
-    Application, Delivery, Event, Halt, Handle, LogonDecision, Now, Resend, SendError, SessionKey,
+    Application, Delivery, Event, Failure, Halt, Handle, LogonDecision, Now, Resend, SendError, SessionKey,
     SessionSettings, Sessions, Turn,
 };
 
@@ -126,7 +126,7 @@ impl App {
 }
 
 impl Application for App {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         if let Some(delivery) = self.fail(60)? {
             return Ok(delivery);
         }
@@ -147,24 +147,25 @@ impl Application for App {
         Ok(Delivery::Done)
     }
 
-    fn on_logon(&mut self, _: SessionKey, _: Message<'_>) -> LogonDecision {
+    fn on_logon(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
         if self.fails && self.random.once_in(40) {
             self.failures += 1;
             std::panic::panic_any(SIMULATED)
         }
-        LogonDecision::Accept
+        Ok(LogonDecision::Accept)
     }
 
-    fn on_resend(&mut self, _: SessionKey, _: Message<'_>) -> Resend {
+    fn on_resend(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Resend, Failure> {
         self.resends += 1;
         if self.fails && self.random.once_in(400) {
             self.failures += 1;
             std::panic::panic_any(SIMULATED)
         }
-        Resend::Send
+        Ok(Resend::Send)
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        let session = turn.key();
         match event {
             Event::GapDetected { .. } => self.gaps += 1,
             Event::DuplicateIgnored { .. } => self.duplicates += 1,
@@ -176,6 +177,7 @@ impl Application for App {
             self.failures += 1;
             std::panic::panic_any(SIMULATED)
         }
+        Ok(())
     }
 }
 

@@ -15,6 +15,8 @@ mod values;
 mod versions;
 mod walk;
 
+use core::fmt;
+
 use std::ops::ControlFlow;
 
 use fixbolt_codec::{DataFields, Message};
@@ -66,6 +68,17 @@ pub struct Violation<'m> {
     pub tag: RefTag<'m>,
     /// Position of the field in the message, from 0; none for a field that is missing.
     pub position: Option<usize>,
+}
+
+/// What is violated, and by which field: `Required tag missing, field 55`.
+impl fmt::Display for Violation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, field ", self.text())?;
+        match self.tag {
+            RefTag::Number(tag) => write!(f, "{tag}"),
+            RefTag::AsSent(bytes) => write!(f, "{}", bytes.escape_ascii()),
+        }
+    }
 }
 
 impl Violation<'_> {

@@ -138,7 +138,7 @@ impl Worker {
         drop(ended);
         let Self { mut driver, mut queues, mut cycle, signal, .. } = self;
         queues.refuse(&signal, |key, queued| {
-            driver.tell_not_sent(key, queued.ticket, &SendError::Unavailable, &mut app);
+            driver.tell_not_sent(key, queued.ticket, &SendError::Unavailable, &cycle, &mut app);
         });
         let closed = driver.close(&mut cycle, &mut app);
         (app, closed)

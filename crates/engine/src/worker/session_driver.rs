@@ -230,9 +230,9 @@ impl SessionDriver {
     ) -> SendOutcome {
         let ticket = queued.ticket;
         match self.send(key, &queued.body(), cycle, app) {
-            Ok(seq) => self.sessions.notify(key, &Event::Sent { ticket, seq }, app),
+            Ok(seq) => self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app),
             Err(SendError::BackPressure) => return SendOutcome::BackPressure,
-            Err(why) => self.tell_not_sent(key, ticket, &why, app),
+            Err(why) => self.tell_not_sent(key, ticket, &why, cycle, app),
         }
         SendOutcome::Done
     }
@@ -258,9 +258,10 @@ impl SessionDriver {
         key: SessionKey,
         ticket: Ticket,
         why: &SendError,
+        cycle: &Cycle,
         app: &mut dyn Application,
     ) {
-        self.sessions.notify(key, &Event::NotSent { ticket, why }, app);
+        self.sessions.notify(cycle.now, key, &Event::NotSent { ticket, why }, app);
         self.note_end(key);
     }
 

@@ -14,7 +14,7 @@ use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, Second
 use fixbolt::journal::MemoryStore;
 use fixbolt::session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt::session::{
-    Application, Delivery, Event, LogonDecision, Resume, Role, SendError, SessionId, SessionKey,
+    Application, Delivery, Event, Failure, LogonDecision, Resume, Role, SessionId, SessionKey,
     SessionSettings, Turn, WorkerWaker,
 };
 
@@ -94,7 +94,7 @@ impl Recorder {
 }
 
 impl Application for Recorder {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         if self.not_now > 0 {
             self.not_now -= 1;
             return Ok(Delivery::NotNow);
@@ -112,7 +112,7 @@ impl Application for Recorder {
         Ok(Delivery::Done)
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         self.tell(match event {
             Event::LoggedOn => Seen::LoggedOn,
             Event::Ended(end) => Seen::Ended(format!("{end:?}")),
@@ -120,6 +120,7 @@ impl Application for Recorder {
             Event::NotSent { ticket, why } => Seen::NotSent(ticket.0, why.to_string()),
             other => Seen::Other(format!("{other:?}")),
         });
+        Ok(())
     }
 }
 
@@ -170,7 +171,7 @@ pub struct Scripted {
     pub resume: Box<dyn FnMut() + Send>,
 }
 
-type OnMessage = Box<dyn FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, SendError>> + Send>;
+type OnMessage = Box<dyn FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, Failure>> + Send>;
 
 impl Scripted {
     pub fn venue() -> (Self, Log) {
@@ -181,7 +182,7 @@ impl Scripted {
 
     /// A venue that does this with a message first.
     pub fn on_message(
-        message: impl FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, SendError>> + Send + 'static,
+        message: impl FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, Failure>> + Send + 'static,
     ) -> (Self, Log) {
         let (app, log) = Self::venue();
         (Self { message: Box::new(message), ..app }, log)
@@ -189,23 +190,24 @@ impl Scripted {
 }
 
 impl Application for Scripted {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         match (self.message)(message, turn) {
             Some(done) => done,
             None => self.recorder.on_message(message, turn),
         }
     }
 
-    fn on_logon(&mut self, _: SessionKey, logon: Message<'_>) -> LogonDecision {
-        (self.logon)(logon)
+    fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+        Ok((self.logon)(logon))
     }
 
-    fn on_resume(&mut self, _: SessionKey, _: &mut Resume<'_>) {
+    fn on_resume(&mut self, _: &mut Resume<'_>) -> Result<(), Failure> {
         (self.resume)();
+        Ok(())
     }
 
-    fn on_event(&mut self, session: SessionKey, event: &Event<'_>) {
-        self.recorder.on_event(session, event);
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        self.recorder.on_event(event, turn)
     }
 }
 

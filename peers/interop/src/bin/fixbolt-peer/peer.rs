@@ -4,8 +4,7 @@ use crate::messages::{Version, report_filled};
 use crate::watch::{Ledger, say};
 use fixbolt::codec::Message;
 use fixbolt::session::kill_points::{Point, on_reach};
-use fixbolt::session::{Application, Delivery, Event, Resume, SendError, SessionKey, Turn};
-use std::ops::ControlFlow;
+use fixbolt::session::{Application, Delivery, Event, Failure, Resume, Turn};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +21,7 @@ impl Peer {
 }
 
 impl Application for Peer {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         self.ledger.read_parties(self.version.parties(message));
         match message.msg_type() {
             b"D" => {
@@ -36,21 +35,22 @@ impl Application for Peer {
         }
     }
 
-    fn on_resume(&mut self, _: SessionKey, resume: &mut Resume<'_>) {
+    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
         let (next_in, next_out) = (resume.next_in(), resume.next_out());
         self.ledger.begin_again();
-        let read = resume.records(&mut |record| {
-            self.ledger.learn(&record);
-            ControlFlow::Continue(())
+        let read = resume.messages(|stored| {
+            self.ledger.learn(&stored);
+            Ok(())
         });
         if let Err(why) = read {
             say("note", &[("text", format!("the journal cannot be read back: {why}").into())]);
         }
         self.ledger.set_numbers(next_in.0, next_out.0);
         self.ledger.say_numbers("resumed");
+        Ok(())
     }
 
-    fn on_event(&mut self, _: SessionKey, event: &Event<'_>) {
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match event {
             Event::LoggedOn => {
                 self.ledger.set_logged_on(true);
@@ -65,6 +65,7 @@ impl Application for Peer {
             Event::Sent { .. } => {}
             other => say("note", &[("text", format!("{other:?}").into())]),
         }
+        Ok(())
     }
 }
 

@@ -2,11 +2,11 @@
 //! turn is committed, and a ledger keeps what the harness asks for. A message that is told here is
 //! in the journal, whatever happens to the process next.
 
-use fixbolt::codec::SeqNum;
+use fixbolt::codec::{SeqNum, Tag};
 use fixbolt::session::store::{
     Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
 };
-use fixbolt::session::{SessionId, WorkerWaker};
+use fixbolt::session::{Direction, SessionId, StoredMessage, WorkerWaker};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -58,6 +58,23 @@ impl Noted {
         }
     }
 
+    fn stored(stored: &StoredMessage<'_>) -> Self {
+        let delivered = if stored.delivered { RecordFlags::DELIVERED } else { RecordFlags::default() };
+        let poss_dup = stored.message.get(Tag::new(43)) == Some(b"Y");
+        let kind = match stored.direction {
+            Direction::Inbound => RecordKind::Inbound,
+            Direction::Outbound => RecordKind::Outbound,
+        };
+        Self {
+            kind,
+            flags: if poss_dup { delivered.with(RecordFlags::POSS_DUP) } else { delivered },
+            seq: stored.seq.0,
+            // The ledger is told both numbers once everything is read.
+            next_in: 0,
+            body: String::from_utf8_lossy(stored.message.bytes()).into_owned(),
+        }
+    }
+
     fn has(&self, flag: RecordFlags) -> bool {
         self.flags.contains(flag)
     }
@@ -70,9 +87,9 @@ impl Noted {
 }
 
 impl Ledger {
-    /// Takes note of a record without telling it.
-    pub(crate) fn learn(&self, record: &Record<'_>) {
-        self.book().learn(&Noted::of(record));
+    /// Takes note of a stored message without telling it.
+    pub(crate) fn learn(&self, stored: &StoredMessage<'_>) {
+        self.book().learn(&Noted::stored(stored));
     }
 
     /// What was learnt is read from the journal again.

@@ -1,0 +1,87 @@
+//! Fields of a Logon that the settings of a session give, and secrets that nobody prints.
+
+use core::fmt;
+
+use fixbolt_codec::{BodyWriter, Key};
+
+/// What a session's Logons say besides what the session layer writes; also an acceptor's answers. For anything else there
+/// is [`Application::on_sending_logon`](crate::Application::on_sending_logon).
+///
+/// ```
+/// use fixbolt_session::LogonFields;
+///
+/// let fields = LogonFields { username: "desk".into(), password: "correct horse".into(), ..LogonFields::default() };
+/// assert!(!format!("{fields:?}").contains("horse"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LogonFields {
+    /// Username (553), from FIX.4.3 on; empty sends none.
+    pub username: String,
+    /// Password (554), from FIX.4.3 on; empty sends none.
+    pub password: Secret,
+    /// NewPassword (925), from FIX.4.4 on; empty sends none.
+    pub new_password: Secret,
+    /// RawData (96), with its RawDataLength (95); empty sends none.
+    pub raw_data: Secret,
+}
+
+impl LogonFields {
+    pub(crate) fn write(&self, logon: &mut BodyWriter<'_>) {
+        let raw_data = self.raw_data.expose();
+        if !raw_data.is_empty() {
+            logon.data(Key::new(95), Key::new(96), raw_data.as_bytes());
+        }
+        let texts = [
+            (Key::new(553), self.username.as_str()),
+            (Key::new(554), self.password.expose()),
+            (Key::new(925), self.new_password.expose()),
+        ];
+        for (key, text) in texts {
+            if !text.is_empty() {
+                logon.bytes(key, text.as_bytes());
+            }
+        }
+    }
+}
+
+/// A text that is never printed: its `Debug` and `Display` show `***`, or nothing if it is empty.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text` from being printed.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "" } else { "***" })
+    }
+}

@@ -1,0 +1,142 @@
+//! A session's store as its application sees it when the session is opened.
+
+use core::fmt;
+use core::ops::ControlFlow;
+
+use fixbolt_codec::{DataFields, Message, SeqNum};
+
+use crate::failure::Failure;
+use crate::store::{RecordFlags, RecordKind, StoreError};
+use crate::stored_message::{FieldStorage, with_message};
+use crate::time::Utc;
+use crate::turn::Turn;
+
+/// What a session's store holds, so that the application needs no files of its own.
+///
+/// ```
+/// use fixbolt_session::{Application, Delivery, Direction, Failure, Resume, Turn};
+/// # use fixbolt_codec::Message;
+///
+/// /// Counts the orders that were sent before the process started.
+/// struct Desk {
+///     orders: usize,
+/// }
+///
+/// impl Application for Desk {
+///     fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
+///         resume.messages(|stored| {
+///             let is_order = stored.message.msg_type() == b"D";
+///             self.orders += usize::from(is_order && stored.direction == Direction::Outbound);
+///             Ok(())
+///         })
+///     }
+/// #    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+/// #        Ok(Delivery::Done)
+/// #    }
+/// }
+/// ```
+pub struct Resume<'a> {
+    pub(crate) turn: Turn<'a>,
+    pub(crate) data_fields: &'a DataFields,
+    pub(crate) fields: &'a mut FieldStorage,
+}
+
+/// A message as the session's store holds it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StoredMessage<'s> {
+    /// Who sent it.
+    pub direction: Direction,
+    /// MsgSeqNum (34).
+    pub seq: SeqNum,
+    /// Whether it belongs to the session layer.
+    pub is_admin: bool,
+    /// Whether the application has processed it: an application message of the counterparty that was in sequence.
+    pub delivered: bool,
+    /// MsgSeqNum of the counterparty's message in whose turn it was written.
+    pub cause: Option<SeqNum>,
+    /// When it was stored.
+    pub utc: Utc,
+    /// The whole message; secrets of a Logon are masked with `*`.
+    pub message: Message<'s>,
+}
+
+/// Who sent a message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// The counterparty.
+    Inbound,
+    /// This side.
+    Outbound,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inbound => "in",
+            Self::Outbound => "out",
+        })
+    }
+}
+
+impl<'a> Resume<'a> {
+    /// The session, and where to write.
+    pub const fn turn(&mut self) -> &mut Turn<'a> {
+        &mut self.turn
+    }
+
+    /// Returns the next sequence number expected from the counterparty: every message before it was delivered.
+    #[must_use]
+    pub fn next_in(&self) -> SeqNum {
+        self.turn.next_in()
+    }
+
+    /// Returns the next sequence number that will be sent: every message before it is in the store.
+    #[must_use]
+    pub fn next_out(&self) -> SeqNum {
+        self.turn.next_out()
+    }
+
+    /// Visits every message since the sequence numbers were last reset, in both directions, oldest first. Messages whose
+    /// turn was rolled back are not among them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when a record no longer matches its checksum or is no FIX message; the first error of
+    /// `visit`, which is called no more then.
+    pub fn messages(
+        &mut self,
+        mut visit: impl FnMut(StoredMessage<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Self { turn, data_fields, fields } = self;
+        let key = turn.key();
+        let mut result = Ok(());
+        turn.store.replay(key, &mut |record| {
+            let direction = match record.kind {
+                RecordKind::Inbound => Direction::Inbound,
+                RecordKind::Outbound => Direction::Outbound,
+                _ => return ControlFlow::Continue(()),
+            };
+            let (seq, cause, utc) = (record.seq, record.cause, record.utc);
+            let is_admin = record.flags.contains(RecordFlags::ADMIN);
+            let delivered = record.flags.contains(RecordFlags::DELIVERED);
+            let visited = with_message(record.body, data_fields, fields, |message| {
+                visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
+            });
+            result = visited.unwrap_or_else(|| {
+                let reason = "the stored bytes are no FIX message".into();
+                Err(StoreError::Damaged { place: format!("message {seq}, {direction}"), reason }.into())
+            });
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        result
+    }
+}
+
+impl fmt::Debug for Resume<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resume")
+            .field("next_in", &self.next_in())
+            .field("next_out", &self.next_out())
+            .finish_non_exhaustive()
+    }
+}

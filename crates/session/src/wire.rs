@@ -1,0 +1,90 @@
+//! An observer of the wire: every message of a worker's sessions, as it came and as it goes out.
+
+use fixbolt_codec::{Frame, Framer, is_admin};
+
+use crate::id::SessionId;
+use crate::key::SessionKey;
+use crate::mask;
+use crate::resume::Direction;
+use crate::session::Session;
+use crate::time::Now;
+
+/// Sees every message of a worker's sessions, for logs of messages, captures and counts. It stands beside the store and
+/// changes nothing. Called on the thread of the session's worker: what it does there delays every session of the worker.
+/// Engines with several workers call it from several threads.
+pub trait WireObserver: Send + Sync {
+    /// A message came in, or is about to go out. Outbound messages are shown once they are committed, in the order of the
+    /// wire, those that are sent again among them; a connection that is lost may not have taken the last ones. Bytes that
+    /// are no message are shown as they came, with [`WireMessage::garbled`].
+    fn on_wire(&self, message: &WireMessage<'_>);
+}
+
+/// A message on the wire.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct WireMessage<'w> {
+    /// The session whose connection it is.
+    pub session: &'w SessionId,
+    /// The session's key.
+    pub key: SessionKey,
+    /// Who sent it.
+    pub direction: Direction,
+    /// The clocks when it was read, or committed.
+    pub now: Now,
+    /// The whole message from `8=` to the last SOH; in a Logon, the values of
+    /// [`SessionSettings::masked`](crate::SessionSettings::masked) are replaced by `*`.
+    pub bytes: &'w [u8],
+    /// Whether the bytes are no message: framing failed, or the checksum is wrong.
+    pub garbled: bool,
+}
+
+/// Shows what the counterparty sent.
+pub(crate) fn observe_inbound(
+    wire: Option<&dyn WireObserver>,
+    session: &mut Session,
+    now: Now,
+    bytes: &[u8],
+    garbled: bool,
+) {
+    if let Some(observer) = wire {
+        show(observer, session, Direction::Inbound, now, bytes, garbled);
+    }
+}
+
+/// Shows what the open transaction has queued in this session.
+pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Session, now: Now) {
+    let Some(observer) = wire else { return };
+    let mut at = session.turn.snapshot.outbox.tail();
+    let tail = session.outbox.cursor.tail();
+    // Lent, so that the message can be shown together with the session that it is of.
+    let memory = core::mem::take(&mut session.outbox.memory);
+    let mut framer = Framer::new(memory.len());
+    while at < tail {
+        let Frame::Message(framed) = framer.next(&memory[at..tail]) else { break };
+        show(observer, session, Direction::Outbound, now, framed.bytes(), false);
+        at += framed.bytes().len();
+    }
+    session.outbox.memory = memory;
+}
+
+fn show(
+    observer: &dyn WireObserver,
+    session: &mut Session,
+    direction: Direction,
+    now: Now,
+    bytes: &[u8],
+    garbled: bool,
+) {
+    // What cannot be taken apart may hold a Logon's secrets all the same.
+    let may_hold_secrets = garbled || is_admin(msg_type(bytes));
+    let masked = may_hold_secrets && mask::mask(bytes, &session.settings.masked, &mut session.masked);
+    let bytes = if masked { &session.masked } else { bytes };
+    let (id, key) = (&session.settings.id, session.key);
+    observer.on_wire(&WireMessage { session: id, key, direction, now, bytes, garbled });
+}
+
+/// The value of MsgType (35), the third field of every message.
+fn msg_type(bytes: &[u8]) -> &[u8] {
+    let third = bytes.split(|b| *b == 1).nth(2).unwrap_or_default();
+    third.strip_prefix(b"35=").unwrap_or_default()
+}

@@ -1,0 +1,526 @@
+//! The application's door: what each callback knows, what it may write, and what the counterparty hears of its errors.
+
+use std::sync::{Arc, Mutex};
+
+use fixbolt_codec::{
+    BodySink, BodyWriter, Decimal, FieldError, FieldErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag,
+    ValueError,
+};
+use fixbolt_conformance::wire::kinds;
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Application, BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt,
+    LogonDecision, LogonFields, Mono, Now, Phase, Resend, Resume, Role, SessionEnd, SessionId, SessionKey,
+    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc, WhileLoggedOff, WireMessage,
+    WireObserver,
+};
+
+/// What a test has an application do in a callback.
+type Act<I, R> = Box<dyn FnMut(I, &mut Turn<'_>) -> Result<R, Failure>>;
+
+/// An application made of closures.
+#[allow(clippy::type_complexity)] // each is said once, here
+struct App {
+    message: Act<Vec<u8>, Delivery>,
+    logon: Box<dyn FnMut(&Message<'_>, &mut Turn<'_>) -> Result<LogonDecision, Failure>>,
+    sending_logon: Box<dyn FnMut(&mut BodyWriter<'_>, &mut Turn<'_>) -> Result<(), Failure>>,
+    resend: Act<Vec<u8>, Resend>,
+    resume: Box<dyn FnMut(&mut Resume<'_>) -> Result<(), Failure>>,
+    event: Box<dyn FnMut(&Event<'_>, &mut Turn<'_>) -> Result<(), Failure>>,
+    events: Vec<String>,
+    ends: Vec<SessionEnd>,
+}
+
+impl Default for App {
+    fn default() -> Self {
+        Self {
+            message: Box::new(|_, _| Ok(Delivery::Done)),
+            logon: Box::new(|_, _| Ok(LogonDecision::Accept)),
+            sending_logon: Box::new(|_, _| Ok(())),
+            resend: Box::new(|_, _| Ok(Resend::Send)),
+            resume: Box::new(|_| Ok(())),
+            event: Box::new(|_, _| Ok(())),
+            events: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+}
+
+impl Application for App {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        (self.message)(message.bytes().to_vec(), turn)
+    }
+
+    fn on_logon(&mut self, logon: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+        (self.logon)(&logon, turn)
+    }
+
+    fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        (self.sending_logon)(logon, turn)
+    }
+
+    fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {
+        (self.resend)(message.bytes().to_vec(), turn)
+    }
+
+    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
+        (self.resume)(resume)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        self.events.push(format!("{}: {event}", turn.session_id()));
+        if let Event::Ended(end) = event {
+            self.ends.push((*end).clone());
+        }
+        (self.event)(event, turn)
+    }
+}
+
+/// One worker's sessions, whose counterparties the test writes by hand.
+struct Bench {
+    sessions: Sessions,
+    now: Now,
+    ids: Vec<SessionId>,
+    keys: Vec<SessionKey>,
+}
+
+const SENT: &str = "20260105-09:00:00";
+
+impl Bench {
+    fn open(app: &mut App, all: Vec<SessionSettings>) -> Self {
+        Self::observed(app, all, None)
+    }
+
+    fn observed(app: &mut App, all: Vec<SessionSettings>, wire: Option<Arc<dyn WireObserver>>) -> Self {
+        let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        if let Some(wire) = wire {
+            sessions = sessions.observed_by(wire);
+        }
+        let ids = all.iter().map(|settings| settings.id.clone()).collect();
+        let keys = all.into_iter().map(|settings| sessions.open(now, settings, app).unwrap()).collect();
+        Self { sessions, now, ids, keys }
+    }
+
+    /// One acceptor and its application, logged on.
+    fn logged_on(app: &mut App, begin_string: &str) -> Self {
+        let mut bench = Self::open(app, vec![settings(begin_string, "A", Role::Acceptor)]);
+        bench.sessions.connected(bench.now, bench.keys[0], app);
+        let answer = bench.say(app, 0, "35=A|34=1|98=0|108=30|");
+        assert_eq!(kinds(&answer), "A", "{answer:?}");
+        bench
+    }
+
+    /// The counterparty of session `n` says this; returns what is answered in it.
+    fn say(&mut self, app: &mut App, n: usize, fields: &str) -> Vec<String> {
+        let bytes = wire(&self.ids[n], fields);
+        self.sessions.receive(self.now, self.keys[n], &bytes, app);
+        self.take(n)
+    }
+
+    /// The messages that session `n` has queued, with `|` for SOH.
+    fn take(&mut self, n: usize) -> Vec<String> {
+        let bytes = self.sessions.writable(self.keys[n]).to_vec();
+        self.sessions.written(self.now, self.keys[n], bytes.len());
+        let text = String::from_utf8(bytes).unwrap().replace('\x01', "|");
+        text.split_inclusive("8=FIX.")
+            .skip(1)
+            .map(|part| part.trim_end_matches("8=FIX.").to_owned())
+            .collect()
+    }
+}
+
+fn settings(begin_string: &str, target: &str, role: Role) -> SessionSettings {
+    SessionSettings::new(format!("{begin_string}:US->{target}").parse().unwrap(), role)
+}
+
+fn wire(id: &SessionId, fields: &str) -> Vec<u8> {
+    let (msg_type, rest) = fields.split_once('|').unwrap();
+    let (us, them) = (id.sender_comp_id(), id.target_comp_id());
+    let body = format!("{msg_type}|49={them}|56={us}|52={SENT}|{rest}").replace('|', "\x01");
+    let mut message = format!("8={}\x019={}\x01{body}", id.begin_string(), body.len()).into_bytes();
+    let checksum = fixbolt_codec::byte_sum(&message);
+    message.extend_from_slice(format!("10={checksum:03}\x01").as_bytes());
+    message
+}
+
+fn order(turn: &mut Turn<'_>, id: &str) -> Result<SeqNum, Failure> {
+    let mut draft = turn.reply().draft(MsgType::new(b"D"));
+    draft.writer().bytes(Key::new(11), id.as_bytes());
+    Ok(draft.send()?)
+}
+
+fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
+    FieldError { tag: Tag::new(tag), kind }
+}
+
+/// What the counterparty of a FIX.4.4 and of a FIX.4.0 session hears when the application fails with this.
+fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) -> Vec<String> {
+    let mut app = App::default();
+    let mut bench = Bench::logged_on(&mut app, begin_string);
+    app.message = Box::new(move |_, turn| {
+        order(turn, "rolled back")?;
+        Err(fails())
+    });
+    let answers = bench.say(&mut app, 0, "35=D|34=2|11=a|");
+    app.message = Box::new(|_, _| Ok(Delivery::Done));
+    assert_eq!(bench.say(&mut app, 0, "35=1|34=3|112=t|").len(), 1, "the session goes on");
+    answers
+}
+
+#[test]
+fn a_missing_field_is_a_business_message_reject_5_that_names_it() {
+    let fails = || Failure::from(field_error(55, FieldErrorKind::Missing));
+    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
+    assert!(answer.contains("|35=j|"), "{answer}");
+    assert!(answer.contains("|45=2|372=D|380=5|58=Conditionally required field missing (55)|"), "{answer}");
+    let [answer] = &answer_to(fails, "FIX.4.0")[..] else { panic!("one answer") };
+    assert!(answer.contains("|35=3|") && answer.contains("(55)|"), "{answer}");
+}
+
+#[test]
+fn a_malformed_value_is_a_reject_6_and_one_outside_its_values_a_reject_5() {
+    for (error, reason) in [(ValueError::Format, 6), (ValueError::OutOfRange, 5), (ValueError::Empty, 4)] {
+        let fails = move || Failure::from(field_error(38, FieldErrorKind::Value(error)));
+        let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
+        assert!(answer.contains("|35=3|"), "{answer}");
+        assert!(answer.contains(&format!("|45=2|371=38|372=D|373={reason}|")), "{answer}");
+    }
+    let [answer] = &answer_to(|| field_error(453, FieldErrorKind::Count).into(), "FIX.4.4")[..] else {
+        panic!("one answer")
+    };
+    assert!(answer.contains("|371=453|372=D|373=16|"), "{answer}");
+    // A value that the application parsed itself has no tag.
+    let fails = || Failure::from(Decimal::parse(b"1O0").unwrap_err());
+    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
+    assert!(answer.contains("|35=3|") && answer.contains("|373=6|") && !answer.contains("|371="), "{answer}");
+}
+
+#[test]
+fn the_applications_own_rejects_have_texts_made_at_run_time() {
+    let limit = 100;
+    let fails = move || {
+        SessionReject::new(SessionRejectReason::ValueIsIncorrect)
+            .tag(Tag::new(38))
+            .text(format!("OrderQty above {limit}"))
+            .into()
+    };
+    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
+    assert!(answer.contains("|371=38|372=D|373=5|58=OrderQty above 100|"), "{answer}");
+    let fails = || {
+        let reject = BusinessReject::new(BusinessRejectReason::UNKNOWN_SECURITY);
+        reject.ref_id(String::from("a")).text("no such symbol").into()
+    };
+    let [answer] = &answer_to(fails, "FIX.4.4")[..] else { panic!("one answer") };
+    assert!(answer.contains("|45=2|372=D|379=a|380=2|58=no such symbol|"), "{answer}");
+}
+
+#[test]
+fn a_reject_by_value_keeps_what_was_written_and_one_by_error_rolls_it_back() {
+    let mut app = App::default();
+    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
+    app.message = Box::new(|_, turn| {
+        order(turn, "kept")?;
+        Ok(Delivery::Reject(SessionReject::new(SessionRejectReason::Other)))
+    });
+    assert_eq!(kinds(&bench.say(&mut app, 0, "35=D|34=2|11=a|")), "D3");
+    app.message = Box::new(|_, turn| {
+        order(turn, "gone")?;
+        Err(SessionReject::new(SessionRejectReason::Other).into())
+    });
+    assert_eq!(kinds(&bench.say(&mut app, 0, "35=D|34=3|11=b|")), "3");
+    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(4), SeqNum(5))));
+}
+
+#[test]
+fn any_other_error_is_the_applications_failure_and_says_why() {
+    let mut app = App::default();
+    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
+    app.message = Box::new(|_, _| {
+        let _: u32 = "a hundred".parse()?;
+        Ok(Delivery::Done)
+    });
+    assert!(bench.say(&mut app, 0, "35=D|34=2|11=a|").is_empty());
+    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
+    assert_eq!(app.ends, [SessionEnd::ApplicationFailed { seq: SeqNum(2) }]);
+    assert!(app.events.iter().any(|e| e.contains("invalid digit found in string")), "{:?}", app.events);
+}
+
+#[test]
+fn an_initiator_sends_its_first_order_when_it_hears_that_it_is_logged_on() {
+    let mut app = App {
+        event: Box::new(|event, turn| {
+            if matches!(event, Event::LoggedOn) {
+                assert_eq!((turn.phase(), turn.role()), (Phase::LoggedOn, Role::Initiator));
+                assert_eq!((turn.next_in(), turn.next_out()), (SeqNum(2), SeqNum(2)));
+                order(turn, "first")?;
+            }
+            Ok(())
+        }),
+        ..App::default()
+    };
+    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    assert_eq!(kinds(&bench.take(0)), "A");
+    let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    assert!(sent.len() == 1 && sent[0].contains("|35=D|") && sent[0].contains("|11=first|"), "{sent:?}");
+}
+
+#[test]
+fn what_a_failing_event_callback_wrote_is_rolled_back_in_every_session_and_its_connection_ends() {
+    for (panics, why) in [(false, "no desk takes this"), (true, "panic")] {
+        let both = ["A", "B"].map(|target| settings("FIX.4.4", target, Role::Acceptor));
+        let mut app = App::default();
+        let mut bench = Bench::open(&mut app, both.to_vec());
+        for n in [0, 1] {
+            bench.sessions.connected(bench.now, bench.keys[n], &mut app);
+            bench.say(&mut app, n, "35=A|34=1|98=0|108=30|");
+        }
+        let other = bench.ids[1].clone();
+        app.event = Box::new(move |event, turn| {
+            if !matches!(event, Event::RejectReceived { .. }) {
+                return Ok(());
+            }
+            order(turn, "own")?;
+            let other = turn.find(&other).ok_or_else(|| Failure::new("closed"))?;
+            let mut copy = turn.to(other).ok_or_else(|| Failure::new("closed"))?.draft(MsgType::new(b"B"));
+            copy.writer().bytes(Key::new(148), b"copy");
+            copy.send()?;
+            assert!(!panics, "application bug");
+            Err(Failure::new(why))
+        });
+        assert!(bench.say(&mut app, 0, "35=3|34=2|45=1|58=no|").is_empty());
+        assert!(bench.take(1).is_empty());
+        assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(3), SeqNum(2))));
+        assert_eq!(bench.sessions.numbers(bench.keys[1]), Some((SeqNum(2), SeqNum(2))));
+        bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
+        let end = SessionEnd::CallbackFailed { callback: "on_event", why: why.to_owned() };
+        assert_eq!(app.ends, [end]);
+        assert_eq!(bench.say(&mut app, 1, "35=1|34=2|112=t|").len(), 1, "the other session goes on");
+    }
+}
+
+#[test]
+fn a_callback_that_fails_without_a_connection_is_told_of() {
+    let mut app = App::default();
+    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
+    app.event = Box::new(|event, _| match event {
+        Event::Ended(_) => Err(Failure::new("cannot write the end of day")),
+        _ => Ok(()),
+    });
+    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
+    let last = app.events.last().unwrap();
+    assert_eq!(last, "FIX.4.4:US->A: the application failed in on_event: cannot write the end of day");
+}
+
+#[test]
+fn on_logon_and_on_resend_can_write_to_other_sessions() {
+    let both = vec![settings("FIX.4.4", "A", Role::Acceptor), settings("FIX.4.4", "B", Role::Acceptor)];
+    let mut app = App::default();
+    let mut bench = Bench::open(&mut app, both);
+    bench.sessions.connected(bench.now, bench.keys[1], &mut app);
+    bench.say(&mut app, 1, "35=A|34=1|98=0|108=30|");
+    let drop_copy = bench.keys[1];
+    let news = move |turn: &mut Turn<'_>, text: &[u8]| -> Result<(), Failure> {
+        let mut copy = turn.to(drop_copy).ok_or_else(|| Failure::new("closed"))?.draft(MsgType::new(b"B"));
+        copy.writer().bytes(Key::new(148), text);
+        copy.send()?;
+        Ok(())
+    };
+    app.logon = Box::new(move |_, turn| news(turn, b"logon").map(|()| LogonDecision::Accept));
+    app.resend = Box::new(move |_, turn| news(turn, b"resend").map(|()| Resend::Send));
+    app.message = Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done));
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    assert!(bench.take(1)[0].contains("|148=logon|"));
+    bench.say(&mut app, 0, "35=D|34=2|11=a|");
+    let replayed = bench.say(&mut app, 0, "35=2|34=3|7=2|16=2|");
+    assert!(replayed[0].contains("|34=2|") && replayed[0].contains("|43=Y|"), "{replayed:?}");
+    assert!(bench.take(1)[0].contains("|148=resend|"));
+}
+
+#[test]
+fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() {
+    for role in [Role::Initiator, Role::Acceptor] {
+        let logon = LogonFields {
+            username: "desk".into(),
+            password: "secret".into(),
+            new_password: "changed".into(),
+            raw_data: "a=b".into(),
+        };
+        let mut app = App {
+            sending_logon: Box::new(|logon, turn| {
+                logon.bytes(Key::new(1137), b"9");
+                logon.bytes(Key::new(5001), turn.session_id().sender_comp_id().as_bytes());
+                Ok(())
+            }),
+            ..App::default()
+        };
+        let settings = SessionSettings { logon, ..settings("FIX.4.4", "A", role) };
+        let mut bench = Bench::open(&mut app, vec![settings]);
+        bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+        let sent = match role {
+            Role::Initiator => bench.take(0),
+            Role::Acceptor => bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|"),
+        };
+        let fields = "|98=0|108=30|95=3|96=a=b|553=desk|554=secret|925=changed|1137=9|5001=US|10=";
+        assert!(sent[0].contains(fields), "{sent:?}");
+    }
+}
+
+#[test]
+fn a_field_that_stands_in_the_logon_already_sends_none() {
+    let mut app = App {
+        sending_logon: Box::new(|logon, _| {
+            logon.bytes(Key::new(108), b"1");
+            Ok(())
+        }),
+        ..App::default()
+    };
+    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    assert!(bench.take(0).is_empty());
+    assert!(bench.sessions.wants_close(bench.keys[0]));
+    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(1), SeqNum(1))));
+}
+
+#[test]
+fn an_initiator_reads_the_answer_to_its_logon_and_may_refuse_it() {
+    let mut app = App {
+        logon: Box::new(|logon, turn| {
+            assert_eq!(turn.role(), Role::Initiator);
+            Ok(match logon.get(Tag::new(553)) {
+                Some(b"venue") => LogonDecision::Accept,
+                Some(_) => LogonDecision::refuse("you are not the venue"),
+                None => LogonDecision::RefuseSilently,
+            })
+        }),
+        ..App::default()
+    };
+    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
+    let mut answer = |app: &mut App, fields: &str| {
+        bench.sessions.connected(bench.now, bench.keys[0], app);
+        bench.take(0);
+        let said = bench.say(app, 0, fields);
+        bench.sessions.disconnected(bench.now, bench.keys[0], app);
+        said
+    };
+    assert!(answer(&mut app, "35=A|34=1|98=0|108=30|").is_empty());
+    let said = answer(&mut app, "35=A|34=1|98=0|108=30|553=other|");
+    assert!(said[0].contains("|58=you are not the venue|"), "{said:?}");
+    assert_eq!(app.ends, [SessionEnd::LogonRefused, SessionEnd::LogonRefused]);
+    answer(&mut app, "35=A|34=1|98=0|108=30|553=venue|");
+    assert!(app.events.contains(&"FIX.4.4:US->A: logged on".to_owned()));
+}
+
+#[test]
+fn the_text_of_a_logout_and_of_a_reject_reaches_the_events() {
+    let mut app = App::default();
+    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
+    bench.say(&mut app, 0, "35=3|34=2|45=1|58=bad tag|");
+    bench.say(&mut app, 0, "35=5|34=3|58=see you tomorrow|");
+    let wanted = [
+        "FIX.4.4:US->A: the counterparty rejected message 1: bad tag",
+        "FIX.4.4:US->A: the counterparty sent a Logout: see you tomorrow",
+    ];
+    for wanted in wanted {
+        assert!(app.events.iter().any(|event| event == wanted), "{:?}", app.events);
+    }
+}
+
+#[test]
+fn an_application_that_fails_at_its_store_halts_the_session() {
+    let mut app = App {
+        resume: Box::new(|resume| {
+            resume.messages(|_| Ok(()))?;
+            Err(Failure::new("the book does not add up"))
+        }),
+        ..App::default()
+    };
+    let bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Acceptor)]);
+    let why = "the book does not add up".to_owned();
+    let halt = Halt::CallbackFailed { callback: "on_resume", why };
+    assert_eq!(bench.sessions.halted(bench.keys[0]), Some(&halt));
+}
+
+#[test]
+fn what_is_written_when_the_store_is_shown_waits_for_the_logon() {
+    let mut app =
+        App { resume: Box::new(|resume| order(resume.turn(), "morning").map(drop)), ..App::default() };
+    let settings = SessionSettings {
+        while_logged_off: WhileLoggedOff::Keep,
+        ..settings("FIX.4.4", "A", Role::Acceptor)
+    };
+    let mut bench = Bench::open(&mut app, vec![settings]);
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    let asked = bench.say(&mut app, 0, "35=2|34=2|7=1|16=0|");
+    assert!(asked[0].contains("|11=morning|"), "{asked:?}");
+}
+
+#[derive(Default)]
+struct Capture(Mutex<Vec<(Direction, bool, String)>>);
+
+impl WireObserver for Capture {
+    fn on_wire(&self, message: &WireMessage<'_>) {
+        let text = String::from_utf8_lossy(message.bytes).replace('\x01', "|");
+        self.0.lock().unwrap().push((message.direction, message.garbled, text));
+    }
+}
+
+#[test]
+fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
+    let capture = Arc::new(Capture::default());
+    let mut app =
+        App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
+    let mut settings = settings("FIX.4.4", "A", Role::Acceptor);
+    settings.logon.password = "ours".into();
+    let mut bench = Bench::observed(&mut app, vec![settings], Some(capture.clone()));
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=theirs|");
+    // Put off once: seen once.
+    let mut put_off = true;
+    app.message = Box::new(move |_, turn| {
+        if std::mem::replace(&mut put_off, false) {
+            return Ok(Delivery::NotNow);
+        }
+        order(turn, "x").map(|_| Delivery::Done)
+    });
+    let bytes = wire(&bench.ids[0], "35=D|34=2|11=a|");
+    assert_eq!(bench.sessions.receive(bench.now, bench.keys[0], &bytes, &mut app), 0);
+    assert_eq!(bench.sessions.receive(bench.now, bench.keys[0], &bytes, &mut app), bytes.len());
+    bench.take(0);
+    bench.say(&mut app, 0, "35=2|34=3|7=2|16=2|");
+    let mut broken = wire(&bench.ids[0], "35=D|34=4|11=b|554=lost|");
+    let end = broken.len() - 2;
+    broken[end] = if broken[end] == b'0' { b'1' } else { b'0' };
+    bench.sessions.receive(bench.now, bench.keys[0], &broken, &mut app);
+    let seen = std::mem::take(&mut *capture.0.lock().unwrap());
+    let line = |(direction, garbled, text): &(Direction, bool, String)| {
+        let kind = text.split("|35=").nth(1).unwrap().chars().next().unwrap();
+        format!("{direction} {kind}{}", if *garbled { " garbled" } else { "" })
+    };
+    let lines: Vec<_> = seen.iter().map(line).collect();
+    assert_eq!(lines, ["in A", "out A", "in D", "out D", "in 2", "out D", "in D garbled"]);
+    let all: String = seen.iter().map(|(_, _, text)| text.as_str()).collect();
+    for secret in ["theirs", "ours", "lost"] {
+        assert!(!all.contains(&format!("={secret}")), "{all}");
+    }
+    assert!(all.contains("|554=******|") && all.contains("|554=****|"), "{all}");
+}
+
+#[test]
+fn an_event_reads_as_a_sentence_and_a_debug_text_has_no_password() {
+    let mut app = App::default();
+    let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Acceptor)]);
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    let debug = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&debug);
+    app.logon = Box::new(move |logon, turn| {
+        *kept.lock().unwrap() = format!("{logon:?} {turn:?}");
+        Ok(LogonDecision::Accept)
+    });
+    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=swordfish|");
+    let debug = debug.lock().unwrap();
+    assert!(debug.contains("FIX.4.4:US->A") && !debug.contains("swordfish"), "{debug}");
+}
