@@ -82,8 +82,9 @@ fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R,
     let multileg = Ring::numbered("NewOrderMultileg", more_messages::new_order_multileg);
     let (validator44, validator42) = (Validator::new(fix44()), Validator::new(fix42()));
     let nos_sealing =
-        Sealing::new(Nos222::BEGIN_STRING, Nos222::PARTIES, NEW_ORDER_SINGLE, Precision::Millis)?;
-    let er_sealing = Sealing::new(Er235::BEGIN_STRING, Er235::PARTIES, EXECUTION_REPORT, Precision::Seconds)?;
+        Sealing::new(Nos222::VERSION.begin_string(), Nos222::PARTIES, NEW_ORDER_SINGLE, Precision::Millis)?;
+    let er_sealing =
+        Sealing::new(Er235::VERSION.begin_string(), Er235::PARTIES, EXECUTION_REPORT, Precision::Seconds)?;
     let mut operations = Vec::new();
     for tier in Tier::available() {
         operations.extend([
@@ -481,8 +482,13 @@ mod tests {
             error.as_deref(),
             Some("NOS-222 typed-six: message 9 of the ring does not come out right")
         );
-        let sealing =
-            Sealing::new(Nos222::BEGIN_STRING, Nos222::PARTIES, NEW_ORDER_SINGLE, Precision::Millis).unwrap();
+        let sealing = Sealing::new(
+            Nos222::VERSION.begin_string(),
+            Nos222::PARTIES,
+            NEW_ORDER_SINGLE,
+            Precision::Millis,
+        )
+        .unwrap();
         let error = encode(&ring, sealing, |order| (order.seq, order.sending_time), Nos222::write).err();
         assert_eq!(error.as_deref(), Some("NOS-222 encode: message 9 of the ring does not come out right"));
         ring.bytes[3][100] ^= 1;

@@ -2,7 +2,7 @@
 //!
 //! A ring's bytes are put together as text here, so that they are an oracle for what an encoder writes.
 
-use fixbolt_codec::{BodyWriter, Decimal, Key, UtcTimestamp};
+use fixbolt_codec::{BodyWriter, Decimal, Key, UtcTimestamp, Version};
 
 /// Messages in a ring.
 pub const RING: usize = 64;
@@ -56,8 +56,8 @@ pub(crate) const MORNING: u64 = 1_795_251_600_000_000_000;
 const MILLI: u64 = 1_000_000;
 
 impl Nos222 {
-    /// BeginString (8).
-    pub const BEGIN_STRING: &'static str = "FIX.4.4";
+    /// The version.
+    pub const VERSION: Version = Version::Fix44;
     /// SenderCompID (49) and TargetCompID (56).
     pub const PARTIES: (&'static str, &'static str) = ("A12345B", "COMPARO");
     /// Its bytes and its fields.
@@ -87,7 +87,7 @@ impl Nos222 {
         let (sender, target) = Self::PARTIES;
         let millis = self.sending_time / MILLI % 1000;
         message(
-            Self::BEGIN_STRING,
+            Self::VERSION.begin_string(),
             &format!(
                 "35=D|49={sender}|56={target}|34={seq}|52=20261121-09:00:00.{millis:03}|50=2DEFGH4|57=G|142=AU,SY|60={transact_time}|1={account}|38={quantity}|44={price}|11={cl_ord_id}|21=1|40=2|54={side}|55={symbol}|58=NIGEL|59=0|107=AOZ3 C02000|167=OPT|"
             ),
@@ -120,8 +120,8 @@ impl Nos222 {
 }
 
 impl Er235 {
-    /// BeginString (8).
-    pub const BEGIN_STRING: &'static str = "FIX.4.2";
+    /// The version.
+    pub const VERSION: Version = Version::Fix42;
     /// SenderCompID (49) and TargetCompID (56).
     pub const PARTIES: (&'static str, &'static str) = ("TEX_DLD", "DLD_TEX");
     /// Its bytes and its fields.
@@ -159,7 +159,7 @@ impl Er235 {
         let (sender, target) = Self::PARTIES;
         let second = (self.sending_time - MORNING) / MILLI / 1000;
         message(
-            Self::BEGIN_STRING,
+            Self::VERSION.begin_string(),
             &format!(
                 "35=8|49={sender}|56={target}|34={seq}|52=20261121-09:00:{second:02}|37={order_id}|11={cl_ord_id}|17={order_id}|20=0|150=0|39=0|55={symbol}|54=1|38={quantity}|40=2|44={price}|59=4|29={last_capacity}|151={quantity}|14=0|6=0|60={transact_time}|113=Y|21=1|"
             ),

@@ -116,7 +116,7 @@ struct Acceptor {
 impl Acceptor {
     fn new(name: &'static str, store: Box<dyn Store>, folder: Option<Folder>) -> Result<Self, String> {
         let (trader, venue) = Nos222::PARTIES;
-        let id = SessionId::new(Nos222::BEGIN_STRING, venue, trader).map_err(|error| error.to_string())?;
+        let id = SessionId::new(Nos222::VERSION, venue, trader).map_err(|error| error.to_string())?;
         let settings = SessionSettings {
             validator: Some(Arc::new(Validator::new(fix44()))),
             ..SessionSettings::new(id, Role::Acceptor)
@@ -211,7 +211,7 @@ const fn at(n: u64) -> Now {
 fn logon() -> Vec<u8> {
     let (sender, target) = Nos222::PARTIES;
     let fields = format!("35=A|49={sender}|56={target}|34=1|52=20261121-09:00:00.000|98=0|108=30|");
-    message(Nos222::BEGIN_STRING, &fields)
+    message(Nos222::VERSION.begin_string(), &fields)
 }
 
 /// What `look` says of the message that `bytes` are; `false` when they are none.
@@ -302,7 +302,8 @@ struct Trader {
 impl Trader {
     fn new() -> Result<Self, String> {
         let (sender, target) = Nos222::PARTIES;
-        let encoder = Encoder::new(Nos222::BEGIN_STRING.as_bytes(), sender.as_bytes(), target.as_bytes());
+        let encoder =
+            Encoder::new(Nos222::VERSION.begin_string().as_bytes(), sender.as_bytes(), target.as_bytes());
         let encoder = encoder.ok_or("the ring's parties are no CompIDs")?;
         let ring = (0..RING as u64).map(Nos222::new).collect();
         Ok(Self { ring, encoder, orders: 0, block: Block::default() })

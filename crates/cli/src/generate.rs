@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fixbolt_codegen::{Finding, Module, Options};
 
-use crate::dictionary::{read_text, version_named};
+use crate::dictionary::read_text;
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object};
 
@@ -84,10 +84,8 @@ const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSIO
 
 fn module(source: &Path) -> Result<Result<Module, Vec<Finding>>, Failure> {
     let options = Options::default();
-    if let Some(module) =
-        source.to_str().and_then(version_named).and_then(|name| Module::shipped(name, &options))
-    {
-        return Ok(module);
+    if let Some(version) = source.to_str().and_then(|word| word.parse().ok()) {
+        return Ok(Module::shipped(version, &options));
     }
     Ok(Module::from_text(source, &read_text(source)?, &options))
 }

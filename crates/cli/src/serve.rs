@@ -102,7 +102,7 @@ fn configured(file: &std::path::Path) -> Result<EngineBuilder, Failure> {
 
 fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
     Engine::builder().accept_any(listen, |id| {
-        let validator = shipped_validator(id.begin_string())?;
+        let validator = shipped_validator(id.version())?;
         Some(Acceptance::from(SessionSettings {
             validator: Some(validator),
             reset_on_logon: true,

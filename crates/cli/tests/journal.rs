@@ -5,7 +5,7 @@ mod command;
 use std::path::{Path, PathBuf};
 
 use command::{directory, message, run};
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
 use fixbolt_session::{Mono, SessionId, Utc};
@@ -15,7 +15,7 @@ fn journal(name: &str, count: u64) -> PathBuf {
     let base = directory(name);
     let mut store = DirectoryStore::new(&base);
     let key = SessionKey::new(0, 0, 0);
-    store.open(key, &SessionId::new("FIX.4.2", "VENUE", "TRADER").unwrap()).unwrap();
+    store.open(key, &SessionId::new(Version::Fix42, "VENUE", "TRADER").unwrap()).unwrap();
     for seq in 1..=count {
         let body = message(
             "FIX.4.2",

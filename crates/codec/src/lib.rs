@@ -44,6 +44,7 @@ mod scan;
 mod simd;
 mod tier;
 mod types;
+mod version;
 
 pub use body::{Body, BodySink, BodyWriter, Key, Memory, MemoryDraft, NewBody, OpenGroup};
 pub use data_fields::DataFields;
@@ -63,3 +64,4 @@ pub use types::{
     Rounding, SecondCache, Tenor, TenorUnit, Text, ToField, TzTimeOnly, TzTimestamp, UtcTimeOnly,
     UtcTimestamp, ValueError, WideDecimal, Zone,
 };
+pub use version::{UnknownVersion, Version};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use fixbolt_dictionary::{Dictionary, fixt11, shipped};
+use fixbolt_dictionary::{Dictionary, Version, fixt11, shipped};
 
 use crate::{Generated, Options, generate, names};
 
@@ -74,35 +74,31 @@ impl Module {
         Ok(Module { name: names::module(&stem), dictionary, generated, warnings })
     }
 
-    /// The module of a shipped version, called as the features of `fixbolt-messages` are: `fix44` for `FIX.4.4`. None if no
-    /// version of this name is shipped.
+    /// The module of a shipped version, called as the features of `fixbolt-messages` are: `fix44` for `FIX.4.4`.
     ///
     /// # Errors
     /// None in fact: the shipped versions can be printed.
-    pub fn shipped(version: &str, options: &Options) -> Option<Result<Module, Vec<Finding>>> {
-        let dictionary = shipped(version.as_bytes())?.clone();
+    pub fn shipped(version: Version, options: &Options) -> Result<Module, Vec<Finding>> {
         let name = match version {
-            "FIX.Latest" => "fix_latest".to_string(),
-            other => other.replace('.', "").to_lowercase(),
+            Version::FixLatest => "fix_latest".to_string(),
+            other => other.name().replace('.', "").to_lowercase(),
         };
         let fault = |element: String, reason: String| {
-            let file = PathBuf::from(version);
+            let file = PathBuf::from(version.name());
             Finding { file, line: None, element, reason }
         };
-        let module = || {
-            let dictionary = whole(dictionary).map_err(|reason| vec![fault(version.to_string(), reason)])?;
-            let generated = generate(&dictionary, options).map_err(|errors| {
-                errors.into_iter().map(|error| fault(error.element, error.reason)).collect::<Vec<_>>()
-            })?;
-            Ok(Module { name, dictionary, generated, warnings: Vec::new() })
-        };
-        Some(module())
+        let dictionary =
+            whole(shipped(version).clone()).map_err(|reason| vec![fault(version.to_string(), reason)])?;
+        let generated = generate(&dictionary, options).map_err(|errors| {
+            errors.into_iter().map(|error| fault(error.element, error.reason)).collect::<Vec<_>>()
+        })?;
+        Ok(Module { name, dictionary, generated, warnings: Vec::new() })
     }
 }
 
 /// A version of the application layer alone with what FIXT.1.1 puts around its messages.
 fn whole(dictionary: Dictionary) -> Result<Dictionary, String> {
-    if dictionary.header().is_empty() && dictionary.version().begin_string == "FIXT.1.1" {
+    if dictionary.header().is_empty() && dictionary.version().begin_string == Version::Fixt11.name() {
         return dictionary.over(fixt11()).map_err(|error| error.to_string());
     }
     Ok(dictionary)

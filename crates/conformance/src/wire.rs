@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Frame, Framer, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_codec::{BodySink, Frame, Framer, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Handle, LogonDecision, Mono, Now, Resend, Role, SendError,
@@ -120,7 +120,7 @@ pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
 /// If `name` is not a CompID.
 #[must_use]
 pub fn settings(name: &str, role: Role) -> SessionSettings {
-    SessionSettings::new(SessionId::new("FIX.4.4", "US", name).unwrap(), role)
+    SessionSettings::new(SessionId::new(Version::Fix44, "US", name).unwrap(), role)
 }
 
 /// The sessions of one worker, with a clock that only moves when told to. The test is their counterparty; it names a session

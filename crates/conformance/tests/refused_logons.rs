@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Version};
 use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::SessionKey;
@@ -101,7 +101,7 @@ struct Pair {
 impl Pair {
     fn new(refusals: &[&'static str]) -> Self {
         let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
-        let id = |ours, theirs| SessionId::new("FIX.4.4", ours, theirs).unwrap();
+        let id = |ours, theirs| SessionId::new(Version::Fix44, ours, theirs).unwrap();
         let refusals = refusals.iter().copied().collect();
         let doorman = Doorman { echo: Echo::new(), refusals, ends: Vec::new() };
         Self {

@@ -9,14 +9,14 @@ use fixbolt_codec::DataFields;
 
 use crate::data_type::DataType;
 use crate::model::{
-    CodeSet, ComponentDef, Dictionary, FieldDef, GroupDef, Member, MessageDef, Source, Version,
+    CodeSet, ComponentDef, Dictionary, DictionaryVersion, FieldDef, GroupDef, Member, MessageDef, Source,
     compare_without_case,
 };
 
 /// Everything a reader collects.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    pub(crate) version: Version,
+    pub(crate) version: DictionaryVersion,
     pub(crate) source: Source,
     pub(crate) fields: Vec<FieldDef>,
     pub(crate) code_sets: Vec<CodeSet>,

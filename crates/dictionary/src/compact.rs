@@ -26,8 +26,8 @@ use std::fmt::Write as _;
 use crate::assemble::{Definition, Draft, DraftError};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
-    MessageDef, Source, Version,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
+    GroupId, Member, MessageDef, Source,
 };
 use crate::read::{Findings, ReadError};
 
@@ -174,7 +174,7 @@ struct Reader<'a> {
 impl Default for Reader<'_> {
     fn default() -> Self {
         let draft = Draft {
-            version: Version::named(""),
+            version: DictionaryVersion::named(""),
             source: Source::default(),
             fields: Vec::new(),
             code_sets: Vec::new(),
@@ -239,7 +239,9 @@ impl<'a> Reader<'a> {
                 (keyword, words) if keyword != "source" && words.contains(&"") => {
                     Err("a word is empty: two spaces behind one another, or one at the end".to_string())
                 }
-                ("version", [name]) => unescape(name).map(|name| self.draft.version = Version::named(&name)),
+                ("version", [name]) => {
+                    unescape(name).map(|name| self.draft.version = DictionaryVersion::named(&name))
+                }
                 ("source", [name, hash, licence]) => self.source(name, hash, licence),
                 ("codes", [name, codes @ ..]) => self.codes(at, name, codes),
                 ("field", [tag, name, kind, rest @ ..]) => self.field(at, tag, name, kind, rest),

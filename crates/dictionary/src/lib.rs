@@ -52,17 +52,17 @@ pub use compile::compile;
 pub use data_type::{DataType, UnionType};
 pub use diff::{Difference, MemberPath, NamedTag, Only, Scope};
 pub use encoding::source_text;
+pub use fixbolt_codec::Version;
 pub use locate::Definition;
 pub use model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, FlatMember, GroupDef, GroupId,
-    Member, MessageDef, Source, Version,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, FlatMember,
+    GroupDef, GroupId, Member, MessageDef, Source,
 };
 pub use names::{field_names, message_names, upper_snake};
 pub use options::ReadOptions;
 pub use read::{ReadError, Warning};
 pub use shipped::{
-    SHIPPED, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
-    shipped_application,
+    fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
 };
 pub use transport::TransportMismatch;
 pub use validate::{

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use fixbolt_codec::DataFields;
+use fixbolt_codec::{DataFields, Version};
 
 use crate::data_type::{DataType, UnionType};
 use crate::names;
@@ -17,7 +17,7 @@ use crate::names;
 /// versions; it cannot be changed afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dictionary {
-    pub(crate) version: Version,
+    pub(crate) version: DictionaryVersion,
     pub(crate) source: Source,
     /// Ascending by tag.
     pub(crate) fields: Vec<FieldDef>,
@@ -33,44 +33,35 @@ pub struct Dictionary {
     pub(crate) messages_by_type: Vec<u32>,
 }
 
-/// Which version a dictionary describes.
+/// Which version a dictionary describes. A file may describe one that is none of the standard's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct DictionaryVersion {
     /// The version's name, for example `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`, `FIXT.1.1`.
     pub name: String,
     /// What BeginString(8) says on the wire: `FIXT.1.1` for every version from FIX.5.0 on.
     pub begin_string: String,
-    /// The version's value in ApplVerID(1128), where it has one.
-    pub appl_ver_id: Option<String>,
+    /// The version of the standard that has this name.
+    pub known: Option<Version>,
 }
 
-impl Version {
-    /// The version called `name`, with the BeginString and ApplVerID that go with it.
-    pub fn named(name: &str) -> Version {
-        let over_fixt = name.starts_with("FIX.5") || name == "FIX.Latest" || name.starts_with("FIXT");
-        Version {
-            name: name.to_string(),
-            begin_string: if over_fixt { "FIXT.1.1" } else { name }.to_string(),
-            appl_ver_id: APPL_VER_IDS
-                .iter()
-                .find(|(version, _)| *version == name)
-                .map(|(_, id)| (*id).to_string()),
-        }
+impl DictionaryVersion {
+    /// The version called `name`, with the BeginString that goes with it.
+    pub(crate) fn named(name: &str) -> DictionaryVersion {
+        let known = Version::ALL.into_iter().find(|version| version.name() == name);
+        let over_fixt = name.starts_with("FIX.5") || name.starts_with("FIXT");
+        let begin_string = match known {
+            Some(version) => version.begin_string(),
+            None if over_fixt => Version::Fixt11.begin_string(),
+            None => name,
+        };
+        DictionaryVersion { name: name.to_string(), begin_string: begin_string.to_string(), known }
+    }
+
+    /// The version's value in ApplVerID(1128), where it has one.
+    pub fn appl_ver_id(&self) -> Option<&'static str> {
+        self.known.and_then(Version::appl_ver_id)
     }
 }
-
-/// Versions that ApplVerID(1128) can name and this project ships.
-pub(crate) const APPL_VER_IDS: [(&str, &str); 9] = [
-    ("FIX.4.0", "2"),
-    ("FIX.4.1", "3"),
-    ("FIX.4.2", "4"),
-    ("FIX.4.3", "5"),
-    ("FIX.4.4", "6"),
-    ("FIX.5.0", "7"),
-    ("FIX.5.0SP1", "8"),
-    ("FIX.5.0SP2", "9"),
-    ("FIX.Latest", "10"),
-];
 
 /// Where a dictionary comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -238,7 +229,7 @@ pub struct FlatMember {
 
 impl Dictionary {
     /// The version described.
-    pub fn version(&self) -> &Version {
+    pub fn version(&self) -> &DictionaryVersion {
         &self.version
     }
 

@@ -11,8 +11,8 @@ use roxmltree::{Node, NodeId};
 use crate::assemble::{Definition, Draft};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
-    MessageDef, Source, Version,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
+    GroupId, Member, MessageDef, Source,
 };
 use crate::options::ReadOptions;
 use crate::pedigree::{Pedigree, Reference};
@@ -62,7 +62,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
     let Some(mut draft) = draft else { return Err(found.errors) };
     draft.source.sha256 = sha256_hex(text.as_bytes());
     if let Some(name) = &options.as_of {
-        draft.version = Version::named(name);
+        draft.version = DictionaryVersion::named(name);
         let kept = draft.prune();
         component_nodes = kept.components.into_iter().map(|at| component_nodes[at]).collect();
         group_nodes = kept.groups.into_iter().map(|at| group_nodes[at]).collect();
@@ -165,9 +165,9 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// The published files say it in different places: name `FIX.4.4`, name `FIXT` with an application version beside it, name
     /// `FIX4SESSION` with version `FIX.4.4`.
-    fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {
+    fn version(&mut self, root: Node<'a, 'd>) -> Option<DictionaryVersion> {
         if let Some(name) = self.given_version {
-            return Some(Version::named(name));
+            return Some(DictionaryVersion::named(name));
         }
         let name = xml::required(root, "name", &mut self.found)?;
         let version = root.attribute("version").unwrap_or(name);
@@ -182,7 +182,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 format!("names no version of FIX: '{version}' is taken for its name and its BeginString");
             self.found.warn(xml::line(root), xml::label(root), reason);
         }
-        Some(Version::named(version))
+        Some(DictionaryVersion::named(version))
     }
 
     fn note_scenarios(&mut self, root: Node<'a, 'd>) {

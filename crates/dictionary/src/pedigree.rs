@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use roxmltree::Node;
 
 use crate::assemble::MAX_DEPTH;
-use crate::model::{Dictionary, Member, Version};
+use crate::model::{Dictionary, Member};
 use crate::shipped::fix44;
 use crate::xml;
 
@@ -106,7 +106,7 @@ impl<'a, 'd> Pedigree<'a, 'd> {
 
     /// Whether this edition leaves the session layer to FIXT.1.1.
     pub(crate) fn is_over_fixt(&self) -> bool {
-        Version::named(VERSIONS[self.edition.0 / 2]).begin_string == "FIXT.1.1"
+        self.edition >= FIX50
     }
 
     /// Whether the field, message, component or group belongs to what is read. Of a code set that came later the type of its
@@ -241,7 +241,7 @@ fn number(node: Node<'_, '_>) -> Option<u32> {
 }
 
 /// A version as a point in the pedigree's order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edition(usize);
 
 impl Edition {

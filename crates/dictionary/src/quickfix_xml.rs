@@ -7,13 +7,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use fixbolt_codec::Version;
 use roxmltree::{Document, Node};
 
 use crate::assemble::{Definition, Draft, MAX_DEPTH};
 use crate::data_type::{DataType, UnionType};
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member,
-    MessageDef, Source, Version,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
+    GroupId, Member, MessageDef, Source,
 };
 use crate::options::ReadOptions;
 use crate::read::{Findings, ReadError, Warning};
@@ -147,7 +148,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.found.error(xml::line(root), "fix", "there is no <fields> or no <messages> section");
             return None;
         }
-        let before_42 = matches!(version.name.as_str(), "FIX.4.0" | "FIX.4.1");
+        let before_42 = version.known.is_some_and(|version| version < Version::Fix42);
         for node in section("fields") {
             self.field(node, before_42);
         }
@@ -162,7 +163,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// What the reader holds, with the parts that it does not.
     fn draft(
         &mut self,
-        version: Version,
+        version: DictionaryVersion,
         source: Source,
         messages: Vec<MessageDef>,
         [header, trailer]: [Vec<Member>; 2],
@@ -180,9 +181,9 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    fn version(&mut self, root: Node<'a, 'd>) -> Option<Version> {
+    fn version(&mut self, root: Node<'a, 'd>) -> Option<DictionaryVersion> {
         if let Some(name) = self.given_version {
-            return Some(Version::named(name));
+            return Some(DictionaryVersion::named(name));
         }
         let kind = root.attribute("type").map_or("FIX".to_string(), str::to_uppercase);
         let (major, minor) =
@@ -200,7 +201,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 }
             },
         };
-        Some(Version::named(&format!("{kind}.{}.{}{service_pack}", major?, minor?)))
+        Some(DictionaryVersion::named(&format!("{kind}.{}.{}{service_pack}", major?, minor?)))
     }
 
     fn field(&mut self, node: Node<'a, 'd>, before_42: bool) {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::data_type::UnionType;
-use crate::model::{Dictionary, FieldDef, GroupDef, Member, Version};
+use crate::model::{Dictionary, DictionaryVersion, FieldDef, GroupDef, Member};
 
 impl Dictionary {
     /// The dictionary in QuickFIX's XML, always the same text for the same dictionary.
@@ -165,7 +165,7 @@ impl Writer<'_> {
 }
 
 /// Type, major, minor and service pack of a version; those of FIX.5.0SP2, the newest that QuickFIX knows, where its name has none.
-fn numbers(version: &Version) -> (&str, u32, u32, u32) {
+fn numbers(version: &DictionaryVersion) -> (&str, u32, u32, u32) {
     let parse = |name: &'_ str| {
         let (major, minor) = name.split_once('.')?;
         let (minor, pack) = minor.split_once("SP").unwrap_or((minor, "0"));

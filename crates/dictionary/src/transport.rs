@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::assemble::Draft;
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, GroupDef, GroupId, Member, Version,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, GroupDef, GroupId,
+    Member,
 };
 
 /// Why an application version cannot be laid over a transport.
@@ -56,7 +57,10 @@ impl Dictionary {
             return Err(mismatch(vec!["the transport has no header".to_string()]));
         }
         let mut draft = Draft {
-            version: Version { begin_string: transport.version.begin_string.clone(), ..self.version.clone() },
+            version: DictionaryVersion {
+                begin_string: transport.version.begin_string.clone(),
+                ..self.version.clone()
+            },
             source: self.source.clone(),
             fields: self.fields.clone(),
             code_sets: self.code_sets.clone(),

@@ -8,6 +8,8 @@
 
 use std::collections::HashSet;
 
+use fixbolt_codec::Version;
+
 use crate::assemble::Draft;
 use crate::model::{Code, Dictionary, GroupId, Member};
 use crate::names::same_code_name;
@@ -16,9 +18,9 @@ use crate::shipped::{fix_latest, fix42, fix44};
 impl Draft {
     /// Gives fields, messages, codes and groups Orchestra's names.
     pub(crate) fn use_standard_names(&mut self) {
-        let versions = match self.version.name.as_str() {
-            "FIX.4.0" | "FIX.4.1" | "FIX.4.2" => [fix42(), fix44(), fix_latest()],
-            "FIX.4.3" | "FIX.4.4" => [fix44(), fix_latest(), fix42()],
+        let versions = match self.version.known {
+            Some(Version::Fix40 | Version::Fix41 | Version::Fix42) => [fix42(), fix44(), fix_latest()],
+            Some(Version::Fix43 | Version::Fix44) => [fix44(), fix_latest(), fix42()],
             _ => [fix_latest(), fix44(), fix42()],
         };
         let mut taken: HashSet<String> =

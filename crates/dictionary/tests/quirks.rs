@@ -86,13 +86,13 @@ fn versions_are_told_apart_by_service_pack_or_by_who_reads() {
         let dictionary = read(&file(attributes, "", "", ""));
         assert_eq!(dictionary.version().name, name);
         assert_eq!(dictionary.version().begin_string, begin_string);
-        assert_eq!(dictionary.version().appl_ver_id.as_deref(), appl_ver_id);
+        assert_eq!(dictionary.version().appl_ver_id(), appl_ver_id);
     }
     // QuickFIX/J's file of FIX.5.0SP2 bears no service pack.
     let options = ReadOptions::default().version("FIX.5.0SP2");
     let text = file("major='5' minor='0'", "", "", "");
     let (dictionary, _) = Dictionary::from_source_with(&text, &options).expect("it is right");
-    assert_eq!(dictionary.version().appl_ver_id.as_deref(), Some("9"));
+    assert_eq!(dictionary.version().appl_ver_id(), Some("9"));
 }
 
 /// Quirk 2.

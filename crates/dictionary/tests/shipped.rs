@@ -1,12 +1,12 @@
-//! The shipped versions: whole, made from the official sources, and found by every name people use.
+//! The shipped versions: whole, made from the official sources, and found by version.
 
 mod support;
 
 use std::collections::HashSet;
 
 use fixbolt_dictionary::{
-    Dictionary, ReadOptions, SHIPPED, compile, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50,
-    fix50sp1, fix50sp2, fixt11, shipped, shipped_application, upper_snake,
+    Dictionary, ReadOptions, Version, compile, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50,
+    fix50sp1, fix50sp2, fixt11, shipped, upper_snake,
 };
 
 /// Counts of a dictionary: messages, fields, code sets, codes, components, groups.
@@ -44,32 +44,34 @@ fn the_versions_made_from_others_hold_what_their_rules_leave() {
 }
 
 #[test]
-fn a_version_is_found_by_its_name_and_by_its_appl_ver_id() {
-    for name in SHIPPED {
-        let dictionary = shipped(name.as_bytes()).expect("it is shipped");
-        assert_eq!(dictionary.version().name, name);
-        let over_fixt = name.starts_with("FIX.5") || name == "FIX.Latest";
-        assert_eq!(dictionary.header().is_empty(), over_fixt, "{name}");
-        assert_eq!(dictionary.version().begin_string, if over_fixt { "FIXT.1.1" } else { name });
-        assert_eq!(dictionary.message(b"A").is_none(), over_fixt, "{name}");
-        match &dictionary.version().appl_ver_id {
-            Some(id) => assert_eq!(shipped_application(id.as_bytes()), Some(dictionary)),
-            None => assert_eq!(name, "FIXT.1.1"),
+fn every_version_is_shipped_under_its_name() {
+    for version in Version::ALL {
+        let dictionary = shipped(version);
+        assert_eq!(dictionary.version().name, version.name());
+        assert_eq!(dictionary.version().known, Some(version));
+        assert_eq!(dictionary.version().begin_string, version.begin_string());
+        assert_eq!(dictionary.version().appl_ver_id(), version.appl_ver_id());
+        let over_fixt = version.is_application();
+        assert_eq!(dictionary.header().is_empty(), over_fixt, "{version}");
+        assert_eq!(dictionary.message(b"A").is_none(), over_fixt, "{version}");
+        // The dictionary knows each version by the same value.
+        if let Some(id) = version.appl_ver_id() {
+            assert!(
+                fix_latest().code(1128, id.as_bytes()).is_some() || version == Version::FixLatest,
+                "{version}"
+            );
         }
     }
-    assert_eq!(shipped(b"FIX.6.0"), None);
-    assert_eq!(shipped_application(b"0"), None);
-    assert_eq!(shipped_application(b""), None);
 }
 
 #[test]
 fn every_version_over_the_transport_checks_whole_messages() {
-    for name in SHIPPED.into_iter().filter(|name| *name != "FIXT.1.1") {
-        let application = shipped(name.as_bytes()).expect("it is shipped");
+    for version in Version::ALL.into_iter().filter(|version| *version != Version::Fixt11) {
+        let application = shipped(version);
         let whole = application.over(fixt11()).unwrap_or_else(|mismatch| panic!("{mismatch}"));
-        assert_eq!(whole.version().name, name);
+        assert_eq!(whole.version().name, version.name());
         assert_eq!(whole.version().begin_string, "FIXT.1.1");
-        assert_eq!(whole.version().appl_ver_id, application.version().appl_ver_id);
+        assert_eq!(whole.version().known, Some(version));
         let tags = |dictionary: &Dictionary, members: &[fixbolt_dictionary::Member]| {
             dictionary.expand(members).map(|member| (member.tag, member.required)).collect::<Vec<_>>()
         };
@@ -80,7 +82,7 @@ fn every_version_over_the_transport_checks_whole_messages() {
             assert_eq!(
                 tags(&whole, &own.members),
                 tags(fixt11(), &message.members),
-                "{name} {}",
+                "{version} {}",
                 message.name
             );
         }
@@ -88,11 +90,11 @@ fn every_version_over_the_transport_checks_whole_messages() {
             let own =
                 whole.message(message.msg_type.as_bytes()).expect("the application's messages are there");
             if fixt11().message(message.msg_type.as_bytes()).is_none() {
-                assert_eq!(tags(&whole, &own.members), tags(application, &message.members), "{name}");
+                assert_eq!(tags(&whole, &own.members), tags(application, &message.members), "{version}");
             }
         }
         for message in whole.messages() {
-            assert!(whole.code(35, message.msg_type.as_bytes()).is_some(), "{name}: {}", message.name);
+            assert!(whole.code(35, message.msg_type.as_bytes()).is_some(), "{version}: {}", message.name);
         }
         assert_eq!(
             Dictionary::from_table(&whole.to_table()).expect("it is whole").messages(),
@@ -137,31 +139,31 @@ fn recipes() -> [(&'static str, ReadOptions, &'static str); 10] {
 
 #[test]
 fn a_table_written_again_is_the_same() {
-    for (name, (_, _, table)) in SHIPPED.into_iter().zip(recipes()) {
-        assert!(shipped(name.as_bytes()).expect("it is shipped").to_table() == table, "{name}");
+    for (version, (_, _, table)) in Version::ALL.into_iter().zip(recipes()) {
+        assert!(shipped(version).to_table() == table, "{version}");
     }
 }
 
 #[test]
 fn compiling_the_sources_gives_the_committed_tables() {
-    for (name, (source, options, table)) in SHIPPED.into_iter().zip(recipes()) {
+    for (version, (source, options, table)) in Version::ALL.into_iter().zip(recipes()) {
         let Some(text) = support::shared(&format!("dictionaries/{source}")) else {
             support::absent(1);
             continue;
         };
         let file = source.rsplit('/').next().expect("there is a last part");
         let (compiled, warnings) = compile(&text, file, &options).expect("the source is right");
-        assert!(compiled == table, "{source} no longer gives the committed table of {name}");
+        assert!(compiled == table, "{source} no longer gives the committed table of {version}");
         // FIX 4.3 lists OwnershipType twice in RegistrationInstructions; the session file gives lengthId="1" for all data fields.
-        let expected = [("FIX.4.3", 1), ("FIXT.1.1", 8)];
-        let expected = expected.iter().find(|(version, _)| *version == name).map_or(0, |(_, count)| *count);
-        assert_eq!(warnings.len(), expected, "{name}: {warnings:?}");
+        let expected = [(Version::Fix43, 1), (Version::Fixt11, 8)];
+        let expected = expected.iter().find(|(of, _)| *of == version).map_or(0, |(_, count)| *count);
+        assert_eq!(warnings.len(), expected, "{version}: {warnings:?}");
     }
 }
 
 #[test]
 fn code_names_stay_distinct_when_shown_in_upper_snake() {
-    for dictionary in SHIPPED.into_iter().filter_map(|name| shipped(name.as_bytes())) {
+    for dictionary in Version::ALL.map(shipped) {
         for set in dictionary.code_sets() {
             let shown: HashSet<String> = set.codes.iter().map(|code| upper_snake(&code.name)).collect();
             // FIX Latest has both EURIBOR and Euribor.
@@ -174,7 +176,7 @@ fn code_names_stay_distinct_when_shown_in_upper_snake() {
 
 #[test]
 fn components_and_groups_have_distinct_names() {
-    for dictionary in SHIPPED.into_iter().filter_map(|name| shipped(name.as_bytes())) {
+    for dictionary in Version::ALL.map(shipped) {
         let mut names = HashSet::new();
         let components = dictionary.components().iter().map(|component| &component.name);
         for name in components.chain(dictionary.groups().iter().map(|group| &group.name)) {

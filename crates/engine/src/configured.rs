@@ -5,26 +5,28 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator, fix42, fix44};
+use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator, Version, fix42, fix44};
 use fixbolt_journal::NoStore;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use crate::acceptance::Acceptance;
 use crate::builder::EngineBuilder;
 use crate::config::{
-    ConfigError, Configuration, ConnectionType, Identity, SessionConfiguration, SourceLine, Validation,
+    ConfigError, Configuration, ConnectionType, Identity, SESSION_VERSIONS, SessionConfiguration, SourceLine,
+    Validation,
 };
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 
-/// The validator of a version whose dictionary is shipped (`FIX.4.2`, `FIX.4.4`); `None` for any other. Made once a process.
+/// The validator of a version that sessions speak, by the dictionary that is shipped: FIX.4.2 and FIX.4.4; `None` for any other.
+/// Made once a process.
 #[must_use]
-pub fn shipped_validator(begin_string: &str) -> Option<Arc<Validator>> {
+pub fn shipped_validator(version: Version) -> Option<Arc<Validator>> {
     static FIX42: OnceLock<Arc<Validator>> = OnceLock::new();
     static FIX44: OnceLock<Arc<Validator>> = OnceLock::new();
-    let shipped = match begin_string {
-        "FIX.4.2" => FIX42.get_or_init(|| Arc::new(Validator::new(fix42()))),
-        "FIX.4.4" => FIX44.get_or_init(|| Arc::new(Validator::new(fix44()))),
+    let shipped = match version {
+        Version::Fix42 => FIX42.get_or_init(|| Arc::new(Validator::new(fix42()))),
+        Version::Fix44 => FIX44.get_or_init(|| Arc::new(Validator::new(fix44()))),
         _ => return None,
     };
     Some(Arc::clone(shipped))
@@ -85,7 +87,7 @@ fn add(
     let nodelay = session.socket_nodelay;
     match (&session.identity, &session.connection) {
         (Identity::Fixed(id), ConnectionType::Initiator { hosts, reconnect_interval, connect_timeout }) => {
-            let validator = dictionaries.validator(session, id.begin_string())?;
+            let validator = dictionaries.validator(session, id.version())?;
             Ok(builder.connect(Initiation {
                 settings: settings(session, id.clone(), Role::Initiator, validator),
                 hosts: hosts.clone(),
@@ -95,18 +97,18 @@ fn add(
             }))
         }
         (Identity::Fixed(id), ConnectionType::Acceptor { listen, allowed }) => {
-            let validator = dictionaries.validator(session, id.begin_string())?;
+            let validator = dictionaries.validator(session, id.version())?;
             let settings = settings(session, id.clone(), Role::Acceptor, validator);
             let acceptance = Acceptance { settings, allowed: allowed.clone(), nodelay };
             Ok(builder.accept(SocketAddr::from(*listen), acceptance))
         }
         (
-            Identity::Dynamic { begin_string, sender_comp_id, target_comp_id },
+            Identity::Dynamic { version: only, sender_comp_id, target_comp_id },
             ConnectionType::Acceptor { listen, allowed },
         ) => {
             let mut validators = HashMap::new();
-            for version in ["FIX.4.2", "FIX.4.4"] {
-                if begin_string.as_deref().is_none_or(|only| only == version) {
+            for version in SESSION_VERSIONS {
+                if only.is_none_or(|only| only == version) {
                     validators.insert(version, dictionaries.validator(session, version)?);
                 }
             }
@@ -114,7 +116,7 @@ fn add(
             let (sender, target) = (sender_comp_id.clone(), target_comp_id.clone());
             Ok(builder.accept_any(SocketAddr::from(*listen), move |id| {
                 let named = |part: &Option<String>, is: &str| part.as_deref().is_none_or(|only| only == is);
-                let validator = validators.get(id.begin_string())?;
+                let validator = validators.get(&id.version())?;
                 (named(&sender, id.sender_comp_id()) && named(&target, id.target_comp_id())).then(|| {
                     let settings = settings(&session, id.clone(), Role::Acceptor, validator.clone());
                     Acceptance { settings, allowed: allowed.clone(), nodelay }
@@ -170,23 +172,23 @@ impl Dictionaries {
     fn validator(
         &mut self,
         session: &SessionConfiguration,
-        begin_string: &str,
+        version: Version,
     ) -> Result<Option<Arc<Validator>>, EngineError> {
         let Validation { incoming, outgoing, .. } = session.validation;
         if incoming.is_none() && outgoing.is_none() {
             return Ok(None);
         }
-        let Some(file) = &session.data_dictionary else { return Ok(shipped_validator(begin_string)) };
+        let Some(file) = &session.data_dictionary else { return Ok(shipped_validator(version)) };
         if !self.read.contains_key(file) {
             let refused = |reason| EngineError::Dictionary { file: file.clone(), reason };
             let dictionary = read_dictionary(file).map_err(refused)?;
-            let version = dictionary.version().begin_string.clone();
-            self.read.insert(file.clone(), (version, Arc::new(Validator::new(&dictionary))));
+            let begin_string = dictionary.version().begin_string.clone();
+            self.read.insert(file.clone(), (begin_string, Arc::new(Validator::new(&dictionary))));
         }
-        let (version, validator) = &self.read[file];
-        if version != begin_string {
+        let (begin_string, validator) = &self.read[file];
+        if begin_string != version.begin_string() {
             let reason = format!(
-                "DataDictionary {} is of {version}, but the session is of {begin_string}",
+                "DataDictionary {} is of {begin_string}, but the session is of {version}",
                 file.display()
             );
             return Err(contradiction(&session.place, reason));
@@ -242,16 +244,18 @@ mod tests {
     #[test]
     fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none() {
         let mut dictionaries = Dictionaries::default();
-        let shipped = dictionaries.validator(&first(""), "FIX.4.4").unwrap().unwrap();
-        assert!(Arc::ptr_eq(&shipped, &shipped_validator("FIX.4.4").unwrap()));
-        assert!(dictionaries.validator(&first("UseDataDictionary=N"), "FIX.4.4").unwrap().is_none());
-        assert!(dictionaries.validator(&first("ValidateIncomingMessage=N"), "FIX.4.4").unwrap().is_none());
+        let shipped = dictionaries.validator(&first(""), Version::Fix44).unwrap().unwrap();
+        assert!(Arc::ptr_eq(&shipped, &shipped_validator(Version::Fix44).unwrap()));
+        assert!(dictionaries.validator(&first("UseDataDictionary=N"), Version::Fix44).unwrap().is_none());
+        assert!(
+            dictionaries.validator(&first("ValidateIncomingMessage=N"), Version::Fix44).unwrap().is_none()
+        );
         let outgoing = first("ValidateIncomingMessage=N\nValidateOutgoingMessage=Y");
-        let validator = dictionaries.validator(&outgoing, "FIX.4.4").unwrap();
+        let validator = dictionaries.validator(&outgoing, Version::Fix44).unwrap();
         assert!(validator.is_some());
         let settings = settings(&outgoing, "FIX.4.4:A->B".parse().unwrap(), Role::Acceptor, validator);
         assert_eq!((settings.policy, settings.outbound_policy), (SYNTAX_ONLY, Some(Policy::standard())));
-        let error = dictionaries.validator(&first("DataDictionary=/absent.xml"), "FIX.4.4").unwrap_err();
+        let error = dictionaries.validator(&first("DataDictionary=/absent.xml"), Version::Fix44).unwrap_err();
         assert_eq!(error.to_string(), "dictionary /absent.xml: No such file or directory (os error 2)");
     }
 
@@ -264,10 +268,10 @@ mod tests {
         let fix42 =
             "<fix type='FIX' major='4' minor='2'><header/><trailer/><messages/><components/><fields/></fix>";
         std::fs::write(&file, fix42).unwrap();
-        let error = Dictionaries::default().validator(&first(&line), "FIX.4.4").unwrap_err().to_string();
+        let error = Dictionaries::default().validator(&first(&line), Version::Fix44).unwrap_err().to_string();
         assert!(error.ends_with("is of FIX.4.2, but the session is of FIX.4.4"), "{error}");
         std::fs::write(&file, "<fix").unwrap();
-        let error = Dictionaries::default().validator(&first(&line), "FIX.4.4").unwrap_err();
+        let error = Dictionaries::default().validator(&first(&line), Version::Fix44).unwrap_err();
         assert!(matches!(error, EngineError::Dictionary { .. }), "{error}");
         std::fs::remove_dir_all(&directory).unwrap();
     }

@@ -4,7 +4,10 @@ mod support;
 
 use std::fs;
 
+use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Version};
 use fixbolt::config::Configuration;
+use fixbolt::journal::JournalReader;
+use fixbolt::session::SessionId;
 use fixbolt::{EngineBuilder, EngineError};
 use support::*;
 
@@ -78,4 +81,43 @@ fn a_port_that_is_taken_and_a_file_that_is_not_there_are_errors_of_one_line() {
     let error = Configuration::from_file(&absent).unwrap_err().to_string();
     assert_eq!(error, format!("cannot read {}: No such file or directory (os error 2)", absent.display()));
     venue.stop().unwrap();
+}
+
+#[test]
+fn comp_ids_with_the_signs_that_an_identitys_text_has_keep_their_journals() {
+    let scratch = Scratch::new("configured-colon");
+    let venue = format!(
+        "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=VENUE:1\n\
+         TargetCompID=A->B\nFileStorePath={}\n",
+        scratch.0.join("venue").display()
+    );
+    let id = SessionId::new(Version::Fix44, "A->B", "VENUE:1").unwrap();
+    // The first order of the second run has the number after those of the first: both journals were found again.
+    for (run, number) in [(1, 2), (2, 5)] {
+        let configuration = Configuration::from_text("venue.cfg", &venue).unwrap();
+        let (app, venue_log) = Recorder::venue();
+        let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+        let trader = format!(
+            "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A->B\nTargetCompID=VENUE:1\n\
+             HeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort={}\nFileStorePath={}\n\
+             UseDataDictionary=N\n",
+            venue.addresses()[0].port(),
+            scratch.0.join("trader").display()
+        );
+        let configuration = Configuration::from_text("trader.cfg", &trader).unwrap();
+        let (app, trader_log) = Recorder::trader();
+        let trader = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+        trader_log.logged_on();
+        venue_log.logged_on();
+        let mut sender = trader.sender(&id).unwrap();
+        let mut order = sender.draft(MsgType::new(b"D"));
+        order.writer().bytes(Key::new(11), b"ord");
+        order.send().unwrap();
+        let sent = trader_log.wait(|seen| matches!(seen, Seen::Sent(..)));
+        assert!(matches!(sent, Seen::Sent(_, seq) if seq == number), "run {run}: {sent:?}");
+        trader.stop().unwrap();
+        venue.stop().unwrap();
+    }
+    let reader = JournalReader::open(&scratch.0.join("trader").join(id.file_name())).unwrap();
+    assert_eq!(reader.sessions()[0].session(), Some(&id));
 }

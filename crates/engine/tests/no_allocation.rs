@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::codec::{Decimal, Message, UtcTimestamp};
+use fixbolt::codec::{Decimal, Message, UtcTimestamp, Version};
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus, OrdType, Side};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
@@ -340,7 +340,7 @@ fn second() -> u64 {
 }
 
 fn validated(mut settings: SessionSettings) -> SessionSettings {
-    settings.validator = shipped_validator("FIX.4.4");
+    settings.validator = shipped_validator(Version::Fix44);
     settings
 }
 

@@ -235,15 +235,30 @@ pub(crate) enum HeadState {
     Cut,
 }
 
+/// Writes the identity: its text, for people, and the lengths of its parts in there, which say where each begins.
 fn put_session(bytes: &mut [u8], session: &SessionId) {
     let text = session.to_string();
+    let parts = [session.version().name(), session.sender_comp_id(), session.target_comp_id()];
+    for (byte, part) in bytes[9..12].iter_mut().zip(parts) {
+        *byte = part.len() as u8;
+    }
     bytes[62..64].copy_from_slice(&(text.len() as u16).to_le_bytes());
     bytes[64..64 + text.len()].copy_from_slice(text.as_bytes());
 }
 
 fn session_in(bytes: &[u8]) -> Option<SessionId> {
     let length = usize::from(u16_at(bytes, 62));
-    core::str::from_utf8(bytes.get(64..64 + length)?).ok()?.parse().ok()
+    let text = core::str::from_utf8(bytes.get(64..64 + length)?).ok()?;
+    let [version, sender, target] = [9, 10, 11].map(|at| usize::from(bytes[at]));
+    if version == 0 {
+        // Written before the lengths were: by a version that took no CompID with `:` or `->` in it.
+        return text.parse().ok();
+    }
+    let (version, rest) = text.split_at_checked(version)?;
+    let (sender, rest) = rest.strip_prefix(':')?.split_at_checked(sender)?;
+    let (target, rest) = rest.strip_prefix("->")?.split_at_checked(target)?;
+    let qualifier = if rest.is_empty() { rest } else { rest.strip_prefix(':')? };
+    SessionId::qualified(version.parse().ok()?, sender, target, qualifier).ok()
 }
 
 /// Over everything but the four bytes at 12.
@@ -342,6 +357,8 @@ impl SegmentHeader {
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_codec::Version;
+
     use super::*;
     use crate::testing::session;
 
@@ -384,10 +401,11 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_session_identity_fits_into_head_and_segment() {
+    fn every_session_identity_fits_into_head_and_segment_and_is_read_back() {
         let long = "X".repeat(64);
-        let session_id = SessionId::qualified(&long, &long, &long, &long).unwrap();
-        for session in [session_id, session("A")] {
+        let session_id = SessionId::qualified(Version::Fixt11, &long, &long, &long).unwrap();
+        let ambiguous = SessionId::new(Version::Fix44, "A->B", "VENUE:1").unwrap();
+        for session in [session_id, session("A"), ambiguous] {
             let head = Head {
                 serial: 1,
                 mark: SeqNum(2),

@@ -1,6 +1,6 @@
 //! Records for the crate's own tests.
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_session::store::{
     ConnectionNumber, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
@@ -12,7 +12,7 @@ pub(crate) fn key(n: u32) -> SessionKey {
 }
 
 pub(crate) fn session(target: &str) -> SessionId {
-    SessionId::new("FIX.4.4", "VENUE", target).unwrap()
+    SessionId::new(Version::Fix44, "VENUE", target).unwrap()
 }
 
 fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {

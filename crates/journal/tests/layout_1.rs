@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, JournalReader};
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
@@ -16,7 +16,7 @@ use fixbolt_session::{Mono, SessionId, Utc};
 const FIXTURE: &str = "tests/fixtures/layout-1.txt";
 
 fn session() -> SessionId {
-    SessionId::new("FIX.4.4", "VENUE", "TRADER").unwrap()
+    SessionId::new(Version::Fix44, "VENUE", "TRADER").unwrap()
 }
 
 fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {

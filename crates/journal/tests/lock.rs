@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
+use fixbolt_codec::Version;
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::{SessionKey, Store, StoreError};
@@ -11,7 +12,7 @@ const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const CHILD: &str = "FIXBOLT_JOURNAL_LOCK_TEST";
 
 fn session() -> SessionId {
-    SessionId::new("FIX.4.2", "VENUE", "TRADER").unwrap()
+    SessionId::new(Version::Fix42, "VENUE", "TRADER").unwrap()
 }
 
 /// In the child: holds the journal until its input ends.

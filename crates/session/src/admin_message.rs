@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{Body, BodyWriter, Message, MsgType, SeqNum, Tag, ToField};
+use fixbolt_codec::{Body, BodyWriter, Message, MsgType, SeqNum, Tag, ToField, Version};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
 use crate::behavior::ViolationText;
@@ -129,12 +129,12 @@ pub(crate) struct VersionLimits {
 
 impl AdminMessage<'_> {
     /// What a session of this version lets the message say.
-    pub(crate) fn limits(&self, begin_string: &str, is_42_or_later: bool) -> VersionLimits {
+    pub(crate) fn limits(&self, version: Version) -> VersionLimits {
         let reason = match self {
-            Self::Reject { reject, .. } => reject.reason.for_version(begin_string.as_bytes()),
+            Self::Reject { reject, .. } => reject.reason.for_version(version),
             _ => None,
         };
-        VersionLimits { is_42_or_later, reason }
+        VersionLimits { is_42_or_later: version >= Version::Fix42, reason }
     }
 
     pub(crate) const fn msg_type(&self) -> &'static [u8] {

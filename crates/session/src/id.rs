@@ -3,19 +3,25 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// The identity of a session: BeginString, our CompID, the counterparty's, and a qualifier where two sessions share them.
+use fixbolt_codec::Version;
+
+/// The identity of a session: version, our CompID, the counterparty's, and a qualifier where two sessions share them.
 ///
-/// Printed and parsed as QuickFIX writes it: `FIX.4.4:SENDER->TARGET[:QUALIFIER]`.
+/// Printed as QuickFIX writes it, `FIX.4.4:SENDER->TARGET[:QUALIFIER]`, and read from what people type in that form. A CompID may
+/// hold `:` and `->`, so that the text of an identity may be that of another one as well: what must know a session again keeps
+/// the parts.
 ///
 /// ```
+/// use fixbolt_codec::Version;
 /// use fixbolt_session::SessionId;
 /// let id: SessionId = "FIX.4.4:VENUE->TRADER".parse().unwrap();
+/// assert_eq!(id, SessionId::new(Version::Fix44, "VENUE", "TRADER").unwrap());
 /// assert_eq!(id.sender_comp_id(), "VENUE");
 /// assert_eq!(id.to_string(), "FIX.4.4:VENUE->TRADER");
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SessionId {
-    begin_string: String,
+    version: Version,
     sender_comp_id: String,
     target_comp_id: String,
     qualifier: String,
@@ -25,13 +31,14 @@ impl SessionId {
     /// A session without qualifier.
     ///
     /// # Errors
-    /// [`InvalidSessionId`] when a part is empty, has bytes outside printable ASCII, or is longer than 64 bytes.
+    /// [`InvalidSessionId`] if a part is empty, has bytes outside printable ASCII, or is longer than 64 bytes, and for FIX.5.0 and
+    /// later: these are application versions, and their sessions are of FIXT.1.1.
     pub fn new(
-        begin_string: &str,
+        version: Version,
         sender_comp_id: &str,
         target_comp_id: &str,
     ) -> Result<Self, InvalidSessionId> {
-        Self::qualified(begin_string, sender_comp_id, target_comp_id, "")
+        Self::qualified(version, sender_comp_id, target_comp_id, "")
     }
 
     /// A session with a qualifier (empty: none).
@@ -39,7 +46,7 @@ impl SessionId {
     /// # Errors
     /// As [`SessionId::new`].
     pub fn qualified(
-        begin_string: &str,
+        version: Version,
         sender_comp_id: &str,
         target_comp_id: &str,
         qualifier: &str,
@@ -58,18 +65,23 @@ impl SessionId {
             }
             Ok(value.to_owned())
         };
+        if version.is_application() {
+            return Err(InvalidSessionId(format!(
+                "{version} is an application version; its sessions are of FIXT.1.1"
+            )));
+        }
         Ok(Self {
-            begin_string: part("BeginString", begin_string, false)?,
+            version,
             sender_comp_id: part("SenderCompID", sender_comp_id, false)?,
             target_comp_id: part("TargetCompID", target_comp_id, false)?,
             qualifier: part("SessionQualifier", qualifier, true)?,
         })
     }
 
-    /// BeginString (8), as `FIX.4.4`.
+    /// The version, whose name is the BeginString (8) of every message.
     #[must_use]
-    pub fn begin_string(&self) -> &str {
-        &self.begin_string
+    pub const fn version(&self) -> Version {
+        self.version
     }
 
     /// Our CompID: SenderCompID (49) of what we send.
@@ -95,10 +107,8 @@ impl SessionId {
     #[must_use]
     pub fn file_name(&self) -> String {
         let mut name = String::new();
-        for (n, part) in [&self.begin_string, &self.sender_comp_id, &self.target_comp_id, &self.qualifier]
-            .into_iter()
-            .enumerate()
-        {
+        let parts = [self.version.name(), &self.sender_comp_id, &self.target_comp_id, &self.qualifier];
+        for (n, part) in parts.into_iter().enumerate() {
             if n == 3 && part.is_empty() {
                 continue;
             }
@@ -119,7 +129,7 @@ impl SessionId {
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}->{}", self.begin_string, self.sender_comp_id, self.target_comp_id)?;
+        write!(f, "{}:{}->{}", self.version, self.sender_comp_id, self.target_comp_id)?;
         if !self.qualifier.is_empty() {
             write!(f, ":{}", self.qualifier)?;
         }
@@ -132,10 +142,12 @@ impl FromStr for SessionId {
     fn from_str(text: &str) -> Result<Self, InvalidSessionId> {
         let wrong =
             || InvalidSessionId(format!("{text:?} is not of the form FIX.4.4:SENDER->TARGET[:QUALIFIER]"));
-        let (begin, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let (version, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let version =
+            version.parse().map_err(|unknown| InvalidSessionId(format!("{version:?}: {unknown}")))?;
         let (sender, rest) = rest.split_once("->").ok_or_else(wrong)?;
         let (target, qualifier) = rest.split_once(':').unwrap_or((rest, ""));
-        Self::qualified(begin, sender, target, qualifier)
+        Self::qualified(version, sender, target, qualifier)
     }
 }
 
@@ -157,16 +169,25 @@ mod tests {
 
     #[test]
     fn a_file_name_never_leaves_its_directory_and_never_collides() {
-        let a = SessionId::new("FIX.4.4", "../X", "A-B").unwrap();
-        let b = SessionId::new("FIX.4.4", "../X-A", "B").unwrap();
+        let a = SessionId::new(Version::Fix44, "../X", "A-B").unwrap();
+        let b = SessionId::new(Version::Fix44, "../X-A", "B").unwrap();
         assert_eq!(a.file_name(), "FIX.4.4-..%2FX-A%2DB");
         assert_ne!(a.file_name(), b.file_name());
     }
 
     #[test]
     fn a_qualifier_survives_printing_and_parsing() {
-        let id = SessionId::qualified("FIX.4.2", "A", "B", "2").unwrap();
+        let id = SessionId::qualified(Version::Fix42, "A", "B", "2").unwrap();
         assert_eq!(id.to_string().parse::<SessionId>().unwrap(), id);
         assert!("FIX.4.2:A".parse::<SessionId>().is_err());
+        assert_eq!("fix42:A->B:2".parse::<SessionId>().unwrap(), id);
+    }
+
+    #[test]
+    fn a_version_that_is_unknown_or_has_no_sessions_is_refused() {
+        let error = "FIX.4.5:A->B".parse::<SessionId>().unwrap_err().to_string();
+        assert!(error.starts_with("\"FIX.4.5\": no version of FIX has this name"), "{error}");
+        let error = SessionId::new(Version::Fix50Sp2, "A", "B").unwrap_err().to_string();
+        assert_eq!(error, "FIX.5.0SP2 is an application version; its sessions are of FIXT.1.1");
     }
 }

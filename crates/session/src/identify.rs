@@ -1,6 +1,6 @@
 //! Whose connection is it? Reads the first message of an inbound connection before any session is chosen.
 
-use fixbolt_codec::{Frame, Framer, Index, Span};
+use fixbolt_codec::{Frame, Framer, Index, Span, Version};
 
 use crate::fix::{msg_type, tag};
 use crate::id::SessionId;
@@ -40,8 +40,10 @@ pub fn identify(bytes: &[u8]) -> Identity {
     let text = |value: Option<&[u8]>| {
         value.and_then(|v| core::str::from_utf8(v).ok()).map(str::to_owned).unwrap_or_default()
     };
-    let begin_string = text(Some(message.begin_string()));
+    let Some(version) = Version::from_begin_string(message.begin_string()) else {
+        return Identity::Refused("the Logon's BeginString is that of no version of FIX");
+    };
     let (theirs, ours) = (text(message.get(tag::SENDER_COMP_ID)), text(message.get(tag::TARGET_COMP_ID)));
-    SessionId::new(&begin_string, &ours, &theirs)
+    SessionId::new(version, &ours, &theirs)
         .map_or(Identity::Refused("the Logon names no valid CompIDs"), Identity::Logon)
 }

@@ -164,7 +164,7 @@ pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
 
 /// 5, test case 2i: its number is not used.
 fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Reaction<'m>> {
-    if message.begin_string() == session.settings.id.begin_string().as_bytes() {
+    if message.begin_string() == session.settings.id.version().begin_string().as_bytes() {
         return None;
     }
     let end = SessionEnd::PeerMisbehaved(Misbehavior::BeginString);

@@ -32,7 +32,7 @@ pub(crate) fn first_message<'m>(
             // 1S-c: nothing is said to strangers.
             let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
                 && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
-                && message.begin_string() == id.begin_string().as_bytes();
+                && message.begin_string() == id.version().begin_string().as_bytes();
             (!known).then_some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
         }
         msg_type::LOGOUT if !session.is_acceptor() => {

@@ -3,7 +3,7 @@
 //! What changes is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a session begins and ends
 //! each lifetime, and what a rollback restores; it decides nothing about messages.
 
-use fixbolt_codec::{Envelope, FromField, Precision, Recovery, SecondCache, SeqNum, is_admin};
+use fixbolt_codec::{Envelope, FromField, Precision, Recovery, SecondCache, SeqNum, Version, is_admin};
 use fixbolt_dictionary::Scratch;
 
 use crate::behavior::{Behavior, WrongBodyLength};
@@ -171,7 +171,7 @@ impl Session {
 
     /// Whether the version knows fields 371 to 373 of Reject, BusinessMessageReject, and fractions of a second.
     pub(crate) fn is_42_or_later(&self) -> bool {
-        !matches!(self.settings.id.begin_string(), "FIX.4.0" | "FIX.4.1")
+        self.settings.id.version() >= Version::Fix42
     }
 
     /// Digits of a second in the times we send.
@@ -305,7 +305,7 @@ mod tests {
     use crate::time::Utc;
 
     fn session() -> Session {
-        let id = SessionId::new("FIX.4.4", "US", "PEER").unwrap();
+        let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
         let envelope = Envelope::new(b"FIX.4.4", b"US", b"PEER").unwrap();
         let settings = SessionSettings::new(id, Role::Acceptor);
         let mut session =

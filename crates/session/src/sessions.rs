@@ -149,9 +149,10 @@ impl Sessions {
         check_settings(&settings, self.store.keeps_messages())?;
         // Before the store has opened it: a session that the store knows must be one here, too.
         let id = &settings.id;
-        let parts = [id.begin_string(), id.sender_comp_id(), id.target_comp_id()].map(str::as_bytes);
+        let parts =
+            [id.version().begin_string(), id.sender_comp_id(), id.target_comp_id()].map(str::as_bytes);
         let envelope = Envelope::new(parts[0], parts[1], parts[2])
-            .ok_or(OpenError::Setting("BeginString has more than 12 bytes, or a CompID more than 64"))?;
+            .ok_or(OpenError::Setting("a CompID has more than 64 bytes"))?;
         self.inbound.grow(settings.max_message_size / 4);
         self.stored.grow(settings.max_message_size / 4);
         let free = self.table.iter().position(Option::is_none).unwrap_or(self.table.len());

@@ -332,7 +332,7 @@ impl<'a> Transaction<'a> {
             _ => None,
         };
         let session = self.session();
-        let version = admin.limits(session.settings.id.begin_string(), session.is_42_or_later());
+        let version = admin.limits(session.settings.id.version());
         let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
         admin.write(draft.writer(), version, extent);
         draft.send()
@@ -347,7 +347,7 @@ impl<'a> Transaction<'a> {
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
         let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
         let session = self.session();
-        let limits = message.limits(session.settings.id.begin_string(), session.is_42_or_later());
+        let limits = message.limits(session.settings.id.version());
         message.write(&mut writer, limits, Extent::Full);
         session.settings.logon.write(&mut writer);
         self.call("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;

@@ -1,6 +1,6 @@
 //! Two sides with small outboxes over a socket that takes little: nobody waits for ever, nothing is lost.
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Version};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Failure, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings,
@@ -32,7 +32,7 @@ struct Side {
 
 impl Side {
     fn new(ours: &str, theirs: &str, role: Role) -> Self {
-        let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
+        let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
         settings.outbox_size = 16 * 1024;
         settings.max_message_size = 8 * 1024;
         let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);

@@ -138,7 +138,7 @@ fn wire(id: &SessionId, fields: &str) -> Vec<u8> {
     let (msg_type, rest) = fields.split_once('|').unwrap();
     let (us, them) = (id.sender_comp_id(), id.target_comp_id());
     let body = format!("{msg_type}|49={them}|56={us}|52={SENT}|{rest}").replace('|', "\x01");
-    let mut message = format!("8={}\x019={}\x01{body}", id.begin_string(), body.len()).into_bytes();
+    let mut message = format!("8={}\x019={}\x01{body}", id.version(), body.len()).into_bytes();
     let checksum = fixbolt_codec::byte_sum(&message);
     message.extend_from_slice(format!("10={checksum:03}\x01").as_bytes());
     message

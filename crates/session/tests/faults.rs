@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
 use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
@@ -402,7 +402,7 @@ fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
     // The first one continues where it was, under a new key.
     let third = side.sessions.open(side.now, settings("PEER", Role::Acceptor), &mut side.desk).unwrap();
     assert_eq!(side.sessions.numbers(third), Some((SeqNum(2), SeqNum(2))));
-    let id = SessionId::new("FIX.4.4", "US", "PEER").unwrap();
+    let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
     assert_eq!(side.sessions.find(&id), Some(third));
 }
 

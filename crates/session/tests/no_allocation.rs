@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
@@ -126,7 +126,7 @@ struct Side {
 impl Side {
     fn new(now: Now, role: Role, validator: &Arc<Validator>) -> Self {
         let (ours, theirs) = if role == Role::Initiator { ("TRADER", "VENUE") } else { ("VENUE", "TRADER") };
-        let mut settings = SessionSettings::new(SessionId::new("FIX.4.4", ours, theirs).unwrap(), role);
+        let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
         settings.validator = Some(Arc::clone(validator));
         settings.outbound_policy = Some(Policy::standard());
         let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);

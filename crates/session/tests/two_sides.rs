@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fixbolt_codec::{
     BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Span,
-    Tag, byte_sum,
+    Tag, Version, byte_sum,
 };
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
@@ -106,8 +106,8 @@ struct Pair {
 
 fn settings(role: Role) -> SessionSettings {
     let id = match role {
-        Role::Initiator => SessionId::new("FIX.4.4", "TRADER", "VENUE"),
-        Role::Acceptor => SessionId::new("FIX.4.4", "VENUE", "TRADER"),
+        Role::Initiator => SessionId::new(Version::Fix44, "TRADER", "VENUE"),
+        Role::Acceptor => SessionId::new(Version::Fix44, "VENUE", "TRADER"),
     };
     SessionSettings::new(id.unwrap(), role)
 }
@@ -541,12 +541,12 @@ fn a_message_that_was_taken_is_not_shown_again_when_the_next_step_has_to_wait() 
 }
 
 #[test]
-fn a_name_that_no_header_has_room_for_is_refused_and_costs_no_place() {
+fn a_session_whose_settings_are_refused_costs_no_place() {
     let mut pair = Pair::new();
     let Side { sessions, app, .. } = &mut pair.acceptor;
-    let long = SessionId::new("FIX.12345678.1", "VENUE", "TRADER").unwrap();
-    assert!(sessions.open(pair.now, SessionSettings::new(long, Role::Acceptor), app).is_err());
-    let other = SessionId::new("FIX.4.4", "VENUE", "OTHER").unwrap();
+    let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
+    let settings = SessionSettings::new(other.clone(), Role::Acceptor);
+    assert!(sessions.open(pair.now, SessionSettings { outbox_size: 0, ..settings }, app).is_err());
     let key = sessions.open(pair.now, SessionSettings::new(other.clone(), Role::Acceptor), app).unwrap();
     assert_eq!(sessions.settings(key).unwrap().id, other);
 }
@@ -556,7 +556,7 @@ fn an_application_that_panics_at_its_journal_has_a_halted_session() {
     let mut pair = Pair::new();
     let Side { sessions, app, .. } = &mut pair.acceptor;
     app.panic_at_resume = true;
-    let other = SessionId::new("FIX.4.4", "VENUE", "OTHER").unwrap();
+    let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
     let key = sessions.open(pair.now, SessionSettings::new(other, Role::Acceptor), app).unwrap();
     assert_eq!(
         sessions.halted(key),

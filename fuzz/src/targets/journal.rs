@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::{DirectoryStore, inspect};
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
@@ -258,7 +258,7 @@ fn wreck(files: &[PathBuf], choices: &mut Choices<'_>) {
 }
 
 fn session() -> SessionId {
-    SessionId::new("FIX.4.4", "VENUE", "TRADER").expect("a good identity")
+    SessionId::new(Version::Fix44, "VENUE", "TRADER").expect("a good identity")
 }
 
 fn open(folder: &Folder) -> DirectoryStore {

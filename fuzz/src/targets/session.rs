@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use fixbolt_codec::{
     BodySink, DataFields, EncodeErrorKind, Frame, Framer, FromField, Index, Key, Message, MsgType, NewBody,
-    SeqNum, Span, Tag, UtcTimestamp,
+    SeqNum, Span, Tag, UtcTimestamp, Version,
 };
 use fixbolt_journal::{LateStore, MemoryStore};
 use fixbolt_session::store::Store;
@@ -94,7 +94,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 pub(super) fn run(data: &[u8]) {
     // The end decides, so that a failing input can be made smaller from its beginning without becoming another one.
     let mut random = Random::of_bytes(&data[data.len().saturating_sub(16)..]);
-    let version = if data.starts_with(b"8=FIX.4.2") { "FIX.4.2" } else { "FIX.4.4" };
+    let version = if data.starts_with(b"8=FIX.4.2") { Version::Fix42 } else { Version::Fix44 };
     let role = if random.one_in(3) { Role::Initiator } else { Role::Acceptor };
     let mut world = World::new(version, role, &mut random);
     world.no_heartbeats = data.windows(6).any(|six| six.starts_with(b"108=0") || six == b"108=-0");
@@ -130,7 +130,7 @@ struct World {
     app: Echo,
     seen: Seen,
     role: Role,
-    version: &'static str,
+    version: Version,
     /// Bytes that the session has not consumed yet.
     buffer: Vec<u8>,
     wire: Wire,
@@ -139,7 +139,7 @@ struct World {
 }
 
 impl World {
-    fn new(version: &'static str, role: Role, random: &mut Random) -> Self {
+    fn new(version: Version, role: Role, random: &mut Random) -> Self {
         let memory = MemoryStore::with_limit(if random.one_in(4) { 8 * 1024 } else { 256 * 1024 });
         let inner: Box<dyn Store> =
             if random.one_in(2) { Box::new(LateStore::new(memory)) } else { Box::new(memory) };
@@ -309,11 +309,11 @@ impl World {
         let flag = if reset { "141=Y|" } else { "" };
         let time = self.time();
         let header = |kind: &str, number: u64| format!("35={kind}|49=TRADER|56=VENUE|34={number}|52={time}|");
-        self.arrive(&message(self.version, &format!("{}98=0|108=30|{flag}", header("A", number))));
+        self.arrive(&message(self.version.begin_string(), &format!("{}98=0|108=30|{flag}", header("A", number))));
         assert_eq!(self.sessions.phase(self.key), Phase::LoggedOn, "a proper Logon gets {}", self.wire.said);
         let delivered = self.app.delivered;
         self.arrive(&message(
-            self.version,
+            self.version.begin_string(),
             &format!("{}11=last|21=1|55=IBM|54=1|60=20260105-10:00:00|38=1|40=1|", header("D", number + 1)),
         ));
         assert_eq!(self.app.delivered, delivered + 1, "a proper order gets {}", self.wire.said);
@@ -353,7 +353,7 @@ impl Wire {
         self.logged_out = false;
     }
 
-    fn sent(&mut self, bytes: &[u8], seen: &Seen, version: &str) {
+    fn sent(&mut self, bytes: &[u8], seen: &Seen, version: Version) {
         self.rest.extend_from_slice(bytes);
         let stream = std::mem::take(&mut self.rest);
         let (mut tags, mut spans) = (vec![0; 2048], vec![Span::default(); 2048]);
@@ -367,7 +367,7 @@ impl Wire {
                     let message =
                         index.build(framed).unwrap_or_else(|error| panic!("we sent {text}: {error:?}"));
                     assert_eq!(message.fault(), None, "we sent {text}");
-                    assert_eq!(message.begin_string(), version.as_bytes());
+                    assert_eq!(message.begin_string(), version.begin_string().as_bytes());
                     self.message(&message, seen);
                     at += framed.bytes().len();
                 }

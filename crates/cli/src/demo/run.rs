@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use fixbolt::{Engine, Initiation, PostError, Sender, shipped_validator};
 use fixbolt_bench::open_loop::{Latencies, Schedule};
 use fixbolt_bench::orders::{NEW_ORDER_SINGLE, Orders};
-use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp};
+use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp, Version};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
@@ -114,11 +114,14 @@ pub(super) fn id(role: Role) -> Result<SessionId, Failure> {
         Role::Acceptor => ("VENUE", "TRADER"),
         Role::Initiator => ("TRADER", "VENUE"),
     };
-    SessionId::new("FIX.4.2", sender, target).map_err(|error| Failure::usage(error.to_string()))
+    SessionId::new(Version::Fix42, sender, target).map_err(|error| Failure::usage(error.to_string()))
 }
 
 fn settings(role: Role) -> Result<SessionSettings, Failure> {
-    Ok(SessionSettings { validator: shipped_validator("FIX.4.2"), ..SessionSettings::new(id(role)?, role) })
+    Ok(SessionSettings {
+        validator: shipped_validator(Version::Fix42),
+        ..SessionSettings::new(id(role)?, role)
+    })
 }
 
 /// Where orders are sent from.

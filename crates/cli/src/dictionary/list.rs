@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use fixbolt_dictionary::{Dictionary, SHIPPED, shipped};
+use fixbolt_dictionary::{Dictionary, Version, shipped};
 
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object};
@@ -26,7 +26,7 @@ pub(crate) struct List {
 /// Runs the command.
 pub(super) fn run(arguments: &List) -> Result<Answer, Failure> {
     let mut out = output::stdout();
-    let versions = SHIPPED.into_iter().filter_map(|name| shipped(name.as_bytes()));
+    let versions = Version::ALL.map(shipped);
     if arguments.output == Format::Text {
         let titles = ["messages", "fields", "code sets", "codes", "components", "groups"];
         writeln!(
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &List) -> Result<Answer, Failure> {
         for dictionary in versions {
             let version = dictionary.version();
             let (name, begin_string) = (&version.name, &version.begin_string);
-            let appl_ver_id = version.appl_ver_id.as_deref().unwrap_or("-");
+            let appl_ver_id = version.appl_ver_id().unwrap_or("-");
             write!(out, "{name:<10}  {begin_string:<11}  {appl_ver_id:<9}")?;
             for (title, count) in titles.iter().zip(counts(dictionary)) {
                 write!(out, "  {count:>width$}", width = title.len())?;
@@ -74,7 +74,7 @@ fn json(dictionary: &Dictionary) -> Object {
     let object = Object::new()
         .text("version", &version.name)
         .text("begin_string", &version.begin_string)
-        .maybe_text("appl_ver_id", version.appl_ver_id.as_deref());
+        .maybe_text("appl_ver_id", version.appl_ver_id());
     let object =
         keys.into_iter().zip(counts(dictionary)).fold(object, |object, (key, count)| object.raw(key, count));
     object.text("source", &source.name).text("sha256", &source.sha256).text("licence", &source.licence)

@@ -11,7 +11,7 @@ mod show;
 use clap::Subcommand;
 
 use crate::exit::{Answer, Failure};
-pub(crate) use argument::{load, load_file, read_text, version_named};
+pub(crate) use argument::{load, load_file, read_text};
 
 /// FIX dictionaries: shown, compared, checked, written.
 ///

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fixbolt_dictionary::{
-    Action, Check, DataType, Dictionary, Policy, Scratch, Validator, fix_latest, fixt11, shipped,
+    Action, Check, DataType, Dictionary, Policy, Scratch, Validator, Version, fix_latest, fixt11, shipped,
 };
 
 use crate::dictionary::load;
@@ -97,8 +97,8 @@ impl Lexicon {
 /// The shipped dictionary for whole messages with this BeginString (8). Over FIXT.1.1 the latest version, which has nearly all
 /// that the earlier ones have.
 fn shipped_for(begin_string: &[u8]) -> Option<Dictionary> {
-    if begin_string == b"FIXT.1.1" {
-        return fix_latest().over(fixt11()).ok();
+    match Version::from_begin_string(begin_string)? {
+        Version::Fixt11 => fix_latest().over(fixt11()).ok(),
+        version => Some(shipped(version).clone()),
     }
-    shipped(begin_string).filter(|dictionary| !dictionary.header().is_empty()).cloned()
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use fixbolt::Engine;
-use fixbolt_codec::{BodySink, Memory, Message, NewBody};
+use fixbolt_codec::{BodySink, Memory, Message, NewBody, Version};
 use fixbolt_session::{
     Application, Delivery, Event, Failure as CallbackFailure, SessionEnd, SessionId, Turn, Utc,
 };
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     config: Option<PathBuf>,
     /// The session's version: FIX.4.2 or FIX.4.4
     #[arg(long, value_name = "VERSION", default_value = "FIX.4.4", conflicts_with = "config")]
-    version: String,
+    version: Version,
     /// Our CompID [default: CLIENT]; with --config it chooses among the file's sessions
     #[arg(long, value_name = "COMPID")]
     sender: Option<String>,

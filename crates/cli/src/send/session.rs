@@ -11,7 +11,7 @@ use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use super::Arguments;
-use crate::dictionary::{load_file, version_named};
+use crate::dictionary::load_file;
 use crate::exit::Failure;
 use crate::serve::cannot_start;
 
@@ -36,17 +36,15 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .ok_or_else(|| {
             Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
         })?;
-    let word = &arguments.version;
-    let version = version_named(word)
-        .filter(|version| shipped_validator(version).is_some())
-        .ok_or_else(|| Failure::usage(format!("--version {word}: FIX.4.2 or FIX.4.4")))?;
-    let dictionary =
-        shipped(version.as_bytes()).ok_or_else(|| Failure::usage(format!("no dictionary for {version}")))?;
+    let version = arguments.version;
+    let validator = shipped_validator(version)
+        .ok_or_else(|| Failure::usage(format!("--version {version}: sessions are of FIX.4.2 or FIX.4.4")))?;
+    let dictionary = shipped(version);
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
     let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
     let settings = SessionSettings {
-        validator: shipped_validator(version),
+        validator: Some(validator),
         reset_on_logon: !arguments.no_reset,
         logon_timeout: Duration::from_secs(arguments.timeout),
         ..SessionSettings::new(id.clone(), Role::Initiator)
@@ -105,9 +103,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let dictionary_file = session.data_dictionary.clone();
     let dictionary = match &dictionary_file {
         Some(file) => load_file(file)?.dictionary.into_owned(),
-        None => shipped(id.begin_string().as_bytes())
-            .ok_or_else(|| Failure::usage(format!("no dictionary for {}", id.begin_string())))?
-            .clone(),
+        None => shipped(id.version()).clone(),
     };
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
     Ok(Session { id, builder, store, dictionary, dictionary_file, peer })

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use fixbolt_codec::Version;
 use roxmltree::{Document, Node};
 
 use super::{Named, Reader};
@@ -61,8 +62,8 @@ pub(super) fn shipped_extended(
     document: &Document<'_>,
     text: &str,
 ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-    match shipped::shipped(version.as_bytes()) {
-        Some(base) => extended(base, document, text),
+    match Version::ALL.into_iter().find(|known| known.name() == version) {
+        Some(known) => extended(shipped::shipped(known), document, text),
         None => {
             let root = document.root_element();
             let reason = format!("extends='{version}': no version of this name is shipped");
@@ -127,7 +128,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 self.found.warn(xml::line(node), xml::label(node), "unknown section, not read");
             }
         }
-        let before_42 = matches!(version.name.as_str(), "FIX.4.0" | "FIX.4.1");
+        let before_42 = version.known.is_some_and(|version| version < Version::Fix42);
         for node in section("fields") {
             self.overlay_field(node, before_42);
         }
@@ -149,7 +150,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             [("header", "Header", &mut header), ("trailer", "Trailer", &mut trailer)]
         {
             match xml::child(root, name) {
-                Some(node) if version.begin_string == "FIXT.1.1" && base.header.is_empty() => {
+                Some(node) if version.begin_string == Version::Fixt11.name() && base.header.is_empty() => {
                     let reason = format!("{} has none: it is that of FIXT.1.1", version.name);
                     self.found.error(xml::line(node), xml::label(node), reason);
                 }

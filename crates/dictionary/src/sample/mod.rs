@@ -90,8 +90,8 @@ impl<'d> Samples<'d> {
             .map(|field| (field.tag, value(dictionary, field, counts.contains(&field.tag), variant)))
             .collect();
         // ApplVerID says which version this is.
-        if let (Some(says), Some(is)) = (values.get_mut(&1128), &dictionary.version().appl_ver_id) {
-            *says = is.clone().into_bytes();
+        if let (Some(says), Some(is)) = (values.get_mut(&1128), dictionary.version().appl_ver_id()) {
+            *says = is.as_bytes().to_vec();
         }
         let is_data = |tag: u32| dictionary.field(tag).is_some_and(|field| field.kind.is_data());
         let pairs = dictionary.length_data_pairs().into_iter().filter(|(_, data)| is_data(*data));

@@ -1,5 +1,7 @@
 //! SessionRejectReason (373): the standard's numbers, QuickFIX's texts, and which versions know which.
 
+use fixbolt_codec::Version;
+
 /// Why a message breaks the session's rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -113,15 +115,15 @@ impl SessionRejectReason {
         }
     }
 
-    /// The reason as a peer of this BeginString may see it, or `None` where field 373 has to be left out: FIX.4.0 and 4.1 do not
+    /// The reason as a peer of this version may see it, or `None` where field 373 has to be left out: FIX.4.0 and 4.1 do not
     /// have the field, FIX.4.2 knows 0 to 11, FIX.4.3 knows 0 to 17, FIX.4.4 adds 99, FIXT.1.1 adds 18.
-    pub fn for_version(self, begin_string: &[u8]) -> Option<SessionRejectReason> {
+    pub const fn for_version(self, version: Version) -> Option<SessionRejectReason> {
         let number = self.number();
-        match begin_string {
-            b"FIX.4.0" | b"FIX.4.1" => None,
-            b"FIX.4.2" => (number <= 11).then_some(self),
-            b"FIX.4.3" => (number <= 17).then_some(self),
-            b"FIX.4.4" if number == 18 => Some(SessionRejectReason::Other),
+        match version {
+            Version::Fix40 | Version::Fix41 => None,
+            Version::Fix42 if number > 11 => None,
+            Version::Fix43 if number > 17 => None,
+            Version::Fix44 if number == 18 => Some(SessionRejectReason::Other),
             _ => Some(self),
         }
     }
@@ -129,6 +131,8 @@ impl SessionRejectReason {
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_codec::Version;
+
     use super::SessionRejectReason::{self, *};
 
     #[test]
@@ -147,11 +151,11 @@ mod tests {
 
     #[test]
     fn a_version_sees_only_the_reasons_it_knows() {
-        assert_eq!(RequiredTagMissing.for_version(b"FIX.4.1"), None);
-        assert_eq!(RequiredTagMissing.for_version(b"FIX.4.2"), Some(RequiredTagMissing));
-        assert_eq!(TagSpecifiedOutOfRequiredOrder.for_version(b"FIX.4.2"), None);
-        assert_eq!(Other.for_version(b"FIX.4.3"), None);
-        assert_eq!(InvalidApplicationVersion.for_version(b"FIX.4.4"), Some(Other));
-        assert_eq!(InvalidApplicationVersion.for_version(b"FIXT.1.1"), Some(InvalidApplicationVersion));
+        assert_eq!(RequiredTagMissing.for_version(Version::Fix41), None);
+        assert_eq!(RequiredTagMissing.for_version(Version::Fix42), Some(RequiredTagMissing));
+        assert_eq!(TagSpecifiedOutOfRequiredOrder.for_version(Version::Fix42), None);
+        assert_eq!(Other.for_version(Version::Fix43), None);
+        assert_eq!(InvalidApplicationVersion.for_version(Version::Fix44), Some(Other));
+        assert_eq!(InvalidApplicationVersion.for_version(Version::Fixt11), Some(InvalidApplicationVersion));
     }
 }

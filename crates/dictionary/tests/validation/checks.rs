@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use fixbolt_codec::Message;
+use fixbolt_codec::{Message, Version};
 use fixbolt_dictionary::sample::{SampleField, Samples, framed};
 use fixbolt_dictionary::{
     Action, Check, DataType, Dictionary, Policy, RefTag, Requirements, Section,
@@ -499,7 +499,8 @@ fn run_script(text: &str, begin_string: &str, validator: &Validator, policy: &Po
                 if violation.check != Check::MsgType {
                     assert_eq!(Some(violation.tag.to_string()), value("371"), "{line}");
                 }
-                let reason = violation.reason.for_version(begin_string.as_bytes());
+                let reason = Version::from_begin_string(begin_string.as_bytes())
+                    .and_then(|version| violation.reason.for_version(version));
                 assert_eq!(reason.map(|reason| reason.number().to_string()), value("373"), "{line}");
             }
             (found, expected) => panic!("{line}: {found:?} instead of {expected:?}"),
@@ -525,8 +526,8 @@ fn a_tag_as_sent_keeps_its_bytes() {
 /// Every message of three versions, once with the least and once with all fields, groups two entries each.
 #[test]
 fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_share() {
-    for version in ["FIX.4.2", "FIX.4.4", "FIX.5.0"] {
-        let file = version.replace('.', "");
+    for version in [Version::Fix42, Version::Fix44, Version::Fix50] {
+        let file = version.name().replace('.', "");
         let Some(messages) = support::shared(&format!("messages/synthetic/{file}.jsonl")) else {
             support::absent(1);
             continue;
@@ -536,9 +537,9 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
             let read = Dictionary::from_quickfix_xml(&text.expect("it lies beside the messages"));
             read.unwrap_or_else(|errors| panic!("{}", errors[0])).0
         };
-        let shipped = shipped(version.as_bytes()).expect("it is shipped");
+        let shipped = shipped(version);
         let (ours, theirs) = match version {
-            "FIX.5.0" => (
+            Version::Fix50 => (
                 shipped.over(fixt11()).expect("it fits its transport"),
                 quickfix(&file).over(&quickfix("FIXT11")).expect("it fits its transport"),
             ),
@@ -551,7 +552,7 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
             let raw = raw.replace("\\u0001", "\x01").replace("\"}", "");
             count += 1;
             // The shipped FIX.5.0 comes from FIX Latest, which has put members of groups in another order since.
-            if !(version == "FIX.5.0" && line.contains("\"mode\": \"full\"")) {
+            if !(version == Version::Fix50 && line.contains("\"mode\": \"full\"")) {
                 for (_, tag) in reasons(&ours, &Policy::standard(), raw.as_bytes()) {
                     tags.push(tag.parse::<u32>().expect("it is a tag"));
                 }
@@ -569,8 +570,8 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
         // The messages were made from these files. Only "at most 0 bytes" on a Logon is no length, and groups are left out whose
         // wrapper is required while they themselves are not.
         let expected: &[(u16, u32)] = match version {
-            "FIX.4.2" => &[],
-            "FIX.4.4" => &[(1, 453), (1, 555), (1, 702), (1, 711), (1, 753), (5, 383)],
+            Version::Fix42 => &[],
+            Version::Fix44 => &[(1, 453), (1, 555), (1, 702), (1, 711), (1, 753), (5, 383)],
             _ => &[(1, 453), (1, 555), (1, 702), (1, 711), (1, 981)],
         };
         assert_eq!(theirs_found, expected, "{version}");
@@ -579,8 +580,8 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
         // Fields with a code set in Orchestra and none in QuickFIX, or of another type there, whose made-up value is no code; and
         // the groups.
         let (expected_count, expected_tags): (usize, &[u32]) = match version {
-            "FIX.4.2" => (92, &[]),
-            "FIX.4.4" => (
+            Version::Fix42 => (92, &[]),
+            Version::Fix44 => (
                 186,
                 &[
                     221, 305, 383, 453, 456, 459, 487, 555, 564, 603, 606, 661, 674, 677, 702, 711, 753, 761,

@@ -10,15 +10,16 @@ mod samples;
 mod support;
 
 use fixbolt_codec::{DataFields, Frame, Framer, Index, IndexError, Message, Span};
-use fixbolt_dictionary::{Dictionary, SHIPPED, fixt11, shipped};
+use fixbolt_dictionary::{Dictionary, Version, fixt11, shipped};
 
 /// Every shipped version, the application versions with the session layer of FIXT.1.1.
 fn versions() -> impl Iterator<Item = Dictionary> {
-    SHIPPED.into_iter().filter(|name| *name != "FIXT.1.1").map(|name| {
-        let dictionary = shipped(name.as_bytes()).expect("it is shipped");
-        match dictionary.version().begin_string.as_str() {
-            "FIXT.1.1" => dictionary.over(fixt11()).expect("it fits its transport"),
-            _ => dictionary.clone(),
+    Version::ALL.into_iter().filter(|version| *version != Version::Fixt11).map(|version| {
+        let dictionary = shipped(version);
+        if version.is_application() {
+            dictionary.over(fixt11()).expect("it fits its transport")
+        } else {
+            dictionary.clone()
         }
     })
 }

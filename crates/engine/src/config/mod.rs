@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use error::{ConfigError, ConfigWarning, SourceLine};
+pub(crate) use session::SESSION_VERSIONS;
 pub use session::{ConnectionType, Identity, SessionConfiguration};
 pub use validation::Validation;
 

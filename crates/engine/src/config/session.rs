@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use fixbolt_codec::Precision;
+use fixbolt_codec::{Precision, Version};
 use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionId};
 
 use super::error::{ConfigError, ConfigWarning, SourceLine};
@@ -68,7 +68,7 @@ pub enum Identity {
     /// DynamicSession=Y: whichever initiator logs on. `None` stands for any.
     Dynamic {
         /// BeginString.
-        begin_string: Option<String>,
+        version: Option<Version>,
         /// Our CompID.
         sender_comp_id: Option<String>,
         /// The counterparty's.
@@ -98,6 +98,9 @@ pub enum ConnectionType {
 }
 
 const DAY: u64 = 86_400;
+
+/// The versions that sessions speak.
+pub(crate) const SESSION_VERSIONS: [Version; 2] = [Version::Fix42, Version::Fix44];
 
 impl SessionConfiguration {
     pub(super) fn read(
@@ -180,12 +183,14 @@ fn identity(settings: &Settings<'_>, acceptor: bool) -> Result<Identity, ConfigE
             }
         }
     }
-    let begin_string = settings.text("BeginString")?;
-    if let (Some(setting), Some(value)) = (settings.find("BeginString"), begin_string)
-        && !(matches!(value, "FIX.4.2" | "FIX.4.4") || dynamic && value == "*")
-    {
-        return Err(wrong(setting, "FIX.4.2 or FIX.4.4"));
-    }
+    let version = match settings.find("BeginString") {
+        Some(setting) if dynamic && setting.value == "*" => None,
+        Some(setting) => {
+            let version = setting.value.parse().ok().filter(|version| SESSION_VERSIONS.contains(version));
+            Some(version.ok_or_else(|| wrong(setting, "FIX.4.2 or FIX.4.4"))?)
+        }
+        None => None,
+    };
     let sender = settings.text("SenderCompID")?;
     let target = settings.text("TargetCompID")?;
     let qualifier = settings.text("SessionQualifier")?;
@@ -195,18 +200,17 @@ fn identity(settings: &Settings<'_>, acceptor: bool) -> Result<Identity, ConfigE
     }
     if dynamic {
         let named = |value: Option<&str>| value.filter(|value| *value != "*").map(str::to_owned);
-        let (begin_string, sender_comp_id, target_comp_id) =
-            (named(begin_string), named(sender), named(target));
+        let (sender_comp_id, target_comp_id) = (named(sender), named(target));
         // The parts that are given must be parts that a session can have.
         let part = |value: &Option<String>| value.clone().unwrap_or_else(|| "ANY".to_owned());
-        SessionId::new(&part(&begin_string), &part(&sender_comp_id), &part(&target_comp_id))
+        SessionId::new(version.unwrap_or(Version::Fix44), &part(&sender_comp_id), &part(&target_comp_id))
             .map_err(|e| ConfigError::Syntax { place: settings.place().clone(), reason: e.to_string() })?;
-        return Ok(Identity::Dynamic { begin_string, sender_comp_id, target_comp_id });
+        return Ok(Identity::Dynamic { version, sender_comp_id, target_comp_id });
     }
-    let begin_string = begin_string.ok_or_else(|| missing(settings, "BeginString"))?;
+    let version = version.ok_or_else(|| missing(settings, "BeginString"))?;
     let sender = sender.ok_or_else(|| missing(settings, "SenderCompID"))?;
     let target = target.ok_or_else(|| missing(settings, "TargetCompID"))?;
-    SessionId::qualified(begin_string, sender, target, qualifier.unwrap_or(""))
+    SessionId::qualified(version, sender, target, qualifier.unwrap_or(""))
         .map(Identity::Fixed)
         .map_err(|e| ConfigError::Syntax { place: settings.place().clone(), reason: e.to_string() })
 }

@@ -92,11 +92,7 @@ fn a_dynamic_session_takes_any_comp_ids() {
     let text = "[SESSION]\nConnectionType=acceptor\nDynamicSession=Y\nSocketAcceptPort=1\nTargetCompID=*\nSenderCompID=VENUE";
     assert_eq!(
         one(text).identity,
-        Identity::Dynamic {
-            begin_string: None,
-            sender_comp_id: Some("VENUE".to_owned()),
-            target_comp_id: None
-        }
+        Identity::Dynamic { version: None, sender_comp_id: Some("VENUE".to_owned()), target_comp_id: None }
     );
     assert_eq!(
         initiator_refused("AcceptorTemplate=Y"),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fixbolt_dictionary::{
-    Code, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member, MessageDef, SHIPPED,
+    Code, ComponentDef, ComponentId, Dictionary, FieldDef, GroupDef, GroupId, Member, MessageDef, Version,
     shipped,
 };
 
@@ -152,13 +152,15 @@ fn hints(dictionary: &Dictionary, word: &str) -> String {
             hints = format!("; did you mean {}?", near.join(" or "));
         }
     }
-    let knows = |name: &&str| {
-        shipped(name.as_bytes()).is_some_and(|other| other != dictionary && !find(other, word).is_empty())
+    let knows = |version: &Version| {
+        let other = shipped(*version);
+        other != dictionary && !find(other, word).is_empty()
     };
-    let versions: Vec<&str> = SHIPPED.into_iter().filter(knows).collect();
-    let latest = versions.iter().find(|name| **name == "FIX.Latest");
+    let versions: Vec<Version> = Version::ALL.into_iter().filter(knows).collect();
+    let latest = versions.iter().find(|version| **version == Version::FixLatest);
     if let Some(last) = latest.or(versions.last()) {
-        let (versions, have) = (versions.join(", "), if versions.len() == 1 { "has" } else { "have" });
+        let names: Vec<&str> = versions.iter().map(|version| version.name()).collect();
+        let (versions, have) = (names.join(", "), if names.len() == 1 { "has" } else { "have" });
         hints += &format!("; {versions} {have} it: try -d {last}");
     }
     hints

@@ -6,10 +6,11 @@ mod messages;
 mod peer;
 mod watch;
 
+use fixbolt::codec::Version;
 use fixbolt::journal::DirectoryStore;
 use fixbolt::session::{Role, SessionId, SessionSettings, WhileLoggedOff};
 use fixbolt::{Engine, Initiation, PostError, Sender};
-use messages::{NewOrder, Version};
+use messages::NewOrder;
 use peer::Peer;
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -77,15 +78,16 @@ impl Side {
             options.insert(key, value);
         }
         let mut take = |key: &str| options.remove(key);
-        let version = take("--version").unwrap_or_default();
+        let version: Version =
+            take("--version").unwrap_or_default().parse().map_err(|e| format!("--version: {e}"))?;
         let needed = |value: Option<String>, key: &str| value.ok_or(format!("{key} is needed"));
         let sender = needed(take("--sender"), "--sender")?;
         let target = needed(take("--target"), "--target")?;
         let number = |value: String| value.parse::<u32>().map_err(|e| format!("{value}: {e}"));
         let side = Side {
             role,
-            version: Version::named(&version).ok_or("--version is FIX.4.2 or FIX.4.4")?,
-            id: SessionId::new(&version, &sender, &target).map_err(|e| e.to_string())?,
+            version,
+            id: SessionId::new(version, &sender, &target).map_err(|e| e.to_string())?,
             port: needed(take("--port"), "--port")?.parse().map_err(|e| format!("--port: {e}"))?,
             heartbeat: number(take("--heartbeat").unwrap_or("30".into()))?,
             store: needed(take("--store"), "--store")?.into(),
@@ -124,7 +126,7 @@ impl Side {
     /// Starts the engine on the journal; an initiator logs on, with ResetSeqNumFlag=Y when `reset`.
     fn start(&mut self, reset: bool) -> Result<(), String> {
         let mut settings = SessionSettings::new(self.id.clone(), self.role);
-        settings.validator = fixbolt::shipped_validator(self.id.begin_string());
+        settings.validator = fixbolt::shipped_validator(self.version);
         settings.heart_bt_int = self.heartbeat;
         settings.reset_on_logon = reset;
         settings.logout_timeout = Duration::from_secs(5);

@@ -1,18 +1,12 @@
-//! Orders and their reports in both versions, by the typed messages.
+//! Orders and their reports in FIX.4.2 and FIX.4.4, by the typed messages.
 
-use fixbolt::codec::{Decimal, Message, Precision, Tag, UtcTimestamp};
+use fixbolt::codec::{Decimal, Message, Precision, Tag, UtcTimestamp, Version};
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::groups::parties;
 use fixbolt::messages::{fix42, fix44};
 use fixbolt::session::{SendError, Turn};
 use fixbolt::{PostError, Sender};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Version {
-    Fix42,
-    Fix44,
-}
 
 /// A limit order to buy.
 pub(crate) struct NewOrder<'o> {
@@ -25,35 +19,21 @@ pub(crate) struct NewOrder<'o> {
 const SYMBOL: &[u8] = b"FXBT";
 const PRICE: Decimal = Decimal::from_parts(5700, 2);
 
-impl Version {
-    pub(crate) fn named(begin_string: &str) -> Option<Version> {
-        match begin_string {
-            "FIX.4.2" => Some(Version::Fix42),
-            "FIX.4.4" => Some(Version::Fix44),
-            _ => None,
-        }
-    }
-
-    /// "id/source/role" of every party of an order or report, parted by commas.
-    pub(crate) fn parties(self, message: Message<'_>) -> String {
-        let group = match (self, message.msg_type()) {
-            (Version::Fix44, b"D") => {
-                fix44::NewOrderSingle::read(message).ok().and_then(|m| m.party_ids().ok())
-            }
-            (Version::Fix44, b"8") => {
-                fix44::ExecutionReport::read(message).ok().and_then(|m| m.party_ids().ok())
-            }
-            _ => None,
-        };
-        let text = |value: &[u8]| value.escape_ascii().to_string();
-        let shown = group.into_iter().flatten().map(|party| {
-            let id = text(party.party_id().unwrap_or(b"?"));
-            let source = party.party_id_source().ok().flatten().map_or(b'?', |source| source.value());
-            let role = party.party_role().ok().flatten().map_or(-1, |role| role.value());
-            format!("{id}/{}/{role}", char::from(source))
-        });
-        shown.collect::<Vec<_>>().join(",")
-    }
+/// "id/source/role" of every party of an order or report, parted by commas.
+pub(crate) fn parties_of(version: Version, message: Message<'_>) -> String {
+    let group = match (version, message.msg_type()) {
+        (Version::Fix44, b"D") => fix44::NewOrderSingle::read(message).ok().and_then(|m| m.party_ids().ok()),
+        (Version::Fix44, b"8") => fix44::ExecutionReport::read(message).ok().and_then(|m| m.party_ids().ok()),
+        _ => None,
+    };
+    let text = |value: &[u8]| value.escape_ascii().to_string();
+    let shown = group.into_iter().flatten().map(|party| {
+        let id = text(party.party_id().unwrap_or(b"?"));
+        let source = party.party_id_source().ok().flatten().map_or(b'?', |source| source.value());
+        let role = party.party_role().ok().flatten().map_or(-1, |role| role.value());
+        format!("{id}/{}/{role}", char::from(source))
+    });
+    shown.collect::<Vec<_>>().join(",")
 }
 
 impl NewOrder<'_> {
@@ -79,7 +59,7 @@ impl NewOrder<'_> {
                 order.order_qty(quantity).price(PRICE);
                 order.send()?;
             }
-            Version::Fix44 => {
+            _ => {
                 use fix44::fields::{OrdType, PartyIDSource, PartyRole, Side};
                 let mut order = fix44::NewOrderSingle::write(
                     to,
@@ -144,7 +124,7 @@ pub(crate) fn report_filled(
             report.cl_ord_id(cl_ord_id).order_qty(quantity).price(price).last_shares(quantity).last_px(price);
             report.send()?;
         }
-        Version::Fix44 => {
+        _ => {
             use fix44::fields::{ExecType, OrdStatus, Side};
             let mut report = fix44::ExecutionReport::write(
                 turn.reply(),

@@ -1,8 +1,8 @@
 //! The application: answers orders, tells how sessions begin and end, learns from the journal.
 
-use crate::messages::{Version, report_filled};
+use crate::messages::{parties_of, report_filled};
 use crate::watch::{Ledger, say};
-use fixbolt::codec::Message;
+use fixbolt::codec::{Message, Version};
 use fixbolt::session::kill_points::{Point, on_reach};
 use fixbolt::session::{Application, Delivery, Event, Failure, Resume, Turn};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Peer {
 
 impl Application for Peer {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
-        self.ledger.read_parties(self.version.parties(message));
+        self.ledger.read_parties(parties_of(self.version, message));
         match message.msg_type() {
             b"D" => {
                 if self.ledger.answers_orders() {
