@@ -7,7 +7,7 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::body::Body;
-use crate::framer::TRAILER_LEN;
+use crate::frame::TRAILER_LEN;
 use crate::index::byte_sum;
 use crate::msg_type::MsgType;
 use crate::number::SeqNum;
@@ -212,7 +212,8 @@ impl Body<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framer::{Frame, Framer};
+    use crate::frame::Frame;
+    use crate::framer::Framer;
     use crate::index::{Index, Span};
     use crate::number::Tag;
 

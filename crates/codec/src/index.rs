@@ -7,7 +7,7 @@
 use core::fmt;
 
 use crate::data_fields::DataFields;
-use crate::framer::Framed;
+use crate::frame::Framed;
 use crate::message::Message;
 use crate::scan::scan;
 use crate::tier::Tier;
@@ -192,7 +192,8 @@ fn verify_check_sum(bytes: &[u8], computed: u8) -> Result<(), IndexError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framer::{Frame, Framer};
+    use crate::frame::Frame;
+    use crate::framer::Framer;
     use crate::number::Tag;
 
     extern crate std;

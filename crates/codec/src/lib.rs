@@ -28,12 +28,17 @@
 #![deny(unsafe_code)]
 
 mod body;
+mod body_writer;
+mod copy_value;
 mod data_fields;
 mod encode_error;
 mod envelope;
 mod field_error;
+mod frame;
 mod framer;
+mod head;
 mod index;
+mod key;
 mod look_up;
 mod message;
 mod msg_type;
@@ -46,13 +51,16 @@ mod tier;
 mod types;
 mod version;
 
-pub use body::{Body, BodySink, BodyWriter, Key, Memory, MemoryDraft, NewBody, OpenGroup};
+pub use body::{Body, BodySink, Memory, MemoryDraft, NewBody};
+pub use body_writer::{BodyWriter, OpenGroup};
 pub use data_fields::DataFields;
 pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use envelope::{BEGIN_STRING_LEN, COMP_ID_LEN, Envelope, NoHeadroom, Stamp, digits};
 pub use field_error::{FieldError, FieldErrorKind, WrongMsgType};
-pub use framer::{Frame, FrameError, Framed, Framer, Recovery};
+pub use frame::{Frame, FrameError, Framed};
+pub use framer::{Framer, Recovery};
 pub use index::{Fault, FaultKind, Index, IndexError, Span, byte_sum};
+pub use key::Key;
 pub use look_up::find_tag;
 pub use message::{Field, Message};
 pub use msg_type::{MsgType, is_admin};

@@ -3,7 +3,7 @@
 //! It knows nothing of blocks or positions found before, so that it can be read against the standard.
 
 use crate::data_fields::DataFields;
-use crate::framer::TRAILER_LEN;
+use crate::frame::TRAILER_LEN;
 use crate::index::{Fault, FaultKind, IndexError, Span, byte_sum};
 use crate::number::Tag;
 

@@ -8,7 +8,7 @@ pub(crate) mod avx2;
 pub(crate) mod sse2;
 
 use crate::data_fields::{DataFields, HINTS};
-use crate::framer::TRAILER_LEN;
+use crate::frame::TRAILER_LEN;
 use crate::index::Span;
 use crate::scan::{FieldBoundary, Found, data_length, read_tag};
 
@@ -231,7 +231,8 @@ fn read_one_tag(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framer::{Frame, Framer};
+    use crate::frame::Frame;
+    use crate::framer::Framer;
     use crate::index::byte_sum;
     use crate::tier::Tier;
 

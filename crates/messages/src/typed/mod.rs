@@ -5,9 +5,13 @@
 //!
 //! What does not compile, and what the compiler says: `tests/compile_fail`.
 
+mod code;
+mod group;
 mod view;
 mod write;
 
+pub use code::{Code, Codes};
 pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMsgType};
-pub use view::{Code, Codes, Entry, Fields, Group, GroupShape, Outside, Tags, View};
+pub use group::{Group, GroupShape, Tags};
+pub use view::{Entry, Fields, Outside, View};
 pub use write::{EntryWriter, MessageWriter, NewEntry, NothingRequired, Put, Required, Written, put_codes};

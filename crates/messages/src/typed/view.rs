@@ -5,13 +5,10 @@
 //! whatever a peer announces.
 
 use core::cell::Cell;
-use core::iter::FusedIterator;
-use core::marker::PhantomData;
 
-use fixbolt_codec::{
-    FieldError, FieldErrorKind, FromField, Message, MsgType, MultipleStringValue, Tag, ValueError,
-    WrongMsgType, find_tag,
-};
+use fixbolt_codec::{FieldError, FieldErrorKind, FromField, Message, MsgType, Tag, WrongMsgType, find_tag};
+
+use super::group::{Group, GroupShape};
 
 /// The fields of a message, or of one entry of a group.
 #[derive(Clone, Debug)]
@@ -83,77 +80,6 @@ pub trait Entry<'m>: View<'m> {
     fn over(fields: Fields<'m>) -> Self;
 }
 
-/// What bounds a repeating group.
-#[derive(Debug)]
-pub struct GroupShape {
-    /// Tag of the count field.
-    pub count: u32,
-    /// Tag of the field with which every entry begins.
-    pub delimiter: u32,
-    /// Tags that may stand in an entry, those of its groups too.
-    pub members: Tags,
-    /// Members that may also stand behind the group: the second one behind the last entry's beginning does.
-    pub ending: &'static [u32],
-}
-
-/// A set of tags: every field of a group is looked up in one.
-#[derive(Debug)]
-pub struct Tags {
-    /// One bit for each tag below 1024: most of the tags of FIX.4.2 and 4.4.
-    low: [u64; 16],
-    all: &'static [u32],
-}
-
-impl Tags {
-    /// The set of these tags, which ascend.
-    #[must_use]
-    pub const fn new(all: &'static [u32]) -> Self {
-        let mut low = [0; 16];
-        let mut n = 0;
-        while n < all.len() && all[n] < 1024 {
-            low[(all[n] / 64) as usize] |= 1 << (all[n] % 64);
-            n += 1;
-        }
-        Self { low, all }
-    }
-
-    #[inline]
-    fn contains(&self, tag: u32) -> bool {
-        match self.low.get((tag / 64) as usize) {
-            Some(word) => word & 1 << (tag % 64) != 0,
-            None => self.all.binary_search(&tag).is_ok(),
-        }
-    }
-}
-
-/// Where a group's entries stand.
-struct Region {
-    end: usize,
-    entries: usize,
-}
-
-impl GroupShape {
-    /// The region of the group whose count field is in front of `start`, within `tags[..end]`; `known` as in [`Fields`].
-    fn region(&self, tags: &[u32], start: usize, end: usize, known: &[u32]) -> Region {
-        let is_known = |tag| known.is_empty() || known.binary_search(&tag).is_ok();
-        let (mut at, mut entries, mut entry) = (start, 0, start);
-        while at < end {
-            let tag = tags[at];
-            if tag == self.delimiter {
-                entries += 1;
-                entry = at;
-            } else if entries == 0
-                || !self.members.contains(tag) && is_known(tag)
-                || self.ending.contains(&tag) && tags[entry..at].contains(&tag)
-            {
-                break;
-            }
-            at += 1;
-        }
-        Region { end: at, entries }
-    }
-}
-
 impl<'m> Fields<'m> {
     /// All fields of a message. `known` are all tags of the version, ascending: any of them that is no member of a group ends
     /// the group; when it is empty, every other tag does.
@@ -173,6 +99,16 @@ impl<'m> Fields<'m> {
         } else {
             Err(WrongMsgType { wanted })
         }
+    }
+
+    /// The fields of an entry.
+    pub(super) const fn of_entry(
+        message: Message<'m>,
+        known: &'static [u32],
+        start: usize,
+        end: usize,
+    ) -> Self {
+        Self { message, known, start, end, next: Cell::new(start), missing: Cell::new(0) }
     }
 
     /// The message that the fields stand in.
@@ -290,8 +226,7 @@ impl<'m> Fields<'m> {
             }
             self.next.set(end);
         }
-        let Self { message, known, .. } = *self;
-        Ok(Group { message, known, start, end, left: entries, entry: PhantomData })
+        Ok(Group::new(self.message, self.known, start..end, entries))
     }
 }
 
@@ -358,80 +293,4 @@ impl<'m> Outside<'_, 'm> {
 
 const fn missing(tag: u32) -> FieldError {
     FieldError::missing(Tag::new(tag))
-}
-
-/// The entries of a repeating group, as many as its count field says.
-#[derive(Debug)]
-pub struct Group<'m, E> {
-    message: Message<'m>,
-    known: &'static [u32],
-    start: usize,
-    end: usize,
-    left: usize,
-    entry: PhantomData<fn() -> E>,
-}
-
-impl<E> Clone for Group<'_, E> {
-    fn clone(&self) -> Self {
-        Self { entry: PhantomData, ..*self }
-    }
-}
-
-impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
-    type Item = E;
-
-    fn next(&mut self) -> Option<E> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let start = self.start;
-        let behind = &self.message.tags()[start + 1..self.end];
-        let length = find_tag(behind, E::SHAPE.delimiter).unwrap_or(behind.len());
-        self.start = start + 1 + length;
-        let Self { message, known, start: end, .. } = *self;
-        Some(E::over(Fields { message, known, start, end, next: Cell::new(start), missing: Cell::new(0) }))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl<'m, E: Entry<'m>> ExactSizeIterator for Group<'m, E> {}
-impl<'m, E: Entry<'m>> FusedIterator for Group<'m, E> {}
-
-/// A value of a code set whose codes are text.
-pub trait Code<'m>: Copy {
-    /// The value with these bytes on the wire.
-    fn from_value(value: &'m [u8]) -> Self;
-
-    /// The bytes on the wire.
-    fn value(self) -> &'m [u8];
-}
-
-/// Several codes with a space between them (MultipleValueString and its successors).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Codes<'m, C> {
-    tokens: MultipleStringValue<'m>,
-    code: PhantomData<fn() -> C>,
-}
-
-impl<'m, C: Code<'m>> Codes<'m, C> {
-    /// The codes in the sender's order.
-    pub fn iter(&self) -> impl Iterator<Item = C> + use<'m, C> {
-        self.tokens.iter().map(|token| C::from_value(token.as_bytes()))
-    }
-
-    /// The bytes on the wire.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &'m [u8] {
-        self.tokens.as_bytes()
-    }
-}
-
-impl<'m, C> FromField<'m> for Codes<'m, C> {
-    fn from_field(value: &'m [u8]) -> Result<Self, ValueError> {
-        MultipleStringValue::from_field(value).map(|tokens| Self { tokens, code: PhantomData })
-    }
 }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use fixbolt_codec::{BodySink, BodyWriter, EncodeErrorKind, Key, OpenGroup, Tag};
 
-use super::view::Code;
+use super::code::Code;
 
 /// What has setters: a message's body, its header, an entry of a group.
 pub trait Put<'b> {

@@ -1,0 +1,123 @@
+//! What the framer finds in a stream: a message, bytes that are none, or too few bytes to say.
+
+use core::fmt;
+
+/// Bytes of `10=ddd` and its SOH.
+pub(crate) const TRAILER_LEN: usize = 7;
+/// How a message starts.
+pub(crate) const START: &[u8] = b"8=FIX";
+
+/// A complete message: begins `8=FIX…`, `9=`, and ends with `10=ddd` and SOH exactly where BodyLength (9) says.
+///
+/// Made only by [`Framer`], so that what reads it need not look again. Its CheckSum is not verified yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Framed<'b> {
+    pub(crate) bytes: &'b [u8],
+    pub(crate) body_start: usize,
+}
+
+impl<'b> Framed<'b> {
+    /// The message from `8=` to the last SOH.
+    #[must_use]
+    pub const fn bytes(self) -> &'b [u8] {
+        self.bytes
+    }
+
+    /// Offset of the first byte that BodyLength counts.
+    #[must_use]
+    pub const fn body_start(self) -> usize {
+        self.body_start
+    }
+
+    /// The same message in a copy of its bytes, so that a message that was kept need not be framed again.
+    ///
+    /// `None` if the copy does not begin with `8=FIX`, has no field end right in front of `body_start`, or does not end with
+    /// CheckSum. BodyLength is not compared again.
+    #[must_use]
+    pub fn from_copy(bytes: &'b [u8], body_start: usize) -> Option<Self> {
+        let body_end = bytes.len().checked_sub(TRAILER_LEN)?;
+        let (head, body) = bytes.get(..body_end)?.split_at_checked(body_start)?;
+        let whole = head.starts_with(START)
+            && head.ends_with(b"\x01")
+            && !body.is_empty()
+            && matches!(
+                bytes.last_chunk(),
+                Some([1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1])
+            );
+        whole.then_some(Self { bytes, body_start })
+    }
+
+    /// Offset of `10=`.
+    #[must_use]
+    pub(crate) const fn body_end(self) -> usize {
+        self.bytes.len() - TRAILER_LEN
+    }
+}
+
+/// What stands at the beginning of the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Frame<'b> {
+    /// A complete message; the caller consumes as many bytes as it has.
+    Message(Framed<'b>),
+    /// Bytes that are no message; the caller consumes as many bytes as are given here.
+    Garbled {
+        /// The bytes to drop.
+        bytes: &'b [u8],
+        /// What is wrong with them; `None` when they continue the garbled bytes of an earlier call.
+        error: Option<FrameError>,
+    },
+    /// Nothing to do before more bytes have come.
+    Incomplete {
+        /// How many more bytes at least, never 0.
+        at_least: usize,
+    },
+}
+
+/// Why bytes are no message. The standard's reaction is the same for all: ignore them, warn, go on (test case 2d).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// The bytes do not begin with `8=FIX`.
+    NoBeginString,
+    /// BeginString (8) is not of the form `FIX.n.m` or `FIXT.n.m`.
+    BeginString,
+    /// BodyLength (9) is not the second field, not a number, or 0.
+    BodyLengthField {
+        /// Offset of the field.
+        at: usize,
+    },
+    /// The message would be larger than the limit.
+    TooLarge {
+        /// The limit, in bytes of the whole message.
+        limit: usize,
+    },
+    /// At the place that BodyLength (9) announces stands no CheckSum (10), or nothing more came.
+    BodyLength {
+        /// Where `10=` should stand.
+        announced_end: usize,
+    },
+    /// CheckSum (10) stands where BodyLength (9) announces it, but is not three digits and SOH.
+    CheckSumField {
+        /// Offset of the field.
+        at: usize,
+    },
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoBeginString => f.write_str("does not begin with 8=FIX"),
+            Self::BeginString => f.write_str("BeginString (8) is not of the form FIX.n.m or FIXT.n.m"),
+            Self::BodyLengthField { at } => {
+                write!(f, "BodyLength (9) is missing, not a number, or 0 at byte {at}")
+            }
+            Self::TooLarge { limit } => write!(f, "larger than the limit of {limit} bytes"),
+            Self::BodyLength { announced_end } => {
+                write!(f, "BodyLength (9) is wrong: no CheckSum (10) at byte {announced_end}")
+            }
+            Self::CheckSumField { at } => write!(f, "CheckSum (10) at byte {at} is not three digits"),
+        }
+    }
+}
+
+impl core::error::Error for FrameError {}

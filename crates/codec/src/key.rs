@@ -1,0 +1,105 @@
+//! Tags as they are written, and who writes which.
+
+use crate::data_fields;
+use crate::number::Tag;
+
+/// A tag as it is written: its digits and `=`, made once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    pub(crate) tag: Tag,
+    pub(crate) len: u8,
+    pub(crate) owner: Owner,
+    /// A length field or a data field of the standard.
+    pub(crate) paired: bool,
+    /// Digits and `=`, the rest unused.
+    pub(crate) text: [u8; 16],
+}
+
+/// Who writes a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    /// The application, in the body.
+    Body,
+    /// The application, in the header.
+    Header,
+    /// The session.
+    Session,
+}
+
+impl Key {
+    /// The key of a tag.
+    ///
+    /// # Panics
+    /// As [`Tag::new`].
+    #[must_use]
+    pub const fn new(tag: u32) -> Self {
+        Self::of(Tag::new(tag))
+    }
+
+    /// The key of a tag.
+    #[must_use]
+    pub const fn of(tag: Tag) -> Self {
+        let mut digits = 1;
+        let mut rest = tag.number() / 10;
+        while rest > 0 {
+            digits += 1;
+            rest /= 10;
+        }
+        let mut text = [b'='; 16];
+        let mut rest = tag.number();
+        let mut n = digits;
+        while n > 0 {
+            n -= 1;
+            text[n] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        let number = tag.number();
+        let owner = if is_session_field(number) {
+            Owner::Session
+        } else if is_header_field(number) {
+            Owner::Header
+        } else {
+            Owner::Body
+        };
+        Self { tag, len: digits as u8 + 1, owner, paired: data_fields::is_paired(number), text }
+    }
+
+    /// The tag.
+    #[must_use]
+    pub const fn tag(&self) -> Tag {
+        self.tag
+    }
+}
+
+/// Fields of the standard header (and trailer) that the session writes itself.
+const fn is_session_field(tag: u32) -> bool {
+    matches!(tag, 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122)
+}
+
+/// Other fields of the standard header: the application's, in front of the body.
+const fn is_header_field(tag: u32) -> bool {
+    matches!(
+        tag,
+        50 | 57
+            | 90
+            | 91
+            | 97
+            | 115
+            | 116
+            | 128
+            | 129
+            | 142
+            | 143
+            | 144
+            | 145
+            | 212
+            | 213
+            | 347
+            | 369
+            | 370
+            | 627
+            | 1128
+            | 1129
+            | 1156
+    )
+}

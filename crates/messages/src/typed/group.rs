@@ -1,0 +1,135 @@
+//! Repeating groups: where one ends in a message, and the entries in it.
+//!
+//! Groups are bounded by the dictionary: an entry begins with the group's first field and holds the group's members and what the
+//! version does not know at all.
+
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use fixbolt_codec::{Message, find_tag};
+
+use super::view::{Entry, Fields};
+
+/// The entries of a repeating group, as many as its count field says.
+#[derive(Debug)]
+pub struct Group<'m, E> {
+    message: Message<'m>,
+    known: &'static [u32],
+    start: usize,
+    end: usize,
+    left: usize,
+    entry: PhantomData<fn() -> E>,
+}
+
+impl<'m, E> Group<'m, E> {
+    pub(super) const fn new(
+        message: Message<'m>,
+        known: &'static [u32],
+        region: Range<usize>,
+        entries: usize,
+    ) -> Self {
+        Self { message, known, start: region.start, end: region.end, left: entries, entry: PhantomData }
+    }
+}
+
+impl<E> Clone for Group<'_, E> {
+    fn clone(&self) -> Self {
+        Self { entry: PhantomData, ..*self }
+    }
+}
+
+impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
+    type Item = E;
+
+    fn next(&mut self) -> Option<E> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let start = self.start;
+        let behind = &self.message.tags()[start + 1..self.end];
+        let length = find_tag(behind, E::SHAPE.delimiter).unwrap_or(behind.len());
+        self.start = start + 1 + length;
+        let Self { message, known, start: end, .. } = *self;
+        Some(E::over(Fields::of_entry(message, known, start, end)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<'m, E: Entry<'m>> ExactSizeIterator for Group<'m, E> {}
+impl<'m, E: Entry<'m>> FusedIterator for Group<'m, E> {}
+
+/// What bounds a repeating group.
+#[derive(Debug)]
+pub struct GroupShape {
+    /// Tag of the count field.
+    pub count: u32,
+    /// Tag of the field with which every entry begins.
+    pub delimiter: u32,
+    /// Tags that may stand in an entry, those of its groups too.
+    pub members: Tags,
+    /// Members that may also stand behind the group: the second one behind the last entry's beginning does.
+    pub ending: &'static [u32],
+}
+
+/// A set of tags: every field of a group is looked up in one.
+#[derive(Debug)]
+pub struct Tags {
+    /// One bit for each tag below 1024: most of the tags of FIX.4.2 and 4.4.
+    low: [u64; 16],
+    all: &'static [u32],
+}
+
+impl Tags {
+    /// The set of these tags, which ascend.
+    #[must_use]
+    pub const fn new(all: &'static [u32]) -> Self {
+        let mut low = [0; 16];
+        let mut n = 0;
+        while n < all.len() && all[n] < 1024 {
+            low[(all[n] / 64) as usize] |= 1 << (all[n] % 64);
+            n += 1;
+        }
+        Self { low, all }
+    }
+
+    #[inline]
+    fn contains(&self, tag: u32) -> bool {
+        match self.low.get((tag / 64) as usize) {
+            Some(word) => word & 1 << (tag % 64) != 0,
+            None => self.all.binary_search(&tag).is_ok(),
+        }
+    }
+}
+
+/// Where a group's entries stand.
+pub(super) struct Region {
+    pub(super) end: usize,
+    pub(super) entries: usize,
+}
+
+impl GroupShape {
+    /// The region of the group whose count field is in front of `start`, within `tags[..end]`; `known` as in [`Fields`].
+    pub(super) fn region(&self, tags: &[u32], start: usize, end: usize, known: &[u32]) -> Region {
+        let is_known = |tag| known.is_empty() || known.binary_search(&tag).is_ok();
+        let (mut at, mut entries, mut entry) = (start, 0, start);
+        while at < end {
+            let tag = tags[at];
+            if tag == self.delimiter {
+                entries += 1;
+                entry = at;
+            } else if entries == 0
+                || !self.members.contains(tag) && is_known(tag)
+                || self.ending.contains(&tag) && tags[entry..at].contains(&tag)
+            {
+                break;
+            }
+            at += 1;
+        }
+        Region { end: at, entries }
+    }
+}
