@@ -3,12 +3,15 @@
 //! A *body* is application header fields and body fields, never BeginString, BodyLength, MsgSeqNum, times or CheckSum, which
 //! belong to whoever sends it.
 
+use core::fmt;
+
 use crate::body_writer::BodyWriter;
 use crate::encode_error::EncodeError;
 use crate::msg_type::MsgType;
+use crate::redacted::RedactedBody;
 
 /// A finished body: what a sender needs to make a message of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Body<'b> {
     /// What kind of message.
     pub msg_type: MsgType,
@@ -16,6 +19,14 @@ pub struct Body<'b> {
     pub bytes: &'b [u8],
     /// The sum of `bytes` modulo 256.
     pub sum: u8,
+}
+
+impl fmt::Debug for Body<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = RedactedBody { bytes: self.bytes, msg_type: self.msg_type.as_bytes() };
+        let mut shown = f.debug_struct("Body");
+        shown.field("msg_type", &self.msg_type).field("bytes", &bytes).field("sum", &self.sum).finish()
+    }
 }
 
 /// Where typed writers put a body: a session, a slot of a queue, plain memory.
@@ -50,8 +61,13 @@ pub trait BodySink<'b> {
 }
 
 /// Plain memory as a sink: [`BodySink::send`] gives the writer back, finished.
-#[derive(Debug)]
 pub struct Memory<'b>(pub &'b mut [u8]);
+
+impl fmt::Debug for Memory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({} bytes)", self.0.len())
+    }
+}
 
 /// A body being written into plain memory.
 #[derive(Debug)]

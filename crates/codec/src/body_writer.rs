@@ -3,6 +3,7 @@
 //! Every value is suspect: an empty one, an SOH in one, a tag twice, a field of the session's make the body refused as a
 //! whole, so that no number is used for it.
 
+use core::fmt;
 use core::ops::Range;
 
 use crate::body::Body;
@@ -13,6 +14,7 @@ use crate::index::byte_sum;
 use crate::key::{Key, Owner};
 use crate::msg_type::MsgType;
 use crate::number::Tag;
+use crate::redacted::RedactedBody;
 use crate::types::{FromField, ToField};
 
 /// Writes fields into lent memory and remembers the first mistake.
@@ -24,7 +26,6 @@ use crate::types::{FromField, ToField};
 /// order.bytes(Key::new(11), b"ord1").bytes(Key::new(55), b"IBM").field(Key::new(38), &57u64);
 /// assert_eq!(order.finish().unwrap().bytes, b"11=ord1\x0155=IBM\x0138=57\x01");
 /// ```
-#[derive(Debug)]
 pub struct BodyWriter<'b> {
     memory: &'b mut [u8],
     /// Where the body begins; what stands before it is headroom.
@@ -38,6 +39,18 @@ pub struct BodyWriter<'b> {
     body_begun: bool,
     /// Where the last length field stands, with its SOH.
     length_field: (usize, usize),
+}
+
+impl fmt::Debug for BodyWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let written = RedactedBody { bytes: self.written(), msg_type: self.msg_type.as_bytes() };
+        let mut shown = f.debug_struct("BodyWriter");
+        shown
+            .field("msg_type", &self.msg_type)
+            .field("written", &written)
+            .field("error", &self.error)
+            .finish()
+    }
 }
 
 /// The stretch in which a tag may stand once: the message, or one entry of a group.

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::redacted::Redacted;
+
 /// Bytes of `10=ddd` and its SOH.
 pub(crate) const TRAILER_LEN: usize = 7;
 /// How a message starts.
@@ -10,10 +12,16 @@ pub(crate) const START: &[u8] = b"8=FIX";
 /// A complete message: begins `8=FIX…`, `9=`, and ends with `10=ddd` and SOH exactly where BodyLength (9) says.
 ///
 /// Made only by [`Framer`], so that what reads it need not look again. Its CheckSum is not verified yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Framed<'b> {
     pub(crate) bytes: &'b [u8],
     pub(crate) body_start: usize,
+}
+
+impl fmt::Debug for Framed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Redacted(self.bytes).fmt(f)
+    }
 }
 
 impl<'b> Framed<'b> {
@@ -55,7 +63,7 @@ impl<'b> Framed<'b> {
 }
 
 /// What stands at the beginning of the buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Frame<'b> {
     /// A complete message; the caller consumes as many bytes as it has.
     Message(Framed<'b>),
@@ -71,6 +79,20 @@ pub enum Frame<'b> {
         /// How many more bytes at least, never 0.
         at_least: usize,
     },
+}
+
+impl fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(framed) => f.debug_tuple("Message").field(framed).finish(),
+            Self::Garbled { bytes, error } => {
+                f.debug_struct("Garbled").field("bytes", &Redacted(bytes)).field("error", error).finish()
+            }
+            Self::Incomplete { at_least } => {
+                f.debug_struct("Incomplete").field("at_least", at_least).finish()
+            }
+        }
+    }
 }
 
 /// Why bytes are no message. The standard's reaction is the same for all: ignore them, warn, go on (test case 2d).

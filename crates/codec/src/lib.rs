@@ -43,6 +43,7 @@ mod look_up;
 mod message;
 mod msg_type;
 mod number;
+mod redacted;
 mod scan;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -65,6 +66,7 @@ pub use look_up::find_tag;
 pub use message::{Field, Message};
 pub use msg_type::{MsgType, is_admin};
 pub use number::{SeqNum, Tag};
+pub use redacted::Redacted;
 pub use tier::{Tier, TierError};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,

@@ -2,14 +2,18 @@
 //!
 //! It refuses nothing: what a field means and whether it may stand there is not decided here.
 
+use core::fmt;
+use core::ops::Range;
+
 use crate::field_error::{FieldError, FieldErrorKind};
 use crate::index::{Fault, Span};
 use crate::look_up::find_tag;
 use crate::number::Tag;
+use crate::redacted::{RedactedFields, is_secret, write_escaped, write_masked};
 use crate::types::FromField;
 
 /// One field of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Field<'m> {
     /// The tag; `None` when the bytes in front of `=` are no tag.
     pub tag: Option<Tag>,
@@ -17,13 +21,32 @@ pub struct Field<'m> {
     pub value: &'m [u8],
 }
 
+/// Shows the field as [`Redacted`](crate::Redacted) does. RawData (96) is masked in any message.
+impl fmt::Debug for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tag.map(Tag::number) {
+            Some(tag) if is_secret(tag, None) => return write_masked(f, tag),
+            Some(tag) => write!(f, "{tag}=")?,
+            None => {}
+        }
+        write_escaped(f, self.value)
+    }
+}
+
 /// A message whose length and sum are right, as a view over the bytes and their index. Copying it copies four references.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Message<'m> {
     bytes: &'m [u8],
     tags: &'m [u32],
     spans: &'m [Span],
     fault: Option<Fault>,
+}
+
+/// Shows the fields as [`Redacted`](crate::Redacted) does: `8=FIX.4.4|9=20|35=D|11=ord1|55=IBM|10=122|`.
+impl fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.redacted(0..self.len()), f)
+    }
 }
 
 impl<'m> Message<'m> {
@@ -119,6 +142,15 @@ impl<'m> Message<'m> {
     pub fn fields(&self) -> impl ExactSizeIterator<Item = Field<'m>> + use<'m> {
         let message = *self;
         (0..self.tags.len()).map(move |position| message.field(position))
+    }
+
+    /// Returns the fields at these positions as text, as `Debug` shows the whole message: SOH as `|`, secrets as `***`.
+    ///
+    /// # Panics
+    /// Writing the text panics if a position is not below [`Message::len`].
+    #[must_use]
+    pub fn redacted(&self, positions: Range<usize>) -> impl fmt::Display + fmt::Debug + use<'m> {
+        RedactedFields { message: *self, positions }
     }
 
     /// Position of the first field with this tag.

@@ -283,3 +283,17 @@ fn the_same_group_in_two_messages_is_two_groups_when_its_members_differ() {
         assert_eq!(leg.get(Tag::new(539)), None);
     });
 }
+
+#[test]
+fn a_view_is_shown_as_the_text_of_its_fields_without_secrets() {
+    text(b"D", "453=2|448=A|447=D|448=B|447=D|554=secret|58=x|", |message| {
+        let order = NewOrderSingle::read(message).unwrap();
+        let shown = format!("{order:?}");
+        assert!(shown.starts_with("NewOrderSingle(8=FIX.4.4|9="), "{shown}");
+        assert!(shown.contains("|453=2|448=A|447=D|448=B|447=D|554=***|58=x|10="), "{shown}");
+        let mut parties = order.party_ids().unwrap();
+        let first = parties.next().unwrap();
+        assert_eq!(format!("{first:?}"), "Parties(448=A|447=D|)");
+        assert_eq!(format!("{parties:?}"), "Group { left: 1, fields: 448=B|447=D| }");
+    });
+}

@@ -19,7 +19,7 @@ use core::fmt;
 
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{DataFields, Message};
+use fixbolt_codec::{DataFields, Message, Redacted};
 
 use crate::model::Dictionary;
 use plan::Plan;
@@ -89,12 +89,21 @@ impl Violation<'_> {
 }
 
 /// The field a violation is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RefTag<'m> {
     /// A tag number.
     Number(u32),
     /// The bytes that stand where a tag should, as sent: `0`, `-1`, a whole field without `=`, or nothing.
     AsSent(&'m [u8]),
+}
+
+impl std::fmt::Debug for RefTag<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RefTag::Number(tag) => f.debug_tuple("Number").field(tag).finish(),
+            RefTag::AsSent(bytes) => f.debug_tuple("AsSent").field(&Redacted(bytes)).finish(),
+        }
+    }
 }
 
 impl std::fmt::Display for RefTag<'_> {

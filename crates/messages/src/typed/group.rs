@@ -3,6 +3,7 @@
 //! Groups are bounded by the dictionary: an entry begins with the group's first field and holds the group's members and what the
 //! version does not know at all.
 
+use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -12,7 +13,6 @@ use fixbolt_codec::{Message, find_tag};
 use super::view::{Entry, Fields};
 
 /// The entries of a repeating group, as many as its count field says.
-#[derive(Debug)]
 pub struct Group<'m, E> {
     message: Message<'m>,
     known: &'static [u32],
@@ -20,6 +20,14 @@ pub struct Group<'m, E> {
     end: usize,
     left: usize,
     entry: PhantomData<fn() -> E>,
+}
+
+/// Shows how many entries are left, and their fields as [`Redacted`](fixbolt_codec::Redacted) does.
+impl<E> fmt::Debug for Group<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.message.redacted(self.start..self.end);
+        f.debug_struct("Group").field("left", &self.left).field("fields", &fields).finish()
+    }
 }
 
 impl<'m, E> Group<'m, E> {

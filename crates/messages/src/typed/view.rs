@@ -5,13 +5,14 @@
 //! whatever a peer announces.
 
 use core::cell::Cell;
+use core::fmt;
 
 use fixbolt_codec::{FieldError, FieldErrorKind, FromField, Message, MsgType, Tag, WrongMsgType, find_tag};
 
 use super::group::{Group, GroupShape};
 
 /// The fields of a message, or of one entry of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Fields<'m> {
     message: Message<'m>,
     /// All tags of the version, ascending: any of them that is no member of a group ends the group. Empty: every tag does.
@@ -22,6 +23,13 @@ pub struct Fields<'m> {
     next: Cell<usize>,
     /// The last tag that was looked for and not found; 0 if there is none.
     missing: Cell<u32>,
+}
+
+/// Shows the fields as [`Redacted`](fixbolt_codec::Redacted) does.
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.redacted(self.start..self.end).fmt(f)
+    }
 }
 
 /// What has getters: a message, its header, its trailer, an entry of a group.
