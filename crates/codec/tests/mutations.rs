@@ -2,6 +2,7 @@
 
 mod support;
 
+use fastrand::Rng;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::messages::{own, raw_streams, recorded, seal, seal_bytes};
 use support::{Event, drive, oracle};
@@ -90,10 +91,10 @@ fn a_million_random_mutations_are_framed_and_indexed_as_the_oracle_says() {
             let (corpus, sentinels, counts) = (&corpus, &sentinels, &counts);
             scope.spawn(move || {
                 for number in (thread..MUTATIONS).step_by(threads as usize) {
-                    let mut random = Random(SEED ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                    let mut random = Rng::with_seed(SEED ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
                     let mut stream = mutated(corpus, &mut random);
                     stream.extend_from_slice(sentinels);
-                    let piece = if random.below(8) == 0 { 1 + random.below(40) } else { stream.len() };
+                    let piece = if random.usize(..8) == 0 { 1 + random.usize(..40) } else { stream.len() };
                     agree(&stream, piece, &format!("mutation {number}"));
                     for event in oracle::events(&stream, MAX_MESSAGE_SIZE) {
                         counts[kind(&event)].fetch_add(1, Ordering::Relaxed);
@@ -122,30 +123,30 @@ fn kind(event: &Event) -> usize {
 }
 
 /// One to three messages, at least one of them changed: before its length and sum were put on, or after, or both.
-fn mutated(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+fn mutated(corpus: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
     let mut stream = Vec::new();
-    for _ in 0..1 + random.below(3) {
-        let message = random.pick(corpus);
-        if random.below(3) == 0 {
+    for _ in 0..1 + random.usize(..3) {
+        let message = &corpus[random.usize(..corpus.len())];
+        if random.usize(..3) == 0 {
             stream.extend_from_slice(message);
             continue;
         }
         let mut parts = message.splitn(3, |byte| *byte == 1);
         let (Some(begin), Some(_), Some(rest)) = (parts.next(), parts.next(), parts.next()) else { continue };
         let mut fields = rest[..rest.len().saturating_sub(7)].to_vec();
-        for _ in 0..1 + random.below(2) {
+        for _ in 0..1 + random.usize(..2) {
             mutate(&mut fields, corpus, random);
         }
         stream.extend(seal_bytes(begin.strip_prefix(b"8=").unwrap_or(begin), &fields));
     }
-    if stream.is_empty() || random.below(2) == 0 {
+    if stream.is_empty() || random.usize(..2) == 0 {
         mutate(&mut stream, corpus, random);
     }
     stream
 }
 
 /// One change of the kinds that broken, old or hostile senders make.
-fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
+fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Rng) {
     const BYTES: &[u8] = b"\x01\x01\x01===0123456789\0\xFF8.-F";
     const PIECES: &[&[u8]] = &[
         b"8=FIX",
@@ -174,54 +175,33 @@ fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
         b"00000",
     ];
     let length = bytes.len();
-    let at = random.below(length + 1);
-    let range = at..length.min(at + 1 + random.below(12));
-    match random.below(11) {
-        0 if at < length => bytes[at] ^= 1 << random.below(8),
-        1 | 2 if at < length => bytes[at] = *random.pick(BYTES),
-        3 => bytes.insert(at, *random.pick(BYTES)),
+    let at = random.usize(..length + 1);
+    let range = at..length.min(at + 1 + random.usize(..12));
+    match random.usize(..11) {
+        0 if at < length => bytes[at] ^= 1 << random.usize(..8),
+        1 | 2 if at < length => bytes[at] = BYTES[random.usize(..BYTES.len())],
+        3 => bytes.insert(at, BYTES[random.usize(..BYTES.len())]),
         4 => drop(bytes.drain(range)),
         5 => bytes.truncate(at),
         6 => {
             let again = bytes[range].to_vec();
-            let to = random.below(length + 1);
+            let to = random.usize(..length + 1);
             drop(bytes.splice(to..to, again));
         }
-        7 | 8 => drop(bytes.splice(at..at, random.pick(PIECES).iter().copied())),
+        7 | 8 => drop(bytes.splice(at..at, PIECES[random.usize(..PIECES.len())].iter().copied())),
         9 => {
-            let other = random.pick(corpus);
-            let from = random.below(other.len());
-            let to = other.len().min(from + 1 + random.below(60));
+            let other = &corpus[random.usize(..corpus.len())];
+            let from = random.usize(..other.len());
+            let to = other.len().min(from + 1 + random.usize(..60));
             drop(bytes.splice(range, other[from..to].iter().copied()));
         }
         // A data length that grows or shrinks, up to and over the message's end.
         _ => {
             if let Some(found) = bytes.windows(4).position(|window| window == b"\x0195=") {
                 let end = found + 4 + bytes[found + 4..].iter().position(|byte| *byte == 1).unwrap_or(0);
-                let length = random.below(bytes.len() - found + 10).to_string();
+                let length = random.usize(..bytes.len() - found + 10).to_string();
                 drop(bytes.splice(found + 4..end, length.into_bytes()));
             }
         }
-    }
-}
-
-/// splitmix64: the same numbers everywhere and always.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {
-        &from[self.below(from.len())]
     }
 }

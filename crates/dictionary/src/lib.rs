@@ -38,7 +38,6 @@ mod quickfix_xml_writer;
 mod read;
 #[cfg(feature = "sample-messages")]
 pub mod sample;
-mod sha256;
 mod shipped;
 mod transport;
 mod validate;

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use fixbolt_codec::{DataFields, Version};
+use sha2::{Digest, Sha256};
 
 use crate::data_type::{DataType, UnionType};
 use crate::names;
@@ -72,6 +73,13 @@ pub struct Source {
     pub sha256: String,
     /// Licence under which the source's facts are used.
     pub licence: String,
+}
+
+impl Source {
+    /// The SHA-256 of a source text, as `sha256sum` prints it.
+    pub(crate) fn hash_of(text: &str) -> String {
+        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// A field: its tag, its name and what its values are.

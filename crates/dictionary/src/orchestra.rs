@@ -17,7 +17,6 @@ use crate::model::{
 use crate::options::ReadOptions;
 use crate::pedigree::{Pedigree, Reference};
 use crate::read::{Findings, ReadError, Warning};
-use crate::sha256::sha256_hex;
 use crate::xml;
 
 impl Dictionary {
@@ -60,7 +59,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
         ..
     } = reader;
     let Some(mut draft) = draft else { return Err(found.errors) };
-    draft.source.sha256 = sha256_hex(text.as_bytes());
+    draft.source.sha256 = Source::hash_of(text);
     if let Some(name) = &options.as_of {
         draft.version = DictionaryVersion::named(name);
         let kept = draft.prune();

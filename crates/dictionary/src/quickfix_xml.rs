@@ -18,7 +18,6 @@ use crate::model::{
 };
 use crate::options::ReadOptions;
 use crate::read::{Findings, ReadError, Warning};
-use crate::sha256::sha256_hex;
 use crate::xml;
 
 mod overlay;
@@ -115,7 +114,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         text: &str,
     ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         let Some(mut draft) = draft else { return Err(self.found.errors) };
-        draft.source.sha256 = sha256_hex(text.as_bytes());
+        draft.source.sha256 = Source::hash_of(text);
         let node_of = |place: Definition| match place {
             Definition::Field(at) => self.field_nodes[at],
             Definition::CodeSet(at) => self.code_set_nodes[at],

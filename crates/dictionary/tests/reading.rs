@@ -26,6 +26,13 @@ fn read(text: &str) -> Dictionary {
 }
 
 #[test]
+fn a_dictionary_names_the_hash_of_its_source() {
+    // As sha256sum prints it.
+    let hash = "bde8b9a9290e9b98960d045f3184d0607373e0edf896edbc144b5d15e3f00611";
+    assert_eq!(read(&quickfix(FIX44, "", "", "")).source().sha256, hash);
+}
+
+#[test]
 fn data_fields_get_their_length_field_from_the_standard_or_by_name() {
     let fields = "<field number='93' name='SignatureLength' type='INT'/><field number='89' name='Signature' type='DATA'/>\
          <field number='212' name='XmlDataLen' type='INT'/><field number='213' name='XmlData' type='XMLDATA'/>\
