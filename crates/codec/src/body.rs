@@ -1,7 +1,7 @@
-//! A finished body, and where writers put one.
+//! A finished body, and the sinks that writers put one into.
 //!
-//! A *body* is application header fields and body fields, never BeginString, BodyLength, MsgSeqNum, times or CheckSum, which
-//! belong to whoever sends it.
+//! A *body* consists of application header fields and body fields. BeginString, BodyLength,
+//! MsgSeqNum, times and CheckSum are never part of it; the sender adds them.
 
 use core::fmt;
 
@@ -10,14 +10,14 @@ use crate::encode_error::EncodeError;
 use crate::msg_type::MsgType;
 use crate::redacted::RedactedBody;
 
-/// A finished body: what a sender needs to make a message of it.
+/// A finished body: what a sender needs to build a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Body<'b> {
-    /// What kind of message.
+    /// The message's type.
     pub msg_type: MsgType,
-    /// Application header fields, then body fields, each with its SOH.
+    /// Application header fields, then body fields, each followed by SOH.
     pub bytes: &'b [u8],
-    /// The sum of `bytes` modulo 256.
+    /// The sum of `bytes`, modulo 256.
     pub sum: u8,
 }
 
@@ -29,38 +29,39 @@ impl fmt::Debug for Body<'_> {
     }
 }
 
-/// Where typed writers put a body: a session, a slot of a queue, plain memory.
+/// A place to write a message into: a session, a slot of a queue, plain memory.
 #[diagnostic::on_unimplemented(
     message = "no message can be written into `{Self}`",
-    label = "this takes no message",
+    label = "messages cannot be written into this",
     note = "a message is written into a session (`turn.reply()`), a sender of another thread (`&mut sender`) or plain memory (`Memory(&mut bytes)`)"
 )]
 pub trait NewBody<'b> {
-    /// The draft that the sink hands out.
+    /// The draft that this sink returns.
     type Draft: BodySink<'b>;
 
-    /// Begins a body. A draft that is dropped without [`BodySink::send`] leaves no trace.
+    /// Begins a body. A draft that is dropped without [`BodySink::send`] has no effect.
     fn draft(self, msg_type: MsgType) -> Self::Draft;
 }
 
 /// A body being written.
 pub trait BodySink<'b> {
-    /// What sending gives: a number, a ticket, the bytes.
+    /// What sending returns: a sequence number, a ticket, the bytes.
     type Receipt;
-    /// Why it was not sent.
+    /// Why the message was not sent.
     type Error: From<EncodeError>;
 
-    /// Where fields are written.
+    /// Returns the writer for the body's fields.
     fn writer(&mut self) -> &mut BodyWriter<'b>;
 
-    /// Hands the body over.
+    /// Hands the body over to the sink.
     ///
     /// # Errors
-    /// The sink's own, and whatever [`BodyWriter::error`] holds: then nothing was sent and no number used.
+    /// Returns the sink's own error, or the one that [`BodyWriter::error`] holds. In both cases
+    /// nothing was sent and no sequence number was used.
     fn send(self) -> Result<Self::Receipt, Self::Error>;
 }
 
-/// Plain memory as a sink: [`BodySink::send`] gives the writer back, finished.
+/// Plain memory as a sink: [`BodySink::send`] returns the finished [`Body`].
 pub struct Memory<'b>(pub &'b mut [u8]);
 
 impl fmt::Debug for Memory<'_> {

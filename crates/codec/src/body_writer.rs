@@ -1,7 +1,7 @@
-//! Writing a body: fields behind one another in memory that somebody lends.
+//! Writing a body, field by field, into borrowed memory.
 //!
-//! Every value is suspect: an empty one, an SOH in one, a tag twice, a field of the session's make the body refused as a
-//! whole, so that no number is used for it.
+//! Every value is checked. An empty value, a value with SOH, a repeated tag or a field that belongs
+//! to the session makes the whole body invalid, so that no sequence number is used for it.
 
 use core::fmt;
 use core::ops::Range;
@@ -17,7 +17,7 @@ use crate::number::Tag;
 use crate::redacted::RedactedBody;
 use crate::types::{FromField, ToField};
 
-/// Writes fields into lent memory and remembers the first mistake.
+/// Writes fields into borrowed memory and remembers the first mistake.
 ///
 /// ```
 /// use fixbolt_codec::{BodyWriter, Key, MsgType};
@@ -28,7 +28,7 @@ use crate::types::{FromField, ToField};
 /// ```
 pub struct BodyWriter<'b> {
     memory: &'b mut [u8],
-    /// Where the body begins; what stands before it is headroom.
+    /// Where the body begins. The bytes before it are reserved for the header.
     start: usize,
     at: usize,
     /// Where the body must end at the latest.
@@ -37,7 +37,7 @@ pub struct BodyWriter<'b> {
     error: Option<EncodeError>,
     scope: Scope,
     body_begun: bool,
-    /// Where the last length field stands, with its SOH.
+    /// Position of the last length field, including its SOH.
     length_field: (usize, usize),
 }
 
@@ -53,15 +53,16 @@ impl fmt::Debug for BodyWriter<'_> {
     }
 }
 
-/// The stretch in which a tag may stand once: the message, or one entry of a group.
+/// A region in which a tag may occur once: the message, or one entry of a group.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     start: usize,
-    /// One bit for each tag modulo 512: no bit, never written; a bit, look.
+    /// One bit for each tag modulo 512. A clear bit: the tag was not written. A set bit: look for
+    /// it.
     seen: [u64; 8],
 }
 
-/// An open group: gives the outer scope back when the group ends.
+/// An open group; it restores the outer scope when the group ends.
 #[derive(Debug)]
 #[must_use = "a group is closed with `end_group`"]
 pub struct OpenGroup {
@@ -72,7 +73,7 @@ pub struct OpenGroup {
 }
 
 impl<'b> BodyWriter<'b> {
-    /// A writer over `memory`, at its beginning.
+    /// Creates a writer at the beginning of `memory`.
     #[must_use]
     #[inline]
     pub const fn new(msg_type: MsgType, memory: &'b mut [u8]) -> Self {
@@ -80,11 +81,11 @@ impl<'b> BodyWriter<'b> {
         Self::within(msg_type, memory, 0, limit)
     }
 
-    /// A writer over the part of `memory` from `start` to `limit`. What lies around it is for header and CheckSum:
-    /// [`BodyWriter::into_memory`] gives all of it back.
+    /// Creates a writer over the part of `memory` from `start` to `limit`. The bytes around it are
+    /// reserved for the header and CheckSum; [`BodyWriter::into_memory`] returns all of them.
     ///
     /// # Panics
-    /// When `start` is behind `limit`, or `limit` behind the end.
+    /// Panics if `start` is greater than `limit`, or `limit` greater than the length of `memory`.
     #[must_use]
     #[inline]
     pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
@@ -103,31 +104,31 @@ impl<'b> BodyWriter<'b> {
         }
     }
 
-    /// The lent memory, and where the body stands in it.
+    /// Returns the borrowed memory and the position of the body in it.
     #[must_use]
     pub fn into_memory(self) -> (&'b mut [u8], Range<usize>) {
         (self.memory, self.start..self.at)
     }
 
-    /// MsgType (35) of the message being written.
+    /// Returns MsgType (35) of the message being written.
     #[must_use]
     pub const fn msg_type(&self) -> MsgType {
         self.msg_type
     }
 
-    /// The first mistake.
+    /// Returns the first mistake, if there is one.
     #[must_use]
     pub const fn error(&self) -> Option<EncodeError> {
         self.error
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written so far.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.memory[self.start..self.at]
     }
 
-    /// Remembers a mistake; the first one counts.
+    /// Records a mistake. Only the first one is kept.
     pub fn refuse(&mut self, tag: Tag, kind: EncodeErrorKind) {
         if self.error.is_none() {
             self.error = Some(EncodeError { tag, kind });
@@ -142,7 +143,8 @@ impl<'b> BodyWriter<'b> {
             self.refuse(key.tag, EncodeErrorKind::Empty);
         } else if self.admit(key) {
             if !self.place(key, value) {
-                // What was written can be read as other fields than it is: it goes, for writing may go on behind a mistake.
+                // A value with SOH reads as other fields, so it is removed: the caller may go on
+                // writing.
                 self.at = before;
                 self.refuse(key.tag, EncodeErrorKind::Soh);
             } else if key.paired {
@@ -173,7 +175,8 @@ impl<'b> BodyWriter<'b> {
         self
     }
 
-    /// Close to the end the value may still fit although its largest would not: it is written aside first.
+    /// Near the end the value may still fit although the longest value of its type would not, so it
+    /// is written to a buffer first.
     #[cold]
     fn field_near_the_end<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
         let mut aside = [0; 128];
@@ -190,7 +193,7 @@ impl<'b> BodyWriter<'b> {
         self
     }
 
-    /// Writes a length field and its data field. The value may hold SOH.
+    /// Writes a length field and its data field. The value may contain SOH.
     #[inline]
     pub fn data(&mut self, length: Key, data: Key, value: &[u8]) -> &mut Self {
         if value.is_empty() {
@@ -206,7 +209,7 @@ impl<'b> BodyWriter<'b> {
 
     /// Begins a repeating group of `count` entries; each begins with [`BodyWriter::entry`].
     ///
-    /// With no entries nothing is written: the standard's senders never write `NoXXX=0`.
+    /// Nothing is written if there are no entries: senders do not write `NoXXX=0`.
     #[inline]
     pub fn group(&mut self, count: Key, entries: usize) -> OpenGroup {
         if entries > 0 {
@@ -231,8 +234,8 @@ impl<'b> BodyWriter<'b> {
         self.scope = group.outer;
     }
 
-    /// Copies fields that stand in another message as they are. The caller vouches for them: only session fields and room
-    /// are checked.
+    /// Copies a field of another message unchanged. Only session fields, empty values and missing
+    /// space are refused; the caller is responsible for the rest.
     pub fn copied(&mut self, key: Key, value: &[u8]) -> &mut Self {
         if key.owner == Owner::Session {
             self.refuse(key.tag, EncodeErrorKind::SessionField);
@@ -245,8 +248,8 @@ impl<'b> BodyWriter<'b> {
         self
     }
 
-    /// Copies the fields of a finished body behind what is written. The caller vouches for them, as for
-    /// [`BodyWriter::copied`]: only room is checked.
+    /// Appends the fields of a finished body. Only missing space is refused, as for
+    /// [`BodyWriter::copied`].
     pub fn body(&mut self, body: &Body<'_>) -> &mut Self {
         let end = self.at + body.bytes.len();
         if end > self.limit {
@@ -259,10 +262,10 @@ impl<'b> BodyWriter<'b> {
         self
     }
 
-    /// The finished body.
+    /// Returns the finished body.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Returns the first mistake.
     pub fn finish(&self) -> Result<Body<'_>, EncodeError> {
         match self.error {
             Some(error) => Err(error),
@@ -273,7 +276,7 @@ impl<'b> BodyWriter<'b> {
         }
     }
 
-    /// The finished body, as long as the lent memory.
+    /// Returns the finished body with the lifetime of the borrowed memory.
     #[inline]
     pub(crate) fn into_body(self) -> Result<Body<'b>, EncodeError> {
         if let Some(error) = self.error {
@@ -284,7 +287,7 @@ impl<'b> BodyWriter<'b> {
         Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
     }
 
-    /// Whether the field may stand here; notes it as seen.
+    /// Returns whether the field may be written here, and records it as seen.
     #[inline]
     fn admit(&mut self, key: Key) -> bool {
         match key.owner {
@@ -309,12 +312,13 @@ impl<'b> BodyWriter<'b> {
         true
     }
 
-    /// Writes the field; gives whether its value is free of SOH (data fields and copied ones may have it).
+    /// Writes the field and returns whether its value is free of SOH, which only data fields and
+    /// copied fields may contain.
     #[inline]
     fn place(&mut self, key: Key, value: &[u8]) -> bool {
         let value_at = self.at + usize::from(key.len);
         let end = value_at + value.len();
-        // The key is stored with its unused bytes, which the value overwrites: one store of a constant size.
+        // The whole key is stored, a store of constant size; the value overwrites its unused bytes.
         if end.max(self.at + key.text.len()) >= self.limit {
             return self.place_near_the_end(key, value);
         }
@@ -340,11 +344,12 @@ impl<'b> BodyWriter<'b> {
         clean
     }
 
-    /// Remembers a length field; compares a data field, written from `before` on, with its own.
+    /// Records a length field, or compares a data field, which was written from `before` on, with
+    /// its length field.
     #[cold]
     fn pair(&mut self, key: Key, before: usize) {
         if self.at == before {
-            return; // There was no room.
+            return; // It did not fit.
         }
         let Some(length_tag) = DataFields::STANDARD.length_tag(key.tag.number()) else {
             self.length_field = (before, self.at);
@@ -362,7 +367,7 @@ impl<'b> BodyWriter<'b> {
             .map(|(_, value)| u64::from_field(&value[1..]));
         let right = match announced {
             Some(announced) => announced == Ok(length as u64),
-            // Alone it ends at the next SOH, for everybody.
+            // Without a length field every reader ends the value at the next SOH.
             None => !self.stands_in_scope(length_tag),
         };
         if !right {
@@ -370,7 +375,7 @@ impl<'b> BodyWriter<'b> {
         }
     }
 
-    /// Reads back what this scope holds; only when two tags share a bit.
+    /// Reads the fields of this scope back. Needed only if two tags share a bit.
     fn stands_in_scope(&self, tag: u32) -> bool {
         let bytes = &self.memory[self.scope.start..self.at];
         let mut at = 0;
@@ -397,7 +402,7 @@ impl<'b> BodyWriter<'b> {
     }
 }
 
-/// The number that digits give; whatever stands there, it is some number and no panic.
+/// Returns the number that these digits form. Other bytes yield some number and never a panic.
 fn number(digits: &[u8]) -> usize {
     digits.iter().fold(0, |n: usize, d| n.wrapping_mul(10).wrapping_add(usize::from(d.wrapping_sub(b'0'))))
 }

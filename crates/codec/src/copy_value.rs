@@ -1,7 +1,8 @@
-//! Copying a value and looking for SOH in it, in one pass.
+//! Copying a value and searching it for SOH in one pass.
 
-/// Copies a value and gives whether it is free of SOH, in words whose sizes are known: a call for a handful of bytes costs
-/// more than the bytes. The last word overlaps the one before.
+/// Copies a value and returns whether it is free of SOH. It works in words of known sizes, as a
+/// call to `memcpy` for a few bytes costs more than the bytes. The last word overlaps the one
+/// before it.
 #[inline]
 pub(crate) fn copy_value(to: &mut [u8], from: &[u8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;

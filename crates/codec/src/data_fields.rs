@@ -1,17 +1,21 @@
-//! Which fields carry raw bytes, and which field in front of each tells its length.
+//! Which fields carry raw bytes, and which field before each one has its length.
 //!
-//! The pairs are facts of the standard (FIX Latest, EP269 and the versions before); 12 of them are not neighbours in number.
+//! The pairs are facts of the standard (FIX Latest, EP269 and the versions before). In 12 of them
+//! the two tags are not consecutive.
 
-/// Pairs of length field and data field that an [`Index`](crate::Index) honours: those of the standard, or a dialect's own.
+/// Pairs of a length field and a data field that an [`Index`](crate::Index) knows: those of the
+/// standard, or of a dialect.
 #[derive(Clone, Debug)]
 pub struct DataFields {
-    /// (tag of the length field, tag of the data field), ascending; the first `count` are meant.
+    /// (tag of the length field, tag of the data field), ascending; only the first `count` are in
+    /// use.
     pairs: [(u32, u32); DataFields::CAPACITY],
     count: usize,
-    /// One bit a tag: of the first 512 for tags below 512, of the others for all other tags modulo 512. Where it is not set, the
-    /// tag is no length field: the common answer needs no search. Few, so that they fit into vector registers.
+    /// One bit per tag: the first 512 bits for tags below 512, the others for all other tags modulo
+    /// 512. A clear bit means that the tag is not a length field, so that the common case needs no
+    /// search. Few enough to fit into vector registers.
     hints: [u32; HINTS],
-    /// The same by another rule, which leaves few tags that are no length field.
+    /// The same with another hash, which excludes most tags that are not length fields.
     second_hints: [u32; HINTS],
 }
 
@@ -21,13 +25,14 @@ impl DataFields {
     /// The pairs of all standard versions.
     pub const STANDARD: &'static DataFields = &STANDARD;
 
-    /// Largest number of pairs; all versions of the standard together have 83.
+    /// The largest number of pairs. All versions of the standard together have 83.
     pub const CAPACITY: usize = 256;
 
-    /// Pairs of (length tag, data tag).
+    /// Creates a set of pairs (length tag, data tag).
     ///
     /// # Panics
-    /// When the length tags are not ascending, or there are more than [`DataFields::CAPACITY`].
+    /// Panics if the length tags are not ascending, or if there are more than
+    /// [`DataFields::CAPACITY`].
     #[must_use]
     pub const fn new(pairs: &[(u32, u32)]) -> Self {
         assert!(pairs.len() <= Self::CAPACITY, "too many data fields");
@@ -35,7 +40,7 @@ impl DataFields {
         let (mut hints, mut second_hints) = ([0; HINTS], [0; HINTS]);
         let mut n = 0;
         while n < pairs.len() {
-            assert!(n == 0 || pairs[n - 1].0 < pairs[n].0, "length tags ascend");
+            assert!(n == 0 || pairs[n - 1].0 < pairs[n].0, "length tags must be ascending");
             let (word, bit) = hint(pairs[n].0);
             hints[word] |= 1 << bit;
             let (word, bit) = second_hint(pairs[n].0);
@@ -46,7 +51,8 @@ impl DataFields {
         Self { pairs: all, count: pairs.len(), hints, second_hints }
     }
 
-    /// The data field that the length field `tag` announces; `None` when `tag` is no length field.
+    /// Returns the data field that follows the length field `tag`, or `None` if `tag` is not a
+    /// length field.
     #[must_use]
     #[inline]
     pub fn data_tag(&self, tag: u32) -> Option<u32> {
@@ -65,7 +71,7 @@ impl DataFields {
         pairs.binary_search_by_key(&tag, |pair| pair.0).ok().map(|n| pairs[n].1)
     }
 
-    /// The length field that announces the data field `tag`; `None` when `tag` is no data field.
+    /// Returns the length field of the data field `tag`, or `None` if `tag` is not a data field.
     #[must_use]
     pub fn length_tag(&self, tag: u32) -> Option<u32> {
         self.pairs().iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
@@ -75,23 +81,23 @@ impl DataFields {
         &self.hints
     }
 
-    /// All pairs, ascending by length tag.
+    /// Returns all pairs, ascending by length tag.
     #[must_use]
     pub fn pairs(&self) -> &[(u32, u32)] {
         &self.pairs[..self.count]
     }
 }
 
-/// Numbers that hold the hints.
+/// Number of words that hold the hints.
 pub(crate) const HINTS: usize = 32;
 
-/// Which bit of which number stands for a tag.
+/// Returns the word and the bit for a tag.
 const fn hint(tag: u32) -> (usize, u32) {
     let part = if tag < 512 { 0 } else { 16 };
     (part + tag as usize / 32 % 16, tag % 32)
 }
 
-/// The highest bits of a product: neighbours are far apart.
+/// Takes the highest bits of a product, so that consecutive tags are far apart.
 const fn second_hint(tag: u32) -> (usize, u32) {
     let product = tag.wrapping_mul(0x9E37_79B1);
     ((product >> 27) as usize, product >> 22 & 31)
@@ -114,8 +120,8 @@ const STANDARD_PAIRS: &[(u32, u32)] = &[
     (43111, 42982),
 ];
 
-/// Whether a tag is the length field or the data field of one of the standard's pairs. Cheap enough for every key that a
-/// constant holds.
+/// Returns whether a tag is the length field or the data field of a standard pair. Cheap enough to
+/// be evaluated for every constant key.
 pub(crate) const fn is_paired(tag: u32) -> bool {
     if tag < 2048 {
         return PAIRED_LOW[(tag / 64) as usize] & (1 << (tag % 64)) != 0;
@@ -150,7 +156,7 @@ const PAIRED: [u32; 2 * STANDARD_PAIRS.len()] = {
     tags
 };
 
-/// One bit for each of them below 2048.
+/// One bit for each of these tags below 2048.
 const PAIRED_LOW: [u64; 32] = {
     let mut low = [0; 32];
     let mut n = 0;
@@ -184,6 +190,6 @@ mod tests {
         }
     }
 
-    /// 12 with other numbers apart.
+    /// Pairs of tags that are not consecutive.
     const NOT_NEIGHBOURS: usize = 12;
 }

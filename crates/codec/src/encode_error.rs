@@ -1,4 +1,4 @@
-//! Why a body is refused: the field at fault and what is wrong with it.
+//! Why a body is refused: the field and what is wrong with it.
 
 use core::fmt;
 
@@ -7,34 +7,35 @@ use crate::number::Tag;
 /// Why a body was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EncodeError {
-    /// The field at fault.
+    /// The field.
     pub tag: Tag,
     /// What is wrong with it.
     pub kind: EncodeErrorKind,
 }
 
-/// What is wrong with a field that was to be written.
+/// What is wrong with a field that is being written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EncodeErrorKind {
-    /// The value has no bytes; the standard knows no empty value.
+    /// The value is empty; FIX has no empty values.
     Empty,
-    /// The value holds SOH: it would forge a field.
+    /// The value contains SOH and would be read as two fields.
     Soh,
-    /// The tag stands in the message already.
+    /// The tag is in the message already.
     Duplicate,
-    /// A member of a repeating group outside the group's order, or a group whose entries are not as many as announced.
+    /// A member of a repeating group is out of order, or the group has a different number of
+    /// entries than announced.
     GroupOrder,
-    /// The field belongs to the session: 8 9 10 34 35 43 49 52 56 122.
+    /// The field is written by the session: 8 9 10 34 35 43 49 52 56 122.
     SessionField,
-    /// A header field behind a body field.
+    /// A header field after a body field.
     HeaderAfterBody,
-    /// A repeating group that the message or entry must have, without entries.
+    /// A repeating group that the message or entry requires has no entries.
     Missing,
-    /// A data field of another length than its length field says, or with that field elsewhere than right in front of it:
-    /// the counterparty could not tell where it ends.
+    /// A data field differs in length from its length field, or the length field is not directly
+    /// before it: the counterparty could not tell where the data ends.
     DataLength,
-    /// The lent memory is full: the message is larger than the sink takes.
+    /// The memory is full: the message is larger than the sink accepts.
     NoRoom,
 }
 
@@ -42,14 +43,14 @@ impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.kind {
             EncodeErrorKind::Empty => "has an empty value",
-            EncodeErrorKind::Soh => "has SOH in its value",
-            EncodeErrorKind::Duplicate => "stands in the message twice",
-            EncodeErrorKind::GroupOrder => "is out of its repeating group's order",
-            EncodeErrorKind::SessionField => "is the session's to write",
-            EncodeErrorKind::HeaderAfterBody => "belongs in front of the body",
-            EncodeErrorKind::Missing => "is required and was not written",
-            EncodeErrorKind::DataLength => "does not have the length that is announced",
-            EncodeErrorKind::NoRoom => "does not fit: the message is too large",
+            EncodeErrorKind::Soh => "contains SOH",
+            EncodeErrorKind::Duplicate => "is in the message twice",
+            EncodeErrorKind::GroupOrder => "breaks the order or the number of entries of its repeating group",
+            EncodeErrorKind::SessionField => "can only be written by the session",
+            EncodeErrorKind::HeaderAfterBody => "is a header field and must be written before the body",
+            EncodeErrorKind::Missing => "is required and missing",
+            EncodeErrorKind::DataLength => "does not have the length that its length field says",
+            EncodeErrorKind::NoRoom => "does not fit, the message is too large",
         };
         write!(f, "field {} {why}", self.tag)
     }

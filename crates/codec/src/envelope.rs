@@ -1,7 +1,8 @@
-//! What the sender puts around a body: BeginString, BodyLength, MsgType, CompIDs, MsgSeqNum, times and CheckSum.
+//! What a sender adds to a body: BeginString, BodyLength, MsgType, CompIDs, MsgSeqNum, times and
+//! CheckSum.
 //!
-//! The header is written right-aligned in front of the body, so that BodyLength has exactly its digits and the body stays
-//! where its writer put it.
+//! The header is written right-aligned before the body, so that BodyLength has no padding and the
+//! body is not moved.
 
 use core::fmt;
 use core::ops::Range;
@@ -12,13 +13,13 @@ use crate::index::byte_sum;
 use crate::msg_type::MsgType;
 use crate::number::SeqNum;
 
-/// Most bytes of BeginString (8) in an envelope.
+/// Maximum length of BeginString (8) in an envelope.
 pub const BEGIN_STRING_LEN: usize = 12;
-/// Most bytes of a CompID in an envelope.
+/// Maximum length of a CompID in an envelope.
 pub const COMP_ID_LEN: usize = 64;
 const COMP_IDS_LEN: usize = 2 * (3 + COMP_ID_LEN + 1);
 
-/// The constant part of every message that one session sends.
+/// The constant part of all messages that a session sends.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// `8=FIX.4.4 SOH 9=`
@@ -27,27 +28,27 @@ pub struct Envelope {
     comp_ids: Text<COMP_IDS_LEN>,
 }
 
-/// What differs from message to message.
+/// What differs between messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
     /// MsgSeqNum (34).
     pub seq: SeqNum,
     /// SendingTime (52), as text.
     pub sending_time: &'a [u8],
-    /// OrigSendingTime (122) of a message sent again: adds `43=Y` and `122`.
+    /// OrigSendingTime (122) of a resent message: adds `43=Y` and `122`.
     pub original: Option<&'a [u8]>,
 }
 
-/// Why a body could not be put into its envelope.
+/// There is not enough space for the header before the body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoHeadroom {
-    /// Bytes that the header needs in front of the body.
+    /// Number of bytes that the header needs before the body.
     pub needed: usize,
 }
 
 impl fmt::Display for NoHeadroom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the header needs {} bytes in front of the body", self.needed)
+        write!(f, "the header needs {} bytes before the body", self.needed)
     }
 }
 
@@ -63,7 +64,7 @@ struct Text<const N: usize> {
 impl<const N: usize> Text<N> {
     const EMPTY: Self = Self { bytes: [0; N], len: 0, sum: 0 };
 
-    /// Appends; what does not fit is cut, so callers check lengths first.
+    /// Appends the bytes. What does not fit is cut off, so callers check the length first.
     fn push(&mut self, bytes: &[u8]) {
         let n = bytes.len().min(N - self.len);
         self.bytes[self.len..self.len + n].copy_from_slice(&bytes[..n]);
@@ -77,9 +78,10 @@ impl<const N: usize> Text<N> {
 }
 
 impl Envelope {
-    /// The envelope of a session.
+    /// Creates the envelope of a session.
     ///
-    /// `None` when a part is empty, holds SOH or is too long ([`BEGIN_STRING_LEN`], [`COMP_ID_LEN`]).
+    /// Returns `None` if a part is empty, contains SOH or is too long ([`BEGIN_STRING_LEN`],
+    /// [`COMP_ID_LEN`]).
     #[must_use]
     pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
         let fits = |part: &[u8], most| !part.is_empty() && part.len() <= most && !part.contains(&1);
@@ -100,13 +102,13 @@ impl Envelope {
         Some(Self { begin, comp_ids })
     }
 
-    /// Bytes of the header for a body whose BodyLength has `length_digits` digits.
+    /// Returns the length of the header for a body whose BodyLength has `length_digits` digits.
     #[must_use]
     pub fn header_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, length_digits: usize) -> usize {
         self.begin.len + length_digits + 1 + self.counted_len(msg_type, stamp)
     }
 
-    /// Bytes of the header that BodyLength counts.
+    /// Returns the length of the header fields that BodyLength counts.
     fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>) -> usize {
         let original = stamp.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
         b"35=\x01".len()
@@ -118,14 +120,15 @@ impl Envelope {
             + original
     }
 
-    /// Puts header and CheckSum around the body that stands at `body` in `memory`, with [`Body::sum`] as its sum. Gives where
-    /// the whole message stands: it begins in front of `body` and ends seven bytes behind it.
+    /// Writes the header and CheckSum around the body at `body` in `memory`; `sum` is
+    /// [`Body::sum`]. Returns the position of the whole message, which begins before `body` and
+    /// ends seven bytes after it.
     ///
     /// # Errors
-    /// [`NoHeadroom`] when the header does not fit in front of the body; nothing was written.
+    /// Returns [`NoHeadroom`] if the header does not fit before the body. Nothing was written.
     ///
     /// # Panics
-    /// When `memory` has fewer than seven bytes behind the body.
+    /// Panics if `memory` has fewer than seven bytes after the body.
     pub fn seal(
         &self,
         memory: &mut [u8],
@@ -176,7 +179,7 @@ impl Envelope {
     }
 }
 
-/// Decimal digits of a number.
+/// Returns the number of decimal digits.
 #[must_use]
 pub fn digits(number: u64) -> usize {
     number.checked_ilog10().map_or(1, |n| n as usize + 1)
@@ -205,7 +208,7 @@ impl Pen<'_> {
 }
 
 impl Body<'_> {
-    /// Bytes that a message needs behind its body.
+    /// Number of bytes that a message needs after its body.
     pub const TRAILER_LEN: usize = TRAILER_LEN;
 }
 

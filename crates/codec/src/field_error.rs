@@ -35,18 +35,20 @@ pub enum FieldErrorKind {
     Missing,
     /// The value is not one of the field's type.
     Value(ValueError),
-    /// The field counts the entries of a repeating group, and the group has a different number of them.
+    /// The field counts the entries of a repeating group, and the group has a different number of
+    /// them.
     Count,
 }
 
 impl FieldError {
-    /// The error for a required field that is missing.
+    /// Returns the error for a required field that is missing.
     #[must_use]
     pub const fn missing(tag: Tag) -> Self {
         Self { tag, kind: FieldErrorKind::Missing }
     }
 
-    /// The SessionRejectReason (373) that names this error. RefTagID (371) is [`FieldError::tag`].
+    /// Returns the SessionRejectReason (373) that names this error. RefTagID (371) is
+    /// [`FieldError::tag`].
     #[must_use]
     pub const fn session_reject_reason(&self) -> u16 {
         match self.kind {

@@ -1,17 +1,19 @@
-//! What the framer finds in a stream: a message, bytes that are none, or too few bytes to say.
+//! What the framer finds in a stream: a message, garbled bytes, or too few bytes to tell.
 
 use core::fmt;
 
 use crate::redacted::Redacted;
 
-/// Bytes of `10=ddd` and its SOH.
+/// Length of `10=ddd` and its SOH.
 pub(crate) const TRAILER_LEN: usize = 7;
-/// How a message starts.
+/// How a message begins.
 pub(crate) const START: &[u8] = b"8=FIX";
 
-/// A complete message: begins `8=FIX…`, `9=`, and ends with `10=ddd` and SOH exactly where BodyLength (9) says.
+/// A complete message: it begins with `8=FIX…` and `9=`, and ends with `10=ddd` and SOH exactly
+/// where BodyLength (9) says.
 ///
-/// Made only by [`Framer`], so that what reads it need not look again. Its CheckSum is not verified yet.
+/// Only a [`Framer`] creates one, so that its readers need not check this again. CheckSum is not
+/// verified yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Framed<'b> {
     pub(crate) bytes: &'b [u8],
@@ -25,22 +27,23 @@ impl fmt::Debug for Framed<'_> {
 }
 
 impl<'b> Framed<'b> {
-    /// The message from `8=` to the last SOH.
+    /// Returns the message from `8=` to the last SOH.
     #[must_use]
     pub const fn bytes(self) -> &'b [u8] {
         self.bytes
     }
 
-    /// Offset of the first byte that BodyLength counts.
+    /// Returns the offset of the first byte that BodyLength counts.
     #[must_use]
     pub const fn body_start(self) -> usize {
         self.body_start
     }
 
-    /// The same message in a copy of its bytes, so that a message that was kept need not be framed again.
+    /// Recreates a framed message from a copy of its bytes, so that a stored message need not be
+    /// framed again.
     ///
-    /// `None` if the copy does not begin with `8=FIX`, has no field end right in front of `body_start`, or does not end with
-    /// CheckSum. BodyLength is not compared again.
+    /// Returns `None` if the copy does not begin with `8=FIX`, has no SOH directly before
+    /// `body_start`, or does not end with CheckSum. BodyLength is not verified again.
     #[must_use]
     pub fn from_copy(bytes: &'b [u8], body_start: usize) -> Option<Self> {
         let body_end = bytes.len().checked_sub(TRAILER_LEN)?;
@@ -55,28 +58,29 @@ impl<'b> Framed<'b> {
         whole.then_some(Self { bytes, body_start })
     }
 
-    /// Offset of `10=`.
+    /// Returns the offset of `10=`.
     #[must_use]
     pub(crate) const fn body_end(self) -> usize {
         self.bytes.len() - TRAILER_LEN
     }
 }
 
-/// What stands at the beginning of the buffer.
+/// What is at the beginning of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Frame<'b> {
-    /// A complete message; the caller consumes as many bytes as it has.
+    /// A complete message. The caller consumes its bytes.
     Message(Framed<'b>),
-    /// Bytes that are no message; the caller consumes as many bytes as are given here.
+    /// Bytes that are not a message. The caller consumes them.
     Garbled {
-        /// The bytes to drop.
+        /// The bytes to discard.
         bytes: &'b [u8],
-        /// What is wrong with them; `None` when they continue the garbled bytes of an earlier call.
+        /// What is wrong with them, or `None` if they continue the garbled bytes of an earlier
+        /// call.
         error: Option<FrameError>,
     },
-    /// Nothing to do before more bytes have come.
+    /// More bytes are needed.
     Incomplete {
-        /// How many more bytes at least, never 0.
+        /// How many more bytes are needed at least; never 0.
         at_least: usize,
     },
 }
@@ -95,7 +99,8 @@ impl fmt::Debug for Frame<'_> {
     }
 }
 
-/// Why bytes are no message. The standard's reaction is the same for all: ignore them, warn, go on (test case 2d).
+/// Why bytes are not a message. The standard's reaction is the same for all: ignore them and log a
+/// warning (test case 2d).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -113,12 +118,12 @@ pub enum FrameError {
         /// The limit, in bytes of the whole message.
         limit: usize,
     },
-    /// At the place that BodyLength (9) announces stands no CheckSum (10), or nothing more came.
+    /// There is no CheckSum (10) where BodyLength (9) announces it, or no more bytes arrived.
     BodyLength {
-        /// Where `10=` should stand.
+        /// Offset at which `10=` was expected.
         announced_end: usize,
     },
-    /// CheckSum (10) stands where BodyLength (9) announces it, but is not three digits and SOH.
+    /// CheckSum (10) is where BodyLength (9) announces it, but is not three digits and SOH.
     CheckSumField {
         /// Offset of the field.
         at: usize,
@@ -128,12 +133,12 @@ pub enum FrameError {
 impl fmt::Display for FrameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoBeginString => f.write_str("does not begin with 8=FIX"),
+            Self::NoBeginString => f.write_str("the bytes do not begin with 8=FIX"),
             Self::BeginString => f.write_str("BeginString (8) is not of the form FIX.n.m or FIXT.n.m"),
             Self::BodyLengthField { at } => {
                 write!(f, "BodyLength (9) is missing, not a number, or 0 at byte {at}")
             }
-            Self::TooLarge { limit } => write!(f, "larger than the limit of {limit} bytes"),
+            Self::TooLarge { limit } => write!(f, "the message is larger than the limit of {limit} bytes"),
             Self::BodyLength { announced_end } => {
                 write!(f, "BodyLength (9) is wrong: no CheckSum (10) at byte {announced_end}")
             }

@@ -1,15 +1,17 @@
-//! Where one message ends and the next begins in a stream of hostile bytes.
+//! Finds where one message ends and the next begins in a stream of untrusted bytes.
 //!
-//! The framer looks only at `8=`, `9=` and the announced end; it never reads a body and never trusts a broken length to skip
-//! data. One broken message costs one message: after it the framer resumes at the next `SOH 8=FIX` behind its first byte.
+//! The framer looks only at `8=`, `9=` and the announced end. It never reads a body and never
+//! trusts a wrong length to skip data. One broken message costs one message: the framer resumes at
+//! the next `SOH 8=FIX` after the broken message's first byte.
 
 use crate::frame::{Frame, FrameError, Framed, TRAILER_LEN};
 use crate::head::{Head, head, usual_message};
 
-/// How a message that follows broken bytes starts.
+/// How a message that follows broken bytes begins.
 const RESTART: &[u8] = b"\x018=FIX";
 
-/// Cuts a stream into messages. Holds no bytes: the caller keeps the buffer and shows it from its first unconsumed byte.
+/// Splits a stream into messages. It holds no bytes: the caller keeps the buffer and passes it from
+/// its first unconsumed byte on.
 ///
 /// ```
 /// use fixbolt_codec::{Frame, Framer};
@@ -26,43 +28,45 @@ pub struct Framer {
     recovery: Recovery,
 }
 
-/// Where reading goes on after a message whose BodyLength (9) is wrong.
+/// Where to continue after a message with a wrong BodyLength (9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Recovery {
-    /// At the next `SOH 8=FIX` after its first byte: one broken message costs one message.
+    /// At the next `SOH 8=FIX` after the first byte of the message: one broken message costs one
+    /// message.
     #[default]
     NextMessage,
-    /// After the first CheckSum (10) at or beyond the announced end, as QuickFIX does: messages on which the announced length
-    /// reaches are lost with the broken one.
+    /// After the first CheckSum (10) at or after the announced end, as QuickFIX does: messages that
+    /// the announced length covers are lost with the broken one.
     NextCheckSum,
 }
 
 impl Framer {
-    /// A framer that takes messages of up to `max_message_size` bytes, `8=` and CheckSum included.
+    /// Creates a framer for messages of up to `max_message_size` bytes, including `8=` and
+    /// CheckSum.
     #[must_use]
     pub const fn new(max_message_size: usize) -> Self {
         Self { max_message_size, resynchronising: false, recovery: Recovery::NextMessage }
     }
 
-    /// The same framer with another way to go on after a wrong BodyLength.
+    /// Sets how to continue after a wrong BodyLength.
     #[must_use]
     pub const fn with_recovery(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;
         self
     }
 
-    /// Changes the limit; the logon raises it.
+    /// Changes the limit; a logon raises it.
     pub const fn set_max_message_size(&mut self, bytes: usize) {
         self.max_message_size = bytes;
     }
 
-    /// The limit.
+    /// Returns the limit.
     #[must_use]
     pub const fn max_message_size(&self) -> usize {
         self.max_message_size
     }
 
-    /// What stands at the beginning of `buffer`.
+    /// Returns what is at the beginning of `buffer`.
     #[inline]
     pub fn next<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
         if !self.resynchronising
@@ -80,7 +84,7 @@ impl Framer {
         match head(buffer, self.max_message_size) {
             Head::Partial => Frame::Incomplete { at_least: 1 },
             Head::Broken(error) => {
-                // A buffer that does not start a message may start one at its very next byte.
+                // If a buffer does not begin with a message, one may begin at its second byte.
                 let from = usize::from(!matches!(error, FrameError::NoBeginString));
                 self.skip(buffer, from, Some(error))
             }
@@ -89,7 +93,7 @@ impl Framer {
                     return Frame::Incomplete { at_least: end - buffer.len() };
                 }
                 let at = end - TRAILER_LEN;
-                // BodyLength counts up to and including the SOH in front of CheckSum.
+                // BodyLength counts up to and including the SOH before CheckSum.
                 match &buffer[at - 1..end] {
                     [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1] => {
                         Frame::Message(Framed { bytes: &buffer[..end], body_start })
@@ -107,9 +111,9 @@ impl Framer {
         }
     }
 
-    /// Declares the message at the beginning of `buffer` broken although its announced end has not arrived: the peer fell
-    /// silent inside it. Gives `Incomplete` when there is no such message: the buffer is empty, or holds what is left of one
-    /// that was broken before.
+    /// Declares the message at the beginning of `buffer` broken although its announced end has not
+    /// arrived, because the counterparty stopped sending. Returns `Incomplete` if there is no such
+    /// message: the buffer is empty, or holds the rest of a message that was broken before.
     pub fn give_up<'b>(&mut self, buffer: &'b [u8]) -> Frame<'b> {
         if self.resynchronising || buffer.is_empty() {
             return self.next(buffer);
@@ -126,8 +130,8 @@ impl Framer {
         self.skip(buffer, 1, Some(error))
     }
 
-    /// Drops bytes up to the end of the first CheckSum at or after `from`; what grows past the largest message without one
-    /// is dropped as any broken message is.
+    /// Discards bytes up to the end of the first CheckSum at or after `from`. If there is none
+    /// within the largest message, the bytes are discarded as those of any broken message.
     fn skip_to_checksum<'b>(&mut self, buffer: &'b [u8], from: usize, error: FrameError) -> Frame<'b> {
         let rest = &buffer[from..];
         let end = find(rest, b"\x0110=").and_then(|at| {
@@ -141,7 +145,7 @@ impl Framer {
         }
     }
 
-    /// Drops bytes up to the next `SOH 8=FIX` at or behind `from`.
+    /// Discards bytes up to the next `SOH 8=FIX` at or after `from`.
     fn skip<'b>(&mut self, buffer: &'b [u8], from: usize, error: Option<FrameError>) -> Frame<'b> {
         let from = from.min(buffer.len());
         let rest = &buffer[from..];
@@ -151,7 +155,7 @@ impl Framer {
                 from + at + 1
             }
             None => {
-                // What may be the beginning of `SOH 8=FIX` stays for the next call.
+                // Bytes that may begin `SOH 8=FIX` are kept for the next call.
                 self.resynchronising = true;
                 let kept = (1..RESTART.len().min(rest.len() + 1))
                     .rev()
@@ -176,7 +180,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Beginnings that are nearly or just what most messages have, and each of them with one byte changed.
+    /// Typical and nearly typical beginnings of messages, each with every byte changed in turn.
     #[test]
     fn the_usual_way_and_the_careful_way_see_the_same() {
         extern crate std;

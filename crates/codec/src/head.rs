@@ -1,13 +1,13 @@
-//! How a message begins: BeginString and BodyLength, which say where it ends.
+//! The beginning of a message: BeginString and BodyLength, which say where it ends.
 
 use crate::frame::{FrameError, Framed, START, TRAILER_LEN};
 
-/// `8=FIXT.1.1` has ten bytes; nothing that deserves the name BeginString has more than this.
+/// `8=FIXT.1.1` has ten bytes; no BeginString is longer than this.
 const BEGIN_STRING_MAX: usize = 16;
 
-/// What the beginning of a buffer says.
+/// What the beginning of a buffer contains.
 pub(crate) enum Head {
-    /// Not enough bytes to say; none of them is wrong.
+    /// Too few bytes to tell; none of them is wrong.
     Partial,
     Broken(FrameError),
     Whole {
@@ -16,8 +16,9 @@ pub(crate) enum Head {
     },
 }
 
-/// The message at the beginning of `buffer` when it is whole and looks like nearly every message: `8=FIX.n.m` or `8=FIXT.n.m` with
-/// one digit each, and BodyLength of up to seven digits. Anything else is read with care.
+/// Returns the message at the beginning of `buffer` if it is complete and has the form of nearly
+/// every message: `8=FIX.n.m` or `8=FIXT.n.m` with one digit each, and BodyLength of up to seven
+/// digits. Everything else is left to [`head`].
 #[inline]
 pub(crate) fn usual_message(buffer: &[u8], max_message_size: usize) -> Option<Framed<'_>> {
     let eight = |at: usize| Some(u64::from_le_bytes(*buffer.get(at..)?.first_chunk()?));
@@ -38,14 +39,15 @@ pub(crate) fn usual_message(buffer: &[u8], max_message_size: usize) -> Option<Fr
     } else {
         return None;
     };
-    // Digits become their values, and what is none gets a high bit; the lowest such byte must be the SOH.
+    // Digits become their values, and other bytes get a high bit; the lowest of those must be the
+    // SOH.
     let values = eight(digits_at)? ^ 0x3030_3030_3030_3030;
     let not_digits = (values | values.wrapping_add(0x0606_0606_0606_0606)) & 0xF0F0_F0F0_F0F0_F0F0;
     let count = not_digits.trailing_zeros() / 8;
     if count == 0 || count == 8 || values >> (8 * count) & 0xFF != 0x31 {
         return None;
     }
-    // The number, right-aligned in eight digits: pairs, then pairs of pairs, then both halves.
+    // Combine the digits, right-aligned in eight: pairs, then pairs of pairs, then both halves.
     let length = values << (64 - 8 * count);
     let length = (length.wrapping_mul(10 << 8 | 1) >> 8) & 0x00FF_00FF_00FF_00FF;
     let length = (length.wrapping_mul(100 << 16 | 1) >> 16) & 0x0000_FFFF_0000_FFFF;
@@ -65,7 +67,7 @@ pub(crate) fn usual_message(buffer: &[u8], max_message_size: usize) -> Option<Fr
     whole.then_some(Framed { bytes, body_start })
 }
 
-/// Whether the lowest byte is a digit.
+/// Returns whether the lowest byte is a digit.
 #[inline]
 const fn is_digit(text: u64) -> bool {
     (text as u8).is_ascii_digit()
@@ -104,7 +106,7 @@ pub(crate) fn head(buffer: &[u8], max_message_size: usize) -> Head {
     for (n, b) in field[2..].iter().enumerate() {
         match b {
             b'0'..=b'9' => {
-                // Padding zeros are tolerated, but not without bound.
+                // Leading zeros are accepted, up to a limit.
                 if n >= BEGIN_STRING_MAX {
                     return if length == 0 {
                         broken

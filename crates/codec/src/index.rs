@@ -1,8 +1,8 @@
-//! Which fields a message holds and where: tags and value spans, found in one walk over the bytes.
+//! Finds the fields of a message: their tags and the positions of their values, in one pass.
 //!
-//! The caller lends the storage and gets it back filled; nothing is zeroed between messages. A message whose length and sum
-//! are right always yields an index: a field that breaks the syntax is kept with its bytes and remembered as the first
-//! [`Fault`], so that the session's own checks run before the Reject.
+//! The caller lends the storage; nothing is cleared between messages. A message whose length and
+//! checksum are right always has an index: a field with a syntax error is included and recorded as
+//! the first [`Fault`], so that the session can run its own checks before it sends a Reject.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use crate::message::Message;
 use crate::scan::scan;
 use crate::tier::Tier;
 
-/// Where a value stands in its message.
+/// The position of a value in its message.
 // Two numbers in this order: vector instructions write them (see simd).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
@@ -22,25 +22,25 @@ pub struct Span {
 }
 
 impl Span {
-    #[allow(clippy::cast_possible_truncation)] // a frame is at most MaxMessageSize, far below 4 GiB; checked by the assertion
+    #[allow(clippy::cast_possible_truncation)] // a frame is far below 4 GiB
     pub(crate) fn new(start: usize, end: usize) -> Self {
         debug_assert!(u32::try_from(end).is_ok());
         Self { start: start as u32, end: end as u32 }
     }
 
-    /// Offset of the first byte.
+    /// Returns the offset of the first byte.
     #[must_use]
     pub const fn start(self) -> usize {
         self.start as usize
     }
 
-    /// Offset behind the last byte.
+    /// Returns the offset after the last byte.
     #[must_use]
     pub const fn end(self) -> usize {
         self.end as usize
     }
 
-    /// Whether there is no byte.
+    /// Returns whether the value is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.start == self.end
@@ -49,8 +49,8 @@ impl Span {
 
 /// Builds [`Message`]s in storage that the caller lends.
 ///
-/// A message of n bytes has fewer than n / 4 fields that are well-formed; with storage of that size it never runs out for a
-/// sender that keeps to the syntax.
+/// A message of n bytes has fewer than n / 4 well-formed fields, so storage of that size is enough
+/// for every counterparty that keeps to the syntax.
 ///
 /// ```
 /// use fixbolt_codec::{Frame, Framer, Index, Span, Tag};
@@ -69,27 +69,29 @@ pub struct Index<'s> {
     tier: Tier,
 }
 
-/// Why a complete message has no index: it is garbled, and ignored with a warning (test cases 2t, 3b, 3c).
+/// Why a complete message has no index. It is garbled: ignored with a warning (test cases 2t, 3b,
+/// 3c).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// CheckSum (10) is not the sum of the bytes.
+    /// CheckSum (10) is wrong.
     CheckSum {
-        /// The value that the bytes give.
+        /// The checksum of the bytes.
         computed: u8,
-        /// The value that the message carries, up to 999.
+        /// The value in the message, up to 999.
         announced: u16,
     },
     /// MsgType (35) is not the third field, or empty.
     MsgTypeNotThird,
-    /// A data field is longer or shorter than its length field says, so that no field behind it can be trusted.
+    /// A data field is longer or shorter than its length field says, so that no field after it can
+    /// be trusted.
     DataLength {
         /// Offset of the data field.
         at: usize,
     },
-    /// More fields than the lent storage holds.
+    /// The message has more fields than the storage can hold.
     TooManyFields {
-        /// What the storage holds.
+        /// The number of fields that the storage can hold.
         limit: usize,
     },
 }
@@ -98,28 +100,28 @@ impl fmt::Display for IndexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CheckSum { computed, announced } => {
-                write!(f, "CheckSum (10) is {announced:03}, the bytes give {computed:03}")
+                write!(f, "CheckSum (10) is {announced:03}, expected {computed:03}")
             }
             Self::MsgTypeNotThird => f.write_str("MsgType (35) is not the third field"),
             Self::DataLength { at } => {
                 write!(f, "the data field at byte {at} does not end where its length says")
             }
-            Self::TooManyFields { limit } => write!(f, "more than {limit} fields"),
+            Self::TooManyFields { limit } => write!(f, "the message has more than {limit} fields"),
         }
     }
 }
 
 impl core::error::Error for IndexError {}
 
-/// How the first broken field of a message is broken.
+/// What is wrong with the first field that breaks the syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// The tag is not a number of 1 to 2^31 - 1 without leading zeros. SessionRejectReason 0.
     InvalidTag,
-    /// There is no `=` between two SOH. SessionRejectReason 0.
+    /// There is no `=` between two SOHs. SessionRejectReason 0.
     NoEquals,
-    /// Nothing stands between `=` and SOH. SessionRejectReason 4.
+    /// There is nothing between `=` and SOH. SessionRejectReason 4.
     EmptyValue,
 }
 
@@ -130,34 +132,34 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Position of the field in the message, from 0.
     pub field: usize,
-    /// The bytes of its tag as sent (the whole field when it has no `=`): RefTagID of the Reject.
+    /// The bytes of its tag as sent, or the whole field if it has no `=`: RefTagID of the Reject.
     pub tag: Span,
 }
 
 impl<'s> Index<'s> {
-    /// An index over the lent storage; the shorter of the two bounds the number of fields. Knows the data fields of the
-    /// standard versions.
+    /// Creates an index over the borrowed storage, whose shorter part limits the number of fields.
+    /// It knows the data fields of the standard versions.
     #[must_use]
     pub fn new(tags: &'s mut [u32], spans: &'s mut [Span]) -> Self {
         Self { tags, spans, data_fields: DataFields::STANDARD, tier: Tier::current() }
     }
 
-    /// The same with other data fields, for a dialect of its own.
+    /// Replaces the data fields by those of a dialect.
     #[must_use]
     pub fn with_data_fields(self, data_fields: &'s DataFields) -> Self {
         Self { data_fields, ..self }
     }
 
-    /// The same with another tier than [`Tier::current`], to compare or to measure it.
+    /// Uses another tier than [`Tier::current`], to compare or to measure it.
     #[must_use]
     pub fn with_tier(self, tier: Tier) -> Self {
         Self { tier, ..self }
     }
 
-    /// Verifies CheckSum and finds every field.
+    /// Verifies CheckSum and finds all fields.
     ///
     /// # Errors
-    /// [`IndexError`]: the message is garbled.
+    /// Returns [`IndexError`] if the message is garbled.
     #[inline]
     pub fn build<'m>(&'m mut self, framed: Framed<'m>) -> Result<Message<'m>, IndexError> {
         let bytes = framed.bytes();
@@ -176,7 +178,7 @@ impl<'s> Index<'s> {
     }
 }
 
-/// The sum of all bytes modulo 256.
+/// Returns the sum of all bytes modulo 256.
 #[must_use]
 pub fn byte_sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b))

@@ -1,17 +1,17 @@
-//! Tags as they are written, and who writes which.
+//! Tags in the form in which they are written, and which side writes each field.
 
 use crate::data_fields;
 use crate::number::Tag;
 
-/// A tag as it is written: its digits and `=`, made once.
+/// A tag in the form in which it is written: its digits and `=`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     pub(crate) tag: Tag,
     pub(crate) len: u8,
     pub(crate) owner: Owner,
-    /// A length field or a data field of the standard.
+    /// Whether it is a length field or a data field of the standard.
     pub(crate) paired: bool,
-    /// Digits and `=`, the rest unused.
+    /// Digits and `=`; the rest is unused.
     pub(crate) text: [u8; 16],
 }
 
@@ -27,16 +27,16 @@ pub(crate) enum Owner {
 }
 
 impl Key {
-    /// The key of a tag.
+    /// Creates the key of a tag.
     ///
     /// # Panics
-    /// As [`Tag::new`].
+    /// Panics as [`Tag::new`] does.
     #[must_use]
     pub const fn new(tag: u32) -> Self {
         Self::of(Tag::new(tag))
     }
 
-    /// The key of a tag.
+    /// Creates the key of a tag.
     #[must_use]
     pub const fn of(tag: Tag) -> Self {
         let mut digits = 1;
@@ -64,19 +64,19 @@ impl Key {
         Self { tag, len: digits as u8 + 1, owner, paired: data_fields::is_paired(number), text }
     }
 
-    /// The tag.
+    /// Returns the tag.
     #[must_use]
     pub const fn tag(&self) -> Tag {
         self.tag
     }
 }
 
-/// Fields of the standard header (and trailer) that the session writes itself.
+/// Header and trailer fields that the session writes itself.
 const fn is_session_field(tag: u32) -> bool {
     matches!(tag, 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122)
 }
 
-/// Other fields of the standard header: the application's, in front of the body.
+/// Header fields that the application writes, before the body.
 const fn is_header_field(tag: u32) -> bool {
     matches!(
         tag,

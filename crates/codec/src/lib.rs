@@ -1,13 +1,15 @@
-//! FIX tag=value bytes to fields and back: framing, index, field types, encoder. No allocation, no `std`.
+//! FIX tag=value bytes to fields and back: framing, index, field types, encoder. No allocation, no
+//! `std`.
 //!
-//! In: [`Framer`] cuts a stream into messages, [`Index`] finds their fields, [`FromField`] reads a value. Out: [`BodyWriter`]
-//! writes fields into memory that a [`NewBody`] lends, [`Envelope`] puts number, times, BodyLength and CheckSum around them.
+//! Reading: [`Framer`] splits a stream into messages, [`Index`] finds their fields, [`FromField`]
+//! reads a value. Writing: [`BodyWriter`] writes fields into the memory of a [`NewBody`],
+//! [`Envelope`] adds MsgSeqNum, times, BodyLength and CheckSum.
 //!
-//! The standard's data types and what reads and writes them:
+//! The standard's data types and the types that represent them:
 //!
 //! | FIX | here |
 //! |---|---|
-//! | int | `i64`, or `u64` and `u32` where the program wants nothing below 0 |
+//! | int | `i64`, or `u64` and `u32` where negative values are not wanted |
 //! | Length, TagNum, SeqNum, NumInGroup, DayOfMonth | [`Length`], [`Tag`], [`SeqNum`], [`NumInGroup`], [`DayOfMonth`] |
 //! | float, Qty, Price, PriceOffset, Amt, Percentage | [`Decimal`]; [`WideDecimal`] for up to 38 digits, [`Digits`] beyond |
 //! | char, Boolean | [`Char`], `bool` |
@@ -20,10 +22,10 @@
 //! | LocalMktTime, TZTimeOnly, TZTimestamp | [`LocalMktTime`], [`TzTimeOnly`], [`TzTimestamp`] |
 //! | data, XMLData | `&[u8]`, written together with their length by [`BodyWriter::data`] |
 //! | Tenor | [`Tenor`] |
-//! | Reserved100Plus and the like, Qty beside codes | the code's type; the dictionary's validation knows the union |
+//! | Unions such as Reserved100Plus, or Qty and codes | the code's type; validation knows the union |
 //!
-//! Features, both off by default and without effect on anything else: `f64` (conversions of decimals from and to binary
-//! fractions), `rust_decimal` (from and to that crate's decimals).
+//! Two features, off by default: `f64` (conversion between decimals and binary fractions) and
+//! `rust_decimal` (conversion to and from that crate's decimals).
 #![no_std]
 #![deny(unsafe_code)]
 

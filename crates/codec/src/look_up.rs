@@ -1,6 +1,6 @@
-//! The place of a tag among the tags of a message.
+//! Finding a tag among the tags of a message.
 
-/// Position of the first of `tags` that is `tag`, sixteen at a time.
+/// Returns the position of the first of `tags` that equals `tag`, comparing sixteen at a time.
 #[cfg(target_arch = "x86_64")]
 #[must_use]
 pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
@@ -15,7 +15,7 @@ pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
         .or_else(|| last.iter().position(|one| *one == tag).map(|n| tags.len() - last.len() + n))
 }
 
-/// Position of the first of `tags` that is `tag`.
+/// Returns the position of the first of `tags` that equals `tag`.
 #[cfg(not(target_arch = "x86_64"))]
 #[must_use]
 pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
@@ -39,7 +39,7 @@ mod tests {
                 }
                 tags[place] = 7;
             }
-            // Behind the end stands what is looked for.
+            // The tag follows directly after the end.
             tags[length] = 55;
             assert_eq!(find_tag(&tags[..length], 55), None, "of {length}");
             tags[length] = 7;

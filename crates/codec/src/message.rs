@@ -1,6 +1,6 @@
 //! A message as a view over its bytes and their index: fields by position or by tag.
 //!
-//! It refuses nothing: what a field means and whether it may stand there is not decided here.
+//! It interprets nothing: what a field means and whether it is allowed is decided elsewhere.
 
 use core::fmt;
 use core::ops::Range;
@@ -15,9 +15,9 @@ use crate::types::FromField;
 /// One field of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Field<'m> {
-    /// The tag; `None` when the bytes in front of `=` are no tag.
+    /// The tag, or `None` if the bytes before `=` are not a tag.
     pub tag: Option<Tag>,
-    /// The bytes between `=` and SOH; the whole field when it has no `=`.
+    /// The bytes between `=` and SOH, or the whole field if it has no `=`.
     pub value: &'m [u8],
 }
 
@@ -33,7 +33,8 @@ impl fmt::Debug for Field<'_> {
     }
 }
 
-/// A message whose length and sum are right, as a view over the bytes and their index. Copying it copies four references.
+/// A message whose length and checksum are right: a view over its bytes and their index, cheap to
+/// copy.
 #[derive(Clone, Copy)]
 pub struct Message<'m> {
     bytes: &'m [u8],
@@ -42,7 +43,8 @@ pub struct Message<'m> {
     fault: Option<Fault>,
 }
 
-/// Shows the fields as [`Redacted`](crate::Redacted) does: `8=FIX.4.4|9=20|35=D|11=ord1|55=IBM|10=122|`.
+/// Shows the fields as [`Redacted`](crate::Redacted) does:
+/// `8=FIX.4.4|9=20|35=D|11=ord1|55=IBM|10=122|`.
 impl fmt::Debug for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.redacted(0..self.len()), f)
@@ -60,58 +62,58 @@ impl<'m> Message<'m> {
         Self { bytes, tags, spans, fault }
     }
 
-    /// The message from `8=` to the last SOH.
+    /// Returns the message from `8=` to the last SOH.
     #[must_use]
     pub const fn bytes(&self) -> &'m [u8] {
         self.bytes
     }
 
-    /// Number of fields, 8, 9 and 10 included.
+    /// Returns the number of fields, including 8, 9 and 10.
     #[must_use]
     #[allow(clippy::len_without_is_empty)] // a message has at least 8, 9, 35 and 10
     pub const fn len(&self) -> usize {
         self.tags.len()
     }
 
-    /// The first field that breaks the syntax, if one does.
+    /// Returns the first field that breaks the syntax, if there is one.
     #[must_use]
     pub const fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
-    /// BeginString (8).
+    /// Returns BeginString (8).
     #[must_use]
     #[inline]
     pub fn begin_string(&self) -> &'m [u8] {
         self.value(0)
     }
 
-    /// MsgType (35).
+    /// Returns MsgType (35).
     #[must_use]
     #[inline]
     pub fn msg_type(&self) -> &'m [u8] {
         self.value(2)
     }
 
-    /// The tags in the order of the message; 0 where a field has none.
+    /// Returns the tags in the order of the message; 0 for a field without a tag.
     #[must_use]
     pub const fn tags(&self) -> &'m [u32] {
         self.tags
     }
 
-    /// Where the value of field `position` stands.
+    /// Returns the position of the value of field `position` in [`Message::bytes`].
     ///
     /// # Panics
-    /// When `position` is not below [`Message::len`].
+    /// Panics if `position` is not below [`Message::len`].
     #[must_use]
     pub const fn span(&self, position: usize) -> Span {
         self.spans[position]
     }
 
-    /// The value of field `position`.
+    /// Returns the value of field `position`.
     ///
     /// # Panics
-    /// When `position` is not below [`Message::len`].
+    /// Panics if `position` is not below [`Message::len`].
     #[must_use]
     #[inline]
     pub fn value(&self, position: usize) -> &'m [u8] {
@@ -119,32 +121,33 @@ impl<'m> Message<'m> {
         &self.bytes[span.start()..span.end()]
     }
 
-    /// Field `position`.
+    /// Returns field `position`.
     ///
     /// # Panics
-    /// When `position` is not below [`Message::len`].
+    /// Panics if `position` is not below [`Message::len`].
     #[must_use]
     pub fn field(&self, position: usize) -> Field<'m> {
         Field { tag: Tag::try_new(self.tags[position]), value: self.value(position) }
     }
 
-    /// The bytes of field `position` as sent, tag and `=` included, SOH not.
+    /// Returns the bytes of field `position` as sent, with tag and `=` but without SOH.
     ///
     /// # Panics
-    /// When `position` is not below [`Message::len`].
+    /// Panics if `position` is not below [`Message::len`].
     #[must_use]
     pub fn field_bytes(&self, position: usize) -> &'m [u8] {
         let start = if position == 0 { 0 } else { self.spans[position - 1].end() + 1 };
         &self.bytes[start..self.spans[position].end()]
     }
 
-    /// All fields in order.
+    /// Returns all fields in order.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = Field<'m>> + use<'m> {
         let message = *self;
         (0..self.tags.len()).map(move |position| message.field(position))
     }
 
-    /// Returns the fields at these positions as text, as `Debug` shows the whole message: SOH as `|`, secrets as `***`.
+    /// Returns the fields at these positions as text, as `Debug` shows the whole message: SOH as
+    /// `|`, secrets as `***`.
     ///
     /// # Panics
     /// Writing the text panics if a position is not below [`Message::len`].
@@ -153,14 +156,15 @@ impl<'m> Message<'m> {
         RedactedFields { message: *self, positions }
     }
 
-    /// Position of the first field with this tag.
+    /// Returns the position of the first field with this tag.
     #[must_use]
     pub fn position(&self, tag: Tag) -> Option<usize> {
         find_tag(self.tags, tag.number())
     }
 
-    /// Position of the first field with this tag at or behind `from`, else of the first one before it. Reading in wire
-    /// order with `from` one past the last hit finds every field at the first try.
+    /// Returns the position of the first field with this tag at or after `from`, or else of the
+    /// first one before it. Fields that are read in wire order, with `from` one past the last hit,
+    /// are found without a search.
     #[must_use]
     pub fn position_near(&self, from: usize, tag: Tag) -> Option<usize> {
         let (before, behind) = self.tags.split_at(from.min(self.tags.len()));
@@ -171,7 +175,7 @@ impl<'m> Message<'m> {
         find_tag(behind, number).map(|n| before.len() + n).or_else(|| find_tag(before, number))
     }
 
-    /// The value of the first field with this tag.
+    /// Returns the value of the first field with this tag.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
         self.position(tag).map(|position| self.value(position))
@@ -180,8 +184,8 @@ impl<'m> Message<'m> {
     /// Reads the first field with this tag, which must be present.
     ///
     /// # Errors
-    /// Returns [`FieldErrorKind::Missing`] if no field has this tag, and [`FieldErrorKind::Value`] if the value of the
-    /// first one is not a `T`.
+    /// Returns [`FieldErrorKind::Missing`] if no field has this tag, and [`FieldErrorKind::Value`]
+    /// if the value of the first one is not a `T`.
     ///
     /// ```
     /// use fixbolt_codec::{Decimal, FieldError, FieldErrorKind, Message, Tag};
@@ -189,11 +193,11 @@ impl<'m> Message<'m> {
     /// fn price(order: Message<'_>) -> Result<Decimal, FieldError> {
     ///     order.required(Tag::new(44))
     /// }
-    /// # use fixbolt_codec::{Index, Span};
+    /// # use fixbolt_codec::{Frame, Framer, Index, Span};
     /// # let (mut tags, mut spans) = ([0; 8], [Span::default(); 8]);
     /// # let mut index = Index::new(&mut tags, &mut spans);
     /// # let bytes = b"8=FIX.4.4\x019=10\x0135=D\x0155=A\x0110=204\x01";
-    /// # let fixbolt_codec::Frame::Message(framed) = fixbolt_codec::Framer::new(64).next(bytes) else { panic!() };
+    /// # let Frame::Message(framed) = Framer::new(64).next(bytes) else { panic!() };
     /// # let order = index.build(framed).unwrap();
     ///
     /// let error = price(order).unwrap_err();

@@ -1,4 +1,4 @@
-//! What kind of message: MsgType (35) as a small value.
+//! MsgType (35) as a small value.
 
 use core::fmt;
 
@@ -10,10 +10,11 @@ pub struct MsgType {
 }
 
 impl MsgType {
-    /// A MsgType from its bytes.
+    /// Creates a MsgType from its bytes.
     ///
     /// # Panics
-    /// When there are none, more than 15, or one is SOH; in a constant this fails the build.
+    /// Panics if there are no bytes, more than 15, or one is SOH; in a constant this fails the
+    /// build.
     #[must_use]
     pub const fn new(value: &[u8]) -> Self {
         match Self::try_new(value) {
@@ -22,7 +23,7 @@ impl MsgType {
         }
     }
 
-    /// A MsgType from bytes that may be none.
+    /// Creates a MsgType, or returns `None` if the bytes are not one.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // at most 15
     pub const fn try_new(value: &[u8]) -> Option<Self> {
@@ -41,20 +42,21 @@ impl MsgType {
         Some(Self { len: value.len() as u8, bytes })
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Whether the session layer handles it: one of 0 1 2 3 4 5 A.
+    /// Returns whether the session layer handles the type: one of 0 1 2 3 4 5 A.
     #[must_use]
     pub fn is_admin(&self) -> bool {
         is_admin(self.as_bytes())
     }
 }
 
-/// Whether a MsgType belongs to the session layer: one of 0 1 2 3 4 5 A (n is application data whatever a dictionary says).
+/// Returns whether a MsgType belongs to the session layer: one of 0 1 2 3 4 5 A. XMLnonFIX (n) is
+/// application data whatever a dictionary says.
 #[must_use]
 pub const fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])

@@ -1,4 +1,4 @@
-//! The two numbers that name things on the wire: tags and sequence numbers.
+//! Tags and sequence numbers.
 
 use core::fmt;
 
@@ -10,23 +10,23 @@ impl Tag {
     /// The largest tag.
     pub const MAX: Self = Self((1 << 31) - 1);
 
-    /// A tag from its number.
+    /// Creates a tag from its number.
     ///
     /// # Panics
-    /// When `number` is 0 or above 2^31 - 1; in a constant this fails the build.
+    /// Panics if `number` is 0 or above 2^31 - 1; in a constant this fails the build.
     #[must_use]
     pub const fn new(number: u32) -> Self {
         assert!(number != 0 && number <= Self::MAX.0, "a tag is 1 to 2^31 - 1");
         Self(number)
     }
 
-    /// A tag from a number that may not be one.
+    /// Creates a tag, or returns `None` if `number` is not one.
     #[must_use]
     pub const fn try_new(number: u32) -> Option<Self> {
         if number == 0 || number > Self::MAX.0 { None } else { Some(Self(number)) }
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
@@ -39,25 +39,26 @@ impl fmt::Display for Tag {
     }
 }
 
-/// A MsgSeqNum (34): 64 bits, counted from 1. Zero appears only where the standard gives it a meaning (EndSeqNo 0).
+/// A MsgSeqNum (34): 64 bits, counted from 1. Zero occurs only where the standard gives it a
+/// meaning (EndSeqNo).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SeqNum(pub u64);
 
 impl SeqNum {
-    /// Zero: "to infinity" in EndSeqNo (16), never a message's own number.
+    /// Zero: "to infinity" in EndSeqNo (16); no message has it.
     pub const ZERO: Self = Self(0);
-    /// The first number of a session.
+    /// The first sequence number of a session.
     pub const ONE: Self = Self(1);
-    /// The largest number.
+    /// The largest sequence number.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The number after this one; stays at [`SeqNum::MAX`].
+    /// Returns the next sequence number; [`SeqNum::MAX`] is returned unchanged.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// The number before this one; stays at zero.
+    /// Returns the previous sequence number; zero is returned unchanged.
     #[must_use]
     pub const fn previous(self) -> Self {
         Self(self.0.saturating_sub(1))

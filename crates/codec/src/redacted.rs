@@ -6,12 +6,14 @@ use core::ops::Range;
 use crate::data_fields::DataFields;
 use crate::message::Message;
 
-/// Shows wire bytes as text: SOH as `|`, bytes outside printable ASCII as `\xNN`, and `***` in place of secrets.
+/// Shows wire bytes as text: SOH as `|`, bytes outside printable ASCII as `\xNN`, and `***` in
+/// place of secrets.
 ///
-/// Secrets are the values of Password (554) and NewPassword (925), and of RawData (96) in a Logon or where no MsgType (35)
-/// precedes it. `Display` and `Debug` write the same text.
+/// Secrets are the values of Password (554) and NewPassword (925), and of RawData (96) in a Logon
+/// or where no MsgType (35) precedes it. `Display` and `Debug` write the same text.
 ///
-/// The bytes need not be a message. If they begin inside a value, that value has no tag and is shown.
+/// The bytes need not be a message. If they begin inside a value, that value has no tag and is
+/// shown.
 ///
 /// ```
 /// use fixbolt_codec::Redacted;
@@ -34,7 +36,7 @@ impl fmt::Debug for Redacted<'_> {
     }
 }
 
-/// The bytes of a body, whose MsgType does not stand in them.
+/// The bytes of a body, which do not include MsgType.
 pub(crate) struct RedactedBody<'b> {
     pub(crate) bytes: &'b [u8],
     pub(crate) msg_type: &'b [u8],
@@ -46,7 +48,7 @@ impl fmt::Debug for RedactedBody<'_> {
     }
 }
 
-/// Fields of a message, whose index knows where values end.
+/// Fields of a message, whose index says where values end.
 pub(crate) struct RedactedFields<'m> {
     pub(crate) message: Message<'m>,
     pub(crate) positions: Range<usize>,
@@ -72,7 +74,7 @@ impl fmt::Debug for RedactedFields<'_> {
     }
 }
 
-/// Whether the value of a field is a secret. `msg_type` is `None` while it is not known.
+/// Returns whether the value of a field is a secret. `msg_type` is `None` while it is not known.
 pub(crate) fn is_secret(tag: u32, msg_type: Option<&[u8]>) -> bool {
     matches!(tag, 554 | 925) || tag == 96 && msg_type.is_none_or(|msg_type| msg_type == b"A")
 }
@@ -90,7 +92,7 @@ pub(crate) fn write_escaped(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Re
 
 fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], msg_type: Option<&[u8]>) -> fmt::Result {
     let (mut rest, mut msg_type) = (bytes, msg_type);
-    // Where the value ends at the earliest if the next field is this data field.
+    // The data field that the field before announces, and the length of its value.
     let mut announced: Option<(u32, usize)> = None;
     while !rest.is_empty() {
         let first_soh = soh_from(rest, 0);
@@ -102,7 +104,8 @@ fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], msg_type: Option<&[u8]>
         let end = match tag.filter(|tag| is_secret(*tag, msg_type)) {
             Some(secret) => {
                 write_masked(f, secret)?;
-                // A secret may hold SOH. Its length may be wrong: it reaches to the end of a field at least.
+                // A secret may hold SOH. Its length may be wrong: it reaches to the end of a field
+                // at least.
                 soh_from(rest, value.saturating_add(length.unwrap_or(0)))
             }
             None => {
@@ -126,13 +129,14 @@ fn write_bytes(f: &mut fmt::Formatter<'_>, bytes: &[u8], msg_type: Option<&[u8]>
     Ok(())
 }
 
-/// Position of the first SOH at or after `from`, or the length.
+/// Returns the position of the first SOH at or after `from`, or the length.
 fn soh_from(bytes: &[u8], from: usize) -> usize {
     let from = from.min(bytes.len());
     bytes[from..].iter().position(|byte| *byte == 1).map_or(bytes.len(), |at| from + at)
 }
 
-/// The tag in front of `=`, read more leniently than the index does: zeros in front of a tag must not show a secret.
+/// Returns the tag before `=`. It is less strict than the index: a leading zero must not reveal a
+/// secret.
 fn tag_of(field: &[u8]) -> Option<u32> {
     let equals = field.iter().position(|byte| *byte == b'=')?;
     decimal(&field[..equals]).and_then(|tag| u32::try_from(tag).ok())
@@ -175,7 +179,7 @@ mod tests {
             (&b"35=A\x0195=3\x0196=abc\x0158=x\x01"[..], "35=A|95=3|96=***|58=x|"),
             (b"35=B\x0195=3\x0196=abc\x01", "35=B|95=3|96=abc|"),
             (b"96=abc\x01", "96=***|"),
-            // A secret with SOH in it, and lengths that are wrong or beyond every bound.
+            // A secret that contains SOH, and lengths that are wrong or too large.
             (b"35=A\x0195=5\x0196=ab\x01cd\x0158=x\x01", "35=A|95=5|96=***|58=x|"),
             (b"35=A\x0195=2\x0196=abcd\x0158=x\x01", "35=A|95=2|96=***|58=x|"),
             (b"35=A\x0195=99\x0196=ab\x01cd\x0158=x\x01", "35=A|95=99|96=***"),

@@ -1,23 +1,25 @@
-//! The fields of a message by the plain loop: the oracle of every other way to find them, and what they fall back on.
+//! Finds the fields of a message with a plain loop. It is the oracle for the vector instructions,
+//! which also fall back on it.
 //!
-//! It knows nothing of blocks or positions found before, so that it can be read against the standard.
+//! It knows nothing of blocks or of positions found before, so that it can be read against the
+//! standard.
 
 use crate::data_fields::DataFields;
 use crate::frame::TRAILER_LEN;
 use crate::index::{Fault, FaultKind, IndexError, Span, byte_sum};
 use crate::number::Tag;
 
-/// A place between two fields.
+/// A position between two fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FieldBoundary {
-    /// Number of fields in front of it.
+    /// Number of fields before it.
     pub(crate) field: u32,
-    /// Offset of the first byte behind it.
+    /// Offset of the first byte after it.
     pub(crate) at: u32,
 }
 
 impl FieldBoundary {
-    /// In front of the first field.
+    /// The position before the first field.
     pub(crate) const START: Self = Self { field: 0, at: 0 };
 
     #[inline]
@@ -28,23 +30,24 @@ impl FieldBoundary {
     }
 }
 
-/// What is known of a message before [`scan`] goes over it. Small enough to come back in registers.
+/// What is known of a message before [`scan`] reads it. Small enough to be returned in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
-    /// Up to here the fields are found, and nothing is wrong with them.
+    /// The fields up to here are found and well-formed.
     pub(crate) place: FieldBoundary,
-    /// The sum of the bytes in front of CheckSum.
+    /// The sum of the bytes before CheckSum.
     pub(crate) sum: u8,
 }
 
 impl Found {
-    /// No field yet.
+    /// No field is known yet.
     pub(crate) fn nothing(bytes: &[u8]) -> Self {
         Self { sum: byte_sum(&bytes[..bytes.len() - TRAILER_LEN]), place: FieldBoundary::START }
     }
 }
 
-/// The plain loop: for every field from `place` on its tag, then its value to the next SOH; a data field's value by its length.
+/// Finds the fields from `place` on: the tag, then the value up to the next SOH, or of the
+/// announced length for a data field.
 ///
 /// `bytes` ends with SOH, so neither inner search runs past the end.
 pub(crate) fn scan(
@@ -58,7 +61,7 @@ pub(crate) fn scan(
     let (tags, spans) = (&mut tags[..limit], &mut spans[..limit]);
     let mut fault = None;
     let (mut count, mut at) = (place.field as usize, place.at as usize);
-    // Data tag and length announced by the field before, when that was a length field.
+    // Data tag and length announced by the field before, if that was a length field.
     let mut announced: Option<(u32, usize)> = None;
     while at < bytes.len() {
         if count == limit {
@@ -77,7 +80,8 @@ pub(crate) fn scan(
         match announced.take() {
             Some((data_tag, length)) if tag == data_tag => {
                 at = value.saturating_add(length);
-                // Its SOH is at most the one in front of CheckSum, or the message would have no CheckSum field.
+                // Its SOH is at the latest the one before CheckSum, or the message would have no
+                // CheckSum field.
                 if at >= bytes.len() - TRAILER_LEN || bytes[at] != 1 {
                     return Err(IndexError::DataLength { at: start });
                 }
@@ -106,7 +110,8 @@ pub(crate) fn scan(
     Ok((count, fault))
 }
 
-/// Tag and offset of the value; or what is wrong, where the tag ends and where the value begins.
+/// Returns the tag and the offset of the value, or what is wrong with the tag, where it ends and
+/// where the value begins.
 pub(crate) fn read_tag(bytes: &[u8], start: usize) -> Result<(u32, usize), (FaultKind, usize, usize)> {
     let mut at = start;
     let mut tag: u32 = 0;
@@ -115,7 +120,7 @@ pub(crate) fn read_tag(bytes: &[u8], start: usize) -> Result<(u32, usize), (Faul
         at += 1;
     }
     let digits = at - start;
-    // Up to nine digits cannot overflow; ten are read again with room.
+    // Nine digits cannot overflow; ten are read again in a wider type.
     if bytes[at] == b'=' && digits > 0 && bytes[start] != b'0' {
         if digits <= 9 {
             return Ok((tag, at + 1));
@@ -139,7 +144,7 @@ pub(crate) fn read_tag(bytes: &[u8], start: usize) -> Result<(u32, usize), (Faul
     }
 }
 
-/// The number that a length field's value is.
+/// Returns the number in the value of a length field.
 pub(crate) fn data_length(value: &[u8]) -> Option<usize> {
     if value.is_empty() {
         return None;

@@ -1,6 +1,7 @@
-//! Which instructions the index is built with. The results are the same; only the time differs.
+//! The instructions that the index is built with. Results do not differ, only the time.
 //!
-//! Nothing has to be called: the best that the processor has is found at the first use. Benchmarks and tests name a tier.
+//! Nothing need be called: the best tier of the processor is chosen at the first use. Benchmarks
+//! and tests select a tier explicitly.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -9,7 +10,7 @@ use crate::data_fields::DataFields;
 use crate::index::Span;
 use crate::scan::Found;
 
-/// A set of instructions that this processor has.
+/// A set of instructions that this processor supports.
 ///
 /// ```
 /// use fixbolt_codec::{Tier, TierError};
@@ -20,7 +21,7 @@ use crate::scan::Found;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tier(Instructions);
 
-/// Only [`Tier`]'s own functions make one, after a look at the processor.
+/// Only [`Tier`]'s own functions create one, after examining the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 enum Instructions {
@@ -29,41 +30,41 @@ enum Instructions {
     Avx2 = 2,
 }
 
-/// Why there is no such tier.
+/// Why a tier is not available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TierError {
     /// No tier has this name.
     Unknown,
-    /// The processor does not have its instructions.
+    /// The processor does not support its instructions.
     Unavailable,
 }
 
 impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown => f.write_str("not one of scalar, avx2"),
-            Self::Unavailable => f.write_str("this processor does not have its instructions"),
+            Self::Unknown => f.write_str("there is no such tier; known are scalar and avx2"),
+            Self::Unavailable => f.write_str("this processor does not support the instructions"),
         }
     }
 }
 
 impl core::error::Error for TierError {}
 
-/// The tier of the process; 0 before it is known.
+/// The tier of the process; 0 until it is chosen.
 static CURRENT: AtomicU8 = AtomicU8::new(0);
 
 impl Tier {
-    /// No vector instructions: works everywhere.
+    /// No vector instructions: available everywhere.
     pub const SCALAR: Self = Self(Instructions::Scalar);
 
-    /// The names of all tiers, the plainest first.
+    /// The names of all tiers, the simplest first.
     pub const NAMES: [&'static str; 2] = ["scalar", "avx2"];
 
-    /// The tier with this name.
+    /// Returns the tier with this name.
     ///
     /// # Errors
-    /// [`TierError`]: there is none, or not on this processor.
+    /// Returns [`TierError`] if there is no such tier, or this processor does not support it.
     pub fn named(name: &str) -> Result<Self, TierError> {
         match name {
             "scalar" => Ok(Self::SCALAR),
@@ -74,7 +75,7 @@ impl Tier {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the tier.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -84,32 +85,32 @@ impl Tier {
         }
     }
 
-    /// The tiers that this processor has, the plainest first.
+    /// Returns the tiers that this processor supports, the simplest first.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::NAMES.into_iter().filter_map(|name| Self::named(name).ok())
     }
 
-    /// The fastest one that this processor has.
+    /// Returns the fastest tier that this processor supports.
     #[must_use]
     pub fn best() -> Self {
         Self::available().last().unwrap_or(Self::SCALAR)
     }
 
-    /// The one that an [`Index`](crate::Index) uses that is told nothing: the best, unless [`Tier::use_everywhere`] said
-    /// otherwise.
+    /// Returns the tier that an [`Index`](crate::Index) uses by default: the best one, unless
+    /// [`Tier::use_everywhere`] was called.
     #[must_use]
     #[inline]
     pub fn current() -> Self {
         match CURRENT.load(Ordering::Relaxed) {
             1 => Self::SCALAR,
-            // Written only from a tier that this processor has.
+            // Written only from a tier that this processor supports.
             #[cfg(target_arch = "x86_64")]
             2 => Self(Instructions::Avx2),
             _ => Self::first_look(),
         }
     }
 
-    /// Makes this the tier of the process, from the next [`Index`](crate::Index) on.
+    /// Makes this the default tier of the process, from the next [`Index`](crate::Index) on.
     pub fn use_everywhere(self) {
         CURRENT.store(self.0 as u8, Ordering::Relaxed);
     }
@@ -121,7 +122,7 @@ impl Tier {
         best
     }
 
-    /// Sums the bytes of a framed message and finds its fields, or the first ones of them.
+    /// Sums the bytes of a framed message and finds its fields, or only the first ones.
     #[inline]
     #[allow(unsafe_code)]
     pub(crate) fn find(
@@ -134,14 +135,15 @@ impl Tier {
         match self.0 {
             Instructions::Scalar => Found::nothing(bytes),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a tier is made only on a processor that has its instructions; only an index calls this, with what a
-            // framer passed.
+            // SAFETY: a tier is created only on a processor that supports it. Only an index calls
+            // this, with the bytes of a framer.
             Instructions::Avx2 => unsafe { crate::simd::avx2::find(bytes, data_fields, tags, spans) },
         }
     }
 }
 
-/// Whether processor and operating system have AVX2, and what came with it: BMI1, BMI2, LZCNT, POPCNT.
+/// Returns whether the processor and the operating system support AVX2 and what came with it: BMI1,
+/// BMI2, LZCNT, POPCNT.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code)]
 fn has_avx2() -> bool {
@@ -161,11 +163,11 @@ fn has_avx2() -> bool {
     }
     // SAFETY: XSAVE and OSXSAVE were seen.
     let state = unsafe { saved_state() };
-    // The system keeps SSE and AVX registers; BMI1, AVX2, BMI2; LZCNT.
+    // The system saves SSE and AVX registers; BMI1, AVX2, BMI2; LZCNT.
     state & 6 == 6 && all(__cpuid_count(7, 0).ebx, &[3, 5, 8]) && all(__cpuid(0x8000_0001).ecx, &[5])
 }
 
-/// Miri knows no CPUID: what it was told to emulate is there.
+/// Miri has no CPUID: use what it was told to emulate.
 #[cfg(all(target_arch = "x86_64", miri))]
 fn has_avx2() -> bool {
     cfg!(target_feature = "avx2")

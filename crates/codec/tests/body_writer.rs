@@ -58,13 +58,14 @@ fn a_length_written_by_hand_is_that_of_the_data_behind_it() {
         );
     }
     assert_eq!(error_of(|w| _ = w.field(k(95), &2u64).field(k(96), &7u64)), wrong);
-    // The standard wants it right in front; a counterparty may take it from anywhere.
+    // The standard wants the length field directly before the data field, although some receivers
+    // find it anywhere.
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"2").bytes(k(58), b"x").bytes(k(96), b"abc")), wrong);
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(354), b"3").bytes(k(96), b"abc")), wrong);
-    // Without one a data field is a field like any other, also behind another's length.
+    // Without one a data field is a field like any other, even after the length field of another.
     assert_eq!(error_of(|w| _ = w.bytes(k(96), b"abc")), None);
     assert_eq!(error_of(|w| _ = w.bytes(k(354), b"3").bytes(k(96), b"abcde")), None);
-    // Not neighbours in number.
+    // The two tags are not consecutive.
     assert_eq!(error_of(|w| _ = w.bytes(k(43109), b"3").bytes(k(42684), b"abc")), None);
     assert_eq!(
         error_of(|w| _ = w.bytes(k(43109), b"2").bytes(k(42684), b"abc")),
@@ -87,7 +88,7 @@ fn the_end_of_an_entry_does_not_part_a_length_from_data() {
 
 #[test]
 fn tags_that_share_a_bit_are_not_taken_for_each_other() {
-    // 55 and 567 are equal modulo 512; the data field holds what looks like the tag.
+    // 55 and 567 are equal modulo 512; the data field contains what looks like the tag.
     assert_eq!(error_of(|w| _ = w.bytes(Key::new(55), b"a").bytes(Key::new(567), b"b")), None);
     assert_eq!(
         error_of(|w| {
@@ -118,7 +119,7 @@ fn a_tag_stands_once_in_an_entry_and_again_in_the_next() {
 
 #[test]
 fn behind_a_refused_value_writing_goes_on_and_the_first_mistake_stays() {
-    // 570 shares 58's bit, so that what was written is read back.
+    // 570 shares the bit of 58, so that what was written is read back.
     let error = error_of(|w| _ = w.bytes(Key::new(58), b"a\x01b").bytes(Key::new(570), b"x"));
     assert_eq!(error, Some((58, EncodeErrorKind::Soh)));
 }
@@ -158,7 +159,8 @@ fn a_group_has_as_many_entries_as_it_announces() {
 
 #[test]
 fn a_length_without_its_data_does_not_mislead_what_is_read_back() {
-    // Found by the fuzzer: the refused data field leaves its length behind, the next entry's field is not that long.
+    // Found by the fuzzer: the refused data field leaves its length field behind, and the field of
+    // the next entry does not have that length.
     let error = error_of(|w| {
         let mut group = w.group(Key::new(453), 2);
         w.entry(&mut group);

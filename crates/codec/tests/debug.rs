@@ -1,4 +1,4 @@
-//! What `Debug` shows of messages and of what they are made of, and what it masks.
+//! What `Debug` shows of messages and their parts, and what it masks.
 
 #[path = "support/one.rs"]
 mod support;
@@ -29,7 +29,7 @@ fn passwords_are_masked_in_a_message_and_raw_data_in_a_logon() {
     assert!(logon.starts_with("8=FIX.4.4|9=47|35=A|98=0|95=7|96=***|58=c|554=***|925=***|10="), "{logon}");
     let news = shown("35=B|148=x|95=7|96=a|554=b|58=c|");
     assert!(news.contains(r"|95=7|96=a\x01554=b|58=c|10="), "{news}");
-    // A tag that the index refuses is masked all the same.
+    // A tag that the index refuses is masked as well.
     let broken = shown("35=A|0554=old|=x|y|");
     assert!(broken.contains("|35=A|554=***|=x|y|10="), "{broken}");
 }
@@ -39,7 +39,7 @@ fn a_field_is_shown_as_text() {
     message_of("35=B|58=a|554=old|95=1|96=z|0=y|", |message| {
         assert_eq!(field_of(message, 58), "58=a");
         assert_eq!(field_of(message, 554), "554=***");
-        // A field alone does not know its message.
+        // A field on its own does not know its message.
         assert_eq!(field_of(message, 96), "96=***");
     });
     assert_eq!(format!("{:?}", Field { tag: None, value: b"a\x01" }), r"a\x01");

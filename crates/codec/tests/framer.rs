@@ -1,4 +1,4 @@
-//! What the framer makes of whole, broken and hostile streams.
+//! What the framer returns for complete, broken and hostile streams.
 
 use fixbolt_codec::{Frame, FrameError, Framed, Framer, Recovery};
 

@@ -1,4 +1,5 @@
-//! What the framer and the index do with bytes that a broken or hostile counterparty sends, case by case.
+//! What the framer and the index do with the bytes of a broken or hostile counterparty, case by
+//! case.
 
 mod support;
 
@@ -8,12 +9,13 @@ use support::{Broken, Contents, Event, Garbled, drive, oracle};
 
 const MAX_MESSAGE_SIZE: usize = 4096;
 
-/// The message that follows every broken one.
+/// The message after every broken one.
 fn next() -> Vec<u8> {
     seal("FIX.4.2", b"35=0|34=9|49=A|56=B|52=20240229-12:00:00|")
 }
 
-/// What becomes of `bytes` with a whole message behind them, however the stream is cut; the whole message's event is left out.
+/// Returns the events of `bytes` followed by a valid message, however the stream is split; the
+/// event of the valid message is omitted.
 #[track_caller]
 fn outcome(bytes: &[u8]) -> Vec<Event> {
     let stream = [bytes, &next()].concat();
@@ -47,7 +49,7 @@ fn indexed(bytes: &[u8]) -> Contents {
     }
 }
 
-/// A message with another BodyLength than its own.
+/// Returns a message with a BodyLength that is not its own.
 fn with_body_length(length: &str) -> Vec<u8> {
     let message = seal("FIX.4.2", b"35=0|34=2|49=A|56=B|52=20240229-12:00:00|");
     let body = message.windows(3).position(|window| window == b"35=").unwrap();
@@ -58,7 +60,7 @@ fn with_body_length(length: &str) -> Vec<u8> {
 fn a_body_length_of_10_to_the_12_is_refused_at_its_digits() {
     let huge = with_body_length("1000000000000");
     dropped(&huge, Broken::Header);
-    // Already before its SOH has come.
+    // Even before its SOH has arrived.
     let Frame::Garbled { error, .. } = Framer::new(MAX_MESSAGE_SIZE).next(&huge[..20]) else { panic!() };
     assert_eq!(error, Some(FrameError::TooLarge { limit: MAX_MESSAGE_SIZE }));
     dropped(&with_body_length("18446744073709551617"), Broken::Header);
@@ -99,7 +101,7 @@ fn a_length_too_long_costs_one_message_when_the_peer_falls_silent() {
     assert!(matches!(framer.next(&broken), Frame::Incomplete { .. }));
     let Frame::Garbled { bytes, error } = framer.give_up(&broken) else { panic!() };
     assert!(matches!(error, Some(FrameError::BodyLength { .. })));
-    // Its last SOH may stand in front of the next message.
+    // Its last SOH may directly precede the next message.
     assert_eq!(bytes.len(), broken.len() - 1);
     let rest = [&broken[bytes.len()..], &next()].concat();
     let Frame::Garbled { bytes, error: None } = framer.next(&rest) else { panic!() };
@@ -179,7 +181,8 @@ fn begin_string_and_body_length_are_the_first_two_fields() {
     ] {
         dropped(start.replace('|', "\x01").as_bytes(), Broken::Start);
     }
-    // Without an end, a message's start is decided after a few bytes and the garbage is not kept.
+    // Without an end, the beginning of a message is decided after a few bytes and the garbage is
+    // not kept.
     let mut framer = Framer::new(MAX_MESSAGE_SIZE);
     let Frame::Garbled { bytes, .. } = framer.next(&[b'x'; 10_000]) else { panic!() };
     assert_eq!(bytes.len(), 10_000);
@@ -211,7 +214,7 @@ fn a_data_length_that_does_not_fit_makes_the_whole_message_garbled_and_nothing_o
         seal_bytes(b"FIX.4.2", &fields)
     };
     indexed(&message(inner.len()));
-    // One short, one long, none, as if the data ended with the message, beyond it, beyond memory.
+    // One short, one long, none, to the end of the message, beyond it, beyond memory.
     for length in [inner.len() - 2, inner.len() + 1, 0, inner.len() + 7, inner.len() + 8, 5_000, usize::MAX] {
         if length == 0 {
             // The data begins with SOH here: no data, then fields of the inner message.
@@ -287,11 +290,11 @@ fn a_missing_soh_joins_two_fields_or_costs_the_message() {
     let message = seal("FIX.4.4", b"35=D|55=IBM54=1|11=a|");
     let contents = indexed(&message);
     assert_eq!(&message[contents.fields[3].1.clone()], b"IBM54=1");
-    // In front of CheckSum, where BodyLength still counts it.
+    // Before CheckSum, where BodyLength still counts it.
     let whole = next();
     let body_end = whole.len() - 7;
     dropped(&[&whole[..body_end - 1], &whole[body_end..]].concat(), Broken::Length);
-    // At the very end it costs the next message too: that one does not begin behind SOH.
+    // At the very end it costs the next message too, which does not begin after SOH.
     let stream = [&whole[..whole.len() - 1], &next(), &next()].concat();
     let events = drive(&stream, MAX_MESSAGE_SIZE, 1);
     assert_eq!(events[0], Event::Dropped(0..2 * whole.len() - 1, Broken::CheckSum));
@@ -319,7 +322,7 @@ fn more_fields_than_the_lent_storage_is_an_error_at_any_size() {
             );
         }
     }
-    // A message of nothing but SOH has more fields than a quarter of its bytes.
+    // A message of nothing but SOHs has more fields than a quarter of its bytes.
     let message = seal("FIX.4.4", &[b"35=0|".as_slice(), &[1; 1000]].concat());
     let Frame::Message(framed) = Framer::new(MAX_MESSAGE_SIZE).next(&message) else { panic!() };
     let (mut tags, mut spans) = (vec![0; message.len() / 4], vec![Span::default(); message.len() / 4]);

@@ -1,4 +1,5 @@
-//! Framer and index against the naive oracle, over real messages and a million random mutations of them.
+//! Framer and index against the naive oracle, over real messages and a million random mutations of
+//! them.
 
 mod support;
 
@@ -9,10 +10,10 @@ use support::{Event, drive, oracle};
 
 const MAX_MESSAGE_SIZE: usize = 4096;
 const MUTATIONS: u64 = 1_000_000;
-/// A failure prints the number of its mutation; the seed and the number make the stream.
+/// A failure prints the number of its mutation, which together with the seed determines the stream.
 const SEED: u64 = 0x5EED_F1C5;
 
-/// Own messages, and the recorded ones where the reference folder is present.
+/// Our own messages, and the recorded ones if the reference folder is present.
 fn corpus() -> Vec<Vec<u8>> {
     let mut corpus = own();
     let recorded = recorded().unwrap_or_else(|| {
@@ -50,7 +51,7 @@ fn real_messages_are_framed_and_indexed_as_the_oracle_says_in_pieces_of_any_size
 
 #[test]
 fn a_message_cut_or_broken_at_any_byte_costs_itself_at_most() {
-    // Long enough that no message's announced end falls on theirs: that one would cost them, by its CheckSum.
+    // Long enough that no message's announced end falls on their CheckSum, which would cost them.
     let text = format!("35=0|58={}|", "x".repeat(700));
     let next = [seal("FIX.4.2", text.as_bytes()), seal("FIX.4.2", text.as_bytes())].concat();
     for message in own() {
@@ -70,7 +71,7 @@ fn a_message_cut_or_broken_at_any_byte_costs_itself_at_most() {
                     stream.escape_ascii()
                 );
                 assert_eq!(drive(&stream, MAX_MESSAGE_SIZE, stream.len()), events, "{what} at {place}");
-                // The last message stands behind a whole one: nothing may take it along.
+                // The last message follows a valid one, which must not be lost with it.
                 let last = stream.len() - next.len() / 2;
                 let whole =
                     matches!(events.last(), Some(Event::Message(range, Ok(_))) if range.start == last);
@@ -108,7 +109,7 @@ fn a_million_random_mutations_are_framed_and_indexed_as_the_oracle_says() {
         "{MUTATIONS} mutations of {} messages; whole, faulty, bad sum, otherwise garbled, dropped: {counts:?}",
         corpus.len()
     );
-    // Every outcome was met often, or the mutations test nothing.
+    // Every outcome must be frequent, or the mutations test nothing.
     assert!(counts.iter().all(|count| *count > 10_000), "{counts:?}");
 }
 
@@ -122,7 +123,8 @@ fn kind(event: &Event) -> usize {
     }
 }
 
-/// One to three messages, at least one of them changed: before its length and sum were put on, or after, or both.
+/// Returns one to three messages, at least one of them changed: before its length and checksum were
+/// added, or after, or both.
 fn mutated(corpus: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
     let mut stream = Vec::new();
     for _ in 0..1 + random.usize(..3) {
@@ -145,7 +147,7 @@ fn mutated(corpus: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
     stream
 }
 
-/// One change of the kinds that broken, old or hostile senders make.
+/// Makes one change of the kind that broken, old or hostile senders make.
 fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Rng) {
     const BYTES: &[u8] = b"\x01\x01\x01===0123456789\0\xFF8.-F";
     const PIECES: &[&[u8]] = &[
@@ -195,7 +197,7 @@ fn mutate(bytes: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Rng) {
             let to = other.len().min(from + 1 + random.usize(..60));
             drop(bytes.splice(range, other[from..to].iter().copied()));
         }
-        // A data length that grows or shrinks, up to and over the message's end.
+        // A data length that grows or shrinks, up to and beyond the end of the message.
         _ => {
             if let Some(found) = bytes.windows(4).position(|window| window == b"\x0195=") {
                 let end = found + 4 + bytes[found + 4..].iter().position(|byte| *byte == 1).unwrap_or(0);

@@ -1,24 +1,25 @@
-//! Every tier of the index against the plain loop: the same fields, the same first fault, the same error, on whatever a framer
-//! lets through, in storage of any size, wherever the bytes stand.
+//! Compares every tier of the index with the plain loop: the same fields, the same first fault, the
+//! same error, for whatever a framer accepts, in storage of any size, wherever the bytes are.
 //!
-//! Each message stands in memory of its own that ends with it, so that Miri and valgrind see a read behind its end.
+//! Each message is in memory of its own that ends with it, so that Miri and valgrind detect a read
+//! beyond its end.
 
 mod support;
 
 use fixbolt_codec::{DataFields, Fault, Frame, Framer, Index, IndexError, Span, Tier};
 use support::messages::{own, recorded, seal_bytes};
 
-/// How often the random tests go round: interpreted, as under Miri, a few times.
+/// Rounds of the random tests; only a few when interpreted by Miri.
 const ROUNDS: usize = if cfg!(miri) { 12 } else { 100_000 };
 
-/// What an index says of a message.
+/// What an index returns for a message.
 type Answer = Result<(Vec<u32>, Vec<Span>, Option<Fault>), IndexError>;
 
 fn answer(bytes: &[u8], tier: Tier, data_fields: &DataFields, limit: usize, tags_too: usize) -> Answer {
     let Frame::Message(framed) = Framer::new(1 << 20).next(bytes) else {
         panic!("no frame: {}", bytes.escape_ascii())
     };
-    // What an earlier message left behind must not matter.
+    // What an earlier message left in the storage must not matter.
     let (mut tags, mut spans) = (vec![0xDEAD; limit + tags_too], vec![Span::default(); limit]);
     let mut index = Index::new(&mut tags, &mut spans).with_data_fields(data_fields).with_tier(tier);
     let message = index.build(framed)?;
@@ -26,7 +27,7 @@ fn answer(bytes: &[u8], tier: Tier, data_fields: &DataFields, limit: usize, tags
     Ok((message.tags().to_vec(), spans, message.fault()))
 }
 
-/// All tiers of this processor, with so much storage that it does not matter, and with the given much.
+/// Compares all tiers of this processor, with ample storage and with the given amounts.
 #[track_caller]
 fn agree(bytes: &[u8], data_fields: &DataFields, limits: &[usize]) {
     let bytes: Box<[u8]> = bytes.into();
@@ -42,7 +43,7 @@ fn agree(bytes: &[u8], data_fields: &DataFields, limits: &[usize]) {
     }
 }
 
-/// A message whose length and sum are right around these bytes.
+/// Returns a message around these bytes whose length and checksum are right.
 fn whole(body: &[u8]) -> Vec<u8> {
     let mut body = body.to_vec();
     if body.last() != Some(&1) {
@@ -56,7 +57,7 @@ const ORDER: &[u8] = b"35=D\x0149=A12345B\x0156=COMPARO\x0134=78\x0152=20240229-
 
 #[test]
 fn real_messages_have_the_same_index_in_every_tier() {
-    // Whoever builds for AVX2, as the interpreter does, means to test it.
+    // Those who build for AVX2, as Miri does, mean to test it.
     assert!(!cfg!(target_feature = "avx2") || Tier::best().name() == "avx2");
     println!("tiers: {:?}", Tier::available().map(Tier::name).collect::<Vec<_>>());
     let recorded = if cfg!(miri) { None } else { recorded() };
@@ -188,7 +189,7 @@ fn random_fields_have_the_same_index_in_every_tier() {
     ];
     for round in 0..ROUNDS {
         let mut body = b"35=D\x01".to_vec();
-        // Most messages are plain: what breaks a field is rare, so that much stands in front of it.
+        // Most messages are plain: what breaks a field is rare, so that many fields precede it.
         let oddness = random.usize(..40);
         for _ in 0..random.usize(..60) {
             let plain = random.usize(..40) > oddness;
@@ -209,7 +210,7 @@ fn random_fields_have_the_same_index_in_every_tier() {
         }
         let mut bytes = whole(&body);
         if round % 16 == 0 {
-            // A wrong sum is told before anything else.
+            // A wrong checksum is reported before anything else.
             let at = bytes.len() - 2;
             bytes[at] = if bytes[at] == b'9' { b'0' } else { bytes[at] + 1 };
         }

@@ -10,7 +10,7 @@ use crate::scan::Found;
 /// [`super::find`] with AVX2.
 ///
 /// # Safety
-/// The processor has AVX2, BMI1, BMI2, LZCNT and POPCNT. `bytes` is what a framer passed.
+/// The processor must support AVX2, BMI1, BMI2, LZCNT and POPCNT. `bytes` must come from a framer.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) unsafe fn find(
     bytes: &[u8],
@@ -22,11 +22,12 @@ pub(crate) unsafe fn find(
     unsafe { super::find::<Block>(bytes, data_fields, tags, spans) }
 }
 
-/// The first 32 bytes of a block and the last.
+/// The first and the last 32 bytes of a block.
 #[derive(Clone, Copy)]
 struct Block(__m256i, __m256i);
 
-/// 64 zeros, then 64 bytes of ones: from `count` on stands what keeps a block without its last `64 - count` bytes... see there.
+/// 64 zeros, then 64 bytes of ones. The 64 bytes from `64 - count` on are a mask that clears the first
+/// `count` bytes of a block.
 #[repr(align(64))]
 struct Window([u8; 128]);
 
@@ -40,7 +41,7 @@ static WINDOW: Window = {
     Window(bytes)
 };
 
-/// For every byte the places of its bits, ascending, a byte each.
+/// For every value of a byte, the positions of its bits, ascending, one byte each.
 static PLACES: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut byte = 0;
@@ -58,7 +59,8 @@ static PLACES: [[u8; 8]; 256] = {
     places
 };
 
-// SAFETY of every block below: the instructions are there, by the trait's contract; pointers are as each function's doc says.
+// SAFETY of every block below: the processor supports the instructions, by the trait's contract;
+// pointers are valid as the doc of each function requires.
 impl Vector for Block {
     type Sums = __m256i;
 
@@ -81,7 +83,7 @@ impl Vector for Block {
     #[inline(always)]
     #[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
     unsafe fn equal(self, byte: u8) -> u64 {
-        // SAFETY: the instructions are there.
+        // SAFETY: the processor supports the instructions.
         unsafe {
             let byte = _mm256_set1_epi8(byte as i8);
             let first = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0, byte)) as u32;
@@ -92,13 +94,13 @@ impl Vector for Block {
 
     #[inline(always)]
     unsafe fn no_sums() -> Self::Sums {
-        // SAFETY: the instructions are there.
+        // SAFETY: the processor supports the instructions.
         unsafe { _mm256_setzero_si256() }
     }
 
     #[inline(always)]
     unsafe fn add_to(self, sums: Self::Sums) -> Self::Sums {
-        // SAFETY: the instructions are there.
+        // SAFETY: the processor supports the instructions.
         unsafe {
             let zero = _mm256_setzero_si256();
             let own = _mm256_add_epi64(_mm256_sad_epu8(self.0, zero), _mm256_sad_epu8(self.1, zero));
@@ -109,7 +111,7 @@ impl Vector for Block {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     unsafe fn total(sums: Self::Sums) -> u8 {
-        // SAFETY: the instructions are there.
+        // SAFETY: the processor supports the instructions.
         unsafe {
             let half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
             _mm_cvtsi128_si64(_mm_add_epi64(half, _mm_unpackhi_epi64(half, half))) as u8
@@ -122,7 +124,8 @@ impl Vector for Block {
         let mut rest = mask;
         let mut n = 0;
         while n < 8 {
-            // SAFETY: in front of the last eight bits stand at most 56 places, so that eight more end at the 64th.
+            // SAFETY: at most 56 positions are written before the last eight, so that these end at
+            // the 64th.
             unsafe {
                 let places = _mm_loadl_epi64(PLACES[(rest & 0xff) as usize].as_ptr().cast());
                 let base = _mm256_set1_epi32((base + 8 * n) as i32);
@@ -142,7 +145,7 @@ impl Vector for Block {
         hints: &[u32; HINTS],
         tags: *mut u32,
     ) -> u8 {
-        // The four bytes in front of `=`, and so five in front of the value.
+        // The four bytes before `=`, and so five before the value.
         // SAFETY: the start is 5 or more, and an offset into the message.
         let text = |field: usize| unsafe {
             let start = ends_and_starts.add(1 + 2 * field).read();
@@ -150,23 +153,25 @@ impl Vector for Block {
         };
         // SAFETY: 16 numbers can be read and eight written; an index into the hints is below 128.
         unsafe {
-            // Two registers hold an end and a start in turn; taking every second of each gives fields 0 1 4 5 2 3 6 7.
+            // Two registers hold ends and starts alternately; taking every second number of each
+            // yields fields 0 1 4 5 2 3 6 7.
             let early = _mm256_castsi256_ps(_mm256_loadu_si256(ends_and_starts.cast()));
             let late = _mm256_castsi256_ps(_mm256_loadu_si256(ends_and_starts.add(8).cast()));
             let ends = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(early, late));
             let starts = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(early, late));
             let texts =
                 _mm256_setr_epi32(text(0), text(1), text(4), text(5), text(2), text(3), text(6), text(7));
-            // A tag is two bytes shorter than what lies between: SOH and `=`. Bytes that are not the tag's are shifted out;
-            // a tag of no or of more than four digits makes the shift too large, and nothing is left.
+            // A tag is two bytes shorter than the distance from end to start, which includes SOH
+            // and `=`. Bytes that do not belong to the tag are shifted out. If a tag has no or more
+            // than four digits the shift is too large and nothing remains.
             let length = _mm256_sub_epi32(_mm256_sub_epi32(starts, ends), _mm256_set1_epi32(2));
             let shift = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(length));
             let digits = _mm256_srlv_epi32(_mm256_xor_si256(texts, _mm256_set1_epi8(b'0' as i8)), shift);
-            // Nothing, or a leading zero.
+            // No digit, or a leading zero.
             let zero = _mm256_setzero_si256();
             let empty = _mm256_cmpeq_epi32(_mm256_and_si256(digits, _mm256_set1_epi32(0xff)), zero);
             let digits = _mm256_sllv_epi32(digits, shift);
-            // Every byte is at most 9 when neither it nor it plus 6 has a high bit.
+            // Every byte is at most 9 if neither it nor it plus 6 has a high bit.
             let high = _mm256_or_si256(digits, _mm256_add_epi8(digits, _mm256_set1_epi8(6)));
             let high = _mm256_and_si256(high, _mm256_set1_epi8(0xf0_u8 as i8));
             let not_digits = _mm256_cmpgt_epi32(_mm256_srli_epi32::<4>(high), zero);
@@ -175,7 +180,8 @@ impl Vector for Block {
             let numbers = _mm256_permute4x64_epi64::<0b11_01_10_00>(numbers);
             _mm256_storeu_si256(tags.cast(), numbers);
             let odd = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_or_si256(empty, not_digits));
-            // The hints' numbers in the order that `hint` gives: which of eight a tag's bits 5 to 7 say, which eight bit 8.
+            // The words of the hints in the order of `hint`: bits 5 to 7 of a tag select one of
+            // eight, bit 8 selects which eight.
             let hints = |part: usize| _mm256_loadu_si256(hints.as_ptr().add(8 * part).cast());
             let eighth = _mm256_srli_epi32::<5>(numbers);
             let word = |part: usize| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(hints(part), eighth));
@@ -185,7 +191,7 @@ impl Vector for Block {
             let is_high = _mm256_cmpgt_epi32(numbers, _mm256_set1_epi32(511));
             let words = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(is_high)));
             let bit = _mm256_andnot_si256(numbers, _mm256_set1_epi32(31));
-            // The bit becomes the sign, and so does what is odd.
+            // The bit becomes the sign, as does everything irregular.
             let odd = _mm256_or_si256(_mm256_sllv_epi32(words, bit), odd);
             _mm256_movemask_ps(_mm256_castsi256_ps(odd)) as u8
         }

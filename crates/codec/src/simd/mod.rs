@@ -1,8 +1,9 @@
-//! The fields of a message by vector instructions: how the index is built where the processor has them.
+//! Finds the fields of a message with vector instructions, where the processor supports them.
 //!
-//! The algorithm stands here once, over [`Vector`]; a file for each instruction set says what its instructions do. It never
-//! judges a message: at the first field that is not plain (no `=`, an empty value, a tag that is no number, a data field that
-//! holds SOH) it stops, and the plain loop goes on from there. So every fault and every error is the plain loop's.
+//! The algorithm is here once, over [`Vector`]; one file per instruction set implements its
+//! instructions. It never judges a message: it stops at the first field that is not plain (no `=`,
+//! an empty value, a tag that is not a number, a data field that contains SOH), and the plain loop
+//! continues from there. So every fault and every error comes from the plain loop.
 
 pub(crate) mod avx2;
 pub(crate) mod sse2;
@@ -12,47 +13,50 @@ use crate::frame::TRAILER_LEN;
 use crate::index::Span;
 use crate::scan::{FieldBoundary, Found, data_length, read_tag};
 
-/// Bytes of a block.
+/// Number of bytes in a block.
 const BLOCK: usize = 64;
-/// Fields whose tags are read at a time.
+/// Number of fields whose tags are read at a time.
 const GROUP: usize = 8;
 
-/// What an instruction set does with the 64 bytes of a block and with the tags of eight fields.
+/// The operations of an instruction set on the 64 bytes of a block and on the tags of eight fields.
 ///
 /// # Safety
-/// Every function: the processor has the instructions. Where a function takes a pointer, it says what stands there.
+/// For every function the processor must support the instructions. A function that takes a pointer
+/// says what it must point to.
 trait Vector: Copy {
-    /// Sums of bytes that are still to be added up.
+    /// Sums of bytes that have not been added up yet.
     type Sums: Copy;
 
-    /// The block at `bytes`: 64 bytes that can be read.
+    /// Returns the block of the 64 bytes at `bytes`, which must be readable.
     unsafe fn load(bytes: *const u8) -> Self;
 
-    /// The block with zero for its first `count` bytes, at most 64.
+    /// Returns the block with its first `count` bytes (at most 64) set to zero.
     unsafe fn without_first(self, count: usize) -> Self;
 
-    /// One bit for every byte that is `byte`; the lowest for the first.
+    /// Returns one bit for every byte that equals `byte`, the lowest for the first.
     unsafe fn equal(self, byte: u8) -> u64;
 
-    /// No sums.
+    /// Returns sums of zero.
     unsafe fn no_sums() -> Self::Sums;
 
-    /// The sums with the bytes of this block.
+    /// Returns the sums with the bytes of this block added.
     unsafe fn add_to(self, sums: Self::Sums) -> Self::Sums;
 
-    /// All sums together, modulo 256.
+    /// Returns all sums together, modulo 256.
     unsafe fn total(sums: Self::Sums) -> u8;
 
-    /// Writes `base` plus the place of every bit of `mask`, ascending, to `to`: 64 numbers can be written there. What stands
-    /// behind the last place afterwards has no meaning.
+    /// Writes `base` plus the position of every bit of `mask`, ascending, to `to`, where 64 numbers
+    /// must be writable. Those after the last position have no meaning.
     unsafe fn write_positions(mask: u64, base: u32, to: *mut u32);
 
-    /// Reads the tags of eight fields whose values begin and end where `values` says, each tag between the SOH at the end of
-    /// the value before and its `=`. Gives a bit for each field whose tag is not one of up to four digits, or that `hints`
-    /// says may be a length field; the tag of such a field has no meaning.
+    /// Reads the tags of eight fields whose values begin and end where `ends_and_starts` says, each
+    /// tag between the SOH after the previous value and its `=`. Returns a bit for each field whose
+    /// tag does not have one to four digits, or that `hints` says may be a length field. The tag of
+    /// such a field has no meaning.
     ///
-    /// `ends_and_starts`: the end of the value before the first field, then start and end of every value, 16 numbers that can
-    /// be read. All starts are offsets into `message`, 5 or more. `tags`: eight numbers can be written there.
+    /// `ends_and_starts`: the end of the value before the first field, then start and end of every
+    /// value; 16 numbers must be readable. All starts are offsets into `message` and at least 5.
+    /// `tags`: eight numbers must be writable.
     unsafe fn read_tags(
         message: *const u8,
         ends_and_starts: *const u32,
@@ -61,27 +65,29 @@ trait Vector: Copy {
     ) -> u8;
 }
 
-/// Sums the bytes and finds the fields, as far as they are plain.
+/// Sums the bytes and finds the fields, up to the first that is not plain.
 ///
 /// ```text
 /// for each block of 64 bytes:
 ///     soh    = the bytes that are SOH
 ///     equals = the bytes that are '='
-///     begins = soh << 1                       a field begins behind each SOH, and at the message's first byte
-///     first  = (begins + !equals) & equals    the addition carries from each beginning to the first '=' behind it
+///     begins = soh << 1                       after each SOH, and at the first byte
+///     first  = (begins + !equals) & equals    carries from each beginning to the next '='
 ///     values = first << 1                     where values begin
-///     write the positions of values | soh     a start and an end in turn, for as long as fields are plain
+///     write the positions of values | soh     start, end, ... while fields are plain
 /// for each eight fields:
-///     read the four bytes in front of each '=', shift out what stands in front of the tag, make numbers of the digits
-///     those that were not that simple: one by one
+///     read the four bytes before each '=', shift out those before the tag, convert the digits
+///     other tags: one by one
 /// ```
 ///
-/// The bits that leave a block at its top enter the next one. A field has one start at most: without `=` it has none (two
-/// beginnings share one carry, or one carry is lost), and an empty value puts its start on its end. Either leaves fewer than two
-/// positions a field, and then nothing that was found is used.
+/// Bits that are shifted out of the top of a block enter the next one. A field has at most one
+/// start. Without `=` it has none (two beginnings share one carry, or one carry is lost), and an
+/// empty value has its start and its end at the same position. In either case there are fewer than
+/// two positions per field, and nothing that was found is used.
 ///
 /// # Safety
-/// The processor has `V`'s instructions. `bytes` is what a framer passed: it begins with `8=` and `9=`, ends with `10=`.
+/// The processor must support `V`'s instructions. `bytes` must come from a framer: it begins with
+/// `8=` and `9=` and ends with `10=`.
 #[inline(always)]
 unsafe fn find<V: Vector>(
     bytes: &[u8],
@@ -95,18 +101,20 @@ unsafe fn find<V: Vector>(
     if bytes.len() < BLOCK || room < BLOCK || data_fields.data_tag(9).is_some() {
         return Found::nothing(bytes);
     }
-    // A span is two numbers (see there), start and end: the positions are written as they come.
+    // A span is two numbers, start and end, so the positions are written in the order they are
+    // found.
     let positions: *mut u32 = spans.as_mut_ptr().cast();
     let (mut written, mut fields) = (0, 0);
     let mut fits = true;
-    // What enters a block from the one before: the message's beginning begins a field.
+    // What a block takes over from the previous one: the first byte of the message begins a field.
     let (mut begin, mut carry, mut start) = (1, 0, 0);
-    // SAFETY: V's instructions are there, by this function's contract; so in all blocks below.
+    // SAFETY: the processor supports V's instructions, by this function's contract; so in all
+    // blocks below.
     let mut sums = unsafe { V::no_sums() };
     let mut at = 0;
     while at < bytes.len() {
         let left = bytes.len() - at;
-        // SAFETY: the 64 bytes behind `at` are in `bytes`; or, at the end, its last 64.
+        // SAFETY: the 64 bytes after `at` are in `bytes`, or at the end its last 64.
         let (block, base) = unsafe {
             if left >= BLOCK {
                 (V::load(bytes.as_ptr().add(at)), at)
@@ -115,7 +123,7 @@ unsafe fn find<V: Vector>(
             }
         };
         let seen = at - base;
-        // SAFETY: `seen` is below 64; positions: there is room for 64 behind those that are written.
+        // SAFETY: `seen` is below 64, and `positions` has room for 64 more.
         unsafe {
             let fresh = if seen == 0 { block } else { block.without_first(seen) };
             sums = fresh.add_to(sums);
@@ -140,23 +148,25 @@ unsafe fn find<V: Vector>(
         }
         at += BLOCK;
     }
-    // SAFETY: V's instructions are there.
+    // SAFETY: the processor supports V's instructions.
     let sum = unsafe { V::total(sums) };
     let trailer = bytes[bytes.len() - TRAILER_LEN..].iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
     let sum = sum.wrapping_sub(trailer);
     if !fits || written != 2 * fields {
         return Found { sum, place: FieldBoundary::START };
     }
-    // SAFETY: as above; `fields` spans are written, all of them offsets into the message that ascend.
+    // SAFETY: as above; `fields` spans were written, all of them ascending offsets into the
+    // message.
     let place = unsafe { read_all_tags::<V>(bytes, data_fields, tags, spans, fields) };
     Found { sum, place }
 }
 
-/// Reads the tags of all fields, up to the first that is not plain; gives where that is, or the end.
+/// Reads the tags of all fields up to the first that is not plain. Returns the position of that
+/// field, or the end.
 ///
 /// # Safety
-/// The processor has `V`'s instructions. The first `fields` of `spans` are the values of `bytes`, found by [`find`]; of `tags` there
-/// are as many as of `spans`.
+/// The processor must support `V`'s instructions. The first `fields` of `spans` must be the values
+/// of `bytes` that [`find`] found, and `tags` must be as long as `spans`.
 #[inline(always)]
 unsafe fn read_all_tags<V: Vector>(
     bytes: &[u8],
@@ -165,10 +175,11 @@ unsafe fn read_all_tags<V: Vector>(
     spans: &mut [Span],
     fields: usize,
 ) -> FieldBoundary {
-    // These three the framer has read.
+    // The framer has read these three.
     let last = fields - 1;
     (tags[0], tags[1], tags[last]) = (8, 9, 10);
-    // Where there is room, the last group takes in copies of CheckSum's value, and what it makes of them means nothing.
+    // If there is room, the last group is filled up with copies of CheckSum's value; what is read
+    // for them is ignored.
     let padded = fields + GROUP <= spans.len();
     if padded {
         let check_sum = spans[last];
@@ -178,9 +189,9 @@ unsafe fn read_all_tags<V: Vector>(
     while field < last {
         let count = GROUP.min(fields - field);
         let mut odd = if padded || count == GROUP {
-            // SAFETY: field + 8 is at most the number of spans and tags, and the spans in front of that are found or copied.
-            // The 16 numbers begin at the end of the value before. Values begin behind `8=`, BeginString and `9=`, so at 12
-            // at least.
+            // SAFETY: field + 8 is at most the number of spans and tags, and the spans before it
+            // were found or copied. The 16 numbers begin at the end of the previous value. Values
+            // begin after `8=`, BeginString and `9=`, so at 12 or later.
             unsafe {
                 let numbers: *const u32 = spans.as_ptr().cast();
                 let before = numbers.add(2 * field - 1);
@@ -202,8 +213,9 @@ unsafe fn read_all_tags<V: Vector>(
     FieldBoundary::new(fields, bytes.len())
 }
 
-/// Reads the tag of one field the plain way; gives its place when it is not plain: its tag is no number, or it is a length
-/// field whose data field does not end where it was taken to end.
+/// Reads the tag of one field without vector instructions. Returns the field's position if it is
+/// not plain: its tag is not a number, or it is a length field whose data field does not end where
+/// it was assumed to.
 #[cold]
 fn read_one_tag(
     bytes: &[u8],
@@ -247,7 +259,7 @@ mod tests {
         bytes
     }
 
-    /// Up to which field every vector tier comes, when there is room for `limit`.
+    /// The field that every vector tier reaches with storage for `limit` fields.
     fn reached(bytes: &[u8], limit: usize) -> usize {
         assert!(matches!(Framer::new(1 << 20).next(bytes), Frame::Message(_)));
         let mut reached: Vec<usize> = Vec::new();
@@ -261,7 +273,7 @@ mod tests {
         reached.first().copied().unwrap_or(usize::MAX)
     }
 
-    /// That the tiers agree would also be true of one that leaves all to the plain loop.
+    /// The tiers would also agree if a vector tier left everything to the plain loop.
     #[test]
     fn a_plain_message_is_left_to_the_plain_loop_only_where_it_is_shorter_than_a_block() {
         for length in (1..if cfg!(miri) { 20 } else { 200 }).filter(|_| Tier::best() != Tier::SCALAR) {

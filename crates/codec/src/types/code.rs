@@ -1,7 +1,8 @@
-//! Codes of other standards: Country, Currency, Exchange, Language, and the pattern Tenor.
+//! Codes of other standards (Country, Currency, Exchange, Language), and the pattern Tenor.
 //!
-//! Only the form is checked; the lists behind them change, and checking them would refuse good orders. A venue that breaks a
-//! form (a crypto currency of five letters, a country in small letters) is read as [`Text`](super::Text).
+//! Only the form is checked: the lists of codes change, and checking them would refuse valid
+//! orders. A value that breaks the form (a cryptocurrency of five letters, a lower-case country)
+//! can be read as [`Text`](super::Text).
 
 use super::{FromField, ToField, ValueError, digits, display_as_written};
 use core::fmt;
@@ -10,7 +11,8 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country([u8; 2]);
 
-/// An ISO 4217 code: three capital letters; the last one small where a sender means the minor unit, as `GBp` for pence.
+/// An ISO 4217 code: three capital letters, the last one in lower case for the minor unit, as in
+/// `GBp` for pence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
@@ -42,7 +44,7 @@ pub enum TenorUnit {
     Years,
 }
 
-/// A code of exactly `N` bytes, when they are right.
+/// Reads a code of exactly `N` bytes if they have the form.
 fn letters<const N: usize>(value: &[u8], right: fn(&[u8; N]) -> bool) -> Result<[u8; N], ValueError> {
     match <[u8; N]>::try_from(value) {
         Ok(code) if right(&code) => Ok(code),
@@ -51,17 +53,17 @@ fn letters<const N: usize>(value: &[u8], right: fn(&[u8; N]) -> bool) -> Result<
     }
 }
 
-/// What the codes of fixed length have in common.
+/// What all codes of fixed length share.
 macro_rules! code {
     ($($type:ident, $length:literal, $right:expr;)+) => {$(
         impl $type {
-            /// A code from its letters, if they have the form.
+            /// Creates a code from its letters, or returns `None` if they do not have the form.
             #[must_use]
             pub fn new(code: &str) -> Option<Self> {
                 Self::from_field(code.as_bytes()).ok()
             }
 
-            /// The letters.
+            /// Returns the letters.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 core::str::from_utf8(&self.0).unwrap_or_default()
@@ -94,7 +96,7 @@ macro_rules! code {
 }
 code! {
     Country, 2, |code| code.iter().all(u8::is_ascii_uppercase);
-    // Orders in London, Tel Aviv and Johannesburg say GBp, ILs and ZAr.
+    // Orders in London, Tel Aviv and Johannesburg use GBp, ILs and ZAr.
     Currency, 3, |[first, second, third]| {
         first.is_ascii_uppercase() && second.is_ascii_uppercase() && third.is_ascii_alphabetic()
     };
@@ -103,13 +105,14 @@ code! {
 display_as_written!(Country, Currency, Language, Tenor);
 
 impl<'m> Exchange<'m> {
-    /// The bytes as they are on the wire.
+    /// Returns the bytes as they are on the wire.
     #[must_use]
     pub const fn as_bytes(self) -> &'m [u8] {
         self.0
     }
 
-    /// Whether it has the form of a market identifier code: four capital letters or digits.
+    /// Returns whether the code has the form of a market identifier code: four capital letters or
+    /// digits.
     #[must_use]
     pub fn is_mic(self) -> bool {
         self.0.len() == 4 && self.0.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
@@ -129,26 +132,27 @@ impl fmt::Debug for Exchange<'_> {
 }
 
 impl Tenor {
-    /// A tenor, if the count is not 0.
+    /// Creates a tenor, or returns `None` if the count is 0.
     #[must_use]
     pub const fn new(unit: TenorUnit, count: u32) -> Option<Self> {
         if count == 0 { None } else { Some(Self { unit, count }) }
     }
 
-    /// What is counted.
+    /// Returns the unit.
     #[must_use]
     pub const fn unit(self) -> TenorUnit {
         self.unit
     }
 
-    /// How many, at least 1.
+    /// Returns the count, at least 1.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.count
     }
 }
 
-/// `[DMWY][1-9][0-9]*`. The codes that fields such as SettlType (63) allow beside tenors are the dictionary's.
+/// `[DMWY][1-9][0-9]*`. Codes that fields such as SettlType (63) allow beside tenors are known to
+/// the dictionary.
 impl FromField<'_> for Tenor {
     fn from_field(value: &[u8]) -> Result<Self, ValueError> {
         let (unit, count) = value.split_first().ok_or(ValueError::Empty)?;

@@ -1,4 +1,5 @@
-//! Calendar dates: UTCDate, UTCDateOnly and LocalMktDate are all `YYYYMMDD` and differ only in whose day it is.
+//! Calendar dates. UTCDate, UTCDateOnly and LocalMktDate are all `YYYYMMDD` and differ only in the
+//! time zone.
 
 use super::{FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
 
@@ -17,7 +18,7 @@ impl Date {
     /// 9999-12-31.
     pub(super) const LAST_UNIX_DAY: u32 = 2_932_896;
 
-    /// The day, if there is such a day.
+    /// Creates a date, or returns `None` if there is no such day.
     #[must_use]
     pub const fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         if year <= 9999 && month >= 1 && month <= 12 && day >= 1 && day <= days_in(year, month) {
@@ -27,28 +28,28 @@ impl Date {
         }
     }
 
-    /// The year, 0 to 9999.
+    /// Returns the year, 0 to 9999.
     #[must_use]
     pub const fn year(self) -> u16 {
         self.year
     }
 
-    /// The month, 1 to 12.
+    /// Returns the month, 1 to 12.
     #[must_use]
     pub const fn month(self) -> u8 {
         self.month
     }
 
-    /// The day of the month, 1 to 31.
+    /// Returns the day of the month, 1 to 31.
     #[must_use]
     pub const fn day(self) -> u8 {
         self.day
     }
 
-    /// Days since 1970-01-01; negative before.
+    /// Returns the days since 1970-01-01; negative before.
     #[must_use]
     pub const fn unix_day(self) -> i32 {
-        // Years begin in March, so that the leap day is a year's last.
+        // Years begin in March here, so that the leap day is the last one.
         let year = self.year as i32 - (self.month <= 2) as i32;
         let century_4 = year.div_euclid(400);
         let year_of_4 = year.rem_euclid(400);
@@ -58,7 +59,7 @@ impl Date {
             - MARCH_0000_TO_1970 as i32
     }
 
-    /// The day that is `day` days after 1970-01-01; the year 9999's last day for what lies after it.
+    /// Returns the date `day` days after 1970-01-01, at most 9999-12-31.
     #[must_use]
     pub const fn from_unix_day(day: u32) -> Self {
         let day = if day > Self::LAST_UNIX_DAY { Self::LAST_UNIX_DAY } else { day } + MARCH_0000_TO_1970;
@@ -71,7 +72,7 @@ impl Date {
         Self { year: (year_of_4 + century_4 * 400 + next_year) as u16, month: month as u8, day: day as u8 }
     }
 
-    /// The day before; `None` in front of the year 0.
+    /// Returns the previous day, or `None` before the year 0.
     pub(super) const fn previous(self) -> Option<Self> {
         match (self.month, self.day) {
             (1, 1) if self.year == 0 => None,
@@ -81,7 +82,7 @@ impl Date {
         }
     }
 
-    /// The day after; `None` behind the year 9999.
+    /// Returns the next day, or `None` after the year 9999.
     pub(super) const fn next(self) -> Option<Self> {
         match Self::new(self.year, self.month, self.day + 1) {
             Some(date) => Some(date),
@@ -101,7 +102,7 @@ impl Date {
         Self::new(u16::from(century) * 100 + u16::from(year), month, day).ok_or(ValueError::Format)
     }
 
-    /// The eight bytes.
+    /// Returns the eight bytes of the date.
     #[inline]
     pub(super) const fn to_eight(self) -> [u8; 8] {
         let [a, b] = digits::two((self.year / 100) as u8);

@@ -1,4 +1,5 @@
-//! float and what derives from it (Qty, Price, PriceOffset, Amt, Percentage), exactly: never a binary fraction.
+//! float and its derived types (Qty, Price, PriceOffset, Amt, Percentage) as exact decimals, never
+//! as binary fractions.
 
 use super::{
     FromField, Rounding, ToField, ValueError, WideDecimal, digits, display_as_written, parse_as_read,
@@ -7,8 +8,8 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// An exact decimal number: `mantissa` / 10^`scale`. 57.00 keeps its scale of 2 and is written so; comparing, equality and
-/// hash are numeric (57.00 = 57).
+/// An exact decimal number: `mantissa` / 10^`scale`. 57.00 keeps its scale of 2 and is written that
+/// way; comparison, equality and hash are numeric (57.00 = 57).
 ///
 /// ```
 /// use fixbolt_codec::Decimal;
@@ -23,28 +24,29 @@ pub struct Decimal {
     scale: u8,
 }
 
-/// A number of any length as the digits on the wire, checked to have float's form: what a value is read as that is too long
-/// for [`Decimal`] and [`WideDecimal`].
+/// A number of any length as its digits on the wire, checked to have the form of a float. For
+/// values that are too long for [`Decimal`] and [`WideDecimal`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digits<'m>(&'m [u8]);
 
 impl Decimal {
     /// The largest scale: 18 digits after the point.
     pub const MAX_SCALE: u8 = 18;
-    /// Nothing, scale 0.
+    /// Zero, with scale 0.
     pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
 
-    /// `mantissa` / 10^`scale`.
+    /// Creates the number `mantissa` / 10^`scale`.
     ///
     /// # Panics
-    /// When `scale` is above [`Decimal::MAX_SCALE`]; in a constant this fails the build.
+    /// Panics if `scale` is above [`Decimal::MAX_SCALE`]; in a constant this fails the build.
     #[must_use]
     pub const fn from_parts(mantissa: i64, scale: u8) -> Self {
         assert!(scale <= Self::MAX_SCALE, "a Decimal has at most 18 digits after the point");
         Self { mantissa, scale }
     }
 
-    /// `mantissa` / 10^`scale`, if the scale is at most [`Decimal::MAX_SCALE`].
+    /// Creates the number `mantissa` / 10^`scale`, or returns `None` if the scale is above
+    /// [`Decimal::MAX_SCALE`].
     #[must_use]
     pub const fn try_from_parts(mantissa: i64, scale: u8) -> Option<Self> {
         if scale <= Self::MAX_SCALE { Some(Self { mantissa, scale }) } else { None }
@@ -53,8 +55,8 @@ impl Decimal {
     /// Reads `-?(\d+(\.\d*)?|\.\d+)`.
     ///
     /// # Errors
-    /// [`ValueError::OutOfRange`] for a right value whose digits do not fit: more than 18 after the point or a mantissa beyond
-    /// `i64`; [`WideDecimal`] and [`Digits`] take those.
+    /// Returns [`ValueError::OutOfRange`] for a valid number with more than 18 digits after the
+    /// point or a mantissa beyond `i64`; [`WideDecimal`] and [`Digits`] can read those.
     #[inline]
     pub fn parse(value: &[u8]) -> Result<Self, ValueError> {
         let (negative, magnitude) = match value {
@@ -80,43 +82,44 @@ impl Decimal {
         WideDecimal::parse(value)?.narrow().ok_or(ValueError::OutOfRange)
     }
 
-    /// The digits as a whole number.
+    /// Returns the digits as a whole number.
     #[must_use]
     pub const fn mantissa(self) -> i64 {
         self.mantissa
     }
 
-    /// How many of the digits stand after the point, 0 to [`Decimal::MAX_SCALE`].
+    /// Returns the number of digits after the point, 0 to [`Decimal::MAX_SCALE`].
     #[must_use]
     pub const fn scale(self) -> u8 {
         self.scale
     }
 
-    /// Whether the number is 0, at any scale.
+    /// Returns whether the number is 0, at any scale.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
-    /// Whether the number is below 0.
+    /// Returns whether the number is below 0.
     #[must_use]
     pub const fn is_negative(self) -> bool {
         self.mantissa < 0
     }
 
-    /// The same number, with room for 38 digits.
+    /// Returns the same number as a [`WideDecimal`].
     #[must_use]
     pub const fn wide(self) -> WideDecimal {
         WideDecimal::from_parts(self.mantissa as i128, self.scale)
     }
 
-    /// The same number at another scale; `None` when digits would be lost or the mantissa does not fit.
+    /// Returns the same number at another scale, or `None` if digits would be lost or the mantissa
+    /// does not fit.
     #[must_use]
     pub fn rescale(self, scale: u8) -> Option<Self> {
         self.wide().rescale(scale)?.narrow()
     }
 
-    /// The sum, at the larger scale; `None` when it does not fit.
+    /// Returns the sum at the larger scale, or `None` if it does not fit.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         if self.scale == other.scale {
@@ -125,7 +128,7 @@ impl Decimal {
         self.wide().checked_add(other.wide())?.narrow()
     }
 
-    /// The difference, at the larger scale; `None` when it does not fit.
+    /// Returns the difference at the larger scale, or `None` if it does not fit.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         if self.scale == other.scale {
@@ -134,17 +137,17 @@ impl Decimal {
         self.wide().checked_sub(other.wide())?.narrow()
     }
 
-    /// The product, exact, at the sum of the scales or, where that does not fit, the largest smaller scale that keeps it exact
-    /// (by dropping zeros); `None` when there is none.
+    /// Returns the exact product. Its scale is the sum of the scales or, if it does not fit, the
+    /// largest smaller scale that only drops zeros. `None` if there is none.
     #[must_use]
     pub fn checked_mul(self, other: Self) -> Option<Self> {
-        // Two i64 never overflow an i128, and the scale stays at most 36.
+        // The product of two i64 fits an i128, and the scale is at most 36.
         let product =
             WideDecimal::from_parts(self.mantissa as i128 * other.mantissa as i128, self.scale + other.scale);
         product.narrow_by_dropping_zeros()
     }
 
-    /// The number with its sign changed; `None` for the one mantissa (-2^63) that has no opposite.
+    /// Returns the number with its sign changed, or `None` for the mantissa -2^63.
     #[must_use]
     pub const fn checked_neg(self) -> Option<Self> {
         match self.mantissa.checked_neg() {
@@ -153,13 +156,14 @@ impl Decimal {
         }
     }
 
-    /// The number without its sign; `None` for the one mantissa (-2^63) that has no opposite.
+    /// Returns the absolute value, or `None` for the mantissa -2^63.
     #[must_use]
     pub const fn checked_abs(self) -> Option<Self> {
         if self.mantissa < 0 { self.checked_neg() } else { Some(self) }
     }
 
-    /// The quotient at `scale`, its further digits as `rounding` says; `None` for a division by 0, or when it does not fit.
+    /// Returns the quotient at `scale`, rounded as `rounding` says, or `None` if the divisor is 0
+    /// or the result does not fit.
     ///
     /// ```
     /// use fixbolt_codec::{Decimal, Rounding};
@@ -173,7 +177,8 @@ impl Decimal {
         self.wide().checked_div(other.wide(), scale, rounding)?.narrow()
     }
 
-    /// The number at another scale, digits without a place there as `rounding` says; `None` when it does not fit.
+    /// Returns the number at another scale, rounded as `rounding` says, or `None` if it does not
+    /// fit.
     #[must_use]
     pub fn round(self, scale: u8, rounding: Rounding) -> Option<Self> {
         self.wide().round(scale, rounding)?.narrow()
@@ -182,14 +187,14 @@ impl Decimal {
 
 const POINT: u8 = b'.' ^ b'0';
 
-/// One to eight bytes of digits with at most one point.
+/// Reads one to eight bytes of digits with at most one point.
 #[inline]
 fn short(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
     let mut eight = digits::load(magnitude);
     let point = digits::places_of(eight, POINT);
     let mut scale = 0;
     if point != 0 {
-        // The digits before the point move over it; a second point stays and is no digit.
+        // The digits before the point move over it; a second point remains and is not a digit.
         let place = point.trailing_zeros() & !7;
         let before = eight & ((1 << place) - 1);
         let after = (eight >> place) & !0xFF;
@@ -204,7 +209,7 @@ fn short(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
     }
 }
 
-/// Nine to sixteen bytes of digits with at most one point.
+/// Reads nine to sixteen bytes of digits with at most one point.
 #[inline]
 fn middle(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
     let (head, tail) = magnitude.split_at(magnitude.len() - 8);
@@ -214,7 +219,7 @@ fn middle(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
         let width = 8 - usize::from(digits::places_of(tail, POINT) != 0);
         return Ok((digits::number(head) * digits::TEN_TO[width] + low, scale));
     }
-    // The point is among the first bytes, or the value is wrong.
+    // The point is among the first bytes, or the value is invalid.
     let (high, scale) = short(&magnitude[..magnitude.len() - 8]).or_else(|error| {
         if magnitude.len() == 9 && magnitude[0] == b'.' { Ok((0, 0)) } else { Err(error) }
     })?;
@@ -224,7 +229,7 @@ fn middle(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
     Ok((high * 100_000_000 + digits::number(tail), scale + 8))
 }
 
-/// 17 to 19 bytes that are at most 18 digits and a point; `None` for what is wrong or longer.
+/// Reads 17 to 19 bytes of at most 18 digits and a point; `None` if they are invalid or longer.
 #[inline]
 fn long(magnitude: &[u8]) -> Option<(u64, u8)> {
     let (mut mantissa, mut point) = (0_u64, None);
@@ -238,7 +243,7 @@ fn long(magnitude: &[u8]) -> Option<(u64, u8)> {
             return None;
         }
     }
-    // 19 bytes without a point are 19 digits: they may not fit.
+    // 19 bytes without a point are 19 digits and may not fit.
     let digits = magnitude.len() - usize::from(point.is_some());
     let scale = point.map_or(0, |place| magnitude.len() - place - 1);
     if digits <= 18 { Some((mantissa, scale as u8)) } else { None }
@@ -325,13 +330,13 @@ impl Hash for Decimal {
 }
 
 impl<'m> Digits<'m> {
-    /// The bytes as they are on the wire.
+    /// Returns the bytes as they are on the wire.
     #[must_use]
     pub const fn as_bytes(self) -> &'m [u8] {
         self.0
     }
 
-    /// The digits as text.
+    /// Returns the digits as text.
     #[must_use]
     pub fn as_str(self) -> &'m str {
         core::str::from_utf8(self.0).unwrap_or_default()

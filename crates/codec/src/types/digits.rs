@@ -1,13 +1,14 @@
-//! Decimal digits eight at a time: the one place where the types turn ASCII digits into numbers and back.
+//! Decimal digits eight at a time: the one place where the types convert between ASCII digits and
+//! numbers.
 //!
-//! Eight bytes lie in a `u64` with the first (most significant) digit in the lowest byte, each byte XORed with `'0'`, so that a
-//! digit is 0 to 9 and the bytes that are not used are zero digits.
+//! Eight bytes are held in a `u64` with the first (most significant) digit in the lowest byte, each
+//! byte XORed with `'0'`: a digit is 0 to 9, and unused bytes are zero.
 
 use super::ValueError;
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH: u64 = 0x8080_8080_8080_8080;
-/// Added to a byte below 0x80 it carries into the high bit exactly when the byte is above 9.
+/// Added to a byte below 0x80, it carries into the high bit if and only if the byte is above 9.
 const ABOVE_NINE: u64 = 0x7676_7676_7676_7676;
 
 pub(super) const TEN_TO: [u64; 20] = {
@@ -30,7 +31,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// One to eight bytes, right-aligned.
+/// Reads one to eight bytes, right-aligned.
 #[inline]
 pub(super) fn load(bytes: &[u8]) -> u64 {
     let length = bytes.len();
@@ -51,19 +52,19 @@ pub(super) fn load(bytes: &[u8]) -> u64 {
     (packed ^ (ZEROS >> unused)) << unused
 }
 
-/// Whether all eight bytes are digits.
+/// Returns whether all eight bytes are digits.
 #[inline]
 pub(super) const fn all_digits(eight: u64) -> bool {
     (eight.wrapping_add(ABOVE_NINE) | eight) & HIGH == 0
 }
 
-/// The four two-digit numbers, in bytes 0, 2, 4 and 6.
+/// Returns the four two-digit numbers, in bytes 0, 2, 4 and 6.
 #[inline]
 pub(super) const fn pairs(eight: u64) -> u64 {
     eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF
 }
 
-/// The number that eight digits make.
+/// Returns the number that eight digits make.
 #[inline]
 pub(super) const fn number(eight: u64) -> u64 {
     let fours = pairs(eight);
@@ -71,7 +72,7 @@ pub(super) const fn number(eight: u64) -> u64 {
     fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
 }
 
-/// A byte mask (0x80) of the places that hold `byte`, given as it looks after the XOR.
+/// Returns a mask (0x80) of the bytes that equal `byte`, which is given XORed with `'0'`.
 #[inline]
 pub(super) const fn places_of(eight: u64, byte: u8) -> u64 {
     let other = eight ^ (byte as u64 * 0x0101_0101_0101_0101);
@@ -111,7 +112,7 @@ fn long_unsigned(bytes: &[u8]) -> Result<u64, ValueError> {
         .ok_or(ValueError::Format)
 }
 
-/// How many digits a number has, at least 1.
+/// Returns the number of digits, at least 1.
 #[inline]
 pub(super) const fn count(number: u64) -> usize {
     match number.checked_ilog10() {
@@ -120,7 +121,7 @@ pub(super) const fn count(number: u64) -> usize {
     }
 }
 
-/// Fills `out` with the last digits of `number`, zeros in front; gives what is left of the number.
+/// Fills `out` with the last digits of `number`, padded with zeros; returns the rest of the number.
 #[inline]
 pub(super) fn fill(mut number: u64, out: &mut [u8]) -> u64 {
     let mut end = out.len();
@@ -136,7 +137,7 @@ pub(super) fn fill(mut number: u64, out: &mut [u8]) -> u64 {
     number
 }
 
-/// Two digits of a number below 100.
+/// Returns the two digits of a number below 100.
 #[inline]
 pub(super) const fn two(number: u8) -> [u8; 2] {
     PAIRS[(number % 100) as usize]

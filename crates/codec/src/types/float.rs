@@ -1,31 +1,32 @@
 //! Decimals to and from binary fractions, behind the feature `f64`.
 //!
-//! A price is never an `f64` inside Fixbolt. Outside, numbers come from models and go to charts; here is the one place where
-//! they cross, and each function says whether it may lose something.
+//! A price is never an `f64` inside Fixbolt. Models and charts use them; these conversions are the
+//! one place where they meet, and each says whether it may lose precision.
 
 use super::{Decimal, WideDecimal, digits};
 use core::fmt::{self, Write};
 
 impl Decimal {
-    /// The nearest `f64`: most decimals have no equal one.
+    /// Returns the nearest `f64`. Most decimals have no exact one.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         const EXACT: u64 = 1 << 53;
         if self.mantissa().unsigned_abs() <= EXACT {
-            // Both exact (10^18 = 5^18 * 2^18 and 5^18 < 2^53), so the quotient is rounded once.
+            // Both are exact (10^18 = 5^18 * 2^18 and 5^18 < 2^53), so the quotient is rounded only
+            // once.
             return self.mantissa() as f64 / digits::TEN_TO[usize::from(self.scale())] as f64;
         }
         self.wide().to_f64()
     }
 
-    /// The `f64` of the same value; `None` when there is none (0.1 has none, 0.5 has).
+    /// Returns the `f64` of the same value, or `None` if there is none (0.5 has one, 0.1 has not).
     #[must_use]
     pub fn to_f64_exact(self) -> Option<f64> {
         self.wide().to_f64_exact()
     }
 
-    /// The decimal with the fewest digits that is read as this `f64` again: what printing it shows (0.1 gives 0.1). `None` for
-    /// infinities, NaN and what does not fit.
+    /// Returns the shortest decimal that is read as this `f64` again, as printing it shows (0.1
+    /// becomes 0.1). `None` for infinities, NaN and values that do not fit.
     ///
     /// ```
     /// use fixbolt_codec::Decimal;
@@ -38,7 +39,8 @@ impl Decimal {
         WideDecimal::from_f64(number)?.narrow()
     }
 
-    /// The decimal of exactly the same value; `None` when it does not fit (0.1 as an `f64` is a number of 55 digits).
+    /// Returns the decimal of exactly the same value, or `None` if it does not fit (0.1 as an `f64`
+    /// has 55 digits).
     #[must_use]
     pub fn from_f64_exact(number: f64) -> Option<Self> {
         WideDecimal::from_f64_exact(number)?.narrow()
@@ -46,24 +48,24 @@ impl Decimal {
 }
 
 impl WideDecimal {
-    /// The nearest `f64`: most decimals have no equal one.
+    /// Returns the nearest `f64`. Most decimals have no exact one.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         let mut out = Text::new();
-        // The standard library's reader rounds right, and takes every form that this type writes.
+        // The standard library rounds correctly and reads every form that this type writes.
         let written = write!(out, "{self}");
         written.ok().and_then(|()| out.as_str().parse().ok()).unwrap_or(f64::NAN)
     }
 
-    /// The `f64` of the same value; `None` when there is none (0.1 has none, 0.5 has).
+    /// Returns the `f64` of the same value, or `None` if there is none (0.5 has one, 0.1 has not).
     #[must_use]
     pub fn to_f64_exact(self) -> Option<f64> {
         let nearest = self.to_f64();
         (Self::from_f64_exact(nearest) == Some(self)).then_some(nearest)
     }
 
-    /// The decimal with the fewest digits that is read as this `f64` again: what printing it shows (0.1 gives 0.1). `None` for
-    /// infinities, NaN and what does not fit.
+    /// Returns the shortest decimal that is read as this `f64` again, as printing it shows (0.1
+    /// becomes 0.1). `None` for infinities, NaN and values that do not fit.
     #[must_use]
     pub fn from_f64(number: f64) -> Option<Self> {
         let mut out = Text::new();
@@ -82,7 +84,8 @@ impl WideDecimal {
         }
     }
 
-    /// The decimal of exactly the same value; `None` when it does not fit (0.1 as an `f64` is a number of 55 digits).
+    /// Returns the decimal of exactly the same value, or `None` if it does not fit (0.1 as an `f64`
+    /// has 55 digits).
     #[must_use]
     pub fn from_f64_exact(number: f64) -> Option<Self> {
         if !number.is_finite() {
@@ -90,7 +93,7 @@ impl WideDecimal {
         }
         let bits = number.to_bits();
         let (sign, exponent, fraction) = (bits >> 63, bits >> 52 & 0x7FF, bits & ((1 << 52) - 1));
-        // number = odd * 2^power, the sign apart.
+        // number = odd * 2^power, without the sign.
         let (whole, power) = match exponent {
             0 => (fraction, -1074),
             _ => (fraction | 1 << 52, exponent as i32 - 1075),
@@ -111,7 +114,7 @@ impl WideDecimal {
     }
 }
 
-/// Room for the text of a number.
+/// A buffer for the text of a number.
 struct Text {
     bytes: [u8; 48],
     length: usize,

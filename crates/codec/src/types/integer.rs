@@ -1,13 +1,14 @@
-//! int and what derives from it: Length, TagNum, SeqNum, NumInGroup, day-of-month.
+//! int and its derived types: Length, TagNum, SeqNum, NumInGroup, day-of-month.
 
 use super::{FromField, ToField, ValueError, digits, display_as_written};
 use crate::{SeqNum, Tag};
 
-/// A number of bytes (type Length): at least 1, for data fields are never empty.
+/// A number of bytes (type Length): at least 1, as data fields are never empty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Length(u32);
 
-/// The number of entries of a repeating group (type NumInGroup). Receivers tolerate 0, senders leave the field out.
+/// The number of entries of a repeating group (type NumInGroup). Receivers accept 0; senders omit
+/// the field instead.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NumInGroup(pub u32);
 
@@ -16,13 +17,13 @@ pub struct NumInGroup(pub u32);
 pub struct DayOfMonth(u8);
 
 impl Length {
-    /// A length, if it is not 0.
+    /// Creates a length, or returns `None` if it is 0.
     #[must_use]
     pub const fn new(bytes: u32) -> Option<Self> {
         if bytes == 0 { None } else { Some(Self(bytes)) }
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         self.0
@@ -30,13 +31,13 @@ impl Length {
 }
 
 impl DayOfMonth {
-    /// A day, if it is 1 to 31.
+    /// Creates a day, or returns `None` if it is not 1 to 31.
     #[must_use]
     pub const fn new(day: u8) -> Option<Self> {
         if matches!(day, 1..=31) { Some(Self(day)) } else { None }
     }
 
-    /// The day.
+    /// Returns the day.
     #[must_use]
     pub const fn day(self) -> u8 {
         self.0
@@ -58,7 +59,7 @@ impl FromField<'_> for i64 {
     }
 }
 
-/// int where the program wants no negative values: those are out of range.
+/// int without negative values: those are out of range.
 impl FromField<'_> for u64 {
     #[inline]
     fn from_field(value: &[u8]) -> Result<Self, ValueError> {
@@ -72,7 +73,7 @@ impl FromField<'_> for u64 {
     }
 }
 
-/// int where the program wants no negative values: those are out of range.
+/// int without negative values: those are out of range.
 impl FromField<'_> for u32 {
     #[inline]
     fn from_field(value: &[u8]) -> Result<Self, ValueError> {
@@ -91,7 +92,8 @@ impl FromField<'_> for Tag {
     }
 }
 
-/// SeqNum: `[0-9]+`. Zero is read, since EndSeqNo (16) means "to infinity" by it; elsewhere it is for the session to refuse.
+/// SeqNum: `[0-9]+`. Zero is accepted, as it means "to infinity" in EndSeqNo (16); elsewhere the
+/// session refuses it.
 impl FromField<'_> for SeqNum {
     #[inline]
     fn from_field(value: &[u8]) -> Result<Self, ValueError> {
@@ -132,7 +134,7 @@ impl ToField for i64 {
     }
 }
 
-/// Implements `ToField` for what holds an unsigned number.
+/// Implements `ToField` for types that hold an unsigned number.
 macro_rules! write_number {
     ($($type:ty, $length:literal, $number:expr;)+) => {$(
         impl ToField for $type {

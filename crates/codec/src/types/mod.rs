@@ -1,14 +1,16 @@
-//! The FIX data types: a field's bytes to a value and back (FIX 5.0SP2 volume 1, "FIX data types"; Orchestra's datatypes).
+//! The FIX data types: conversion between a field's bytes and a value (FIX 5.0SP2 volume 1, "FIX
+//! data types"; Orchestra's datatypes).
 //!
-//! A value keeps what its bytes said (scale, fraction digits, zone form), so that reading and writing gives the same bytes. The
-//! exceptions, all of them forms that the standard accepts and that a sender should not write:
+//! A value keeps the form of its bytes (scale, fraction digits, zone), so that reading and writing
+//! returns the same bytes. The exceptions are forms that the standard accepts and that a sender
+//! should not write:
 //! - integers lose leading zeros and the sign of zero (`007` -> `7`, `-0` -> `0`);
-//! - decimals do too, lose a trailing point and gain the zero before a leading one (`23.` -> `23`, `-.5` -> `-0.5`,
-//!   `-0.00` -> `0.00`);
+//! - so do decimals, which also lose a trailing point and gain a zero before a leading one (`23.`
+//!   -> `23`, `-.5` -> `-0.5`, `-0.00` -> `0.00`);
 //! - the zone offset `-00` becomes `+00`.
 //!
-//! What it refuses to do: know which tag has which type, or which values an enumeration allows (the dictionary does), guess
-//! (`+5`, `1e3` and ` 7` are errors) and round where nobody said how.
+//! These types do not know which tag has which type or which codes a field allows (the dictionary
+//! does), do not guess (`+5`, `1e3` and ` 7` are errors) and do not round unless told how.
 
 mod code;
 mod date;
@@ -46,39 +48,40 @@ pub trait FromField<'m>: Sized {
     /// Reads the value.
     ///
     /// # Errors
-    /// A [`ValueError`] when the bytes are not a value of this type.
+    /// Returns a [`ValueError`] if the bytes are not a value of this type.
     fn from_field(value: &'m [u8]) -> Result<Self, ValueError>;
 }
 
-/// Writes a value of bounded length as the bytes of a field. Values that borrow their bytes ([`Text`], [`Digits`], ...) are
-/// written as those bytes.
+/// Writes a value of bounded length as the bytes of a field. Values that borrow their bytes
+/// ([`Text`], [`Digits`], ...) are written as those bytes.
 pub trait ToField {
-    /// The most bytes a value of this type takes.
+    /// The maximum length of a value of this type.
     const MAX_LEN: usize;
 
-    /// Writes at the start of `out` and gives the number of bytes written, at least 1.
+    /// Writes the value at the start of `out` and returns its length, at least 1.
     ///
     /// # Panics
-    /// May panic when `out` has fewer than `MAX_LEN` bytes.
+    /// May panic if `out` is shorter than `MAX_LEN`.
     fn write_to(&self, out: &mut [u8]) -> usize;
 }
 
-/// Why a field's bytes are not a value of the type asked for.
+/// Why a field's bytes are not a value of the requested type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// No bytes at all (SessionRejectReason 4: tag specified without a value).
+    /// There are no bytes (SessionRejectReason 4: tag specified without a value).
     Empty,
-    /// The bytes do not follow the type's lexical rule, or are an integer too large for it (SessionRejectReason 6: incorrect
-    /// data format for value).
+    /// The bytes do not have the form of the type, or are an integer that is too large
+    /// (SessionRejectReason 6: incorrect data format for value).
     Format,
-    /// The form is right, the value outside the type's range (SessionRejectReason 5: value is incorrect for this tag). For
-    /// [`Decimal`] and [`WideDecimal`]: more digits than it can hold; the value itself may be right, see [`Digits`].
+    /// The form is right but the value is outside the range of the type (SessionRejectReason 5:
+    /// value is incorrect for this tag). For [`Decimal`] and [`WideDecimal`]: it has more digits
+    /// than they can hold and may still be valid, see [`Digits`].
     OutOfRange,
 }
 
 impl ValueError {
-    /// The SessionRejectReason (373) that names this error.
+    /// Returns the SessionRejectReason (373) that names this error.
     #[must_use]
     pub const fn session_reject_reason(self) -> u16 {
         match self {
@@ -101,7 +104,7 @@ impl fmt::Display for ValueError {
 
 impl core::error::Error for ValueError {}
 
-/// Implements `Display` by the bytes that `ToField` writes (all of them ASCII).
+/// Implements `Display` with the bytes that `ToField` writes (all of them ASCII).
 macro_rules! display_as_written {
     ($($type:ty),+) => {$(
         impl core::fmt::Display for $type {
@@ -115,7 +118,7 @@ macro_rules! display_as_written {
 }
 pub(crate) use display_as_written;
 
-/// Implements `FromStr` by `FromField`.
+/// Implements `FromStr` with `FromField`.
 macro_rules! parse_as_read {
     ($($type:ty),+) => {$(
         impl core::str::FromStr for $type {

@@ -1,8 +1,8 @@
-//! MonthYear: a contract's month, from FIX.4.4 on with a day or a week of it.
+//! MonthYear: the month of a contract, since FIX.4.4 with a day or a week of it.
 
 use super::{FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
 
-/// A month, or a day or week of one (`200303`, `20030320`, `200303w2`).
+/// A month, or a day or week of it (`200303`, `20030320`, `200303w2`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MonthYear {
     year: u16,
@@ -10,10 +10,10 @@ pub struct MonthYear {
     part: MonthYearPart,
 }
 
-/// What part of the month a [`MonthYear`] names.
+/// The part of the month that a [`MonthYear`] names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MonthYearPart {
-    /// All of it.
+    /// The whole month.
     Month,
     /// A day, 1 to 31.
     Day(u8),
@@ -22,7 +22,8 @@ pub enum MonthYearPart {
 }
 
 impl MonthYear {
-    /// A month and its part, if year (0 to 9999), month, day and week are in their ranges.
+    /// Creates a MonthYear, or returns `None` if the year (0 to 9999), month, day or week is out of
+    /// range.
     #[must_use]
     pub const fn new(year: u16, month: u8, part: MonthYearPart) -> Option<Self> {
         let part_is_right = match part {
@@ -37,19 +38,19 @@ impl MonthYear {
         }
     }
 
-    /// The year, 0 to 9999.
+    /// Returns the year, 0 to 9999.
     #[must_use]
     pub const fn year(self) -> u16 {
         self.year
     }
 
-    /// The month, 1 to 12.
+    /// Returns the month, 1 to 12.
     #[must_use]
     pub const fn month(self) -> u8 {
         self.month
     }
 
-    /// What part of the month.
+    /// Returns the part of the month.
     #[must_use]
     pub const fn part(self) -> MonthYearPart {
         self.part

@@ -1,25 +1,26 @@
-//! Division of decimals: the one operation whose result may have more digits than there is room for.
+//! Division of decimals, the one operation whose result may have more digits than fit.
 
 use core::cmp::Ordering;
 
-/// What happens to digits that a number at a smaller scale has no place for.
+/// How to round when a number has more digits than the scale allows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
-    /// To the nearest; half way to the one whose last digit is even (banker's rounding): 0.5 and -0.5 give 0, 1.5 gives 2.
+    /// To the nearest; halfway to the one whose last digit is even (banker's rounding): 0.5 and
+    /// -0.5 become 0, 1.5 becomes 2.
     HalfEven,
-    /// To the nearest; half way away from zero: 0.5 gives 1, -0.5 gives -1.
+    /// To the nearest; halfway away from zero: 0.5 becomes 1, -0.5 becomes -1.
     HalfAwayFromZero,
-    /// The digits are cut: 0.9 gives 0, -0.9 gives 0.
+    /// Toward zero: 0.9 and -0.9 become 0.
     TowardZero,
-    /// To the next number further from zero: 0.1 gives 1, -0.1 gives -1.
+    /// Away from zero: 0.1 becomes 1, -0.1 becomes -1.
     AwayFromZero,
-    /// To the next smaller number: 0.9 gives 0, -0.1 gives -1.
+    /// Down: 0.9 becomes 0, -0.1 becomes -1.
     Down,
-    /// To the next larger number: 0.1 gives 1, -0.9 gives 0.
+    /// Up: 0.1 becomes 1, -0.9 becomes 0.
     Up,
 }
 
-/// What is left behind the last digit kept.
+/// What remains after the last digit kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Nothing,
@@ -28,8 +29,8 @@ enum Rest {
     AboveHalf,
 }
 
-/// `dividend` / `divisor` * 10^`exponent` as a whole number; `None` when the divisor is 0 or the result does not fit. The
-/// exponent is -38 to 76.
+/// Returns `dividend` / `divisor` * 10^`exponent` as a whole number, or `None` if the divisor is 0
+/// or the result does not fit. The exponent is -38 to 76.
 pub(super) fn divide(dividend: i128, divisor: i128, exponent: i32, rounding: Rounding) -> Option<i128> {
     let negative = (dividend < 0) != (divisor < 0);
     let (dividend, divisor) = (dividend.unsigned_abs(), divisor.unsigned_abs());
@@ -51,7 +52,7 @@ pub(super) fn divide(dividend: i128, divisor: i128, exponent: i32, rounding: Rou
         match (cut, remainder) {
             (0, 0) => Rest::Nothing,
             (_, 0) => Rest::from(cut.cmp(&(power / 2))),
-            // A little more than `cut`.
+            // Slightly more than `cut`.
             _ if cut >= power / 2 => Rest::AboveHalf,
             _ => Rest::BelowHalf,
         }
@@ -62,7 +63,8 @@ pub(super) fn divide(dividend: i128, divisor: i128, exponent: i32, rounding: Rou
     if negative { 0_i128.checked_sub_unsigned(quotient) } else { 0_i128.checked_add_unsigned(quotient) }
 }
 
-/// The next digit of a long division. Ten times the remainder may not fit: it is added up, the divisor taken away at once.
+/// Returns the next digit of a long division. Ten times the remainder may not fit, so it is added
+/// up while the divisor is subtracted.
 fn next_digit(remainder: &mut u128, divisor: u128) -> u128 {
     if let Some(tens) = remainder.checked_mul(10) {
         *remainder = tens % divisor;
@@ -95,7 +97,7 @@ const fn rounds_away(rest: Rest, rounding: Rounding, negative: bool, odd: bool) 
 }
 
 impl From<Ordering> for Rest {
-    /// How what is left compares with half of the last digit.
+    /// Compares the remainder with half of the last digit.
     fn from(to_half: Ordering) -> Self {
         match to_half {
             Ordering::Less => Self::BelowHalf,

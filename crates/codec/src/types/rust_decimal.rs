@@ -1,5 +1,5 @@
-//! To and from the decimals of the crate `rust_decimal`, behind the feature of that name. Both sides keep the scale; nothing is
-//! rounded.
+//! Conversion to and from the decimals of the crate `rust_decimal`, behind the feature of that
+//! name. The scale is kept and nothing is rounded.
 
 use super::{Decimal, ValueError, WideDecimal};
 use ::rust_decimal::Decimal as Other;
@@ -11,7 +11,8 @@ impl From<Decimal> for Other {
     }
 }
 
-/// [`ValueError::OutOfRange`] for more than 28 digits after the point or a mantissa of more than 96 bits.
+/// Returns [`ValueError::OutOfRange`] if there are more than 28 digits after the point or the
+/// mantissa has more than 96 bits.
 impl TryFrom<WideDecimal> for Other {
     type Error = ValueError;
 
@@ -21,7 +22,8 @@ impl TryFrom<WideDecimal> for Other {
     }
 }
 
-/// [`ValueError::OutOfRange`] for more than 18 digits after the point or a mantissa beyond `i64`.
+/// Returns [`ValueError::OutOfRange`] if there are more than 18 digits after the point or the
+/// mantissa is beyond `i64`.
 impl TryFrom<Other> for Decimal {
     type Error = ValueError;
 

@@ -1,27 +1,28 @@
-//! SendingTime's text, rendered anew only as far as the clock has moved on: date and second when the second changes, else the
-//! fraction alone.
+//! The text of SendingTime, of which only the changed part is rendered: date and time in a new
+//! second, otherwise only the fraction.
 
 use super::time::clock;
 use super::{Date, Precision, digits};
 
-/// The text of the last moment rendered.
+/// The text that was rendered last.
 #[derive(Clone, Debug)]
 pub struct SecondCache {
-    /// The second that `text` shows; `u64::MAX` before the first.
+    /// The second in `text`; `u64::MAX` before the first call.
     second: u64,
-    /// The day that `text` shows; `u32::MAX` before the first.
+    /// The day in `text`; `u32::MAX` before the first call.
     day: u32,
     text: [u8; 30],
 }
 
 impl SecondCache {
-    /// A cache that has rendered nothing.
+    /// Creates an empty cache.
     #[must_use]
     pub const fn new() -> Self {
         Self { second: u64::MAX, day: u32::MAX, text: *b"00000000-00:00:00.000000000000" }
     }
 
-    /// The UTCTimestamp of a moment given in nanoseconds since 1970-01-01 00:00 UTC, cut to `precision`.
+    /// Returns the UTCTimestamp of a time in nanoseconds since 1970-01-01 00:00 UTC, truncated to
+    /// `precision`.
     #[inline]
     pub fn render(&mut self, unix_nanos: u64, precision: Precision) -> &[u8] {
         let (second, nanos) = (unix_nanos / 1_000_000_000, unix_nanos % 1_000_000_000);
@@ -32,7 +33,7 @@ impl SecondCache {
         if nanos_digits == 0 {
             return &self.text[..17];
         }
-        // The last three of twelve digits are never touched and stay zeros.
+        // The last three of twelve digits are never written and stay zeros.
         digits::fill(nanos / digits::TEN_TO[9 - nanos_digits], &mut self.text[18..18 + nanos_digits]);
         &self.text[..18 + usize::from(precision.digits())]
     }

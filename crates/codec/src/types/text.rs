@@ -1,32 +1,34 @@
-//! char, Boolean, String and what derives from String without a form of its own; data and XMLData are plain bytes.
+//! char, Boolean, String and its derived types without a form of their own. data and XMLData are
+//! plain bytes.
 
 use super::{FromField, ToField, ValueError};
 use core::fmt::{self, Write as _};
 
-/// A String: at least one byte, ISO 8859-1 unless the parties agreed on another set of single bytes.
+/// A String: at least one byte, in ISO 8859-1 unless the parties agreed on another single-byte
+/// character set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text<'m>(&'m [u8]);
 
-/// A char: exactly one byte, any but SOH, case significant.
+/// A char: exactly one byte other than SOH, case-sensitive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Char(pub u8);
 
-/// Single letters or digits with one space between them (MultipleCharValue).
+/// Single letters or digits separated by one space (MultipleCharValue).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MultipleCharValue<'m>(&'m [u8]);
 
-/// Tokens with one space between them (MultipleStringValue, and MultipleValueString of FIX.4.2 to 4.4).
+/// Tokens separated by one space (MultipleStringValue, and MultipleValueString of FIX.4.2 to 4.4).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MultipleStringValue<'m>(&'m [u8]);
 
 impl<'m> Text<'m> {
-    /// The bytes as they are on the wire.
+    /// Returns the bytes as they are on the wire.
     #[must_use]
     pub const fn as_bytes(self) -> &'m [u8] {
         self.0
     }
 
-    /// The text if its bytes are ASCII, where every single-byte set and UTF-8 agree.
+    /// Returns the text if its bytes are ASCII, which all single-byte sets and UTF-8 share.
     #[must_use]
     pub const fn as_ascii(self) -> Option<&'m str> {
         if !self.0.is_ascii() {
@@ -40,32 +42,32 @@ impl<'m> Text<'m> {
 }
 
 impl<'m> MultipleCharValue<'m> {
-    /// The bytes as they are on the wire.
+    /// Returns the bytes as they are on the wire.
     #[must_use]
     pub const fn as_bytes(self) -> &'m [u8] {
         self.0
     }
 
-    /// The letters and digits, in the sender's order.
+    /// Returns the letters and digits, in the sender's order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Char> + Clone + 'm {
         self.0.iter().step_by(2).map(|byte| Char(*byte))
     }
 }
 
 impl<'m> MultipleStringValue<'m> {
-    /// The bytes as they are on the wire.
+    /// Returns the bytes as they are on the wire.
     #[must_use]
     pub const fn as_bytes(self) -> &'m [u8] {
         self.0
     }
 
-    /// The tokens, in the sender's order.
+    /// Returns the tokens, in the sender's order.
     pub fn iter(self) -> impl Iterator<Item = Text<'m>> + Clone {
         self.0.split(|byte| *byte == b' ').map(Text)
     }
 }
 
-/// data and XMLData: any bytes, SOH too.
+/// data and XMLData: any bytes, including SOH.
 impl<'m> FromField<'m> for &'m [u8] {
     #[inline]
     fn from_field(value: &'m [u8]) -> Result<Self, ValueError> {
@@ -73,7 +75,7 @@ impl<'m> FromField<'m> for &'m [u8] {
     }
 }
 
-/// String. That there is no SOH inside is the index's work: it ended the value there.
+/// String. It contains no SOH, as the index ends a value there.
 impl<'m> FromField<'m> for Text<'m> {
     #[inline]
     fn from_field(value: &'m [u8]) -> Result<Self, ValueError> {
@@ -172,7 +174,7 @@ impl AsRef<[u8]> for Text<'_> {
     }
 }
 
-/// Each byte as the ISO 8859-1 character it is.
+/// Each byte as its ISO 8859-1 character.
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.as_ascii() {
@@ -200,7 +202,7 @@ impl fmt::Display for MultipleStringValue<'_> {
     }
 }
 
-/// Implements `Debug` as the type's name around its escaped bytes.
+/// Implements `Debug` with the type's name around its escaped bytes.
 macro_rules! debug_escaped {
     ($($type:ty, $name:literal, $bytes:expr;)+) => {$(
         impl fmt::Debug for $type {

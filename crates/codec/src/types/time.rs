@@ -1,20 +1,21 @@
-//! Times of day and moments: UTCTimestamp, UTCTimeOnly, LocalMktTime. To picoseconds, with as many fraction digits as the
-//! sender wrote, leap second included.
+//! Times of day and timestamps: UTCTimestamp, UTCTimeOnly, LocalMktTime. To picoseconds, with the
+//! sender's number of fraction digits, leap seconds included.
 
 use super::{Date, FromField, ToField, ValueError, digits, display_as_written, parse_as_read};
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
 
-/// A moment in UTC (type UTCTimestamp, TIME in FIX.4.0 and 4.1). Comparing, equality and hash ignore how many fraction digits
-/// were written.
+/// A point in time in UTC (type UTCTimestamp, TIME in FIX.4.0 and 4.1). Comparison, equality and
+/// hash ignore the number of fraction digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct UtcTimestamp {
     date: Date,
     time: UtcTimeOnly,
 }
 
-/// A time of day in UTC (type UTCTimeOnly). Comparing, equality and hash ignore how many fraction digits were written.
+/// A time of day in UTC (type UTCTimeOnly). Comparison, equality and hash ignore the number of
+/// fraction digits.
 #[derive(Clone, Copy, Debug)]
 pub struct UtcTimeOnly {
     hour: u8,
@@ -24,7 +25,7 @@ pub struct UtcTimeOnly {
     picoseconds: u64,
 }
 
-/// A time of day at a market, to the second (type LocalMktTime).
+/// A local time of day at a market, to the second (type LocalMktTime).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LocalMktTime {
     hour: u8,
@@ -32,10 +33,10 @@ pub struct LocalMktTime {
     second: u8,
 }
 
-/// How many fraction digits of a second are written.
+/// The number of fraction digits of a second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Precision {
-    /// None: FIX.4.0 and 4.1 know nothing else.
+    /// None, the only form of FIX.4.0 and 4.1.
     Seconds,
     /// Three.
     #[default]
@@ -49,7 +50,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The number of digits: 0, 3, 6, 9 or 12.
+    /// Returns the number of digits: 0, 3, 6, 9 or 12.
     #[must_use]
     pub const fn digits(self) -> u8 {
         match self {
@@ -65,7 +66,8 @@ impl Precision {
 const PICOSECONDS: u64 = 1_000_000_000_000;
 
 impl UtcTimeOnly {
-    /// A time of day, if there is such a time: second 60 only at 23:59, below 10^12 picoseconds, which are cut to `precision`.
+    /// Creates a time of day, truncated to `precision`, or returns `None` if there is no such time.
+    /// Second 60 exists only at 23:59; the picoseconds must be below 10^12.
     #[must_use]
     pub const fn new(
         hour: u8,
@@ -82,44 +84,46 @@ impl UtcTimeOnly {
         Some(Self { hour, minute, second, digits, picoseconds: picoseconds / unit * unit })
     }
 
-    /// The hour, 0 to 23.
+    /// Returns the hour, 0 to 23.
     #[must_use]
     pub const fn hour(self) -> u8 {
         self.hour
     }
 
-    /// The minute, 0 to 59.
+    /// Returns the minute, 0 to 59.
     #[must_use]
     pub const fn minute(self) -> u8 {
         self.minute
     }
 
-    /// The second, 0 to 60.
+    /// Returns the second, 0 to 60.
     #[must_use]
     pub const fn second(self) -> u8 {
         self.second
     }
 
-    /// The fraction in picoseconds, below 10^12.
+    /// Returns the fraction in picoseconds, below 10^12.
     #[must_use]
     pub const fn picoseconds(self) -> u64 {
         self.picoseconds
     }
 
-    /// How many fraction digits are written, 0 to 12. The standard knows 0, 3, 6, 9 and 12; others by agreement.
+    /// Returns the number of fraction digits, 0 to 12. The standard has 0, 3, 6, 9 and 12; others
+    /// are by agreement.
     #[must_use]
     pub const fn fraction_digits(self) -> u8 {
         self.digits
     }
 
-    /// Nanoseconds since midnight, cut; the leap second counts as the next day's first.
+    /// Returns the nanoseconds since midnight, truncated; a leap second counts as the first of the
+    /// next day.
     #[must_use]
     pub const fn nanos_of_day(self) -> u64 {
         let seconds = self.hour as u64 * 3_600 + self.minute as u64 * 60 + self.second as u64;
         seconds * 1_000_000_000 + self.picoseconds / 1_000
     }
 
-    /// A time of day from nanoseconds below 86,400 * 10^9.
+    /// Creates a time of day from nanoseconds below 86,400 * 10^9.
     const fn from_nanos_of_day(nanos: u64, precision: Precision) -> Self {
         let (second, nanos) = ((nanos / 1_000_000_000) as u32, nanos % 1_000_000_000);
         let digits = precision.digits();
@@ -133,7 +137,7 @@ impl UtcTimeOnly {
         }
     }
 
-    /// A time of day from parts that come from a time that was read.
+    /// Creates a time of day from the parts of one that was read.
     pub(super) const fn from_read(
         hour: u8,
         minute: u8,
@@ -162,25 +166,25 @@ impl UtcTimeOnly {
 }
 
 impl UtcTimestamp {
-    /// A moment.
+    /// Creates a timestamp.
     #[must_use]
     pub const fn new(date: Date, time: UtcTimeOnly) -> Self {
         Self { date, time }
     }
 
-    /// The day.
+    /// Returns the day.
     #[must_use]
     pub const fn date(self) -> Date {
         self.date
     }
 
-    /// The time of day.
+    /// Returns the time of day.
     #[must_use]
     pub const fn time(self) -> UtcTimeOnly {
         self.time
     }
 
-    /// A moment from nanoseconds since 1970-01-01 00:00 UTC, cut to `precision`.
+    /// Creates a timestamp from nanoseconds since 1970-01-01 00:00 UTC, truncated to `precision`.
     #[must_use]
     pub const fn from_unix_nanos(nanos: u64, precision: Precision) -> Self {
         const DAY: u64 = 86_400_000_000_000;
@@ -190,7 +194,8 @@ impl UtcTimestamp {
         }
     }
 
-    /// A moment from the time since 1970-01-01 00:00 UTC, cut to `precision`; `None` after the year 9999.
+    /// Creates a timestamp from the time since 1970-01-01 00:00 UTC, truncated to `precision`, or
+    /// returns `None` after the year 9999.
     ///
     /// ```
     /// # extern crate std;
@@ -213,16 +218,17 @@ impl UtcTimestamp {
         })
     }
 
-    /// The time since 1970-01-01 00:00 UTC, cut to nanoseconds; a leap second gives the time of the second after it. `None`
-    /// before 1970.
+    /// Returns the time since 1970-01-01 00:00 UTC, truncated to nanoseconds, or `None` before
+    /// 1970. A leap second has the time of the second after it.
     #[must_use]
     pub fn to_unix_time(self) -> Option<Duration> {
         let day = u64::try_from(self.date.unix_day()).ok()?;
         Some(Duration::from_secs(day * 86_400) + Duration::from_nanos(self.time.nanos_of_day()))
     }
 
-    /// Nanoseconds from `earlier` to this moment, both cut to nanoseconds; negative when `earlier` is the later one. Days have
-    /// 86,400 seconds: a leap second counts as the second after it.
+    /// Returns the nanoseconds from `earlier` to this timestamp, both truncated to nanoseconds;
+    /// negative if `earlier` is later. Days have 86,400 seconds: a leap second counts as the second
+    /// after it.
     #[must_use]
     pub const fn nanos_since(self, earlier: Self) -> i128 {
         let days = self.date.unix_day() as i128 - earlier.date.unix_day() as i128;
@@ -230,8 +236,8 @@ impl UtcTimestamp {
         days * 86_400_000_000_000 + nanos
     }
 
-    /// Nanoseconds since 1970-01-01 00:00 UTC, cut; a leap second gives the number of the second after it. `None` before 1970
-    /// and after the year 2554.
+    /// Returns the nanoseconds since 1970-01-01 00:00 UTC, truncated, or `None` before 1970 and
+    /// after the year 2554. A leap second has the number of the second after it.
     #[must_use]
     pub fn to_unix_nanos(self) -> Option<u64> {
         let day = u64::try_from(self.date.unix_day()).ok()?;
@@ -240,41 +246,42 @@ impl UtcTimestamp {
 }
 
 impl LocalMktTime {
-    /// A time of day, if there is such a time.
+    /// Creates a time of day, or returns `None` if there is no such time.
     #[must_use]
     pub const fn new(hour: u8, minute: u8, second: u8) -> Option<Self> {
         if hour <= 23 && minute <= 59 && second <= 59 { Some(Self { hour, minute, second }) } else { None }
     }
 
-    /// The hour, 0 to 23.
+    /// Returns the hour, 0 to 23.
     #[must_use]
     pub const fn hour(self) -> u8 {
         self.hour
     }
 
-    /// The minute, 0 to 59.
+    /// Returns the minute, 0 to 59.
     #[must_use]
     pub const fn minute(self) -> u8 {
         self.minute
     }
 
-    /// The second, 0 to 59.
+    /// Returns the second, 0 to 59.
     #[must_use]
     pub const fn second(self) -> u8 {
         self.second
     }
 }
 
-/// Leap seconds are put in at the end of a UTC day and nowhere else.
+/// Leap seconds are inserted only at the end of a UTC day.
 const fn is_time(hour: u8, minute: u8, second: u8) -> bool {
     hour <= 23 && minute <= 59 && (second <= 59 || (second == 60 && hour == 23 && minute == 59))
 }
 
-/// Reads `HH:MM:SS`; the numbers are two digits each, not checked further.
+/// Reads `HH:MM:SS`: two digits for each number, whose range is not checked.
 #[inline]
 pub(super) fn read_clock(clock: [u8; 8]) -> Result<(u8, u8, u8), ValueError> {
     const FORM: u64 = u64::from_le_bytes(*b"00:00:00");
-    // Added to a byte it carries into the high bit: above 9 where a digit belongs, above 0 where the colon does.
+    // Added to a byte, it carries into the high bit: above 9 where a digit belongs, above 0 where
+    // the colon does.
     const LIMIT: u64 = u64::from_le_bytes([0x76, 0x76, 0x7F, 0x76, 0x76, 0x7F, 0x76, 0x76]);
     let eight = u64::from_le_bytes(clock) ^ FORM;
     if (eight.wrapping_add(LIMIT) | eight) & 0x8080_8080_8080_8080 != 0 {
@@ -284,12 +291,13 @@ pub(super) fn read_clock(clock: [u8; 8]) -> Result<(u8, u8, u8), ValueError> {
     Ok((hour, minute, second))
 }
 
-/// Reads nothing, or a point and one to twelve digits: the picoseconds and the number of digits.
+/// Reads nothing, or a point and one to twelve digits. Returns the picoseconds and the number of
+/// digits.
 #[inline]
 pub(super) fn read_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
     match rest {
         [] => Ok((0, 0)),
-        // Milliseconds are what nearly everybody writes.
+        // Most senders write milliseconds.
         [b'.', a, b, c] => {
             let [a, b, c] = [a, b, c].map(|byte| u64::from(byte.wrapping_sub(b'0')));
             if a > 9 || b > 9 || c > 9 {

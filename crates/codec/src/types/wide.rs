@@ -1,4 +1,5 @@
-//! Decimals of up to 38 digits, for prices and amounts that a [`Decimal`] cannot hold (18 decimals of a crypto venue).
+//! Decimals of up to 38 digits, for prices and amounts that a [`Decimal`] cannot hold, such as the
+//! 18 decimal places of some crypto venues.
 
 use super::{
     Decimal, Digits, FromField, Rounding, ToField, ValueError, display_as_written, parse_as_read, rounding,
@@ -6,8 +7,8 @@ use super::{
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 
-/// An exact decimal number with a 128-bit mantissa: [`Decimal`]'s larger sibling, made by [`Decimal::wide`] or read from a
-/// field. Comparing, equality and hash are numeric.
+/// An exact decimal number with a 128-bit mantissa. [`Decimal::wide`] returns one, and it can be
+/// read from a field. Comparison, equality and hash are numeric.
 #[derive(Clone, Copy, Debug)]
 pub struct WideDecimal {
     mantissa: i128,
@@ -17,14 +18,14 @@ pub struct WideDecimal {
 impl WideDecimal {
     /// The largest scale: 38 digits after the point.
     pub const MAX_SCALE: u8 = 38;
-    /// Nothing, scale 0.
+    /// Zero, with scale 0.
     pub const ZERO: Self = Self { mantissa: 0, scale: 0 };
     const ONE: Self = Self { mantissa: 1, scale: 0 };
 
-    /// `mantissa` / 10^`scale`.
+    /// Creates the number `mantissa` / 10^`scale`.
     ///
     /// # Panics
-    /// When `scale` is above [`WideDecimal::MAX_SCALE`]; in a constant this fails the build.
+    /// Panics if `scale` is above [`WideDecimal::MAX_SCALE`]; in a constant this fails the build.
     #[must_use]
     pub const fn from_parts(mantissa: i128, scale: u8) -> Self {
         assert!(scale <= Self::MAX_SCALE, "a WideDecimal has at most 38 digits after the point");
@@ -34,8 +35,8 @@ impl WideDecimal {
     /// Reads `-?(\d+(\.\d*)?|\.\d+)`.
     ///
     /// # Errors
-    /// [`ValueError::OutOfRange`] for a right value whose digits do not fit: more than 38 after the point or a mantissa beyond
-    /// `i128`; [`Digits`] takes those.
+    /// Returns [`ValueError::OutOfRange`] for a valid number with more than 38 digits after the
+    /// point or a mantissa beyond `i128`; [`Digits`] can read those.
     pub fn parse(value: &[u8]) -> Result<Self, ValueError> {
         let digits = Digits::from_field(value)?.as_bytes();
         let negative = digits[0] == b'-';
@@ -62,37 +63,37 @@ impl WideDecimal {
         Ok(Self { mantissa, scale: scale.unwrap_or(0) })
     }
 
-    /// The digits as a whole number.
+    /// Returns the digits as a whole number.
     #[must_use]
     pub const fn mantissa(self) -> i128 {
         self.mantissa
     }
 
-    /// How many of the digits stand after the point, 0 to [`WideDecimal::MAX_SCALE`].
+    /// Returns the number of digits after the point, 0 to [`WideDecimal::MAX_SCALE`].
     #[must_use]
     pub const fn scale(self) -> u8 {
         self.scale
     }
 
-    /// Whether the number is 0, at any scale.
+    /// Returns whether the number is 0, at any scale.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
-    /// Whether the number is below 0.
+    /// Returns whether the number is below 0.
     #[must_use]
     pub const fn is_negative(self) -> bool {
         self.mantissa < 0
     }
 
-    /// The same number and scale as a [`Decimal`], if it fits.
+    /// Returns the same number and scale as a [`Decimal`], if it fits.
     #[must_use]
     pub fn narrow(self) -> Option<Decimal> {
         Decimal::try_from_parts(i64::try_from(self.mantissa).ok()?, self.scale)
     }
 
-    /// The same number as a [`Decimal`], giving up as few zeros at the end as needed.
+    /// Returns the same number as a [`Decimal`], dropping as few trailing zeros as necessary.
     pub(super) fn narrow_by_dropping_zeros(mut self) -> Option<Decimal> {
         loop {
             if let Some(narrow) = self.narrow() {
@@ -105,7 +106,8 @@ impl WideDecimal {
         }
     }
 
-    /// The same number at another scale; `None` when digits would be lost or the mantissa does not fit.
+    /// Returns the same number at another scale, or `None` if digits would be lost or the mantissa
+    /// does not fit.
     #[must_use]
     pub fn rescale(self, scale: u8) -> Option<Self> {
         if scale > Self::MAX_SCALE {
@@ -121,7 +123,7 @@ impl WideDecimal {
         }
     }
 
-    /// The sum, at the larger scale; `None` when it does not fit.
+    /// Returns the sum at the larger scale, or `None` if it does not fit.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let scale = self.scale.max(other.scale);
@@ -129,7 +131,7 @@ impl WideDecimal {
         Some(Self { mantissa, scale })
     }
 
-    /// The difference, at the larger scale; `None` when it does not fit.
+    /// Returns the difference at the larger scale, or `None` if it does not fit.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         let scale = self.scale.max(other.scale);
@@ -137,7 +139,7 @@ impl WideDecimal {
         Some(Self { mantissa, scale })
     }
 
-    /// The product, at the sum of the scales; `None` when it does not fit.
+    /// Returns the product at the sum of the scales, or `None` if it does not fit.
     #[must_use]
     pub fn checked_mul(self, other: Self) -> Option<Self> {
         let scale = self.scale + other.scale;
@@ -147,7 +149,7 @@ impl WideDecimal {
         Some(Self { mantissa: self.mantissa.checked_mul(other.mantissa)?, scale })
     }
 
-    /// The number with its sign changed; `None` for the one mantissa (-2^127) that has no opposite.
+    /// Returns the number with its sign changed, or `None` for the mantissa -2^127.
     #[must_use]
     pub const fn checked_neg(self) -> Option<Self> {
         match self.mantissa.checked_neg() {
@@ -156,13 +158,14 @@ impl WideDecimal {
         }
     }
 
-    /// The number without its sign; `None` for the one mantissa (-2^127) that has no opposite.
+    /// Returns the absolute value, or `None` for the mantissa -2^127.
     #[must_use]
     pub const fn checked_abs(self) -> Option<Self> {
         if self.mantissa < 0 { self.checked_neg() } else { Some(self) }
     }
 
-    /// The quotient at `scale`, its further digits as `rounding` says; `None` for a division by 0, or when it does not fit.
+    /// Returns the quotient at `scale`, rounded as `rounding` says, or `None` if the divisor is 0
+    /// or the result does not fit.
     #[must_use]
     pub fn checked_div(self, other: Self, scale: u8, rounding: Rounding) -> Option<Self> {
         if scale > Self::MAX_SCALE {
@@ -172,13 +175,14 @@ impl WideDecimal {
         Some(Self { mantissa: rounding::divide(self.mantissa, other.mantissa, exponent, rounding)?, scale })
     }
 
-    /// The number at another scale, digits without a place there as `rounding` says; `None` when it does not fit.
+    /// Returns the number at another scale, rounded as `rounding` says, or `None` if it does not
+    /// fit.
     #[must_use]
     pub fn round(self, scale: u8, rounding: Rounding) -> Option<Self> {
         self.checked_div(Self::ONE, scale, rounding)
     }
 
-    /// The number without zeros at the end: equal numbers have one such form.
+    /// Returns the number without trailing zeros: equal numbers have one such form.
     const fn shortest(mut self) -> Self {
         while self.scale > 0 && self.mantissa % 10 == 0 {
             self = Self { mantissa: self.mantissa / 10, scale: self.scale - 1 };
@@ -236,7 +240,8 @@ impl Ord for WideDecimal {
         let scale = self.scale.max(other.scale);
         match (self.rescale(scale), other.rescale(scale)) {
             (Some(left), Some(right)) => left.mantissa.cmp(&right.mantissa),
-            // Only the one with the smaller scale is multiplied: what then overflows is the larger in magnitude.
+            // Only the one with the smaller scale is multiplied. If that overflows, it is the
+            // larger in magnitude.
             (None, _) => self.mantissa.cmp(&0),
             (_, None) => 0.cmp(&other.mantissa),
         }

@@ -6,7 +6,7 @@ use super::{
     parse_as_read,
 };
 
-/// A moment with its zone: `20060901-07:39Z`, `20060901-13:09:00.250+05:30`.
+/// A point in time with its zone: `20060901-07:39Z`, `20060901-13:09:00.250+05:30`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TzTimestamp {
     date: Date,
@@ -23,7 +23,7 @@ pub struct TzTimeOnly {
     zone: Zone,
 }
 
-/// How the sender named the zone.
+/// How the sender wrote the zone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Zone {
     /// Not at all: local time by agreement.
@@ -36,7 +36,7 @@ pub enum Zone {
     Minutes(i16),
 }
 
-/// Hours and minutes, and seconds where they were written. Equality tells `07:39` from `07:39:00`.
+/// Hours and minutes, and seconds if they were written. `07:39` and `07:39:00` are not equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Clock {
     hour: u8,
@@ -45,14 +45,14 @@ struct Clock {
 }
 
 impl TzTimestamp {
-    /// A moment from a day, a time of day and a zone, without fraction.
+    /// Creates a timestamp from a day, a time of day and a zone, without a fraction.
     #[must_use]
     pub const fn new(date: Date, time: TzTimeOnly) -> Self {
         Self { date, clock: time.clock, fraction_digits: 0, picoseconds: 0, zone: time.zone }
     }
 
-    /// The moment with a fraction of the second, cut to `precision`; `None` when the fraction is 10^12 picoseconds or more,
-    /// or no second is written that it could be a fraction of.
+    /// Returns the timestamp with a fraction of the second, truncated to `precision`, or `None` if
+    /// the fraction is 10^12 picoseconds or more, or the time has no seconds.
     #[must_use]
     pub const fn with_fraction(self, picoseconds: u64, precision: Precision) -> Option<Self> {
         if self.clock.second.is_none() || picoseconds >= digits::TEN_TO[12] {
@@ -63,37 +63,38 @@ impl TzTimestamp {
         Some(Self { fraction_digits, picoseconds: picoseconds / unit * unit, ..self })
     }
 
-    /// The day, in the zone.
+    /// Returns the day in the zone.
     #[must_use]
     pub const fn date(self) -> Date {
         self.date
     }
 
-    /// The time of day without its fraction.
+    /// Returns the time of day without its fraction.
     #[must_use]
     pub const fn time(self) -> TzTimeOnly {
         TzTimeOnly { clock: self.clock, zone: self.zone }
     }
 
-    /// The fraction of the second in picoseconds, below 10^12.
+    /// Returns the fraction of the second in picoseconds, below 10^12.
     #[must_use]
     pub const fn picoseconds(self) -> u64 {
         self.picoseconds
     }
 
-    /// The zone.
+    /// Returns the zone.
     #[must_use]
     pub const fn zone(self) -> Zone {
         self.zone
     }
 
-    /// The moment in UTC, with the same fraction digits; `None` when the zone is not stated, for a leap second that is not the
-    /// last of a day in UTC, and outside the years 0 to 9999.
+    /// Returns the timestamp in UTC with the same fraction digits, or `None` if the zone is not
+    /// stated, for a leap second that is not the last second of a UTC day, and outside the years 0
+    /// to 9999.
     #[must_use]
     pub fn to_utc(self) -> Option<UtcTimestamp> {
         let local = i16::from(self.clock.hour) * 60 + i16::from(self.clock.minute);
         let minutes = local - self.zone.minutes()?;
-        // Zones reach over one midnight at most.
+        // A zone crosses at most one midnight.
         let date = match minutes.div_euclid(1_440) {
             0 => self.date,
             1 => self.date.next()?,
@@ -110,7 +111,8 @@ impl TzTimestamp {
         Some(UtcTimestamp::new(date, time))
     }
 
-    /// Nanoseconds since 1970-01-01 00:00 UTC, cut; `None` when the zone is not stated, before 1970 and after the year 2554.
+    /// Returns the nanoseconds since 1970-01-01 00:00 UTC, truncated, or `None` if the zone is not
+    /// stated, before 1970 and after the year 2554.
     #[must_use]
     pub fn to_unix_nanos(self) -> Option<u64> {
         let minutes =
@@ -123,33 +125,33 @@ impl TzTimestamp {
 }
 
 impl TzTimeOnly {
-    /// A time of day, if there is such a time and zone; seconds (0 to 60, where the zone's minute may hold the leap second)
-    /// are written only when given.
+    /// Creates a time of day, or returns `None` if there is no such time or zone. Seconds are 0 to
+    /// 60, where the zone's minute may have the leap second, and are written only if given.
     #[must_use]
     pub fn new(hour: u8, minute: u8, second: Option<u8>, zone: Zone) -> Option<Self> {
         let clock = Clock { hour, minute, second };
         (clock.is_right() && zone.is_right()).then_some(Self { clock, zone })
     }
 
-    /// The hour, 0 to 23.
+    /// Returns the hour, 0 to 23.
     #[must_use]
     pub const fn hour(self) -> u8 {
         self.clock.hour
     }
 
-    /// The minute, 0 to 59.
+    /// Returns the minute, 0 to 59.
     #[must_use]
     pub const fn minute(self) -> u8 {
         self.clock.minute
     }
 
-    /// The second, 0 to 60, where it was written.
+    /// Returns the second, 0 to 60, if it was written.
     #[must_use]
     pub const fn second(self) -> Option<u8> {
         self.clock.second
     }
 
-    /// The zone.
+    /// Returns the zone.
     #[must_use]
     pub const fn zone(self) -> Zone {
         self.zone
@@ -157,7 +159,7 @@ impl TzTimeOnly {
 }
 
 impl Zone {
-    /// Minutes east of UTC, if the zone is stated.
+    /// Returns the minutes east of UTC, if the zone is stated.
     #[must_use]
     pub const fn minutes(self) -> Option<i16> {
         match self {
@@ -177,7 +179,7 @@ impl Zone {
         }
     }
 
-    /// Reads the zone that ends `value`; gives what stands before it.
+    /// Reads the zone at the end of `value` and returns what is before it.
     fn split_from(value: &[u8]) -> Result<(&[u8], Self), ValueError> {
         if let [rest @ .., b'Z'] = value {
             return Ok((rest, Self::Utc));
@@ -231,7 +233,7 @@ impl Clock {
         self.hour <= 23 && self.minute <= 59 && second <= 60
     }
 
-    /// Reads `HH:MM` or `HH:MM:SS`; gives what follows.
+    /// Reads `HH:MM` or `HH:MM:SS` and returns the rest.
     fn split_from(value: &[u8]) -> Result<(Self, &[u8]), ValueError> {
         let (clock, rest) = match value {
             [a, b, c, d, e, rest @ ..] if rest.first() != Some(&b':') => {

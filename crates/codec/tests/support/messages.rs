@@ -1,14 +1,15 @@
-//! Messages to test with: our own, and the real ones of the reference folder where it is present.
+//! Messages to test with: our own, and the real ones of the reference folder if it is present.
 
 use std::path::PathBuf;
 
-/// A message around `fields` (from `35=` on, `|` for SOH), its length and sum right.
+/// Returns a message around `fields` (from `35=` on, `|` for SOH) whose length and checksum are
+/// right.
 pub fn seal(begin_string: &str, fields: &[u8]) -> Vec<u8> {
     let fields: Vec<u8> = fields.iter().map(|byte| if *byte == b'|' { 1 } else { *byte }).collect();
     seal_bytes(begin_string.as_bytes(), &fields)
 }
 
-/// The same for fields that are bytes of the wire.
+/// Returns the same for the bytes of fields.
 pub fn seal_bytes(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
     let mut message =
         [b"8=", begin_string, format!("\x019={}\x01", fields.len()).as_bytes(), fields].concat();
@@ -17,7 +18,7 @@ pub fn seal_bytes(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Messages of every kind that framing and indexing treat in a way of their own.
+/// Messages of every kind that framing and indexing treat specially.
 pub fn own() -> Vec<Vec<u8>> {
     let inner = seal("FIX.4.2", b"35=0|34=2|49=A|56=B|52=20240229-12:00:00|");
     let raw_data = [&b"35=B|34=7|49=A|56=B|52=20240229-12:00:00.000|148=News|33=1|58=line|95="[..]].concat();
@@ -52,7 +53,7 @@ pub fn own() -> Vec<Vec<u8>> {
     ]
 }
 
-/// The reference folder: FIXBOLT_SHARED, else `shared` beside the repository.
+/// Returns the reference folder: FIXBOLT_SHARED, else `shared` beside the repository.
 pub fn shared_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("FIXBOLT_SHARED").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
@@ -73,7 +74,7 @@ pub struct Recorded {
     pub sum_is_right: bool,
 }
 
-/// Every message of `messages/*.jsonl`; `None` when the reference folder is absent.
+/// Returns every message of `messages/*.jsonl`; `None` if the reference folder is absent.
 pub fn recorded() -> Option<Vec<Recorded>> {
     let folder = shared_folder()?.join("messages");
     let mut files: Vec<PathBuf> =
@@ -95,7 +96,7 @@ pub fn recorded() -> Option<Vec<Recorded>> {
     Some(messages)
 }
 
-/// The bytes of the files in `messages/raw`; none when the reference folder is absent.
+/// Returns the contents of the files in `messages/raw`; none if the reference folder is absent.
 pub fn raw_streams() -> Vec<Vec<u8>> {
     let Some(folder) = shared_folder() else { return Vec::new() };
     let files = std::fs::read_dir(folder.join("messages/raw")).unwrap().map(|entry| entry.unwrap().path());
@@ -105,7 +106,8 @@ pub fn raw_streams() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The string member `name` of a JSON object on one line, each character one byte (ISO 8859-1).
+/// Returns the string member `name` of a JSON object on one line, one byte per character (ISO
+/// 8859-1).
 fn json_string(object: &str, name: &str) -> Vec<u8> {
     let start = format!("\"{name}\": \"");
     let mut characters = object[object.find(&start).expect(name) + start.len()..].chars();

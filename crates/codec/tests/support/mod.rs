@@ -1,5 +1,5 @@
-//! What the tests of framing and indexing share: messages, a naive oracle, and the real framer and index driven to the same
-//! form of answer.
+//! What the tests of framing and indexing share: messages, a naive oracle, and the framer and index
+//! driven to the same form of result.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part
 
 pub mod messages;
@@ -8,16 +8,16 @@ pub mod oracle;
 use fixbolt_codec::{FaultKind, Frame, FrameError, Framer, Index, IndexError, Span};
 use std::ops::Range;
 
-/// What a stream holds, in order; offsets are the stream's.
+/// The contents of a stream in order; offsets are those of the stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A complete message, and what is in it.
+    /// A complete message and its contents.
     Message(Range<usize>, Result<Contents, Garbled>),
-    /// Bytes that are no message.
+    /// Bytes that are not a message.
     Dropped(Range<usize>, Broken),
 }
 
-/// Tag (0: none) and value of every field, and the first fault; offsets are the message's.
+/// Tag (0 if none) and value of every field, and the first fault; offsets are those of the message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contents {
     pub fields: Vec<(u32, Range<usize>)>,
@@ -32,20 +32,20 @@ pub enum Garbled {
     MsgTypeNotThird,
 }
 
-/// Why bytes are no message.
+/// Why bytes are not a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Broken {
-    /// They do not begin like one.
+    /// They do not begin with `8=FIX`.
     Start,
-    /// BeginString or BodyLength is wrong, or the length beyond the limit.
+    /// BeginString or BodyLength is wrong, or the length is above the limit.
     Header,
-    /// There is no CheckSum where BodyLength announces it, or nothing more came.
+    /// There is no CheckSum where BodyLength announces it, or no more bytes arrived.
     Length,
-    /// There is one, but not three digits and SOH.
+    /// There is one, but it is not three digits and SOH.
     CheckSum,
 }
 
-/// Feeds the stream in pieces of `piece` bytes; after the last one the peer is silent.
+/// Feeds the stream in pieces of `piece` bytes; after the last one the counterparty is silent.
 pub fn drive(stream: &[u8], max_message_size: usize, piece: usize) -> Vec<Event> {
     let mut framer = Framer::new(max_message_size);
     let (mut tags, mut spans) = (vec![0; 8192], vec![Span::default(); 8192]);

@@ -2,7 +2,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, Message, Span, byte_sum};
 
-/// The message whose fields from MsgType (35) on are `counted`.
+/// Returns the message whose fields from MsgType (35) on are `counted`.
 pub(crate) fn wire(counted: &str) -> Vec<u8> {
     let counted = counted.replace('|', "\x01");
     let mut bytes = format!("8=FIX.4.4\x019={}\x01{counted}", counted.len()).into_bytes();
@@ -11,7 +11,7 @@ pub(crate) fn wire(counted: &str) -> Vec<u8> {
     bytes
 }
 
-/// The same, indexed.
+/// Indexes that message and passes it to `read`.
 pub(crate) fn message_of<R>(counted: &str, read: impl FnOnce(Message<'_>) -> R) -> R {
     let bytes = wire(counted);
     let Frame::Message(framed) = Framer::new(1 << 16).next(&bytes) else { panic!("no message: {counted}") };

@@ -1,13 +1,14 @@
-//! Framing and indexing once more, as plainly as the standard says it: the whole stream at hand, everything split and compared
-//! as text. Slow, and written without a look at the code that it judges.
+//! Framing and indexing once more, as plainly as the standard states it: the whole stream is
+//! available, and everything is split and compared as text. Slow, and written without looking at
+//! the code it checks.
 
 use super::{Broken, Contents, Event, Garbled};
 use fixbolt_codec::{DataFields, FaultKind};
 
-/// More digits of BodyLength and more bytes of BeginString than this nobody needs.
+/// A longer BodyLength or BeginString than this is never valid.
 const MOST: usize = 16;
 
-/// What the stream holds, when nothing more comes behind it.
+/// Returns the contents of the stream if nothing more follows it.
 pub fn events(stream: &[u8], max_message_size: usize) -> Vec<Event> {
     let mut events = Vec::new();
     let mut at = 0;
@@ -19,7 +20,8 @@ pub fn events(stream: &[u8], max_message_size: usize) -> Vec<Event> {
                 at += length;
             }
             Err(broken) => {
-                // A message's first byte belongs to it; where none began, one may begin behind the very first SOH.
+                // A message's first byte belongs to it; if none began, one may begin after the very
+                // first SOH.
                 let from = if broken == Broken::Start { 0 } else { 1 };
                 let length = find(&rest[from..], b"\x018=FIX").map_or(rest.len(), |soh| from + soh + 1);
                 events.push(Event::Dropped(at..at + length, broken));
@@ -51,7 +53,7 @@ fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, Broken
         return Err(Broken::Header);
     }
     let end = end as usize;
-    // BodyLength counts up to and including the SOH in front of CheckSum.
+    // BodyLength counts up to and including the SOH before CheckSum.
     let trailer = &bytes[bytes.len().min(end - 8)..bytes.len().min(end)];
     match trailer {
         [1, b'1', b'0', b'=', sum @ .., 1] if sum.len() == 3 && is_number(sum) => Ok(end),
@@ -60,7 +62,7 @@ fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, Broken
     }
 }
 
-/// The fields of a message whose end is where it says.
+/// Returns the fields of a message whose end is where its length says.
 pub fn contents(message: &[u8]) -> Result<Contents, Garbled> {
     let body_end = message.len() - 7;
     let sum: u32 = message[..body_end].iter().map(|byte| u32::from(*byte)).sum();
@@ -86,7 +88,7 @@ pub fn contents(message: &[u8]) -> Result<Contents, Garbled> {
         {
             let length = std::str::from_utf8(&message[value_before.clone()]).unwrap().parse::<usize>();
             end = value.saturating_add(length.unwrap_or(usize::MAX));
-            // Its SOH is the message's last one at most.
+            // Its SOH is at most the last one of the message.
             if end >= body_end || message[end] != 1 {
                 return Err(Garbled::DataLength);
             }
@@ -117,7 +119,7 @@ impl Contents {
     }
 }
 
-/// The tag, or 0 for what is none.
+/// Returns the tag, or 0 if the bytes are not one.
 fn read_tag(bytes: &[u8]) -> u32 {
     if !is_number(bytes) || bytes[0] == b'0' {
         return 0;

@@ -1,4 +1,4 @@
-//! Decimals to and from what other crates calculate with.
+//! Decimals to and from the number types of other crates.
 
 use fixbolt_codec::{Decimal, ValueError, WideDecimal};
 use proptest::prelude::*;
@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn an_f64_comes_back_from_its_decimal(bits in any::<u64>(), near_one in -64..64_i32) {
-        // Any number, and one of a size that occurs.
+        // Any number, and one of a realistic size.
         let usual = f64::from_bits(bits >> 12 | 1023 << 52) * 2_f64.powi(near_one);
         for number in [f64::from_bits(bits), usual, -usual] {
             if let Some(wide) = WideDecimal::from_f64(number) {

@@ -1,4 +1,4 @@
-//! float and what derives from it, and arithmetic with it.
+//! float and its derived types, and arithmetic with them.
 
 use fixbolt_codec::{Decimal, Digits, FromField, Rounding, ValueError, WideDecimal};
 use std::cmp::Ordering;
@@ -61,7 +61,8 @@ fn a_float_has_digits_one_point_at_most_and_no_exponent() {
 
 #[test]
 fn every_short_text_of_the_floats_alphabet_is_read_as_the_plain_rule_says() {
-    // Places the point, sign and a wrong byte everywhere in lengths that cross all the reader's paths.
+    // Puts the point, the sign and a wrong byte at every position, in lengths that reach all paths
+    // of the reader.
     for length in 1..=21_usize {
         for point in 0..=length {
             for other in 0..=length {
@@ -110,7 +111,7 @@ fn a_float_beyond_64_bits_is_read_wide_and_beyond_128_bits_as_digits() {
             assert_eq!(wide.to_string(), value);
         }
     }
-    // Zeros in front take no room.
+    // Leading zeros take no room.
     let padded = format!("{}1.5", "0".repeat(60));
     assert_eq!(Decimal::parse(padded.as_bytes()).unwrap().to_string(), "1.5");
 }
@@ -236,7 +237,7 @@ fn division_gives_the_digits_that_are_asked_for() {
     assert_eq!(div("0", "0.00", 2, Rounding::HalfEven), None);
     assert_eq!(div("9223372036854775807", "0.1", 0, Rounding::HalfEven), None);
     assert_eq!(div("-9223372036854775808", "-1", 0, Rounding::HalfEven), None);
-    // Room for intermediate results is not what decides.
+    // The range of intermediate results must not decide.
     let (least, most) = (WideDecimal::from(i128::MIN), WideDecimal::from(i128::MAX));
     assert_eq!(least.checked_div(most, 0, Rounding::TowardZero), Some(WideDecimal::from(-1)));
     assert_eq!(least.checked_div(least, 37, Rounding::HalfEven), Some(WideDecimal::from(1)));
@@ -263,7 +264,7 @@ fn signs_change_but_for_the_least_mantissa() {
     assert!(wide("-0.1").is_negative() && wide("0.00").is_zero() && WideDecimal::ZERO.is_zero());
 }
 
-/// numerator / denominator, rounded: the whole number below, or the one above it.
+/// Returns numerator / denominator, rounded to the whole number below or above.
 fn quotient(numerator: i128, denominator: i128, rounding: Rounding) -> i128 {
     let (numerator, denominator) = (numerator * denominator.signum(), denominator.abs());
     let below = numerator.div_euclid(denominator);

@@ -1,5 +1,5 @@
-//! The data types: what each accepts, refuses and writes back, by the standard's examples (FIX 5.0SP2 volume 1 and Orchestra),
-//! and round trips of random values.
+//! The data types: what each accepts, refuses and writes, by the standard's examples (FIX 5.0SP2
+//! volume 1 and Orchestra), and round trips of random values.
 
 mod conversions;
 mod decimals;
@@ -19,12 +19,12 @@ fn written<T: ToField>(value: &T) -> Vec<u8> {
     let mut out = vec![b'#'; T::MAX_LEN];
     let length = value.write_to(&mut out);
     assert!(length >= 1);
-    assert!(out[length..].iter().all(|byte| *byte == b'#'), "nothing is written behind the value");
+    assert!(out[length..].iter().all(|byte| *byte == b'#'), "nothing is written after the value");
     out.truncate(length);
     out
 }
 
-/// Reads each value and writes it back: as it was, or as the second element says.
+/// Reads each value and writes it back: unchanged, or as the second element says.
 #[track_caller]
 fn accepts<T: for<'m> FromField<'m> + ToField + Display>(values: &[(&str, &str)]) {
     for (read, write) in values {
@@ -34,7 +34,7 @@ fn accepts<T: for<'m> FromField<'m> + ToField + Display>(values: &[(&str, &str)]
     }
 }
 
-/// The same for values that come back as they were.
+/// The same for values that are written back unchanged.
 #[track_caller]
 fn keeps<T: for<'m> FromField<'m> + ToField + Display>(values: &[&str]) {
     accepts::<T>(&values.iter().map(|value| (*value, *value)).collect::<Vec<_>>());

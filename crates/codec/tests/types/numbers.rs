@@ -1,4 +1,4 @@
-//! int and what derives from it.
+//! int and its derived types.
 
 use fixbolt_codec::{DayOfMonth, Length, NumInGroup, SeqNum, Tag, ValueError};
 
@@ -79,7 +79,7 @@ fn a_tag_has_no_leading_zero() {
 #[test]
 fn a_seq_num_may_be_padded_but_has_no_sign() {
     keeps::<SeqNum>(&["1", "18446744073709551615"]);
-    // Zero is EndSeqNo's (16) infinity; that it is nothing else is the session's check.
+    // Zero means infinity in EndSeqNo (16); elsewhere the session refuses it.
     accepts::<SeqNum>(&[("007", "7"), ("0", "0")]);
     refuses::<SeqNum>(&[("-3", Format), ("+3", Format), ("3.0", Format), ("18446744073709551616", Format)]);
 }

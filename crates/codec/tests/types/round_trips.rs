@@ -1,4 +1,4 @@
-//! Whatever is written is read back, and no bytes make a reader panic.
+//! Every written value is read back, and no bytes make a reader panic.
 
 use fixbolt_codec::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,
@@ -12,7 +12,8 @@ use std::fmt::Debug;
 use super::{hash, written};
 use ValueError::Empty;
 
-/// Reading what was written gives the value; reading canonical text and writing it gives the text.
+/// Reading a written value returns the value; reading canonical text and writing it returns the
+/// text.
 fn round_trip<T: for<'m> FromField<'m> + ToField + PartialEq + Debug>(
     value: &T,
 ) -> Result<(), TestCaseError> {

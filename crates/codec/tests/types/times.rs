@@ -1,4 +1,4 @@
-//! Dates, times of day, moments, with and without a zone.
+//! Dates, times of day and timestamps, with and without a zone.
 
 use fixbolt_codec::{
     Date, FromField, LocalMktTime, MonthYear, MonthYearPart, Precision, SecondCache, TzTimeOnly, TzTimestamp,
@@ -117,7 +117,7 @@ fn every_wrong_byte_in_a_timestamp_is_noticed() {
                 && right[place].is_ascii_digit() == byte.is_ascii_digit();
             match UtcTimestamp::from_field(&text) {
                 Ok(value) => assert!(plain && written(&value) == text, "{}", text.escape_ascii()),
-                // Digits may still name no such month, day or time.
+                // Digits may still name no month, day or time.
                 Err(_) => {
                     assert!(!plain || [4, 5, 6, 7, 9, 12, 15].contains(&place), "{}", text.escape_ascii())
                 }
@@ -254,7 +254,7 @@ fn the_cached_sending_time_is_that_of_a_timestamp_at_every_step() {
         let precision = precisions[(step % 5) as usize];
         let expected = UtcTimestamp::from_unix_nanos(nanos, precision).to_string();
         assert_eq!(core::str::from_utf8(cache.render(nanos, precision)).unwrap(), expected);
-        // Forward by a little, over seconds, minutes, days; and back at times.
+        // Forward by little, over seconds, minutes and days, and sometimes back.
         nanos = match step % 11 {
             10 => nanos - 3_600_000_000_000,
             n => {
