@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{Body, BodyWriter, Message, MsgType, SeqNum, Tag, ToField, Version};
+use fixbolt_codec::{Body, BodyWriter, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
 use crate::behavior::ViolationText;
@@ -80,7 +80,7 @@ impl<'r> Reject<'r> {
     /// What the application hears of it. RefTagID's digits are written into `digits`.
     pub(crate) fn event<'e>(&'e self, seq: SeqNum, digits: &'e mut [u8; 20]) -> Event<'e> {
         let tag = self.tag.map_or(&[][..], |tag| tag_bytes(tag, digits));
-        Event::Rejected { seq, reason: self.reason.number(), tag, text: &self.text }
+        Event::Rejected { seq, reason: self.reason.number(), tag: Redacted(tag), text: &self.text }
     }
 }
 

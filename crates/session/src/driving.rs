@@ -1,6 +1,6 @@
 //! What drives a worker's sessions: connections, bytes, clocks and the store come in; bytes and wishes come out.
 
-use fixbolt_codec::{Frame, Framed, Index};
+use fixbolt_codec::{Frame, Framed, Index, Redacted};
 
 use crate::admin_message::AdminMessage;
 use crate::application::Application;
@@ -319,7 +319,7 @@ impl Sessions {
         if let Some(session) = table::find_mut(&mut self.table, key) {
             observe_inbound(self.wire.as_deref(), session, now, bytes, true);
         }
-        self.notify(now, key, &Event::Garbled { bytes, error }, app);
+        self.notify(now, key, &Event::Garbled { bytes: Redacted(bytes), error }, app);
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         if session.state.phase() == Phase::AwaitingLogon {
             session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use fixbolt_codec::{FrameError, IndexError, Message, SeqNum};
+use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
 use fixbolt_dictionary::Violation;
 
 use crate::end::SessionEnd;
@@ -23,7 +23,7 @@ pub enum Event<'e> {
     /// Bytes that are no message were dropped (2d, 3b, 3c).
     Garbled {
         /// The dropped bytes.
-        bytes: &'e [u8],
+        bytes: Redacted<'e>,
         /// Why, when framing failed.
         error: GarbledError,
     },
@@ -34,7 +34,7 @@ pub enum Event<'e> {
         /// SessionRejectReason (373) or BusinessRejectReason (380).
         reason: u16,
         /// RefTagID (371): the field at fault as it was sent; empty when the answer names none.
-        tag: &'e [u8],
+        tag: Redacted<'e>,
         /// What the answer says.
         text: &'e str,
     },
@@ -59,14 +59,14 @@ pub enum Event<'e> {
         /// RefSeqNum (45): the MsgSeqNum of the rejected message, if the Reject names one.
         seq: Option<SeqNum>,
         /// Text (58); empty if there is none.
-        text: &'e [u8],
+        text: Redacted<'e>,
     },
     /// The counterparty logs out, or answers our Logout. To an initiator that is not logged on: its logon was refused.
     LogoutReceived {
         /// The Logout.
         message: Message<'e>,
         /// Text (58); empty if there is none.
-        text: &'e [u8],
+        text: Redacted<'e>,
     },
     /// Numbers are missing; a ResendRequest was sent.
     GapDetected {
@@ -145,20 +145,19 @@ impl fmt::Display for Event<'_> {
         let range = |f: &mut fmt::Formatter<'_>, begin: &SeqNum, end: &SeqNum| {
             if begin == end { write!(f, "{begin}") } else { write!(f, "{begin} to {end}") }
         };
-        let text = |f: &mut fmt::Formatter<'_>, text: &[u8]| match text {
-            [] => Ok(()),
-            text => write!(f, ": {}", text.escape_ascii()),
+        let text = |f: &mut fmt::Formatter<'_>, text: &Redacted<'_>| {
+            if text.0.is_empty() { Ok(()) } else { write!(f, ": {text}") }
         };
         match self {
             Self::LoggedOn => f.write_str("logged on"),
             Self::Ended(end) => write!(f, "the connection ended: {end}"),
             Self::Garbled { bytes, error } => {
-                write!(f, "{} garbled bytes were dropped: {error}", bytes.len())
+                write!(f, "{} garbled bytes were dropped: {error}", bytes.0.len())
             }
             Self::Rejected { seq, reason, tag, text } => {
                 write!(f, "rejected message {seq} of the counterparty, reason {reason}")?;
-                if !tag.is_empty() {
-                    write!(f, ", field {}", tag.escape_ascii())?;
+                if !tag.0.is_empty() {
+                    write!(f, ", field {tag}")?;
                 }
                 if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
             }

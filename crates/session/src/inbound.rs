@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{FaultKind, Message, SeqNum};
+use fixbolt_codec::{FaultKind, Message, Redacted, SeqNum};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
 use crate::admin_message::{AdminMessage, Reject, missing, no_number};
@@ -485,6 +485,6 @@ pub(crate) fn logout_received<'m>(message: &Message<'m>) -> Event<'m> {
     Event::LogoutReceived { message: *message, text: text_of(message) }
 }
 
-fn text_of<'m>(message: &Message<'m>) -> &'m [u8] {
-    message.get(tag::TEXT).unwrap_or_default()
+fn text_of<'m>(message: &Message<'m>) -> Redacted<'m> {
+    Redacted(message.get(tag::TEXT).unwrap_or_default())
 }

@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, SeqNum};
+use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum};
 use fixbolt_dictionary::Validator;
 
 use crate::admin_message::{AdminMessage, Extent, route};
@@ -161,7 +161,7 @@ impl<'a> Transaction<'a> {
             AdminMessage::Reject { seq, reject, .. } => self.notify(&reject.event(*seq, &mut digits)),
             AdminMessage::BusinessReject { seq, reject, .. } => {
                 let (reason, text) = (reject.reason.number(), &reject.text);
-                self.notify(&Event::Rejected { seq: *seq, reason, tag: &[], text });
+                self.notify(&Event::Rejected { seq: *seq, reason, tag: Redacted(&[]), text });
             }
             _ => {}
         }

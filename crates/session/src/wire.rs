@@ -1,6 +1,8 @@
 //! An observer of the wire: every message of a worker's sessions, as it came and as it goes out.
 
-use fixbolt_codec::{Frame, Framer, is_admin};
+use core::fmt;
+
+use fixbolt_codec::{Frame, Framer, Redacted, is_admin};
 
 use crate::id::SessionId;
 use crate::key::SessionKey;
@@ -20,7 +22,7 @@ pub trait WireObserver: Send + Sync {
 }
 
 /// A message on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WireMessage<'w> {
     /// The session whose connection it is.
@@ -36,6 +38,13 @@ pub struct WireMessage<'w> {
     pub bytes: &'w [u8],
     /// Whether the bytes are no message: framing failed, or the checksum is wrong.
     pub garbled: bool,
+}
+
+impl fmt::Debug for WireMessage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let garbled = if self.garbled { " garbled" } else { "" };
+        write!(f, "{} {}{garbled} {}", self.session, self.direction, Redacted(self.bytes))
+    }
 }
 
 /// Shows what the counterparty sent.

@@ -101,7 +101,7 @@ impl Application for Trader {
             Event::Ended(end) => self.progress.ended("trader", end),
             Event::NotSent { why, .. } => self.progress.fail(format!("an order was not sent: {why}")),
             Event::RejectReceived { text, .. } => {
-                self.progress.fail(format!("the venue rejected an order: {}", text.escape_ascii()));
+                self.progress.fail(format!("the venue rejected an order: {text}"));
             }
             _ => {}
         }
