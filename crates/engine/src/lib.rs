@@ -35,6 +35,7 @@ mod sender;
 mod session_registry;
 mod shutdown_signals;
 mod stopper;
+pub mod testing;
 mod tier;
 mod worker;
 mod worker_signal;

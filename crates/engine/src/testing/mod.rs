@@ -1,0 +1,51 @@
+//! An application driven without sockets, threads or waiting: for unit tests of what it does with messages.
+//!
+//! The sessions are the real ones, so checks, sequence numbers, rejects and replays are those of production; the clock is
+//! a value that moves when told to. Two ways to use it:
+//!
+//! - A [`Side`] is one session and its application. The test is the counterparty and writes its messages by hand.
+//! - A [`Pair`] is an initiator and an acceptor, each with its application, that talk to each other.
+//!
+//! A venue that fills orders, and the trader that the test plays:
+//!
+//! ```
+//! use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
+//! use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+//! use fixbolt::testing::Side;
+//!
+//! struct Venue;
+//!
+//! impl Application for Venue {
+//!     fn on_message(&mut self, order: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+//!         let id: &[u8] = order.required(Tag::new(11))?;
+//!         let mut report = turn.reply().draft(MsgType::new(b"8"));
+//!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
+//!         report.send()?;
+//!         Ok(Delivery::Done)
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+//! let mut venue = Side::new(settings, Venue)?;
+//! venue.log_on();
+//!
+//! let reports = venue.receive("35=D|11=ord1|55=IBM|");
+//! assert_eq!(reports.len(), 1);
+//! assert_eq!(reports[0].msg_type(), "8");
+//! assert_eq!(reports[0].get(39), Some("2"));
+//!
+//! // What the application cannot do without is rejected by name.
+//! let rejects = venue.receive("35=D|55=IBM|");
+//! assert_eq!(rejects[0].get(58), Some("Conditionally required field missing (11)"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod pair;
+mod sent;
+mod side;
+
+pub use pair::Pair;
+pub use sent::Sent;
+pub use side::Side;

@@ -1,0 +1,125 @@
+//! An initiator and an acceptor that talk to each other.
+
+use core::time::Duration;
+
+use fixbolt_session::{Application, Mono, OpenError, Role, SessionSettings};
+
+use super::side::Side;
+
+/// An initiator and an acceptor, each with its application, joined by a connection that delivers at once.
+///
+/// ```
+/// use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
+/// use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
+/// use fixbolt::testing::Pair;
+///
+/// /// Sends an order when it is logged on.
+/// struct Trader;
+///
+/// impl Application for Trader {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         Ok(Delivery::Done)
+///     }
+///
+///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+///         if matches!(event, Event::LoggedOn) {
+///             let mut order = turn.reply().draft(MsgType::new(b"D"));
+///             order.writer().bytes(Key::new(11), b"ord1");
+///             order.send()?;
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// /// Counts orders.
+/// #[derive(Default)]
+/// struct Venue(usize);
+///
+/// impl Application for Venue {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         self.0 += 1;
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let trader = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
+/// let venue = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// let mut pair = Pair::new((trader, Trader), (venue, Venue::default()))?;
+/// pair.connect();
+/// assert_eq!(pair.acceptor.app().0, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Pair<I, A> {
+    /// The side that connects.
+    pub initiator: Side<I>,
+    /// The side that accepts.
+    pub acceptor: Side<A>,
+}
+
+impl<I: Application, A: Application> Pair<I, A> {
+    /// Opens both sessions on stores in memory.
+    ///
+    /// # Errors
+    /// [`OpenError`] if a setting is out of its range.
+    ///
+    /// # Panics
+    /// If the first is no initiator's settings, or the second no acceptor's.
+    pub fn new(initiator: (SessionSettings, I), acceptor: (SessionSettings, A)) -> Result<Self, OpenError> {
+        assert_eq!((initiator.0.role, acceptor.0.role), (Role::Initiator, Role::Acceptor));
+        Ok(Self {
+            initiator: Side::new(initiator.0, initiator.1)?,
+            acceptor: Side::new(acceptor.0, acceptor.1)?,
+        })
+    }
+
+    /// Connects the two, and lets them talk until neither has more to say.
+    pub fn connect(&mut self) {
+        self.acceptor.open_transport();
+        self.initiator.open_transport();
+        self.settle();
+    }
+
+    /// Lets them talk until neither has more to say. The connection is closed once a side wants that.
+    pub fn settle(&mut self) {
+        loop {
+            let to_acceptor = self.initiator.take_bytes();
+            self.acceptor.hear(&to_acceptor);
+            let to_initiator = self.acceptor.take_bytes();
+            self.initiator.hear(&to_initiator);
+            if to_acceptor.is_empty() && to_initiator.is_empty() {
+                break;
+            }
+        }
+        if self.initiator.wants_close() || self.acceptor.wants_close() {
+            self.disconnect();
+        }
+    }
+
+    /// Cuts the connection.
+    pub fn disconnect(&mut self) {
+        self.initiator.disconnect();
+        self.acceptor.disconnect();
+    }
+
+    /// Moves the clock of both by `time`, with everything that becomes due on the way, each at its time.
+    pub fn advance(&mut self, time: Duration) {
+        let until = self.initiator.now().mono + time;
+        loop {
+            let now = self.initiator.now().mono;
+            let due = [self.initiator.next_deadline(), self.acceptor.next_deadline()];
+            let due: Option<Mono> = due.into_iter().flatten().min().filter(|due| *due < until);
+            let next = due.map_or(until, |due| due.max(now + Duration::from_millis(1)).min(until));
+            self.initiator.pass(next - now);
+            self.acceptor.pass(next - now);
+            self.initiator.wake();
+            self.acceptor.wake();
+            self.settle();
+            if next >= until {
+                return;
+            }
+        }
+    }
+}

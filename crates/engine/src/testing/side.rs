@@ -1,0 +1,258 @@
+//! One session and its application; the test is the counterparty.
+
+use core::fmt;
+use core::time::Duration;
+
+use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, byte_sum};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::Store;
+use fixbolt_session::{
+    Application, Halt, Mono, Now, OpenError, Phase, Role, SendError, SessionKey, SessionSettings, Sessions,
+    Turn, Utc,
+};
+
+use super::sent::Sent;
+
+/// When the clock of a test begins: 2026-01-05 09:00:00 UTC.
+const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
+
+/// One session and its application, in virtual time. The test writes the counterparty's messages.
+///
+/// Messages are given as text, `|` for SOH, beginning with MsgType (35); what a counterparty adds by itself (BeginString,
+/// BodyLength, CompIDs, MsgSeqNum, SendingTime, CheckSum) is added. A MsgSeqNum (34) in the text is left as it is.
+pub struct Side<A> {
+    now: Now,
+    settings: SessionSettings,
+    sessions: Sessions,
+    key: SessionKey,
+    app: A,
+    /// The counterparty's next MsgSeqNum.
+    next_in: SeqNum,
+    /// Bytes received and not consumed.
+    buffered: Vec<u8>,
+}
+
+impl<A: Application> Side<A> {
+    /// Opens the session on a store in memory. It has no connection yet.
+    ///
+    /// # Errors
+    /// [`OpenError`] if a setting is out of its range.
+    pub fn new(settings: SessionSettings, app: A) -> Result<Self, OpenError> {
+        Self::on_store(settings, Box::new(MemoryStore::new()), app)
+    }
+
+    /// Opens the session on `store`, for example a journal whose directory another `Side` has written.
+    ///
+    /// # Errors
+    /// [`OpenError`] if a setting is out of its range, or the store refuses.
+    pub fn on_store(settings: SessionSettings, store: Box<dyn Store>, mut app: A) -> Result<Self, OpenError> {
+        let mut sessions = Sessions::new(store, settings.max_message_size);
+        let key = sessions.open(BEGIN, settings.clone(), &mut app)?;
+        let next_in = sessions.numbers(key).map_or(SeqNum::ONE, |(next_in, _)| next_in);
+        Ok(Self { now: BEGIN, settings, sessions, key, app, next_in, buffered: Vec::new() })
+    }
+
+    /// Connects the transport. Returns what the session sends: an initiator's Logon.
+    pub fn connect(&mut self) -> Vec<Sent> {
+        self.sessions.connected(self.now, self.key, &mut self.app);
+        self.take()
+    }
+
+    /// Connects, and logs the counterparty on. Returns what the session sends, its Logon first.
+    pub fn log_on(&mut self) -> Vec<Sent> {
+        let mut sent = self.connect();
+        let reset = match self.settings.role {
+            Role::Initiator => sent.iter().any(|logon| logon.get(141) == Some("Y")),
+            Role::Acceptor => false,
+        };
+        if reset {
+            self.next_in = SeqNum::ONE;
+        }
+        let flag = if reset { "141=Y|" } else { "" };
+        sent.extend(self.receive(&format!("35=A|98=0|108={}|{flag}", self.settings.heart_bt_int)));
+        sent
+    }
+
+    /// The counterparty sends a message. Returns what the session sends because of it.
+    ///
+    /// # Panics
+    /// If `fields` does not begin with `35=`.
+    pub fn receive(&mut self, fields: &str) -> Vec<Sent> {
+        let message = self.message(fields);
+        self.receive_bytes(&message)
+    }
+
+    /// Bytes arrive, whole messages or not. Returns what the session sends because of them.
+    pub fn receive_bytes(&mut self, bytes: &[u8]) -> Vec<Sent> {
+        self.hear(bytes);
+        self.take()
+    }
+
+    /// Returns a message of the counterparty as bytes, with the next MsgSeqNum (34) unless `fields` has one.
+    ///
+    /// # Panics
+    /// If `fields` does not begin with `35=`.
+    pub fn message(&mut self, fields: &str) -> Vec<u8> {
+        assert!(fields.starts_with("35="), "a message begins with MsgType, as 35=D|11=ord1|: {fields}");
+        let fields = fields.trim_end_matches('|');
+        let (msg_type, rest) = fields.split_once('|').unwrap_or((fields, ""));
+        let id = &self.settings.id;
+        let mut head = format!("{msg_type}|49={}|56={}|", id.target_comp_id(), id.sender_comp_id());
+        let has = |tag: &str| rest.split('|').any(|field| field.starts_with(tag));
+        if !has("34=") {
+            head += &format!("34={}|", self.next_in);
+            self.next_in = self.next_in.next();
+        }
+        if !has("52=") {
+            let time = UtcTimestamp::from_unix_nanos(self.now.utc.0, Precision::Millis);
+            head += &format!("52={time}|");
+        }
+        let end = if rest.is_empty() { "" } else { "|" };
+        let body = format!("{head}{rest}{end}").replace('|', "\x01");
+        let mut message =
+            format!("8={}\x019={}\x01{body}", id.version().begin_string(), body.len()).into_bytes();
+        let checksum = byte_sum(&message);
+        message.extend_from_slice(format!("10={checksum:03}\x01").as_bytes());
+        message
+    }
+
+    /// The application writes because of something that is no message, as
+    /// [`Engine`](crate::Engine)'s senders have it do. Returns what the session sends.
+    ///
+    /// # Errors
+    /// What `act` returns, or the session's refusal; nothing is sent then.
+    pub fn act(
+        &mut self,
+        act: impl FnOnce(&mut Turn<'_>) -> Result<(), SendError>,
+    ) -> Result<Vec<Sent>, SendError> {
+        self.sessions.act(self.now, self.key, &mut self.app, act)?;
+        Ok(self.take())
+    }
+
+    /// Moves the clock by `time`, with everything that becomes due on the way, each at its time: heartbeats, TestRequests,
+    /// timeouts, messages put off. Returns what the session sends.
+    pub fn advance(&mut self, time: Duration) -> Vec<Sent> {
+        let until = self.now.mono + time;
+        let mut sent = Vec::new();
+        // Nothing that a session waits for is due more often than every millisecond.
+        while let Some(due) = self.sessions.next_deadline(self.key).filter(|due| *due <= until) {
+            let step = due.max(self.now.mono + Duration::from_millis(1)).min(until) - self.now.mono;
+            self.pass(step);
+            self.wake();
+            sent.extend(self.take());
+            if self.now.mono >= until {
+                break;
+            }
+        }
+        self.pass(until - self.now.mono);
+        sent
+    }
+
+    /// Closes the transport, whichever side would have done it.
+    pub fn disconnect(&mut self) {
+        self.buffered.clear();
+        self.sessions.disconnected(self.now, self.key, &mut self.app);
+    }
+
+    /// Ends the process and starts it anew: the session is closed and opened again on its store with another application,
+    /// which is shown what the store holds. Returns the application of before.
+    ///
+    /// # Errors
+    /// [`OpenError`] if the store refuses.
+    pub fn restart(&mut self, app: A) -> Result<A, OpenError> {
+        self.disconnect();
+        self.sessions.close(self.key)?;
+        let before = core::mem::replace(&mut self.app, app);
+        self.key = self.sessions.open(self.now, self.settings.clone(), &mut self.app)?;
+        Ok(before)
+    }
+
+    /// Returns the application.
+    pub const fn app(&mut self) -> &mut A {
+        &mut self.app
+    }
+
+    /// Returns the time.
+    #[must_use]
+    pub const fn now(&self) -> Now {
+        self.now
+    }
+
+    /// Returns where the session stands.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.sessions.phase(self.key)
+    }
+
+    /// Returns why the session stands still until somebody ends that.
+    #[must_use]
+    pub fn halted(&self) -> Option<&Halt> {
+        self.sessions.halted(self.key)
+    }
+
+    /// Returns the next sequence number expected, and the next one to be sent.
+    #[must_use]
+    pub fn numbers(&self) -> (SeqNum, SeqNum) {
+        self.sessions.numbers(self.key).unwrap_or((SeqNum::ONE, SeqNum::ONE))
+    }
+
+    /// Returns whether the session wants its connection closed: [`disconnect`](Self::disconnect) does that.
+    #[must_use]
+    pub fn wants_close(&self) -> bool {
+        self.sessions.wants_close(self.key)
+    }
+
+    /// Takes everything that the session has to send.
+    pub(super) fn take_bytes(&mut self) -> Vec<u8> {
+        let mut all = Vec::new();
+        loop {
+            let bytes = self.sessions.writable(self.key).to_vec();
+            self.sessions.written(self.now, self.key, bytes.len());
+            if bytes.is_empty() && !self.sessions.is_replaying(self.key) {
+                return all;
+            }
+            all.extend(bytes);
+            if self.sessions.awaits_socket(self.key) {
+                self.wake();
+            }
+        }
+    }
+
+    fn take(&mut self) -> Vec<Sent> {
+        Sent::all(&self.take_bytes())
+    }
+
+    /// Bytes arrive, and nothing is taken yet.
+    pub(super) fn hear(&mut self, bytes: &[u8]) {
+        self.buffered.extend_from_slice(bytes);
+        let consumed = self.sessions.receive(self.now, self.key, &self.buffered, &mut self.app);
+        self.buffered.drain(..consumed);
+    }
+
+    pub(super) fn wake(&mut self) {
+        let consumed = self.sessions.wake(self.now, self.key, &self.buffered, &mut self.app);
+        self.buffered.drain(..consumed);
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Mono> {
+        self.sessions.next_deadline(self.key)
+    }
+
+    pub(super) fn pass(&mut self, time: Duration) {
+        self.now = Now { mono: self.now.mono + time, utc: self.now.utc + time };
+    }
+
+    pub(super) fn open_transport(&mut self) {
+        self.sessions.connected(self.now, self.key, &mut self.app);
+    }
+}
+
+impl<A> fmt::Debug for Side<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Side")
+            .field("session", &format_args!("{}", self.settings.id))
+            .field("phase", &self.sessions.phase(self.key))
+            .field("numbers", &self.sessions.numbers(self.key))
+            .finish_non_exhaustive()
+    }
+}
