@@ -51,7 +51,45 @@ pub use stopper::Stopper;
 pub use tier::choose_tier;
 
 pub use fixbolt_codec as codec;
-pub use fixbolt_dictionary as dictionary;
-pub use fixbolt_journal as journal;
 pub use fixbolt_messages as messages;
-pub use fixbolt_session as session;
+
+/// Sessions and applications: what a user's program implements, is told, and sets.
+pub mod session {
+    pub use fixbolt_session::{
+        Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery, Direction, Draft, Event,
+        Failure, GarbledError, Halt, Handle, InvalidSessionId, LogonDecision, LogonFields, Misbehavior, Mono,
+        Now, OpenError, Phase, Resend, Resume, Role, Secret, SendError, SessionEnd, SessionId, SessionKey,
+        SessionReject, SessionRejectReason, SessionSettings, SessionWaker, StoredMessage, Ticket, Turn,
+        Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
+    };
+}
+
+/// Where messages and sequence numbers are kept, and what a store of one's own implements.
+pub mod store {
+    pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
+    pub use fixbolt_session::WorkerWaker;
+    pub use fixbolt_session::store::{
+        ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
+    };
+}
+
+/// What messages mean: dictionaries, shipped and read, and validation with a policy.
+pub mod dictionary {
+    pub use fixbolt_dictionary::{
+        Action, Check, Dictionary, Policy, ReadError, RefTag, Validator, Violation, Warning, fix_latest,
+        fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
+    };
+}
+
+/// What most programs use: `use fixbolt::prelude::*;`.
+pub mod prelude {
+    pub use crate::codec::{
+        BodySink, Decimal, Key, Message, MsgType, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,
+    };
+    pub use crate::messages::typed::View as _;
+    pub use crate::session::{
+        Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, Resend,
+        Resume, Role, SendError, SessionId, SessionReject, SessionRejectReason, SessionSettings, Turn,
+    };
+    pub use crate::{Acceptance, Engine, EngineError, Initiation, Sender};
+}

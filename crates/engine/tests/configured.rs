@@ -6,9 +6,9 @@ use std::fs;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Version};
 use fixbolt::config::Configuration;
-use fixbolt::journal::JournalReader;
 use fixbolt::session::SessionId;
 use fixbolt::{EngineBuilder, EngineError};
+use fixbolt_journal::JournalReader;
 use support::*;
 
 const VENUE: &str = "

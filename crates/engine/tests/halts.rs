@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, Tag};
-use fixbolt::session::store::StoreError;
 use fixbolt::session::{
     Failure, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
 };
+use fixbolt::store::StoreError;
 use fixbolt::{Engine, EngineBuilder, Initiation, Sender};
 use support::*;
 
@@ -359,9 +359,9 @@ fn a_damaged_journal_is_repaired_while_the_engine_runs() {
     goes_on(&mut bystander);
     rests(&venue);
     // Its lock is free although the engine runs; the other session's is not.
-    let repaired = fixbolt::journal::inspect::repair(&directory, None).unwrap();
+    let repaired = fixbolt_journal::inspect::repair(&directory, None).unwrap();
     assert!(!repaired[0].done.is_empty());
-    let held = fixbolt::journal::inspect::repair(&directory_of(&scratch, &self::bystander().id), None);
+    let held = fixbolt_journal::inspect::repair(&directory_of(&scratch, &self::bystander().id), None);
     assert!(matches!(held, Err(StoreError::Locked { .. })), "{held:?}");
     assert_eq!(venue.resume(&acceptor().id), Ok(()));
     resumed(&log);
@@ -371,7 +371,7 @@ fn a_damaged_journal_is_repaired_while_the_engine_runs() {
     goes_on(&mut peer);
     goes_on(&mut bystander);
     venue.stop().unwrap();
-    assert!(fixbolt::journal::inspect::verify(&scratch.0).unwrap().iter().all(|report| report.is_whole()));
+    assert!(fixbolt_journal::inspect::verify(&scratch.0).unwrap().iter().all(|report| report.is_whole()));
 }
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
@@ -379,7 +379,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
 }
 
 fn directory_of(scratch: &Scratch, session: &SessionId) -> std::path::PathBuf {
-    let reports = fixbolt::journal::JournalReader::open(&scratch.0).unwrap();
+    let reports = fixbolt_journal::JournalReader::open(&scratch.0).unwrap();
     let found = reports.sessions().iter().find(|journal| journal.session() == Some(session));
     found.expect("the session has a journal").directory().clone()
 }

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
-use fixbolt::journal::{LateStore, MemoryStore};
 use fixbolt::session::{Application, Delivery, Event, Failure, Role, SendError, SessionSettings, Turn};
 use fixbolt::{Acceptance, Engine, EngineError, Initiation, PostError};
+use fixbolt_journal::{LateStore, MemoryStore};
 use support::*;
 
 fn order(sender: &mut fixbolt::Sender, cl_ord_id: &str) -> Result<u64, PostError> {

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Decimal, Key, Message, MsgType, NewBody, SeqNum};
-use fixbolt::journal::DirectoryStore;
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::{NewOrderSingle, TestRequest};
 use fixbolt::session::{
     Application, Delivery, Direction, Event, Failure, Phase, Resume, Role, SessionSettings, Turn,
 };
+use fixbolt::store::DirectoryStore;
 use fixbolt::testing::{Pair, Side};
 
 /// Sums up the orders it is sent, also those of before a restart.

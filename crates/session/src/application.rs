@@ -80,6 +80,7 @@ pub trait Application {
 
 /// What became of an application message.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Delivery {
     /// Processed.
     Done,
@@ -101,6 +102,7 @@ impl Delivery {
 
 /// Whether a counterparty may log on.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum LogonDecision {
     /// It may.
     Accept,
@@ -123,6 +125,7 @@ impl LogonDecision {
 
 /// What to do with a stored message that the counterparty asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Resend {
     /// Send it again with PossDupFlag=Y.
     Send,

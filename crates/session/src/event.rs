@@ -241,6 +241,7 @@ impl fmt::Display for Unreached {
 
 /// Why bytes were dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum GarbledError {
     /// They are no message.
     Frame(FrameError),

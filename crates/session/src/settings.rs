@@ -20,6 +20,7 @@ pub enum Role {
 
 /// What happens to messages sent while the session is not logged on (test case 16).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum WhileLoggedOff {
     /// `send` fails with `NotLoggedOn`: nothing goes out later than it was meant to.
     #[default]

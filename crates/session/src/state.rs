@@ -83,6 +83,7 @@ pub(crate) struct Logon {
 
 /// Where a session stands between two transport connections and within one (the standard's state matrix, condensed).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Phase {
     /// No connection.
     Disconnected,

@@ -4,7 +4,7 @@
 
 use crate::pairing::{Outcome, Pairing};
 use crate::side::{Engine, Numbers, Role, Side};
-use fixbolt::journal::inspect;
+use fixbolt_journal::inspect;
 use std::path::Path;
 use std::time::Duration;
 

@@ -11,12 +11,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Tag};
-use fixbolt::journal::MemoryStore;
-use fixbolt::session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, LogonDecision, Resume, Role, SessionId, SessionKey,
-    SessionSettings, Turn, WorkerWaker,
+    SessionSettings, Turn,
 };
+use fixbolt::store::{Generation, MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
 
 /// A loopback address with a port that the system chooses.
 pub fn anywhere() -> SocketAddr {

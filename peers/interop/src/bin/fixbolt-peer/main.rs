@@ -7,8 +7,8 @@ mod peer;
 mod watch;
 
 use fixbolt::codec::Version;
-use fixbolt::journal::DirectoryStore;
 use fixbolt::session::{Role, SessionId, SessionSettings, WhileLoggedOff};
+use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
 use messages::NewOrder;
 use peer::Peer;

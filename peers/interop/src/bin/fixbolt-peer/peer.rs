@@ -3,8 +3,8 @@
 use crate::messages::{parties_of, report_filled};
 use crate::watch::{Ledger, say};
 use fixbolt::codec::{Message, Version};
-use fixbolt::session::kill_points::{Point, on_reach};
 use fixbolt::session::{Application, Delivery, Event, Failure, Resume, Turn};
+use fixbolt_session::kill_points::{Point, on_reach};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -3,10 +3,10 @@
 //! in the journal, whatever happens to the process next.
 
 use fixbolt::codec::{SeqNum, Tag};
-use fixbolt::session::store::{
-    Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store, StoreError,
+use fixbolt::session::{Direction, SessionId, SessionKey, StoredMessage};
+use fixbolt::store::{
+    Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError, WorkerWaker,
 };
-use fixbolt::session::{Direction, SessionId, StoredMessage, WorkerWaker};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
