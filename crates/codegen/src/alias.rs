@@ -1,7 +1,8 @@
-//! Prints messages and enums under the other names that the standard's versions, QuickFIX and QuickFIX/J have for them, so that
-//! a program finds what it knows, and a renamed item goes on being found under its old name.
+//! Prints messages and enums under the other names that versions of the standard, QuickFIX and
+//! QuickFIX/J have for them, so that programs find names they know, and renamed items keep their
+//! old names.
 //!
-//! An alias never takes a name that an item has.
+//! An alias never takes the name of an item.
 
 use std::collections::HashSet;
 
@@ -11,7 +12,7 @@ use crate::kind::Holds;
 use crate::plan::Plan;
 use crate::{line, names};
 
-/// Aliases of messages, in the root.
+/// Prints aliases of messages, in the root.
 pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
     let messages = plan.dictionary.messages();
     let mut taken: HashSet<String> = messages.iter().map(|message| names::view(&message.name)).collect();
@@ -29,7 +30,7 @@ pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
     }
 }
 
-/// Aliases of enums that are named after a field, in module `fields`.
+/// Prints aliases of enums that are named after a field, in module `fields`.
 pub(crate) fn print_enums(out: &mut String, plan: &Plan<'_>) {
     let mut taken: HashSet<String> = plan.enums.iter().map(|code_enum| code_enum.name.clone()).collect();
     for code_enum in &plan.enums {
@@ -47,7 +48,8 @@ pub(crate) fn print_enums(out: &mut String, plan: &Plan<'_>) {
     }
 }
 
-/// The names beside `name`, if it is one of them: what a dialect calls by a name of its own has no other.
+/// Returns the other names if `name` is one of these names. A name that a dialect made up has no
+/// others.
 fn others<'n>(all: &'n [&'n str], name: &str) -> impl Iterator<Item = &'n str> {
     let known = all.iter().any(|other| other.eq_ignore_ascii_case(name));
     let name = name.to_string();

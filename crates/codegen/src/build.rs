@@ -1,16 +1,19 @@
-//! What a build script calls: typed messages of a dialect into `OUT_DIR`, faults as cargo's own errors.
+//! The function for build scripts: typed messages of a dialect in `OUT_DIR`, faults as cargo
+//! errors.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::{Module, Options};
 
-/// For build scripts: prints the typed messages of a dictionary file to `$OUT_DIR/NAME.rs`, where NAME is the file's name without
-/// its ending, in lower case and with `_` for what a Rust name cannot have.
+/// For build scripts: generates the typed messages of a dictionary file in `$OUT_DIR/NAME.rs`. NAME
+/// is the name of the file without its extension, in lower case and with `_` for characters that a
+/// Rust name cannot have.
 ///
-/// `dictionary` is relative to the package. It is QuickFIX XML, FIX Orchestra, a compact table, or only what a dialect changes
-/// in a shipped version (`<fix extends="FIX.4.4">`). The build runs again when it changes. Faults fail the build, each as an error
-/// with file and line; oddities are warnings.
+/// `dictionary` is relative to the package. It is QuickFIX XML, FIX Orchestra, a compact table, or
+/// only what a dialect changes in a shipped version (`<fix extends="FIX.4.4">`). The build script
+/// runs again when the file changes. Faults fail the build, each as an error with file and line;
+/// oddities are warnings.
 ///
 /// ```ignore
 /// // build.rs
@@ -47,7 +50,8 @@ pub fn build(dictionary: impl AsRef<Path>) {
     }
 }
 
-/// Cargo shows it as an error of the package and fails the build; a panic would be shown with everything the script ever said.
+/// Cargo shows it as an error of the package and fails the build. A panic would be shown together
+/// with all output of the script.
 fn error(words: impl std::fmt::Display) {
     println!("cargo::error={}", words.to_string().replace('\n', " "));
 }

@@ -1,11 +1,11 @@
-//! Prints the enums of the code sets. Each is closed by `Other`, which holds any other value as it is on the wire.
+//! Prints the enums of the code sets. Each has a variant `Other` for any other value on the wire.
 
 use crate::kind::{CodeEnum, Holds};
 use crate::plan::Plan;
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
-/// The items of module `fields`.
+/// Returns the items of module `fields`.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     plan.enums.iter().map(|code_enum| {
         let mut text = String::new();
@@ -39,7 +39,7 @@ fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
     }
     line!(out, "    /// Any other value.\n    Other({raw}),\n}}");
     line!(out, "impl{life} {name}{life} {{");
-    line!(out, "    /// The value with this {what} on the wire.");
+    line!(out, "    /// Returns the code with this {what} on the wire.");
     line!(
         out,
         "    #[inline] #[must_use] pub const fn from_value(value: {raw}) -> Self {{\n        match value {{"
@@ -48,7 +48,7 @@ fn print_enum(out: &mut String, code_enum: &CodeEnum<'_>) {
         line!(out, "            {} => Self::{variant},", value(wire));
     }
     line!(out, "            other => Self::Other(other),\n        }}\n    }}");
-    line!(out, "    /// The {what} on the wire.");
+    line!(out, "    /// Returns the {what} on the wire.");
     line!(out, "    #[inline] #[must_use] pub const fn value(self) -> {raw} {{\n        match self {{");
     for (variant, wire) in variants {
         line!(out, "            Self::{variant} => {},", value(wire));

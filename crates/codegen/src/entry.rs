@@ -1,6 +1,7 @@
-//! Prints the groups: for each a view of an entry, and a module with what writes one.
+//! Prints the groups: for each one a view of its entries, and a module with their writer.
 //!
-//! An entry is written in its group's order; its required fields are held back and written when their place comes.
+//! An entry is written in the order of its group. Required fields are held back until their
+//! position is reached.
 
 use fixbolt_dictionary::GroupId;
 
@@ -9,7 +10,7 @@ use crate::plan::Plan;
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
-/// The items of module `groups`.
+/// Returns the items of module `groups`.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     plan.groups.iter().map(|&group| {
         let name = &plan.dictionary.group(group).name;
@@ -25,12 +26,12 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     })
 }
 
-/// Groups that are alike to one that is printed, under their own names.
+/// Groups that are identical to one that is printed, under their own names.
 pub(crate) fn print_twins(out: &mut String, plan: &Plan<'_>) {
     for (twin, printed) in plan.twins() {
         let (twin, printed) = (&plan.dictionary.group(twin).name, &plan.dictionary.group(printed).name);
         let (twin_type, printed_type) = (names::camel(twin), names::camel(printed));
-        line!(out, "/// {twin}, alike to {printed}.\npub use self::{printed_type} as {twin_type};");
+        line!(out, "/// {twin}, identical to {printed}.\npub use self::{printed_type} as {twin_type};");
         let (twin, printed) = (names::submodule(twin), names::submodule(printed));
         line!(out, "#[doc(no_inline)] pub use self::{printed} as {twin};");
     }
@@ -56,7 +57,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     line!(out, "impl<'m> {name}<'m> {{");
     line!(
         out,
-        "    /// The value of the first field of the entry with this tag, whether the dictionary knows it or not."
+        "    /// Returns the value of the entry's first field with this tag, whether or not the dictionary knows it."
     );
     line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
     let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
@@ -100,7 +101,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         line!(out, "        }}\n    }}\n}}");
     }
     line!(out, "/// An entry to be written.");
-    line!(out, "#[derive(Debug)]\n#[must_use = \"the group has this entry announced\"]");
+    line!(out, "#[derive(Debug)]\n#[must_use = \"the group has announced this entry\"]");
     line!(out, "pub struct New<'g, 'b>(pub(crate) typed::NewEntry<'g, 'b>);");
     line!(out, "impl<'g, 'b> New<'g, 'b> {{");
     let (generic, argument, value) = match borrowing {
@@ -132,7 +133,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
         member::print_setter(out, plan, placed, &site);
     }
-    line!(out, "    /// Where fields that the dictionary does not know are written.");
+    line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
     line!(out, "    /// Ends the entry.");
     line!(out, "    #[inline] pub fn done(&mut self) -> typed::Written<'g> {{ self.0.done() }}\n}}");
@@ -141,7 +142,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     line!(out, "}}");
 }
 
-/// `View` of a place, with the shapes of its groups where a look-up must leave them out.
+/// Prints `View` for a message or entry, with the shapes of the groups that a look-up must skip.
 pub(crate) fn print_view_impl(
     out: &mut String,
     plan: &Plan<'_>,

@@ -1,10 +1,10 @@
-//! Prints what chooses by MsgType: `Message`, an enum over all messages of the version, and `Handler`, a trait with a method a
-//! message.
+//! Prints dispatching by MsgType: `Message`, an enum over all messages of the version, and
+//! `Handler`, a trait with one method per message.
 
 use crate::plan::Plan;
 use crate::{line, names};
 
-/// Enum, trait and function, in the root.
+/// Prints the enum, the trait and the function, in the root.
 pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     let version = &plan.dictionary.version().name;
     let messages: Vec<(String, String, String)> = plan
@@ -24,7 +24,7 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     }
     line!(out, "    /// A message of any other type.\n    Other(codec::Message<'m>),\n}}");
     line!(out, "impl<'m> Message<'m> {{");
-    line!(out, "    /// The message as one of its type.");
+    line!(out, "    /// Reads a message as one of its type.");
     line!(out, "    #[inline] #[must_use] pub fn read(message: codec::Message<'m>) -> Self {{");
     line!(out, "        let read = match message.msg_type() {{");
     for (view, _, msg_type) in &messages {
@@ -33,19 +33,16 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     line!(out, "            _ => return Self::Other(message),\n        }};");
     line!(out, "        read.unwrap_or(Self::Other(message))\n    }}\n}}");
 
-    line!(
-        out,
-        "/// What is done with messages of {version}: a method for each type, called by [`dispatch`]."
-    );
+    line!(out, "/// Handles messages of {version}: one method per type, called by [`dispatch`].");
     line!(out, "///");
     line!(
         out,
-        "/// `C` is what the caller hands along, for example a turn of a session. A method that is not written passes its"
+        "/// `C` is a context that the caller passes, for example the turn of a session. A method that is not implemented"
     );
-    line!(out, "/// message on to [`Handler::on_other`].");
+    line!(out, "/// passes its message to [`Handler::on_other`].");
     line!(out, "pub trait Handler<C: ?Sized> {{");
-    line!(out, "    /// What a method answers.\n    type Answer;");
-    line!(out, "    /// A message whose type has no method here, or none that was written.");
+    line!(out, "    /// The result of a method.\n    type Answer;");
+    line!(out, "    /// Handles a message whose type has no method, or none that is implemented.");
     line!(out, "    fn on_other(&mut self, message: codec::Message<'_>, context: &mut C) -> Self::Answer;");
     for (view, module, msg_type) in &messages {
         line!(out, "    /// {view} ({msg_type}).");
@@ -55,7 +52,7 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
         );
     }
     line!(out, "}}");
-    line!(out, "/// Calls the handler's method for the message's type.");
+    line!(out, "/// Calls the handler's method for the type of the message.");
     line!(
         out,
         "#[inline] pub fn dispatch<C: ?Sized, H: Handler<C> + ?Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> H::Answer {{"

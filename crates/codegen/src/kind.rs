@@ -1,4 +1,4 @@
-//! The Rust types of values: which fields have an enum, and what any other type is read and written as.
+//! The Rust types of values: which fields have an enum, and which other types are read and written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,14 +9,14 @@ use crate::{GenerateError, names};
 /// The Rust type of a field's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Bytes as they are.
+    /// Plain bytes.
     Bytes,
-    /// Raw bytes behind their length field.
+    /// Raw bytes with a length field.
     Data {
         /// Tag of the length field.
         length_tag: u32,
     },
-    /// One byte.
+    /// A single byte.
     Char,
     /// A `Copy` type that the codec reads and writes.
     Plain(&'static str),
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Codes(String),
 }
 
-/// What an enum holds in `Other`.
+/// What `Other` of an enum holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     Byte,
@@ -40,13 +40,14 @@ pub(crate) enum Holds {
 pub(crate) struct CodeEnum<'d> {
     pub(crate) name: String,
     pub(crate) holds: Holds,
-    /// (variant, value), by length and order of the values
+    /// (variant, value), by length and order of the values.
     pub(crate) variants: Vec<(String, &'d str)>,
     /// The fields that use it.
     pub(crate) fields: Vec<&'d FieldDef>,
 }
 
-/// The enums of a dictionary, in the order of its code sets. A Boolean is a `bool` whatever its codes are called.
+/// Returns the enums of a dictionary in the order of its code sets. A Boolean is always a `bool`,
+/// whatever its codes are called.
 pub(crate) fn enums(dictionary: &Dictionary) -> Vec<CodeEnum<'_>> {
     let mut enums = Vec::new();
     let mut users: BTreeMap<CodeSetId, Vec<&FieldDef>> = BTreeMap::new();
@@ -95,7 +96,7 @@ pub(crate) fn enums(dictionary: &Dictionary) -> Vec<CodeEnum<'_>> {
     enums
 }
 
-/// The type of every field that has one; `errors` gets the others.
+/// Returns the type of every field that has one, and adds an error for each of the others.
 pub(crate) fn kinds(
     dictionary: &Dictionary,
     enums: &[CodeEnum<'_>],
@@ -144,7 +145,7 @@ const fn is_int(kind: DataType) -> bool {
     matches!(kind, DataType::Int | DataType::SeqNum | DataType::NumInGroup | DataType::Length)
 }
 
-/// The type of a field without a code set that is no data and no list of tokens.
+/// Returns the type of a field without a code set that is neither data nor a list of tokens.
 fn plain(kind: DataType) -> Option<Kind> {
     Some(match kind {
         DataType::Int => Kind::Plain("i64"),

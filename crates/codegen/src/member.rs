@@ -1,4 +1,5 @@
-//! Prints what members are in Rust: getters, setters, fields of a `Required` struct, and the components, which share them.
+//! Prints members: getters, setters, fields of a `Required` struct, and the components that share
+//! them.
 
 use std::collections::HashSet;
 
@@ -13,15 +14,15 @@ use crate::{line, names};
 pub(crate) struct Site<'s> {
     /// `pub ` in an `impl`, nothing in a trait.
     pub(crate) visibility: &'s str,
-    /// How an ordinal is written: on its own, or behind the component's first one.
+    /// How an ordinal is printed: by itself, or relative to the component's first one.
     pub(crate) ordinal: &'s dyn Fn(u16) -> String,
-    /// Whether a look-up of this tag must leave out the groups.
+    /// Whether a look-up of this tag must skip the groups.
     pub(crate) shadowed: &'s dyn Fn(u32) -> bool,
     /// Path to the version's root module.
     pub(crate) root: &'s str,
 }
 
-/// Module `keys`: each tag that is written, as it is written, once.
+/// Prints module `keys`: each tag that is written, as a constant.
 pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>, used: &HashSet<&str>) {
     line!(out, "mod keys {{\nuse super::codec::Key;");
     for field in plan.dictionary.fields() {
@@ -33,7 +34,8 @@ pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>, used: &HashSet<&str>
     line!(out, "}}");
 }
 
-/// The items of module `components`: for each one a trait that reads its members and one that writes them.
+/// Returns the items of module `components`: for each one a trait with getters and one with
+/// setters.
 pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     plan.components.iter().map(|&id| {
         let component = plan.dictionary.component(id);
@@ -60,7 +62,7 @@ pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     })
 }
 
-/// Implements the traits of a place's components for its view and its writer.
+/// Implements the traits of the components for a view and its writer.
 pub(crate) fn print_component_impls(
     out: &mut String,
     plan: &Plan<'_>,
@@ -79,7 +81,7 @@ pub(crate) fn print_component_impls(
     }
 }
 
-/// Members of a component itself, their ordinals counted from its first member.
+/// Members of a component itself, with ordinals relative to its first member.
 pub(crate) fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed> {
     fn size(plan: &Plan<'_>, members: &[Member]) -> u16 {
         members
@@ -112,7 +114,8 @@ pub(crate) fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed>
     placed
 }
 
-/// `Side (54), char, required: 1 Buy, 2 Sell.` The first codes only when there are many, for the enum names them all.
+/// `Side (54), char, required: 1 Buy, 2 Sell.` Only the first codes if there are many, as the enum
+/// lists them all.
 fn document(plan: &Plan<'_>, tag: u32, required: bool) -> String {
     const ENOUGH: usize = 60;
     let field = plan.field(tag);
@@ -132,7 +135,7 @@ fn document(plan: &Plan<'_>, tag: u32, required: bool) -> String {
     text + "."
 }
 
-/// The type of a value; `life` is the lifetime of what it borrows.
+/// Returns the type of a value; `life` is the lifetime of what it borrows.
 fn value_type(kind: &Kind, life: &str, root: &str) -> String {
     match kind {
         Kind::Bytes | Kind::Data { .. } => format!("&{life} [u8]"),
@@ -145,7 +148,7 @@ fn value_type(kind: &Kind, life: &str, root: &str) -> String {
     }
 }
 
-/// The type that a setter takes.
+/// Returns the type that a setter takes.
 fn argument_type(kind: &Kind, life: &str, root: &str) -> String {
     let bytes = if life == "'_" { "&[u8]".to_string() } else { format!("&{life} [u8]") };
     match kind {
@@ -155,7 +158,7 @@ fn argument_type(kind: &Kind, life: &str, root: &str) -> String {
     }
 }
 
-/// Whether an argument borrows.
+/// Returns whether an argument borrows.
 pub(crate) const fn borrows(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -203,7 +206,7 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         let module = format!("{root}groups::{}", names::submodule(&definition.name));
         line!(
             out,
-            "    /// {} As many entries of {} as `items` has.",
+            "    /// {} Writes one entry of {} per item.",
             document(plan, tag, member.required),
             definition.name
         );
@@ -232,7 +235,8 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     );
 }
 
-/// The expression that writes a value: through `Put` with an ordinal, or straight into a body.
+/// Returns the expression that writes a value: through `Put` with an ordinal, or directly into a
+/// body.
 pub(crate) fn put(
     plan: &Plan<'_>,
     kind: &Kind,
@@ -260,7 +264,8 @@ pub(crate) fn put(
     }
 }
 
-/// The struct of the fields that must be there, and whether it borrows. `None` when there are none.
+/// Prints the struct of the required fields and returns whether it borrows, or `None` if there are
+/// none.
 pub(crate) fn print_required(
     out: &mut String,
     plan: &Plan<'_>,
@@ -275,7 +280,7 @@ pub(crate) fn print_required(
     }
     let borrowing = fields.iter().any(|member| borrows(plan.kind(member.tag)));
     let life = if borrowing { "<'v>" } else { "" };
-    line!(out, "/// Every field that {of} must have.");
+    line!(out, "/// All required fields of {of}.");
     line!(out, "#[derive(Clone, Copy, Debug)]\npub struct Required{life} {{");
     for member in &fields {
         let kind = argument_type(plan.kind(member.tag), "'v", root);

@@ -1,4 +1,4 @@
-//! Prints header and trailer, and the messages: for each a view, and a module with its writer.
+//! Prints header and trailer, and the messages: for each one a view, and a module with its writer.
 
 use fixbolt_dictionary::MessageDef;
 
@@ -8,7 +8,7 @@ use crate::plan::{Layout, Plan};
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
 
-/// Header and trailer, if the dictionary has them: items of the root.
+/// Returns header and trailer as items of the root, if the dictionary has them.
 pub(crate) fn header_items(plan: &Plan<'_>) -> Vec<Item> {
     if !plan.has_header() {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn header_items(plan: &Plan<'_>) -> Vec<Item> {
     ]
 }
 
-/// Every message: items of the root.
+/// Returns every message as an item of the root.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     plan.dictionary.messages().iter().map(|message| {
         let layout = plan.message_layout(message);
@@ -45,7 +45,7 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     })
 }
 
-/// View of header or trailer.
+/// Prints the view of header or trailer.
 fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
     let mut text = String::new();
     let out = &mut text;
@@ -53,12 +53,15 @@ fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
     print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
     line!(out, "impl<'m> {name}<'m> {{");
-    line!(out, "    /// That of a message of any type.");
+    line!(out, "    /// Reads it from a message of any type.");
     line!(
         out,
         "    #[inline] pub fn read(message: codec::Message<'m>) -> Self {{ Self(typed::Fields::of(message, &[])) }}"
     );
-    line!(out, "    /// The value of the first field with this tag, whether the dictionary knows it or not.");
+    line!(
+        out,
+        "    /// Returns the value of the first field with this tag, whether or not the dictionary knows it."
+    );
     line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
     print_getters(out, plan, layout);
     line!(out, "}}");
@@ -88,10 +91,7 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
     let mut text = String::new();
     let out = &mut text;
     let layout = plan.layout(&plan.application_header(), None);
-    line!(
-        out,
-        "/// Writes the fields of the standard header that are the application's, in front of the body."
-    );
+    line!(out, "/// Writes the header fields that belong to the application, before the body.");
     line!(
         out,
         "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(pub(crate) &'h mut codec::BodyWriter<'b>);"
@@ -121,8 +121,8 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "impl<'m> {name}<'m> {{");
     line!(out, "    /// MsgType (35): `{msg_type}`.");
     line!(out, "    pub const MSG_TYPE: codec::MsgType = codec::MsgType::new(b\"{msg_type}\");");
-    line!(out, "    /// The message as one of this type.\n    ///\n    /// # Errors");
-    line!(out, "    /// [`typed::WrongMsgType`] when it is of another.");
+    line!(out, "    /// Reads a message of this type.\n    ///\n    /// # Errors");
+    line!(out, "    /// Returns [`typed::WrongMsgType`] if the message has another type.");
     line!(
         out,
         "    #[inline] pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE, {known}).map(Self) }}"
@@ -135,7 +135,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         Some(false) => (format!(", required: {module}::Required"), ", required"),
     };
     let result = format!("{module}::Writer<'b, N::Draft>");
-    line!(out, "    /// Begins a message; nothing is sent until its `send`.");
+    line!(out, "    /// Begins a message. Nothing is sent until `send` is called.");
     if plan.has_header() {
         line!(
             out,
@@ -143,7 +143,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         );
         line!(
             out,
-            "    /// Begins a message with fields of the standard header; nothing is sent until its `send`."
+            "    /// Begins a message with fields of the standard header. Nothing is sent until `send` is called."
         );
         line!(
             out,
@@ -158,18 +158,21 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
             "    #[inline] pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ {module}::Writer::begin(to.draft(Self::MSG_TYPE){pass}) }}"
         );
     }
-    line!(out, "    /// The message itself.");
+    line!(out, "    /// Returns the message.");
     line!(out, "    #[inline] pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
-    line!(out, "    /// The value of the first field with this tag, whether the dictionary knows it or not.");
+    line!(
+        out,
+        "    /// Returns the value of the first field with this tag, whether or not the dictionary knows it."
+    );
     line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
     if plan.has_header() {
         line!(
             out,
-            "    /// The standard header.\n    #[inline] pub fn header(&self) -> Header<'m> {{ Header::read(self.0.message()) }}"
+            "    /// Returns the standard header.\n    #[inline] pub fn header(&self) -> Header<'m> {{ Header::read(self.0.message()) }}"
         );
         line!(
             out,
-            "    /// The standard trailer.\n    #[inline] pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
+            "    /// Returns the standard trailer.\n    #[inline] pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
         );
     }
     print_getters(out, plan, layout);
@@ -213,10 +216,13 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     }
     line!(out, "        Self(typed::MessageWriter::new(draft, &[{}]))\n    }}", groups.join(", "));
     print_setters(out, plan, layout, "super::");
-    line!(out, "    /// Where fields that the dictionary does not know are written.");
+    line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
     line!(out, "    /// Sends the message.\n    ///\n    /// # Errors");
-    line!(out, "    /// The sink's own, and the first mistake in what was written; then nothing was sent.");
+    line!(
+        out,
+        "    /// Returns the error of the sink or the first mistake in the message. Nothing was sent."
+    );
     line!(out, "    #[inline] pub fn send(self) -> Result<D::Receipt, D::Error> {{ self.0.send() }}\n}}");
     member::print_component_impls(
         out,

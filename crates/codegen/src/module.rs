@@ -1,4 +1,4 @@
-//! From the text of a dictionary file to a module, with faults that name file and line.
+//! From the text of a dictionary file to a module, with errors that name file and line.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,24 +10,26 @@ use crate::{Generated, Options, generate, names};
 /// The typed messages of a dictionary file.
 #[derive(Debug, Clone)]
 pub struct Module {
-    /// What the module is called: the file's name without its ending, as Rust writes it (`paint` for `Paint.xml`).
+    /// The name of the module: the file's name without its extension, as a Rust name (`paint` for
+    /// `Paint.xml`).
     pub name: String,
     /// The dictionary that was read.
     pub dictionary: Dictionary,
-    /// The module's items.
+    /// The generated items.
     pub generated: Generated,
-    /// What is odd in the file and was read all the same.
+    /// Oddities in the file that were accepted.
     pub warnings: Vec<Finding>,
 }
 
-/// Something in a dictionary file that is wrong, or odd: `paint.xml:12: field 'Colour' in message 'Paint': no field has this name`.
+/// Something in a dictionary file that is wrong or odd: `paint.xml:12: field 'Colour' in message
+/// 'Paint': no field has this name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1, where one is known.
+    /// The line, from 1, if it is known.
     pub line: Option<u32>,
-    /// The element in question.
+    /// The element.
     pub element: String,
     /// What is wrong with it.
     pub reason: String,
@@ -47,11 +49,13 @@ impl fmt::Display for Finding {
 impl std::error::Error for Finding {}
 
 impl Module {
-    /// The module of a dictionary in any form that [`Dictionary::from_source`] reads. `file` is where `text` comes from. A version
-    /// of the application layer alone (FIX.5.0 and later) gets header, trailer and session messages of FIXT.1.1.
+    /// Generates the module of a dictionary in any form that [`Dictionary::from_source`] reads;
+    /// `file` is where `text` comes from. A version of the application layer alone (FIX.5.0 and
+    /// later) gets header, trailer and session messages of FIXT.1.1.
     ///
     /// # Errors
-    /// Everything that is wrong with the file: what no dictionary can be read from, else what nothing can be printed of.
+    /// Returns everything that is wrong with the file: why it cannot be read, or else what cannot
+    /// be generated.
     pub fn from_text(file: &Path, text: &str, options: &Options) -> Result<Module, Vec<Finding>> {
         let fault = |line, element: &str, reason: &str| Finding {
             file: file.to_path_buf(),
@@ -74,10 +78,11 @@ impl Module {
         Ok(Module { name: names::module(&stem), dictionary, generated, warnings })
     }
 
-    /// The module of a shipped version, called as the features of `fixbolt-messages` are: `fix44` for `FIX.4.4`.
+    /// Generates the module of a shipped version, named like the feature of `fixbolt-messages`:
+    /// `fix44` for `FIX.4.4`.
     ///
     /// # Errors
-    /// None in fact: the shipped versions can be printed.
+    /// The shipped versions can all be generated, so this does not fail.
     pub fn shipped(version: Version, options: &Options) -> Result<Module, Vec<Finding>> {
         let name = match version {
             Version::FixLatest => "fix_latest".to_string(),
@@ -96,7 +101,7 @@ impl Module {
     }
 }
 
-/// A version of the application layer alone with what FIXT.1.1 puts around its messages.
+/// Adds what FIXT.1.1 puts around the messages to a version of the application layer alone.
 fn whole(dictionary: Dictionary) -> Result<Dictionary, String> {
     if dictionary.header().is_empty() && dictionary.version().begin_string == Version::Fixt11.name() {
         return dictionary.over(fixt11()).map_err(|error| error.to_string());

@@ -1,13 +1,15 @@
-//! Rust names of FIX names. The rules are stated in the crate's documentation; they are API.
+//! Rust names of FIX names. The rules are in the crate's documentation; they are API.
 
-/// `ClOrdID` becomes `cl_ord_id`; a keyword or one of the views' own methods gets a trailing `_`.
+/// `ClOrdID` becomes `cl_ord_id`; keywords and the names of a view's own methods get a trailing
+/// `_`.
 pub(crate) fn snake(name: &str) -> String {
     let name = words(name).join("_").to_lowercase();
     let name = digit_first(name);
     if is_keyword(&name) || OWN_METHODS.contains(&name.as_str()) { name + "_" } else { name }
 }
 
-/// The name as a type: other characters than letters and digits left out, the letter behind each in upper case.
+/// Returns the name as a type: characters other than letters and digits are omitted, and the letter
+/// after each is in upper case.
 pub(crate) fn camel(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut upper = true;
@@ -25,7 +27,8 @@ pub(crate) fn camel(name: &str) -> String {
     if matches!(out.as_str(), "Self" | "") { out + "_" } else { out }
 }
 
-/// The name of a file as a module: lower case, `_` for other characters than letters and digits.
+/// Returns the name of a file as a module: lower case, with `_` for characters other than letters
+/// and digits.
 pub(crate) fn module(file: &str) -> String {
     let name: String =
         file.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
@@ -38,24 +41,26 @@ pub(crate) fn camel_of_upper(name: &str) -> String {
     camel(&name.to_ascii_lowercase())
 }
 
-/// A dictionary's text as a line of documentation has it.
+/// Returns text of a dictionary in the form for a line of documentation.
 pub(crate) fn in_a_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The name of a message's or group's module: snake case, but none of the modules that every version has.
+/// Returns the module of a message or group: its name in snake case, other than the modules that
+/// every version has.
 pub(crate) fn submodule(name: &str) -> String {
     let name = snake(name);
     if OWN_MODULES.contains(&name.as_str()) { name + "_" } else { name }
 }
 
-/// The name of a message's view: none of the types that every version has.
+/// Returns the view of a message: its name, other than the types that every version has.
 pub(crate) fn view(name: &str) -> String {
     let name = camel(name);
     if OWN_TYPES.contains(&name.as_str()) { name + "_" } else { name }
 }
 
-/// A code's value as part of a name: letters and digits stay, anything else is its number.
+/// Returns the value of a code as part of a name: letters and digits are kept, other characters
+/// become their number.
 pub(crate) fn value_suffix(value: &str) -> String {
     value
         .chars()
@@ -63,7 +68,7 @@ pub(crate) fn value_suffix(value: &str) -> String {
         .collect()
 }
 
-/// Methods that every view or writer has, and names that a trait in scope would make ambiguous.
+/// Methods of every view or writer, and names that a trait in scope would make ambiguous.
 const OWN_METHODS: [&str; 19] = [
     "body",
     "clone",
@@ -154,8 +159,9 @@ fn digit_first(name: String) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// The words of a name: a capital begins one, a run of capitals is one (its last letter begins the next one when small letters
-/// follow), and a plural `s`, an `id` or a `non` behind a run of capitals does not split the run (`PartyIDs`, `IOIid`, `XMLnonFIX`).
+/// Returns the words of a name. A capital begins a word; a run of capitals is one word, whose last
+/// letter begins the next word if small letters follow; a plural `s`, an `id` or a `non` after a
+/// run of capitals does not split it (`PartyIDs`, `IOIid`, `XMLnonFIX`).
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = Vec::new();

@@ -1,5 +1,5 @@
-//! What is printed, worked out before anything is: names, which groups are alike, which components a message has and
-//! where, which tags stand both in a message and in a group of it.
+//! Everything that is worked out before printing: names, identical groups, the components of a
+//! message and their positions, tags that occur both in a message and in a group of it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use fixbolt_dictionary::{ComponentId, Definition, Dictionary, FieldDef, GroupId,
 use crate::kind::{self, CodeEnum, Kind};
 use crate::{GenerateError, names};
 
-/// Fields that the session writes; the codec refuses them from anybody else.
+/// Fields that the session writes; the codec refuses them from anyone else.
 pub(crate) const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
 
 /// Everything that printing needs to know about a dictionary.
@@ -21,23 +21,24 @@ pub(crate) struct Plan<'d> {
     kinds: HashMap<u32, Kind>,
     /// Enums to print, in the dictionary's order.
     pub(crate) enums: Vec<CodeEnum<'d>>,
-    /// For each group the first one that is alike.
+    /// For each group the first one that is identical.
     alike: Vec<GroupId>,
-    /// Components that always come with what they stand in: their required members are required.
+    /// Components that are always required where they occur: their required members are required.
     always: HashSet<ComponentId>,
-    /// Tags that stand in some place and also in a group of that place.
+    /// Tags that occur in some place and also in a group of that place.
     shadowed: BTreeSet<u32>,
-    /// For each group that is printed the tags that may stand in an entry, those of its groups too.
+    /// For each printed group the tags that may occur in an entry, including those of its groups.
     within: HashMap<GroupId, BTreeSet<u32>>,
     /// Length fields of data fields.
     lengths: HashSet<u32>,
-    /// Components that something printed uses.
+    /// Components that are used.
     pub(crate) components: BTreeSet<ComponentId>,
-    /// Groups that something printed uses, one of those that are alike.
+    /// Groups that are used, one for each set of identical ones.
     pub(crate) groups: BTreeSet<GroupId>,
 }
 
-/// A member with its place among all members of the message or entry (components entered), counted from 1.
+/// A member with its position, counted from 1, among all members of the message or entry, including
+/// those of components.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
     pub(crate) ordinal: u16,
@@ -55,7 +56,7 @@ pub(crate) struct Layout {
     pub(crate) all: Vec<Placed>,
     /// Components and the ordinal of their first member.
     pub(crate) components: Vec<(ComponentId, u16)>,
-    /// Tags that also stand in a group of this place.
+    /// Tags that also occur in a group of this place.
     pub(crate) shadowed: BTreeSet<u32>,
 }
 
@@ -65,13 +66,13 @@ impl Layout {
         self.all.iter().filter_map(|member| member.group)
     }
 
-    /// Ordinal and count tag of the groups that must be there.
+    /// Ordinal and count tag of the required groups.
     pub(crate) fn required_groups(&self) -> Vec<(u16, u32)> {
         let required = self.all.iter().filter(|member| member.required && member.group.is_some());
         required.map(|member| (member.ordinal, member.tag)).collect()
     }
 
-    /// Fields that must be there.
+    /// The required fields.
     pub(crate) fn required_fields(&self) -> impl Iterator<Item = &Placed> {
         self.all.iter().filter(|member| member.required && member.group.is_none())
     }
@@ -129,17 +130,17 @@ impl<'d> Plan<'d> {
         &self.kinds[&tag]
     }
 
-    /// Tags of all fields that have a name of their own here.
+    /// Returns the tags of all fields that have a name of their own here.
     pub(crate) fn key_name(&self, tag: u32) -> String {
         self.method(tag).trim_end_matches('_').to_uppercase()
     }
 
-    /// The one group that is printed for all that are alike.
+    /// Returns the one group that is printed for all identical ones.
     pub(crate) fn printed(&self, group: GroupId) -> GroupId {
         self.alike[group.index()]
     }
 
-    /// Groups that are alike and printed under another one's name.
+    /// Groups that are identical to a printed one, which has another name.
     pub(crate) fn twins(&self) -> impl Iterator<Item = (GroupId, GroupId)> {
         self.dictionary
             .group_ids()
@@ -147,27 +148,29 @@ impl<'d> Plan<'d> {
             .filter(|(group, printed)| group != printed && self.groups.contains(printed))
     }
 
-    /// Whether a length field is written together with its data field.
+    /// Returns whether a length field is written together with its data field.
     pub(crate) fn is_length(&self, tag: u32) -> bool {
         self.lengths.contains(&tag)
     }
 
-    /// Whether a component's tag needs a look-up that leaves groups out, in some place that has the component.
+    /// Returns whether a component's tag needs a look-up that skips groups in some place with the
+    /// component.
     pub(crate) fn shadowed_somewhere(&self, tag: u32) -> bool {
         self.shadowed.contains(&tag)
     }
 
-    /// Whether a component's required members are required wherever the component may stand.
+    /// Returns whether a component's required members are required wherever the component occurs.
     pub(crate) fn is_always(&self, component: ComponentId) -> bool {
         self.always.contains(&component)
     }
 
-    /// Whether the version has header and trailer of its own, as every one but those over a transport has.
+    /// Returns whether the version has a header and trailer of its own, as all do except those over
+    /// a transport.
     pub(crate) fn has_header(&self) -> bool {
         !self.dictionary.header().is_empty()
     }
 
-    /// All tags of the version, ascending, as a list.
+    /// Returns all tags of the version, ascending, as a list.
     pub(crate) fn known_tags(&self) -> String {
         let tags: Vec<String> = self.dictionary.fields().iter().map(|field| field.tag.to_string()).collect();
         tags.chunks(20).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
@@ -186,7 +189,8 @@ impl<'d> Plan<'d> {
         self.layout(&message.members, None)
     }
 
-    /// The layout of a group's entry. Its first field is required: every entry begins with it.
+    /// Returns the layout of a group's entry. Its first field is required, as every entry begins
+    /// with it.
     pub(crate) fn entry_layout(&self, group: GroupId) -> Layout {
         self.layout(&self.dictionary.group(group).members, Some(self.dictionary.delimiter(group)))
     }
@@ -212,12 +216,13 @@ impl<'d> Plan<'d> {
         layout
     }
 
-    /// All tags that may stand in an entry of a group that is printed, those of its groups too.
+    /// Returns all tags that may occur in an entry of a printed group, including those of its
+    /// groups.
     pub(crate) fn tags_within(&self, group: GroupId) -> &BTreeSet<u32> {
         &self.within[&group]
     }
 
-    /// Members of an entry whose second appearance is the field of that tag behind the group.
+    /// Members of an entry whose second occurrence is the field of that tag after the group.
     pub(crate) fn ending_tags(&self, group: GroupId) -> Vec<u32> {
         let layout = self.layout(&self.dictionary.group(group).members, None);
         let direct = layout.all.iter().map(|member| member.tag);
@@ -342,7 +347,7 @@ impl<'d> Plan<'d> {
                     Member::Component { .. } => continue,
                 };
                 if self.dictionary.field(tag).is_none() {
-                    let reason = format!("its member {tag} is no field of the dictionary");
+                    let reason = format!("its member {tag} is not a field of the dictionary");
                     errors.push(GenerateError { element: element.clone(), definition: None, reason });
                 }
             }
@@ -390,7 +395,7 @@ impl<'d> Plan<'d> {
             let rest = rest.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
             stripped.insert(count, rest.map_or_else(|| self.method(count).to_string(), names::snake));
         }
-        // A field of the same name beside the group keeps it.
+        // A field of the same name next to the group keeps it.
         for layout in self.layouts() {
             let fields = layout.all.iter().filter(|member| member.group.is_none());
             let fields: HashSet<&str> = fields.map(|member| self.method(member.tag)).collect();
@@ -403,7 +408,7 @@ impl<'d> Plan<'d> {
         self.group_methods = stripped;
     }
 
-    /// Components that are required in every place they stand in.
+    /// Components that are required everywhere they occur.
     fn always_present(&self) -> HashSet<ComponentId> {
         let mut optional: HashSet<ComponentId> = HashSet::new();
         loop {
@@ -437,7 +442,7 @@ struct Walk {
     twice: BTreeSet<u32>,
 }
 
-/// For each group the first one with the same count tag and alike members.
+/// For each group the first one with the same count tag and identical members.
 fn alike(dictionary: &Dictionary) -> Vec<GroupId> {
     #[derive(PartialEq, Eq, Hash)]
     enum Key {

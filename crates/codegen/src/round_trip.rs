@@ -1,8 +1,10 @@
-//! Prints what calls every setter and every getter of a version: the test that a message is read back as it was written.
+//! Prints calls of every setter and getter of a version: the test that a message is read back as it
+//! was written.
 //!
-//! For tests only; nothing of it is part of what users compile. The printed code leaves to a hand-written `Place` which members
-//! are written, with which values, and what is read back: a value follows from the place and the tag, so that the reading side
-//! works it out again. Components are printed once, as functions over their traits; groups once each.
+//! For tests only; users compile none of it. The printed code leaves to a hand-written `Place`
+//! which members are written, with which values, and what is read back. A value follows from the
+//! place and the tag, so that the reading side can derive it. Components are printed once, as
+//! functions over their traits; groups once each.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +14,12 @@ use crate::kind::Kind;
 use crate::plan::{Layout, Placed, Plan, SESSION_FIELDS};
 use crate::{GenerateError, line, member, names};
 
-/// Prints the round-trip test of a version: an array `MESSAGES` of `Case { name, msg_type, write, read }`, a `Case` for each
-/// message, and what it takes. Where it is included, `version` is the version's module, and `Case`, `Place`, `codec` and `typed`
-/// are in scope.
+/// Prints the round-trip test of a version: an array `MESSAGES` with one `Case { name, msg_type,
+/// write, read }` per message, and the functions it needs. It expects `version`, the module of the
+/// version, and `Case`, `Place`, `codec` and `typed` in scope.
 ///
 /// # Errors
-/// As [`generate`](crate::generate).
+/// Returns an error as [`generate`](crate::generate) does.
 pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>> {
     let plan = Plan::new(dictionary)?;
     let mut out = String::with_capacity(2 << 20);
@@ -87,7 +89,7 @@ impl Printer<'_, '_> {
         self.requiring(out, &layout, delimiter);
         let argument = self.required(&layout, &format!("version::groups::{module}"));
         line!(out, "    #[allow(unused_mut)] let mut w = new.entry({});", argument.unwrap_or_default());
-        // In the group's order, components entered.
+        // In the order of the group, components included.
         for placed in layout.all.iter().filter(|placed| !placed.required || placed.group.is_some()) {
             self.write(out, placed);
         }
@@ -146,7 +148,8 @@ impl Printer<'_, '_> {
         line!(out, "}}");
     }
 
-    /// Tells the place what its `Required` holds, and which groups it must have: `delimiter`, too, if that counts one.
+    /// Tells the place what its `Required` contains and which groups are required, including
+    /// `delimiter` if that counts one.
     fn requiring(&self, out: &mut String, layout: &Layout, delimiter: Option<&Placed>) {
         let list = |tags: BTreeSet<u32>| tags.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let fields = layout.required_fields().map(|placed| placed.tag).collect();
@@ -156,7 +159,7 @@ impl Printer<'_, '_> {
         line!(out, "    let v = &v.requiring(&[{}], &[{}]);", list(fields), list(groups));
     }
 
-    /// The `Required` struct, if there is one.
+    /// Returns the `Required` struct, if there is one.
     fn required(&self, layout: &Layout, module: &str) -> Option<String> {
         let plan = self.plan;
         let fields: Vec<String> = layout
@@ -167,7 +170,7 @@ impl Printer<'_, '_> {
         (!fields.is_empty()).then(|| format!("{module}::Required {{ {} }}", fields.join(", ")))
     }
 
-    /// Setters of a place whose order is free.
+    /// Setters of a place with free order.
     fn write_layout(&self, out: &mut String, layout: &Layout) {
         for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
             self.write(out, placed);
@@ -228,7 +231,8 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The expression that gives a field's value. Its type is the setter's or getter's: a version may have it from another one.
+    /// Returns the expression for the value of a field. Its type is that of the setter or getter,
+    /// which may come from another version.
     fn value(&self, tag: u32) -> String {
         let method = match self.plan.kind(tag) {
             Kind::Bytes => "bytes",

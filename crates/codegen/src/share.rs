@@ -1,12 +1,13 @@
-//! What versions that are printed together share: an item that an earlier one of them has just so is re-exported from there.
+//! What versions that are generated together share: an item that is identical in an earlier version
+//! is re-exported from there.
 //!
-//! Two items are the same when their text is the same and everything that the text refers to is the same. So whether two
-//! versions have an item in common depends on these two alone: a version more or less among those that are printed makes no
-//! two types different, and none equal.
+//! Two items are the same if their text is the same and everything that the text refers to is the
+//! same. Whether two versions share an item therefore depends only on these two: further versions
+//! make no types different or equal.
 
 use std::collections::HashMap;
 
-/// Where an item stands in a version's module.
+/// The place of an item in a version's module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum ItemModule {
     Root,
@@ -16,7 +17,7 @@ pub(crate) enum ItemModule {
 }
 
 impl ItemModule {
-    /// The name of the module below the version's; the root has none.
+    /// Returns the name of the module below the version's; empty for the root.
     pub(crate) const fn module(self) -> &'static str {
         match self {
             ItemModule::Root => "",
@@ -26,7 +27,7 @@ impl ItemModule {
         }
     }
 
-    /// From this place up to where the versions' modules stand beside one another.
+    /// Path from this place to the parent of the versions' modules.
     const fn up(self) -> &'static str {
         match self {
             ItemModule::Root => "super",
@@ -39,16 +40,17 @@ impl ItemModule {
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) place: ItemModule,
-    /// What it defines: a type, and often a module or another type beside it. Texts refer to each by its place and name.
+    /// The names it defines: a type, and often a module or another type with it. Texts refer to
+    /// each by place and name.
     pub(crate) names: Vec<String>,
-    /// Lines of documentation in front of the text. They make no difference.
+    /// Lines of documentation before the text, which are not compared.
     pub(crate) document: String,
     pub(crate) text: String,
-    /// What the text means beyond what it says.
+    /// What the text depends on beyond what it says.
     pub(crate) meaning: String,
 }
 
-/// An item's class: two items are the same when theirs is.
+/// The class of an item: two items are the same if their classes are.
 type Class = u32;
 
 /// The items of all versions printed so far.
@@ -57,11 +59,11 @@ pub(crate) struct Shelf {
     classes: HashMap<(String, String, Vec<Class>), Class>,
     /// For each class the module of the version that has it first, in each place.
     homes: HashMap<(ItemModule, Class), String>,
-    /// What each version has, by module, place and name.
+    /// The items of each version, by module, place and name.
     versions: HashMap<String, HashMap<(ItemModule, String), Class>>,
 }
 
-/// A version's items: what is to be printed, and what is taken from earlier versions.
+/// The items of a version: what is printed, and what is taken from earlier versions.
 #[derive(Debug)]
 pub(crate) struct Sorted {
     pub(crate) printed: Vec<Item>,
@@ -70,8 +72,8 @@ pub(crate) struct Sorted {
 }
 
 impl Shelf {
-    /// Sorts the items of the version whose module is called `module`. Over a transport the session messages, and whatever
-    /// only they use, are the transport's without a question.
+    /// Sorts the items of the version in `module`. Over a transport the session messages, and
+    /// whatever only they use, are always those of the transport.
     pub(crate) fn sort(&mut self, module: &str, items: Vec<Item>, sessions: Option<&Sessions>) -> Sorted {
         let mut known = Known::new(&items);
         if let Some(sessions) = sessions {
@@ -97,7 +99,8 @@ impl Shelf {
         sorted
     }
 
-    /// Gives the class of the transport's item of the same name to the session messages and to what no other message uses.
+    /// Assigns the class of the transport's item of the same name to the session messages and to
+    /// what no other message uses.
     fn take_sessions(&self, sessions: &Sessions, items: &[Item], known: &mut Known) {
         let Some(theirs) = self.versions.get(&sessions.module) else { return };
         let of_session =
@@ -124,7 +127,7 @@ impl Shelf {
         let item = &items[n];
         let mut parts = Vec::new();
         for reference in references(item) {
-            // Components and groups hold one another in no circle: readers refuse that.
+            // Components and groups are never circular: readers refuse that.
             if let Some(&part) = known.places.get(&reference)
                 && part != n
             {
@@ -138,7 +141,8 @@ impl Shelf {
     }
 }
 
-/// What a version over a transport takes from it: the names of header, trailer and session messages.
+/// What a version over a transport takes from it: the names of header, trailer and session
+/// messages.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     pub(crate) module: String,
@@ -153,7 +157,7 @@ impl Sorted {
         }
     }
 
-    /// The items of a place, behind what is re-exported there.
+    /// Prints the items of a place, after those that are re-exported there.
     pub(crate) fn print(&self, out: &mut String, place: ItemModule) {
         for (_, home, names) in self.taken.iter().filter(|taken| taken.0 == place) {
             let below = match place {
@@ -172,7 +176,7 @@ impl Sorted {
         }
     }
 
-    /// Whether one of the printed items has the word.
+    /// Returns whether one of the printed items contains the word.
     pub(crate) fn words_behind(&self, prefix: &str) -> std::collections::HashSet<&str> {
         self.printed.iter().flat_map(|item| words_behind(&item.text, prefix)).collect()
     }
@@ -194,7 +198,7 @@ impl Known {
     }
 }
 
-/// What an item's text refers to, each once, in the order of the text.
+/// Returns what the text of an item refers to, each name once, in order.
 fn references(item: &Item) -> Vec<(ItemModule, String)> {
     let mut found = Vec::new();
     for place in [ItemModule::Fields, ItemModule::Components, ItemModule::Groups] {
@@ -215,7 +219,7 @@ fn references(item: &Item) -> Vec<(ItemModule, String)> {
     found
 }
 
-/// The identifiers that follow `prefix` in a text.
+/// Returns the identifiers that follow `prefix` in a text.
 fn words_behind<'t>(text: &'t str, prefix: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices(prefix).map(|(at, prefix)| {
         let rest = &text[at + prefix.len()..];

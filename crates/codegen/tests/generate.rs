@@ -1,4 +1,4 @@
-//! What is printed of the shipped versions, of dialects, and of what cannot be printed.
+//! What is generated for the shipped versions and for dialects, and what cannot be generated.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use fixbolt_dictionary::{
     Dictionary, Member, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 
-/// Most lines that FIX.4.4 may take.
+/// Maximum number of lines for FIX.4.4.
 const LINES_OF_FIX44: usize = 60_000;
 
 fn source(dictionary: &Dictionary) -> String {
@@ -18,7 +18,7 @@ fn source(dictionary: &Dictionary) -> String {
     }
 }
 
-/// A FIX.4.4 dialect of one message `Paint` (UP) around the given parts.
+/// Returns a FIX.4.4 dialect with one message `Paint` (UP) around the given parts.
 fn dialect(members: &str, components: &str, fields: &str) -> Dictionary {
     let text = format!(
         "<fix major='4' minor='4'><header/><messages><message name='Paint' msgtype='UP'>{members}</message></messages>\
@@ -27,14 +27,15 @@ fn dialect(members: &str, components: &str, fields: &str) -> Dictionary {
     Dictionary::from_quickfix_xml(&text).unwrap().0
 }
 
-/// The lines of `text` from the one that is `first` to the next that is `}`.
+/// Returns the lines of `text` from the line `first` to the next line `}`.
 fn block<'s>(text: &'s str, first: &str) -> &'s str {
     let start = text.find(&format!("\n{first}\n")).unwrap_or_else(|| panic!("no line `{first}`")) + 1;
     let length = text[start..].find("\n}").unwrap();
     &text[start..start + length]
 }
 
-/// The versions as they are shipped, those over FIXT.1.1 with its messages; by module, in the order of their age.
+/// Returns the versions as they are shipped, those over FIXT.1.1 with its messages, by module and
+/// from the oldest.
 fn versions() -> Vec<(&'static str, Dictionary)> {
     let over = |application: &Dictionary| application.over(fixt11()).unwrap();
     vec![
@@ -112,7 +113,7 @@ fn every_member_of_every_message_and_group_has_a_getter() {
     }
 }
 
-/// The sources of versions that are printed together, by module.
+/// Returns the sources of versions that are printed together, by module.
 fn together(versions: &[(&str, &Dictionary)]) -> HashMap<String, String> {
     let versions: Vec<Version<'_>> =
         versions.iter().map(|(module, dictionary)| Version { module, dictionary, transport: None }).collect();
@@ -123,7 +124,7 @@ fn together(versions: &[(&str, &Dictionary)]) -> HashMap<String, String> {
 
 #[test]
 fn whether_two_versions_have_an_item_in_common_depends_on_these_two_alone() {
-    // The group is the same text in all three, but the middle one's colours are others.
+    // The group has the same text in all three, but the codes of the middle one differ.
     let version = |colour: &str| {
         dialect(
             "<group name='NoColours'><field name='Colour'/><field name='Text'/></group>",
@@ -184,7 +185,7 @@ fn messages_and_enums_have_the_names_of_other_versions() {
             || fix42.contains("pub type OrderSingle<'m> = NewOrderSingle<'m>;")
     );
     assert!(fix42.contains("pub type SecurityIDSource<'m> = IDSource<'m>;"));
-    // A dialect's own name for the type has none; and an alias takes no item's name.
+    // A type's name in a dialect has no alias, and an alias never takes the name of an item.
     let own = |name: &str| {
         format!(
             "<fix major='4' minor='4'><header/><messages><message name='{name}' msgtype='D'><field name='Text'/></message>\
@@ -292,7 +293,7 @@ fn every_dictionary_of_the_reference_folder_can_be_printed() {
             } else {
                 Dictionary::from_quickfix_xml(&text)
             };
-            // What no reader takes is the readers' business.
+            // What no reader accepts is tested with the readers.
             let Ok((dictionary, _)) = read else { continue };
             match generate(&dictionary, &Options::default()) {
                 Ok(generated) => println!("{}: {} lines", path.display(), generated.lines()),
