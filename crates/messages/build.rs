@@ -1,5 +1,5 @@
-//! Prints the typed messages of each version that a feature asks for: together, so that later ones take what they have in common
-//! with earlier ones from these.
+//! Generates the typed messages of each enabled version, all together, so that later versions
+//! re-export what they share with earlier ones.
 use std::{env, fs, path::PathBuf};
 
 use fixbolt_codegen::{Options, Version, generate_together};
@@ -8,7 +8,8 @@ use fixbolt_dictionary::Dictionary;
 
 type Shipped = fn() -> &'static Dictionary;
 
-/// Module (also the feature) and dictionary, oldest first; versions with `true` are printed over FIXT.1.1.
+/// Module (also the feature) and dictionary, oldest first. Versions with `true` are generated over
+/// FIXT.1.1.
 const VERSIONS: [(&str, Shipped, bool); 10] = [
     (FIXT11, dictionaries::fixt11, false),
     ("fix40", dictionaries::fix40, false),

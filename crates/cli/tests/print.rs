@@ -101,7 +101,7 @@ fn what_is_wrong_with_a_message_stands_at_its_head() {
     let sum = &good[good.len() - 4..good.len() - 1];
     for (wrong, told) in [
         (good.replace("9=146", "9=147"), "INVALID: BodyLength (9) is 147, the body has 146 bytes"),
-        (good.replace(&format!("10={sum}"), "10=000"), "INVALID: CheckSum (10) is 000, the bytes give"),
+        (good.replace(&format!("10={sum}"), "10=000"), "INVALID: CheckSum (10) is 000, expected"),
         (good[..good.len() - 7].to_owned(), "INVALID: cut off: there is no CheckSum (10) at the end"),
         (message("FIX.4.2", &ORDER.replace("54=1", "54=Z")), "INVALID: Side (54): value is incorrect"),
         (message("FIX.4.2", &ORDER.replace("55=BHP|", "")), "INVALID: Symbol (55): required tag missing"),

@@ -1,13 +1,15 @@
-//! Text that is not of single bytes: EncodedText (355), EncodedIssuer (349) and the like, in the encoding that the header's
-//! MessageEncoding (347) names. Behind the feature `encoding`.
+//! Multi-byte text: EncodedText (355), EncodedIssuer (349) and the like, in the encoding that
+//! MessageEncoding (347) in the header names. Behind the feature `encoding`.
 //!
-//! A message has one encoding for all of its Encoded fields. Other text is ISO 8859-1 whatever field 347 says (FIX 4.2 and
-//! later, volume 1, "Encoded fields"). Known are the four names of the standard, in any case, and `ISO-8859-1`, which a message
-//! without field 347 means.
+//! A message has one encoding for all of its Encoded fields. Other text is ISO 8859-1 whatever
+//! field 347 says (FIX 4.2 and later, volume 1, "Encoded fields"). Supported are the four names of
+//! the standard, in any case, and `ISO-8859-1`, the default without field 347.
 //!
-//! It refuses to guess and to lose: a name that is not known, bytes that are no text of the encoding, a character that it lacks
-//! are errors, never a `?`. Encoder and decoder are those of the web (crate `encoding_rs`): Shift_JIS is Microsoft's, and a
-//! character that would be read back as another one (`¥` in Shift_JIS, halfwidth katakana in ISO-2022-JP) counts as lacking.
+//! Nothing is guessed or lost: an unknown name, bytes that are not text of the encoding and a
+//! character that the encoding lacks are errors, never a `?`. Encoding and decoding follow the
+//! web's standard (crate `encoding_rs`): Shift_JIS is Microsoft's, and a character that would be
+//! read back as another one (`¥` in Shift_JIS, halfwidth katakana in ISO-2022-JP) counts as
+//! lacking.
 //!
 //! ```
 //! use fixbolt_codec::{BodyWriter, Key, MsgType};
@@ -28,7 +30,7 @@
 //! # Ok::<(), fixbolt_messages::encoding::EncodingError>(())
 //! ```
 //!
-//! With typed messages, header first:
+//! With typed messages, the header comes first:
 //!
 //! ```
 //! # #[cfg(feature = "fix44")] {
@@ -56,29 +58,29 @@ use core::fmt;
 use encoding_rs::{EUC_JP, EncoderResult, ISO_2022_JP, SHIFT_JIS};
 use fixbolt_codec::{BodyWriter, Key, Message, Tag};
 
-/// What the bytes of a message's Encoded fields mean.
+/// The encoding of a message's Encoded fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Encoding {
-    /// ISO 8859-1: each byte is the character of its number. What a message without MessageEncoding means.
+    /// ISO 8859-1: each byte is the character with its number. The default without MessageEncoding.
     #[default]
     Iso8859_1,
     /// UTF-8.
     Utf8,
     /// Shift_JIS, as Microsoft's code page 932.
     ShiftJis,
-    /// EUC-JP; characters of JIS X 0212 are read, not written.
+    /// EUC-JP. Characters of JIS X 0212 are read but not written.
     EucJp,
-    /// ISO-2022-JP, which changes its character sets by escape sequences.
+    /// ISO-2022-JP, which switches character sets with escape sequences.
     Iso2022Jp,
 }
 
-/// Why text could not be read or written.
+/// Why text could not be decoded or encoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EncodingError {
-    /// MessageEncoding (347) names no encoding that is known here.
+    /// MessageEncoding (347) names an unknown encoding.
     Unknown {
-        /// The name, as it stands in the message.
+        /// The name in the message.
         name: Vec<u8>,
     },
     /// The bytes are not text of the encoding.
@@ -96,10 +98,10 @@ pub enum EncodingError {
 }
 
 impl Encoding {
-    /// Every encoding that is known.
+    /// All supported encodings.
     pub const ALL: [Self; 5] = [Self::Iso8859_1, Self::Utf8, Self::ShiftJis, Self::EucJp, Self::Iso2022Jp];
 
-    /// The name, as MessageEncoding (347) has it.
+    /// Returns the name of the encoding in MessageEncoding (347).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,10 +113,11 @@ impl Encoding {
         }
     }
 
-    /// The encoding of a name, in any case: later versions of the standard write `SHIFT_JIS`.
+    /// Returns the encoding with this name, in any case: later versions of the standard write
+    /// `SHIFT_JIS`.
     ///
     /// # Errors
-    /// [`EncodingError::Unknown`].
+    /// Returns [`EncodingError::Unknown`] if there is no such encoding.
     pub fn from_name(name: &[u8]) -> Result<Self, EncodingError> {
         Self::ALL
             .into_iter()
@@ -122,18 +125,19 @@ impl Encoding {
             .ok_or_else(|| EncodingError::Unknown { name: name.to_vec() })
     }
 
-    /// The encoding of a message's Encoded fields: what its header names, or ISO 8859-1.
+    /// Returns the encoding of a message's Encoded fields: the one that its header names, or ISO
+    /// 8859-1.
     ///
     /// # Errors
-    /// [`EncodingError::Unknown`].
+    /// Returns [`EncodingError::Unknown`] if the header names an unknown encoding.
     pub fn of(message: &Message<'_>) -> Result<Self, EncodingError> {
         message.get(MESSAGE_ENCODING).map_or(Ok(Self::default()), Self::from_name)
     }
 
-    /// The text of a field.
+    /// Decodes the text of a field.
     ///
     /// # Errors
-    /// [`EncodingError::Malformed`].
+    /// Returns [`EncodingError::Malformed`] if the bytes are not text of the encoding.
     pub fn decode(self, value: &[u8]) -> Result<Cow<'_, str>, EncodingError> {
         let web = match self {
             Self::Iso8859_1 if value.is_ascii() => None,
@@ -150,10 +154,10 @@ impl Encoding {
         .ok_or(EncodingError::Malformed { encoding: self })
     }
 
-    /// The bytes of a text.
+    /// Encodes a text.
     ///
     /// # Errors
-    /// [`EncodingError::Unmappable`].
+    /// Returns [`EncodingError::Unmappable`] for the first character that the encoding lacks.
     pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, EncodingError> {
         let web = match self {
             Self::Utf8 => return Ok(text.as_bytes().into()),
@@ -166,7 +170,7 @@ impl Encoding {
             Self::Iso2022Jp => ISO_2022_JP,
         };
         let mut encoder = web.new_encoder();
-        // Room for the longest that the text can become; more than `usize` is no text that is in memory.
+        // The longest result; a text for which this overflows does not fit into memory.
         let room = encoder.max_buffer_length_from_utf8_without_replacement(text.len()).unwrap_or(0);
         let mut bytes = Vec::with_capacity(room);
         if let (EncoderResult::Unmappable(character), _) =
@@ -174,7 +178,7 @@ impl Encoding {
         {
             return Err(self.lacks(character));
         }
-        // Some characters have a stand-in: what is sent is what will be read.
+        // Some characters are encoded as others: compare with what will be read.
         let back = self.decode(&bytes)?;
         match text.chars().zip(back.chars()).find(|(sent, read)| sent != read) {
             Some((character, _)) => Err(self.lacks(character)),
@@ -182,17 +186,19 @@ impl Encoding {
         }
     }
 
-    /// Writes MessageEncoding (347), a field of the header: in front of the body. Nothing for ISO 8859-1, which goes without.
+    /// Writes MessageEncoding (347), a header field, before the body. Nothing is written for ISO
+    /// 8859-1, which is the default.
     pub fn announce(self, body: &mut BodyWriter<'_>) {
         if self != Self::default() {
             body.bytes(Key::of(MESSAGE_ENCODING), self.name().as_bytes());
         }
     }
 
-    /// Writes an Encoded field behind its length field. Nothing is written where this fails.
+    /// Writes an Encoded field after its length field. Nothing is written if this fails.
     ///
     /// # Errors
-    /// [`EncodingError::Unmappable`]. What the writer refuses (an empty text, a second one) it remembers.
+    /// Returns [`EncodingError::Unmappable`] for the first character that the encoding lacks.
+    /// Mistakes such as an empty or repeated field are recorded in the writer.
     pub fn write(
         self,
         body: &mut BodyWriter<'_>,
@@ -221,7 +227,7 @@ impl fmt::Display for EncodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name } => {
-                write!(f, "MessageEncoding (347) '{}' is not known; known are", name.escape_ascii())?;
+                write!(f, "MessageEncoding (347) '{}' is unknown; known are", name.escape_ascii())?;
                 let mut separator = "";
                 for encoding in Encoding::ALL {
                     write!(f, "{separator} {encoding}")?;
@@ -229,7 +235,7 @@ impl fmt::Display for EncodingError {
                 }
                 Ok(())
             }
-            Self::Malformed { encoding } => write!(f, "the bytes are no text in {encoding}"),
+            Self::Malformed { encoding } => write!(f, "the bytes are not text in {encoding}"),
             Self::Unmappable { encoding, character } => {
                 write!(f, "{encoding} has no character {character:?} (U+{:04X})", u32::from(*character))
             }

@@ -1,21 +1,29 @@
-//! Typed messages of the standard FIX versions, printed at build time, each behind a feature: `fix40`, `fix41`, `fix42`, `fix43`,
-//! `fix44`, `fix50`, `fix50sp1`, `fix50sp2`, `fix-latest` (module `fix_latest`), `fixt11`. A type that two versions have just so
-//! is one type.
+//! Typed messages of the standard FIX versions, generated at build time. Each version is behind a
+//! feature: `fix40`, `fix41`, `fix42`, `fix43`, `fix44`, `fix50`, `fix50sp1`, `fix50sp2`,
+//! `fix-latest` (module `fix_latest`), `fixt11`. A type that is identical in two versions is one
+//! type.
 //!
-//! A message is read through a view over its bytes, and written field by field into whatever takes a body: a session, a queue,
-//! plain memory. Nothing is copied into structs, and nothing is allocated.
+//! A message is read through a view over its bytes, and written field by field into a session, a
+//! queue or plain memory. Nothing is copied into structs and nothing is allocated.
 //!
-//! - **Reading.** `NewOrderSingle::read(message)` gives the view, if the type is right. A getter of a required field gives
-//!   `Result<T, FieldError>`, any other one `Result<Option<T>, FieldError>`. A repeating group is an iterator of entry views, as
-//!   long as its count field said. Reading in the order of the wire finds each field at the first try.
-//! - **Writing.** `NewOrderSingle::write(to, Required { .. })` takes the required fields in one struct: one that is forgotten does
-//!   not compile, and two cannot be swapped unseen. Optional fields are chained setters, in any order. A group takes an iterator
-//!   that knows its length and a closure that must write an entry each. `send` refuses what would not be a message (a field
-//!   twice, SOH in a value, a group out of its order, a required group left out), and then no number is used.
-//! - **Components.** Their fields are methods of traits, shared by all messages that have them: `use fix44::components::*`.
-//! - **Anything else.** `get(tag)` reads and `body()` writes what the dictionary does not know, in messages and in entries.
+//! - **Reading.** `NewOrderSingle::read(message)` returns the view if the type is right. The getter
+//!   of a required field returns `Result<T, FieldError>`, any other one `Result<Option<T>,
+//!   FieldError>`; `need` makes an optional field required. A repeating group is an iterator of
+//!   entry views, as many as its count field says. Reading in wire order finds each field without a
+//!   search.
+//! - **Writing.** `NewOrderSingle::write(to, Required { .. })` takes the required fields in one
+//!   struct: forgetting one does not compile, and two cannot be swapped unnoticed. Optional fields
+//!   are chained setters, in any order. A group takes an iterator of known length and a closure
+//!   that must write one entry per item. `send` refuses what would not be a valid message (a
+//!   repeated field, SOH in a value, a group out of order, a missing required group), and then no
+//!   sequence number is used.
+//! - **Components.** Their fields are methods of traits that all messages with the component share:
+//!   `use fix44::components::*`.
+//! - **Anything else.** `get(tag)` reads and `body()` writes fields that the dictionary does not
+//!   know, in messages and in entries.
 //!
-//! What it refuses to do: check a message against the dictionary, which is validation's work. A view reads what it is asked for.
+//! Views do not check a message against the dictionary, which is the task of validation. They read
+//! the fields they are asked for.
 //!
 //! ```
 //! # #[cfg(feature = "fix44")] {
@@ -29,24 +37,35 @@
 //! let now: UtcTimestamp = "20261121-10:00:00".parse().unwrap();
 //! let mut order = NewOrderSingle::write(
 //!     Memory(&mut memory),
-//!     new_order_single::Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time: now, ord_type: OrdType::Limit },
+//!     new_order_single::Required {
+//!         cl_ord_id: b"ord1",
+//!         side: Side::Buy,
+//!         transact_time: now,
+//!         ord_type: OrdType::Limit,
+//!     },
 //! );
 //! order.symbol(b"IBM").order_qty(Decimal::from(57)).price("298.075".parse().unwrap());
-//! order.party_ids([(b"BROKER", PartyRole::ExecutingFirm), (b"TRADER", PartyRole::OrderOriginationTrader)], |new, (id, role)| {
+//! let parties = [
+//!     (b"BROKER", PartyRole::ExecutingFirm),
+//!     (b"TRADER", PartyRole::OrderOriginationTrader),
+//! ];
+//! order.party_ids(parties, |new, (id, role)| {
 //!     new.entry(parties::Required { party_id: id })
 //!         .party_id_source(PartyIDSource::Proprietary)
 //!         .party_role(role)
 //!         .done()
 //! });
 //! let body = order.send()?;
-//! assert!(body.bytes.ends_with(b"453=2\x01448=BROKER\x01447=D\x01452=1\x01448=TRADER\x01447=D\x01452=11\x01"));
+//! let parties = b"453=2\x01448=BROKER\x01447=D\x01452=1\x01448=TRADER\x01447=D\x01452=11\x01";
+//! assert!(body.bytes.ends_with(parties));
 //! # }
 //! # Ok::<(), fixbolt_codec::EncodeError>(())
 //! ```
 //!
-//! # Which message is it?
-//! Each version has an enum `Message` to match on, and a trait `Handler` with a method a message. What is not written goes to
-//! `on_other`; the context is the caller's, for example the turn in which a session delivers the message.
+//! # Handling several types
+//! Each version has an enum `Message` to match on, and a trait `Handler` with one method per
+//! message type. Types without a method go to `on_other`. The context is whatever the caller
+//! passes, for example the turn in which a session delivers the message.
 //!
 //! ```
 //! # #[cfg(feature = "fix44")] {
@@ -58,12 +77,20 @@
 //! impl Handler<Vec<String>> for Desk {
 //!     type Answer = bool;
 //!
-//!     fn on_new_order_single(&mut self, order: NewOrderSingle<'_>, notes: &mut Vec<String>) -> bool {
+//!     fn on_new_order_single(
+//!         &mut self,
+//!         order: NewOrderSingle<'_>,
+//!         notes: &mut Vec<String>,
+//!     ) -> bool {
 //!         notes.push(format!("{:?}", order.side()));
 //!         true
 //!     }
 //!
-//!     fn on_order_cancel_request(&mut self, cancel: OrderCancelRequest<'_>, notes: &mut Vec<String>) -> bool {
+//!     fn on_order_cancel_request(
+//!         &mut self,
+//!         cancel: OrderCancelRequest<'_>,
+//!         notes: &mut Vec<String>,
+//!     ) -> bool {
 //!         notes.push(format!("cancel: {:?}", cancel.orig_cl_ord_id()));
 //!         true
 //!     }
@@ -81,7 +108,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-// Printed code names this crate from outside, wherever it is included.
+// Generated code names this crate from outside, wherever it is included.
 extern crate self as fixbolt_messages;
 
 #[cfg(feature = "encoding")]
@@ -95,70 +122,70 @@ pub use fixbolt_codec as codec;
 
 /// FIX.4.0.
 #[cfg(feature = "fix40")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix40 {
     include!(concat!(env!("OUT_DIR"), "/fix40.rs"));
 }
 
 /// FIX.4.1.
 #[cfg(feature = "fix41")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix41 {
     include!(concat!(env!("OUT_DIR"), "/fix41.rs"));
 }
 
 /// FIX.4.2.
 #[cfg(feature = "fix42")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix42 {
     include!(concat!(env!("OUT_DIR"), "/fix42.rs"));
 }
 
 /// FIX.4.3.
 #[cfg(feature = "fix43")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix43 {
     include!(concat!(env!("OUT_DIR"), "/fix43.rs"));
 }
 
 /// FIX.4.4.
 #[cfg(feature = "fix44")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix44 {
     include!(concat!(env!("OUT_DIR"), "/fix44.rs"));
 }
 
 /// FIX.5.0. Header, trailer and session messages are those of FIXT.1.1.
 #[cfg(feature = "fix50")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix50 {
     include!(concat!(env!("OUT_DIR"), "/fix50.rs"));
 }
 
 /// FIX.5.0 SP1. Header, trailer and session messages are those of FIXT.1.1.
 #[cfg(feature = "fix50sp1")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix50sp1 {
     include!(concat!(env!("OUT_DIR"), "/fix50sp1.rs"));
 }
 
 /// FIX.5.0 SP2. Header, trailer and session messages are those of FIXT.1.1.
 #[cfg(feature = "fix50sp2")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix50sp2 {
     include!(concat!(env!("OUT_DIR"), "/fix50sp2.rs"));
 }
 
 /// FIX Latest. Header, trailer and session messages are those of FIXT.1.1.
 #[cfg(feature = "fix-latest")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fix_latest {
     include!(concat!(env!("OUT_DIR"), "/fix_latest.rs"));
 }
 
 /// FIXT.1.1: header, trailer and session messages of FIX.5.0 and later.
 #[cfg(feature = "fixt11")]
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod fixt11 {
     include!(concat!(env!("OUT_DIR"), "/fixt11.rs"));
 }

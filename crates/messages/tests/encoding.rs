@@ -1,4 +1,5 @@
-//! Encoded fields: read as the header's MessageEncoding says, written so that they are read back.
+//! Encoded fields are read as MessageEncoding in the header says, and written so that they can be
+//! read back.
 
 use fixbolt_codec::{
     BodyWriter, EncodeErrorKind, Envelope, Frame, Framer, Index, Key, Message, MsgType, SeqNum, Span, Stamp,
@@ -6,7 +7,7 @@ use fixbolt_codec::{
 };
 use fixbolt_messages::encoding::{Encoding, EncodingError};
 
-/// A News of these fields, sent and read.
+/// Sends a News of these fields and reads it.
 fn sent<R>(fields: impl FnOnce(&mut BodyWriter<'_>), read: impl FnOnce(Message<'_>) -> R) -> R {
     let mut memory = [0; 1024];
     let news = MsgType::new(b"B");
@@ -79,7 +80,7 @@ fn a_name_is_known_in_any_case_and_an_unknown_one_is_told() {
     let error = sent(|news| _ = news.bytes(Key::new(347), b"KOI8\x80"), |message| Encoding::of(&message));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "MessageEncoding (347) 'KOI8\\x80' is not known; known are ISO-8859-1, UTF-8, Shift_JIS, EUC-JP, ISO-2022-JP"
+        "MessageEncoding (347) 'KOI8\\x80' is unknown; known are ISO-8859-1, UTF-8, Shift_JIS, EUC-JP, ISO-2022-JP"
     );
 }
 
@@ -90,7 +91,7 @@ fn a_character_that_an_encoding_lacks_is_an_error_and_nothing_is_written() {
         (Encoding::ShiftJis, "Größe", 'ö'),
         (Encoding::EucJp, "😀", '😀'),
         (Encoding::Iso2022Jp, "株😀", '😀'),
-        // Characters with a stand-in that is read as another one.
+        // Characters that are encoded as another one.
         (Encoding::ShiftJis, "株 ¥", '¥'),
         (Encoding::EucJp, "a¥b", '¥'),
         (Encoding::ShiftJis, "5 − 3", '−'),
@@ -120,7 +121,7 @@ fn bytes_that_are_no_text_of_the_encoding_are_an_error() {
     ] {
         assert_eq!(encoding.decode(bytes), Err(EncodingError::Malformed { encoding }), "{encoding}");
     }
-    // ISO 8859-1 knows every byte, also those that Windows means otherwise.
+    // ISO 8859-1 has every byte, also those with another meaning in Windows.
     let all: Vec<u8> = (0..=255).collect();
     let text = Encoding::Iso8859_1.decode(&all).unwrap().into_owned();
     assert_eq!(text.chars().nth(0x80), Some('\u{80}'));
@@ -150,6 +151,6 @@ fn every_character_of_two_bytes_is_read_back_or_refused() {
         }
         counts.push(known);
     }
-    // Surrogates are no characters; Shift_JIS has the sets of JIS X 0201 and 0208 and Microsoft's.
+    // Surrogates are not characters; Shift_JIS has the sets of JIS X 0201 and 0208 and Microsoft's.
     assert_eq!(counts, [256, 0x1_0000 - 0x800, 7_518, 7_517, 7_453]);
 }

@@ -1,4 +1,4 @@
-//! Repeating groups to any depth, and what a peer may send instead of one.
+//! Repeating groups to any depth, and what a counterparty may send instead of one.
 
 mod support;
 
@@ -100,7 +100,7 @@ fn a_quote_status_request_with_nested_groups_is_read_as_it_was_written() {
                 })
                 .collect();
             assert_eq!(read, ids);
-            // Nothing of the next leg is seen from this one.
+            // Nothing of the next leg is visible from this one.
             assert_eq!(leg.leg_ratio_qty(), Ok(None));
         }
     });
@@ -209,9 +209,9 @@ fn a_group_that_does_not_have_as_many_entries_as_announced_is_an_error() {
         ("453=2|448=A|447=D|448=B|58=x|", Ok(2)),
         ("453=1|448=A|447=D|448=B|58=x|", Err(count)),
         ("453=3|448=A|447=D|448=B|58=x|", Err(count)),
-        // An entry begins with its first field; 447 in front of it is none.
+        // An entry begins with its first field; 447 before it does not begin one.
         ("453=1|447=D|448=A|58=x|", Err(count)),
-        // The third 448 stands behind a field of the message.
+        // The third 448 follows a field of the message.
         ("453=3|448=A|448=B|58=x|448=C|", Err(count)),
         ("453=0|58=x|", Ok(0)),
         ("453=0|448=A|", Err(count)),
@@ -219,7 +219,7 @@ fn a_group_that_does_not_have_as_many_entries_as_announced_is_an_error() {
         ("453=4294967295|448=A|58=x|", Err(count)),
         ("58=x|453=1|", Err(count)),
         ("58=x|", Ok(0)),
-        // A tag that no FIX.4.4 dictionary knows stays inside.
+        // A tag that no FIX.4.4 dictionary knows belongs to the entry.
         ("453=2|448=A|40000=?|448=B|40001=?|58=x|", Ok(2)),
     ] {
         text(b"D", body, |message| {

@@ -1,5 +1,6 @@
-//! Groups to the depth that only FIX Latest has. Behind its feature, which no other test turns on: its messages are as much to
-//! compile as those of all versions before it (`cargo test -p fixbolt-messages --features fix-latest --test latest`).
+//! Groups to the depth that only FIX Latest has. Behind its feature, which no other test enables,
+//! as its messages take as long to compile as those of all earlier versions (`cargo test -p
+//! fixbolt-messages --features fix-latest --test latest`).
 
 mod support;
 

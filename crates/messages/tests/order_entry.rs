@@ -1,4 +1,4 @@
-//! Orders and reports, written typed and read typed.
+//! Orders and reports, written and read with typed messages.
 
 mod support;
 

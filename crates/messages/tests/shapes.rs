@@ -1,4 +1,5 @@
-//! A field that stands both in a place and in a group of that place: FIX.4.2 and 4.4 have none, dialects do.
+//! A field that occurs both in a message or entry and in one of its groups. FIX.4.2 and 4.4 have
+//! none, but dialects do.
 
 mod support;
 
@@ -7,7 +8,8 @@ use fixbolt_messages::typed::{Entry, FieldError, FieldErrorKind, Fields, GroupSh
 
 use support::text;
 
-/// A group counted by 5000 of 5001, 58 and the group counted by 5010 of 5011 and 5002.
+/// A group with count 5000 and the members 5001, 58 and the group with count 5010 and the members
+/// 5011 and 5002.
 #[derive(Debug)]
 struct Colour<'m>(Fields<'m>);
 /// The inner group.
@@ -57,7 +59,7 @@ impl<'m> Entry<'m> for Shade<'m> {
 
 const GROUPS: &[&GroupShape] = &[Colour::SHAPE];
 
-/// Text (58) of the message, and how many entries its group has.
+/// Text (58) of the message, and the number of entries in its group.
 fn read(body: &str) -> (Option<Vec<u8>>, Option<usize>) {
     text(b"UX", body, |message| {
         let fields = Fields::of(message, KNOWN);
@@ -80,7 +82,7 @@ fn a_field_of_the_message_is_not_taken_from_a_group() {
 fn the_second_one_behind_an_entrys_beginning_is_the_messages() {
     assert_eq!(read("5000=1|5001=red|58=in|58=out|"), (Some(b"out".to_vec()), Some(1)));
     assert_eq!(read("5000=2|5001=red|58=in|5001=blue|58=in|58=out|"), (Some(b"out".to_vec()), Some(2)));
-    // In an entry's nested group too.
+    // Also after an entry's nested group.
     assert_eq!(read("5000=1|5001=red|5010=1|5011=x|58=in|58=out|"), (Some(b"out".to_vec()), Some(1)));
 }
 

@@ -1,4 +1,4 @@
-//! What the versions have in common, the transport's header for the later ones, a choice by MsgType.
+//! What versions share, the transport's header for later versions, and dispatching by MsgType.
 
 mod support;
 
@@ -75,7 +75,7 @@ fn a_message_has_the_names_of_other_versions_too() {
     });
 }
 
-/// Notes which of its methods was called.
+/// Records which of its methods was called.
 #[derive(Default)]
 struct Desk(Vec<String>);
 

@@ -176,7 +176,7 @@ fn check(dictionary: &Dictionary, composed: &Composed) -> Result<(), String> {
     let mut encoder = Encoder::new(begin_string, b"SENDER", b"TARGET").ok_or("the version has no name")?;
     let place = encoder
         .encode(&mut memory, composed.msg_type, SeqNum::ONE, 0, |body| composed.write(body))
-        .ok_or("a field is the session's to write")?;
+        .ok_or("a field can only be written by the session")?;
     let count = composed.fields.len() + 16;
     let (mut tags, mut spans) = (vec![0; count], vec![Span::default(); count]);
     let mut index = Index::new(&mut tags, &mut spans);

@@ -6,14 +6,14 @@ use fixbolt_codec::{FromField, MultipleStringValue, ValueError};
 
 /// A value of a code set whose codes are text.
 pub trait Code<'m>: Copy {
-    /// The value with these bytes on the wire.
+    /// Returns the code with this value on the wire.
     fn from_value(value: &'m [u8]) -> Self;
 
-    /// The bytes on the wire.
+    /// Returns the value on the wire.
     fn value(self) -> &'m [u8];
 }
 
-/// Several codes with a space between them (MultipleValueString and its successors).
+/// Several codes separated by one space (MultipleValueString and its successors).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Codes<'m, C> {
     tokens: MultipleStringValue<'m>,
@@ -21,12 +21,12 @@ pub struct Codes<'m, C> {
 }
 
 impl<'m, C: Code<'m>> Codes<'m, C> {
-    /// The codes in the sender's order.
+    /// Returns the codes in the sender's order.
     pub fn iter(&self) -> impl Iterator<Item = C> + use<'m, C> {
         self.tokens.iter().map(|token| C::from_value(token.as_bytes()))
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     #[must_use]
     pub const fn as_bytes(&self) -> &'m [u8] {
         self.tokens.as_bytes()

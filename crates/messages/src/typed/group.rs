@@ -1,7 +1,7 @@
-//! Repeating groups: where one ends in a message, and the entries in it.
+//! Repeating groups: where a group ends in a message, and its entries.
 //!
-//! Groups are bounded by the dictionary: an entry begins with the group's first field and holds the group's members and what the
-//! version does not know at all.
+//! The dictionary bounds a group: an entry begins with the group's first field and contains the
+//! group's members and any field that the version does not know.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -12,7 +12,7 @@ use fixbolt_codec::{Message, find_tag};
 
 use super::view::{Entry, Fields};
 
-/// The entries of a repeating group, as many as its count field says.
+/// The entries of a repeating group.
 pub struct Group<'m, E> {
     message: Message<'m>,
     known: &'static [u32],
@@ -22,7 +22,8 @@ pub struct Group<'m, E> {
     entry: PhantomData<fn() -> E>,
 }
 
-/// Shows how many entries are left, and their fields as [`Redacted`](fixbolt_codec::Redacted) does.
+/// Shows the number of remaining entries and their fields as [`Redacted`](fixbolt_codec::Redacted)
+/// does.
 impl<E> fmt::Debug for Group<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = self.message.redacted(self.start..self.end);
@@ -71,20 +72,21 @@ impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
 impl<'m, E: Entry<'m>> ExactSizeIterator for Group<'m, E> {}
 impl<'m, E: Entry<'m>> FusedIterator for Group<'m, E> {}
 
-/// What bounds a repeating group.
+/// The shape of a repeating group, which determines where it ends.
 #[derive(Debug)]
 pub struct GroupShape {
     /// Tag of the count field.
     pub count: u32,
-    /// Tag of the field with which every entry begins.
+    /// Tag of the first field of every entry.
     pub delimiter: u32,
-    /// Tags that may stand in an entry, those of its groups too.
+    /// Tags that may occur in an entry, including those of its groups.
     pub members: Tags,
-    /// Members that may also stand behind the group: the second one behind the last entry's beginning does.
+    /// Members that may also follow the group: the second one in the last entry does not belong to
+    /// the group.
     pub ending: &'static [u32],
 }
 
-/// A set of tags: every field of a group is looked up in one.
+/// A set of tags, in which every field of a group is looked up.
 #[derive(Debug)]
 pub struct Tags {
     /// One bit for each tag below 1024: most of the tags of FIX.4.2 and 4.4.
@@ -93,7 +95,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// The set of these tags, which ascend.
+    /// Creates the set of these tags, which must be ascending.
     #[must_use]
     pub const fn new(all: &'static [u32]) -> Self {
         let mut low = [0; 16];
@@ -114,14 +116,15 @@ impl Tags {
     }
 }
 
-/// Where a group's entries stand.
+/// The position of a group's entries.
 pub(super) struct Region {
     pub(super) end: usize,
     pub(super) entries: usize,
 }
 
 impl GroupShape {
-    /// The region of the group whose count field is in front of `start`, within `tags[..end]`; `known` as in [`Fields`].
+    /// Returns the region of the group whose count field is directly before `start`, within
+    /// `tags[..end]`; `known` as in [`Fields`].
     pub(super) fn region(&self, tags: &[u32], start: usize, end: usize, known: &[u32]) -> Region {
         let is_known = |tag| known.is_empty() || known.binary_search(&tag).is_ok();
         let (mut at, mut entries, mut entry) = (start, 0, start);

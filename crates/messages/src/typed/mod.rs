@@ -1,9 +1,9 @@
-//! What printed messages stand on: views over a message's fields, and writers into a body.
+//! What generated messages are built on: views over a message's fields, and writers into a body.
 //!
-//! [`FieldError`], [`WrongMsgType`], [`Group`], [`Codes`] and [`Written`] meet an application; the rest is for printed code, which
-//! `fixbolt-codegen` makes of any dictionary.
+//! Applications use [`View::need`], [`FieldError`], [`WrongMsgType`], [`Group`], [`Codes`] and
+//! [`Written`]. The rest is for code that `fixbolt-codegen` generates from a dictionary.
 //!
-//! What does not compile, and what the compiler says: `tests/compile_fail`.
+//! `tests/compile_fail` has the compiler's messages for common mistakes.
 
 mod code;
 mod group;

@@ -1,8 +1,7 @@
-//! Reading: a stretch of a message's fields, and the repeating groups in it.
+//! Reading the fields of a message or of an entry of a group.
 //!
-//! A look-up tries the field behind the last hit first. Groups are bounded by the dictionary: an entry begins with the group's
-//! first field and holds the group's members and what the version does not know at all. Nothing here panics or reads on
-//! whatever a peer announces.
+//! A look-up tries the field after the last hit first. Whatever a counterparty announces, nothing
+//! here panics or reads beyond the message.
 
 use core::cell::Cell;
 use core::fmt;
@@ -15,7 +14,8 @@ use super::group::{Group, GroupShape};
 #[derive(Clone)]
 pub struct Fields<'m> {
     message: Message<'m>,
-    /// All tags of the version, ascending: any of them that is no member of a group ends the group. Empty: every tag does.
+    /// All tags of the version, ascending. One of them that is not a member of a group ends the
+    /// group. If there are none, every other tag does.
     known: &'static [u32],
     start: usize,
     end: usize,
@@ -32,20 +32,22 @@ impl fmt::Debug for Fields<'_> {
     }
 }
 
-/// What has getters: a message, its header, its trailer, an entry of a group.
+/// A type with getters: a message, its header, its trailer, an entry of a group.
 pub trait View<'m> {
-    /// The groups that look-ups of fields beside them must leave out.
+    /// The groups that a look-up must skip if they share the tag.
     const GROUPS: &'static [&'static GroupShape] = &[];
 
-    /// The fields under the view.
+    /// Returns the fields under the view.
     fn fields(&self) -> &Fields<'m>;
 
-    /// Reads an optional field that this program cannot do without. An absent field is an error that names its tag.
+    /// Reads an optional field that this program cannot do without. An absent field is an error
+    /// that names its tag.
     ///
     /// # Errors
-    /// Returns the getter's error, or [`FieldErrorKind::Missing`] with the tag of the field if the getter returned
-    /// `Ok(None)`. If `read` looked for several fields, the tag is that of the last one that was not found; if each was
-    /// found and `read` itself returned `Ok(None)`, it is that of the field found last.
+    /// Returns the getter's error, or [`FieldErrorKind::Missing`] with the tag of the field if the
+    /// getter returned `Ok(None)`. If `read` looked for several fields, the tag is that of the last
+    /// one that was not found; if each was found and `read` itself returned `Ok(None)`, it is that
+    /// of the field found last.
     ///
     /// ```
     /// # #[cfg(feature = "fix44")] {
@@ -54,7 +56,9 @@ pub trait View<'m> {
     /// use fixbolt_messages::fix44::components::*;
     ///
     /// /// The dictionary does not require Symbol, OrderQty and Price; this venue does.
-    /// fn accept<'m>(order: &NewOrderSingle<'m>) -> Result<(&'m [u8], Decimal, Decimal), FieldError> {
+    /// fn accept<'m>(
+    ///     order: &NewOrderSingle<'m>,
+    /// ) -> Result<(&'m [u8], Decimal, Decimal), FieldError> {
     ///     let symbol = order.need(|o| o.symbol())?;
     ///     let quantity = order.need(|o| o.order_qty())?;
     ///     let price = order.need(|o| o.price())?;
@@ -81,26 +85,26 @@ pub trait View<'m> {
 
 /// An entry of a repeating group.
 pub trait Entry<'m>: View<'m> {
-    /// The group's shape.
+    /// The shape of the group.
     const SHAPE: &'static GroupShape;
 
-    /// The view over the entry's fields.
+    /// Creates the view over the entry's fields.
     fn over(fields: Fields<'m>) -> Self;
 }
 
 impl<'m> Fields<'m> {
-    /// All fields of a message. `known` are all tags of the version, ascending: any of them that is no member of a group ends
-    /// the group; when it is empty, every other tag does.
+    /// Returns all fields of a message. `known` are all tags of the version, ascending. One of them
+    /// that is not a member of a group ends the group; if `known` is empty, every other tag does.
     #[must_use]
     pub const fn of(message: Message<'m>, known: &'static [u32]) -> Self {
-        // Behind BeginString, BodyLength, MsgType.
+        // After BeginString, BodyLength, MsgType.
         Self { message, known, start: 0, end: message.len(), next: Cell::new(3), missing: Cell::new(0) }
     }
 
-    /// All fields of a message of the type `wanted`; `known` as for [`Fields::of`].
+    /// Returns all fields of a message of the type `wanted`; `known` as for [`Fields::of`].
     ///
     /// # Errors
-    /// [`WrongMsgType`] when it is of another.
+    /// Returns [`WrongMsgType`] if the message has another type.
     pub fn read(message: Message<'m>, wanted: MsgType, known: &'static [u32]) -> Result<Self, WrongMsgType> {
         if message.msg_type() == wanted.as_bytes() {
             Ok(Self::of(message, known))
@@ -109,7 +113,7 @@ impl<'m> Fields<'m> {
         }
     }
 
-    /// The fields of an entry.
+    /// Returns the fields of an entry.
     pub(super) const fn of_entry(
         message: Message<'m>,
         known: &'static [u32],
@@ -119,13 +123,13 @@ impl<'m> Fields<'m> {
         Self { message, known, start, end, next: Cell::new(start), missing: Cell::new(0) }
     }
 
-    /// The message that the fields stand in.
+    /// Returns the message.
     #[must_use]
     pub const fn message(&self) -> Message<'m> {
         self.message
     }
 
-    /// The value of the first field with this tag.
+    /// Returns the value of the first field with this tag.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
         let tags = &self.message.tags()[self.start..self.end];
@@ -133,36 +137,36 @@ impl<'m> Fields<'m> {
         Some(self.message.value(self.start + at))
     }
 
-    /// A field that must be there.
+    /// Reads a required field.
     ///
     /// # Errors
-    /// [`FieldError`]: it is not there, or its value is not a `T`.
+    /// Returns [`FieldError`] if the field is missing or its value is not a `T`.
     #[inline]
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
         self.value(tag, self.find(tag)).transpose().unwrap_or(Err(missing(tag)))
     }
 
-    /// A field that may be there.
+    /// Reads an optional field.
     ///
     /// # Errors
-    /// [`FieldError`]: its value is not a `T`.
+    /// Returns [`FieldError`] if its value is not a `T`.
     #[inline]
     pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
         self.value(tag, self.find(tag))
     }
 
-    /// The entries of a group; none when the group is not there.
+    /// Returns the entries of a group, which is empty if the group is absent.
     ///
     /// # Errors
-    /// [`FieldError`] of the count field: not a number, or not the number of the entries.
+    /// Returns [`FieldError`] if the count field is not a number, or not the number of entries.
     pub fn group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         self.entries(self.find(E::SHAPE.count))
     }
 
-    /// The entries of a group that must be there.
+    /// Returns the entries of a required group.
     ///
     /// # Errors
-    /// As [`Fields::group`], and when it is not there.
+    /// Returns [`FieldError`] as [`Fields::group`] does, and if the group is absent.
     pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         match self.find(E::SHAPE.count) {
             None => Err(missing(E::SHAPE.count)),
@@ -170,13 +174,15 @@ impl<'m> Fields<'m> {
         }
     }
 
-    /// The same fields without those in the given groups, for tags that stand inside and outside.
+    /// Returns the same fields without those in the given groups, for tags that occur inside and
+    /// outside.
     #[must_use]
     pub const fn outside<'f>(&'f self, groups: &'static [&'static GroupShape]) -> Outside<'f, 'm> {
         Outside { fields: self, groups }
     }
 
-    /// Position of the next field with this tag behind the last hit, else of the first one.
+    /// Returns the position of the next field with this tag after the last hit, or else of the
+    /// first one.
     #[inline]
     fn find(&self, tag: u32) -> Option<usize> {
         let tags = &self.message.tags()[..self.end];
@@ -205,12 +211,13 @@ impl<'m> Fields<'m> {
         Some(found)
     }
 
-    /// The tag that [`View::need`] reports.
+    /// Returns the tag that [`View::need`] reports.
     #[cold]
     fn last_missing(&self) -> Tag {
         let found = || self.message.tags().get(self.next.get().checked_sub(1)?.max(self.start)).copied();
         let tag = Tag::try_new(self.missing.get()).or_else(|| Tag::try_new(found()?));
-        tag.unwrap_or(Tag::new(35)) // Nothing was looked for, or a field without a tag ended a group.
+        // Nothing was looked for, or a field without a tag ended a group.
+        tag.unwrap_or(Tag::new(35))
     }
 
     #[inline]
@@ -238,7 +245,7 @@ impl<'m> Fields<'m> {
     }
 }
 
-/// The fields of a place that stand in none of its groups.
+/// The fields of a message or entry that are not in any of the given groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Outside<'f, 'm> {
     fields: &'f Fields<'m>,
@@ -246,34 +253,34 @@ pub struct Outside<'f, 'm> {
 }
 
 impl<'m> Outside<'_, 'm> {
-    /// As [`Fields::required`].
+    /// Reads a required field, as [`Fields::required`] does.
     ///
     /// # Errors
-    /// As [`Fields::required`].
+    /// Returns an error as [`Fields::required`] does.
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
         self.optional(tag)?.ok_or(missing(tag))
     }
 
-    /// As [`Fields::optional`].
+    /// Reads an optional field, as [`Fields::optional`] does.
     ///
     /// # Errors
-    /// As [`Fields::optional`].
+    /// Returns an error as [`Fields::optional`] does.
     pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
         self.fields.value(tag, self.find(tag))
     }
 
-    /// As [`Fields::group`].
+    /// Returns the entries of a group, as [`Fields::group`] does.
     ///
     /// # Errors
-    /// As [`Fields::group`].
+    /// Returns an error as [`Fields::group`] does.
     pub fn group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         self.fields.entries(self.find(E::SHAPE.count))
     }
 
-    /// As [`Fields::required_group`].
+    /// Returns the entries of a required group, as [`Fields::required_group`] does.
     ///
     /// # Errors
-    /// As [`Fields::required_group`].
+    /// Returns an error as [`Fields::required_group`] does.
     pub fn required_group<E: Entry<'m>>(&self) -> Result<Group<'m, E>, FieldError> {
         match self.find(E::SHAPE.count) {
             None => Err(missing(E::SHAPE.count)),

@@ -1,6 +1,7 @@
-//! Writing: a message's body field by field, and the entries of its groups in their order.
+//! Writing a message's body field by field, and the entries of its groups in order.
 //!
-//! A mistake does not stop the writing; it is remembered, and `send` refuses the message with the first one.
+//! A mistake does not stop the writing. It is recorded, and `send` refuses the message because of
+//! the first one.
 
 use core::marker::PhantomData;
 
@@ -8,15 +9,15 @@ use fixbolt_codec::{BodySink, BodyWriter, EncodeErrorKind, Key, OpenGroup, Tag};
 
 use super::code::Code;
 
-/// What has setters: a message's body, its header, an entry of a group.
+/// A type with setters: a message's body, its header, an entry of a group.
 pub trait Put<'b> {
-    /// Where the field `key` is written; `ordinal` is its place among the members.
+    /// Returns the writer for the field `key`; `ordinal` is its position among the members.
     fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b>;
 
-    /// Notes that the group at this place has entries.
+    /// Records that the group at this position has entries.
     fn group_written(&mut self, ordinal: u16);
 
-    /// Writes a group with an entry for each item. Without items nothing is written.
+    /// Writes a group with one entry per item. Nothing is written if there are no items.
     #[inline]
     fn put_group<I: IntoIterator<IntoIter: ExactSizeIterator>>(
         &mut self,
@@ -40,18 +41,18 @@ pub trait Put<'b> {
     }
 }
 
-/// Proof that an entry was written: only a finished entry gives it, and only for itself.
+/// Proof that an entry was written. Only a finished entry returns it, and only for itself.
 #[derive(Debug)]
 #[must_use = "the group's closure returns it"]
 pub struct Written<'g>(PhantomData<fn(&'g ()) -> &'g ()>);
 
-/// An entry that was announced and is to be written.
+/// An entry that was announced and must be written.
 #[derive(Debug)]
 pub struct NewEntry<'g, 'b>(&'g mut BodyWriter<'b>);
 
 impl<'g, 'b> NewEntry<'g, 'b> {
-    /// Begins the entry with what it must have: fields, and groups by ordinal and count tag. `delimiter` is the tag of its first
-    /// field.
+    /// Begins the entry with its required members: fields, and groups by ordinal and count tag.
+    /// `delimiter` is the tag of its first field.
     #[inline]
     pub const fn begin<R: Required>(
         self,
@@ -64,16 +65,16 @@ impl<'g, 'b> NewEntry<'g, 'b> {
     }
 }
 
-/// The required fields of an entry, held back until their place comes.
+/// The required fields of an entry, held back until their position is reached.
 pub trait Required {
-    /// Their places among the entry's members, ascending.
+    /// Their positions among the entry's members, ascending.
     const FIELDS: &'static [u16];
 
     /// Writes field `n` of [`Required::FIELDS`].
     fn put(&self, n: usize, to: &mut BodyWriter<'_>);
 }
 
-/// An entry of which no field is required.
+/// An entry without required fields.
 #[derive(Clone, Copy, Debug)]
 pub struct NothingRequired;
 
@@ -83,23 +84,23 @@ impl Required for NothingRequired {
     fn put(&self, _: usize, _: &mut BodyWriter<'_>) {}
 }
 
-/// Writes an entry in its group's order.
+/// Writes an entry in the order of its group.
 #[derive(Debug)]
 pub struct EntryWriter<'g, 'b, R> {
     body: &'g mut BodyWriter<'b>,
     required: R,
     delimiter: u32,
-    /// Required fields that are written.
+    /// Number of required fields written so far.
     put: usize,
-    /// Ordinal of the first optional member that was written, 0 before.
+    /// Ordinal of the first optional member that was written; 0 before.
     first: u16,
-    /// Ordinal of the last one.
+    /// Ordinal of the last member that was written.
     last: u16,
     groups: RequiredGroups,
 }
 
 impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
-    /// As [`Put::at`].
+    /// Returns the writer for a field, as [`Put::at`] does.
     #[inline]
     pub fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
         if ordinal < self.last {
@@ -113,12 +114,12 @@ impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
         self.body
     }
 
-    /// As [`Put::group_written`].
+    /// Records that a group has entries, as [`Put::group_written`] does.
     pub fn group_written(&mut self, ordinal: u16) {
         self.groups.note(ordinal);
     }
 
-    /// The body, behind the entry's first field.
+    /// Returns the body, positioned after the entry's first field.
     #[inline]
     pub fn body(&mut self) -> &mut BodyWriter<'b> {
         self.put_required_before(2);
@@ -157,26 +158,26 @@ pub struct MessageWriter<'b, D> {
 }
 
 impl<'b, D: BodySink<'b>> MessageWriter<'b, D> {
-    /// Over a draft; the groups that the message must have are given by ordinal and count tag.
+    /// Creates a writer over a draft. Required groups are given by ordinal and count tag.
     pub const fn new(draft: D, groups: &'static [(u16, u32)]) -> Self {
         Self { draft, groups: RequiredGroups { all: groups, written: 0 }, lent: PhantomData }
     }
 
-    /// The body.
+    /// Returns the writer of the body.
     #[inline]
     pub fn body(&mut self) -> &mut BodyWriter<'b> {
         self.draft.writer()
     }
 
-    /// As [`Put::group_written`].
+    /// Records that a group has entries, as [`Put::group_written`] does.
     pub fn group_written(&mut self, ordinal: u16) {
         self.groups.note(ordinal);
     }
 
-    /// Hands the body over.
+    /// Sends the message.
     ///
     /// # Errors
-    /// The sink's own, and the first mistake.
+    /// Returns the error of the sink, or the first mistake.
     #[inline]
     pub fn send(mut self) -> Result<D::Receipt, D::Error> {
         self.groups.check(self.draft.writer());
@@ -184,7 +185,8 @@ impl<'b, D: BodySink<'b>> MessageWriter<'b, D> {
     }
 }
 
-/// Groups that must have entries, by ordinal and count tag, and a bit for each that has. Printing refuses more than 32.
+/// Required groups by ordinal and count tag, with a bit for each one that has entries. The
+/// generator refuses more than 32.
 #[derive(Debug)]
 struct RequiredGroups {
     all: &'static [(u16, u32)],
@@ -208,7 +210,7 @@ impl RequiredGroups {
     }
 }
 
-/// Writes several codes with a space between them. 256 bytes are room for over a hundred of one letter.
+/// Writes several codes separated by spaces, up to 256 bytes: over a hundred codes of one letter.
 pub fn put_codes<'v, C: Code<'v>>(to: &mut BodyWriter<'_>, key: Key, codes: &[C]) {
     let mut text = [0; 256];
     let mut length = 0;

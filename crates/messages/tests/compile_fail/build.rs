@@ -1,4 +1,4 @@
-//! Prints the small version that the mistakes are made with: the compiler reads it again for them.
+//! Generates a small version for the mistakes, which the compiler reads again for each of them.
 fn main() {
     fixbolt_codegen::build("paint.xml");
 }

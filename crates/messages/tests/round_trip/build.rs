@@ -1,4 +1,4 @@
-//! Prints what calls every setter and getter of the versions under test.
+//! Generates code that calls every setter and getter of the versions under test.
 use std::{env, fs, path::PathBuf};
 
 use fixbolt_dictionary::{Dictionary, fix42, fix44, fix50sp2, fixt11};

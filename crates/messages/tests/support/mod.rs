@@ -1,11 +1,11 @@
-//! From a written body to a message that is framed and indexed, as the peer would see it.
+//! From a body to a framed and indexed message, as the counterparty would see it.
 #![allow(dead_code)] // each test file uses its part
 
 use fixbolt_messages::codec::{
     Body, Envelope, Frame, Framer, Index, Memory, Message, MsgType, SeqNum, Span, Stamp, byte_sum,
 };
 
-/// Puts header and trailer around what `write` sends, reads the message back and shows it to `read`.
+/// Adds header and trailer to what `write` sends, reads the message back and passes it to `read`.
 pub(crate) fn written<'b, R>(
     memory: &'b mut [u8],
     write: impl FnOnce(Memory<'b>) -> Body<'b>,
@@ -15,7 +15,7 @@ pub(crate) fn written<'b, R>(
     received(body.msg_type, body.bytes, read)
 }
 
-/// The same from the bytes of a body.
+/// Does the same with the bytes of a body.
 pub(crate) fn received<R>(msg_type: MsgType, body: &[u8], read: impl FnOnce(Message<'_>) -> R) -> R {
     let envelope = Envelope::new(b"FIX.4.4", b"TRADER", b"VENUE").unwrap();
     let mut memory = vec![0; body.len() + 400];
@@ -28,12 +28,12 @@ pub(crate) fn received<R>(msg_type: MsgType, body: &[u8], read: impl FnOnce(Mess
     read(index.build(framed).unwrap())
 }
 
-/// A body from text with `|` for SOH, read back.
+/// Does the same with the text of a body, with `|` for SOH.
 pub(crate) fn text<R>(msg_type: &[u8], body: &str, read: impl FnOnce(Message<'_>) -> R) -> R {
     received(MsgType::new(msg_type), body.replace('|', "\x01").as_bytes(), read)
 }
 
-/// The bytes of a body with `|` for SOH.
+/// Returns the bytes of a body with `|` for SOH.
 pub(crate) fn shown(body: &Body<'_>) -> String {
     String::from_utf8(body.bytes.to_vec()).unwrap().replace('\x01', "|")
 }

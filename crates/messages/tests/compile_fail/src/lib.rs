@@ -3,8 +3,8 @@
 
 pub use fixbolt_messages::codec;
 
-/// The printed messages.
-#[allow(clippy::all)] // printed: names and shapes are the dictionary's
+/// The generated messages.
+#[allow(clippy::all)] // generated: names and shapes are the dictionary's
 pub mod paint {
     include!(concat!(env!("OUT_DIR"), "/paint.rs"));
 }

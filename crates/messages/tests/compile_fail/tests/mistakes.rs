@@ -1,6 +1,7 @@
-//! What must not compile, and what the compiler says: the texts beside the mistakes are what a newcomer reads.
+//! What must not compile, and the compiler's messages, which newcomers read.
 //!
-//! `TRYBUILD=overwrite cargo test -p fixbolt-compile-fail` writes them anew; read them before you commit.
+//! `TRYBUILD=overwrite cargo test -p fixbolt-compile-fail` rewrites them; read them before you
+//! commit.
 
 #[test]
 fn a_mistake_does_not_compile_and_the_compiler_says_what_is_wrong() {

@@ -1,6 +1,6 @@
-//! Whatever `send` accepts, the view reads back equal and the validator accepts: for every message of a version, with every
-//! setter and every getter, values of every type, every code, and groups to any depth. A failure names message and case; both
-//! together make it again.
+//! Whatever `send` accepts is read back equal and accepted by the validator: for every message of a
+//! version, with every setter and getter, values of every type, every code, and groups to any
+//! depth. A failure names the message and the case, which together reproduce it.
 
 mod place;
 mod values;
@@ -18,7 +18,7 @@ use fixbolt_dictionary::{
 
 use place::{Kind, Place, Round, codes};
 
-/// A message of a version: printed code fills in its functions.
+/// A message of a version; generated code supplies its functions.
 struct Case {
     name: &'static str,
     msg_type: &'static [u8],
@@ -26,7 +26,7 @@ struct Case {
     read: fn(Message<'_>, &Place<'_>),
 }
 
-/// What `fixbolt_codegen::round_trip` prints of a version.
+/// What `fixbolt_codegen::round_trip` generates for a version.
 macro_rules! calls {
     ($calls:ident of $version:path) => {
         mod $calls {
@@ -46,12 +46,13 @@ calls!(fix50sp2_calls of fixbolt_messages::fix50sp2);
 calls!(odd_calls of crate::odd);
 
 /// The dialect of `odd.xml`.
-#[allow(clippy::all, dead_code, unreachable_pub)] // printed: names and shapes are the dictionary's
+#[allow(clippy::all, dead_code, unreachable_pub)] // generated: names and shapes are the dictionary's
 mod odd {
     include!(concat!(env!("OUT_DIR"), "/odd.rs"));
 }
 
-/// Rounds of random values for each message, beside those with nothing, everything, and mistakes.
+/// Rounds of random values for each message, besides those with no values, all values, and
+/// mistakes.
 const RANDOM_ROUNDS: usize = 12;
 const HEADROOM: usize = 300;
 
@@ -108,14 +109,15 @@ impl Bench {
         let whole =
             self.envelope.seal(&mut self.memory, HEADROOM..HEADROOM + length, msg_type, sum, &stamp).unwrap();
         let Frame::Message(framed) = Framer::new(whole.len()).next(&self.memory[whole]) else {
-            panic!("what was written is no message")
+            panic!("what was written is not a message")
         };
         let data_fields = DataFields::new(&self.pairs);
         let mut index = Index::new(&mut self.tags, &mut self.spans).with_data_fields(&data_fields);
         let message = index.build(framed).unwrap();
         (case.read)(message, &Place::message(round, case.msg_type));
 
-        // A code that the dictionary does not know is the counterparty's, and the view's; validation refuses it.
+        // A code that the dictionary does not know is accepted by the view and refused by
+        // validation.
         let foreign = if round.has_foreign_code() { Action::Ignore } else { Action::Reject };
         let policy = Policy::standard().with(Check::EnumValue, foreign);
         let rejected = self.validator.first_reject(&message, &policy, &mut self.scratch);
@@ -128,7 +130,7 @@ impl Bench {
         self.largest = self.largest.max(length);
     }
 
-    /// All rounds of a message; gives the codes that were written.
+    /// Runs all rounds of a message and returns the codes that were written.
     fn rounds(&mut self, case: &Case) -> BTreeSet<(u32, usize)> {
         let mut kinds =
             vec![Kind::Required, Kind::Everything { entries: 1 }, Kind::Everything { entries: 2 }];
@@ -150,7 +152,7 @@ impl Bench {
         round.into_codes()
     }
 
-    /// Writes each code that is missing yet of the fields that the message has.
+    /// Writes each missing code of the fields that the message has.
     fn missing_codes(&mut self, case: &Case, of: &BTreeSet<u32>, written: &mut BTreeSet<(u32, usize)>) {
         loop {
             let missing = |tag: &u32| {

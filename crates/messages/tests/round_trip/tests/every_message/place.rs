@@ -1,5 +1,5 @@
-//! Which members a message has, and with which values: both follow from the round, the place and the tag, so that the reading
-//! side knows them without a word from the writing side.
+//! The members of a message and their values. Both follow from the round, the place and the tag, so
+//! that the reading side knows them without being told.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,18 +11,18 @@ use fixbolt_messages::typed::{Code, Codes, Entry, FieldError, Group};
 
 use crate::values::{self, Draw};
 
-/// What kind of message a round makes.
+/// The kind of message that a round makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Only what must be there.
+    /// Only required members.
     Required,
-    /// Every member, and groups of so many entries.
+    /// Every member, and groups with this many entries.
     Everything { entries: usize },
     /// Each member with this probability, groups of 0 to 3 entries.
     Random { percent: u64 },
-    /// As `Random`, some codes not the dictionary's.
+    /// As `Random`, with some codes that the dictionary does not know.
     Foreign,
-    /// As `Random`, some values empty or with SOH.
+    /// As `Random`, with some values that are empty or contain SOH.
     Mistakes,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Round {
     codes: RefCell<BTreeSet<(u32, usize)>>,
 }
 
-/// A dictionary that is not printed when a round is.
+/// A dictionary, which the `Debug` output of a round omits.
 #[derive(Clone, Copy)]
 struct Handle(&'static Dictionary);
 
@@ -62,23 +62,23 @@ impl Round {
         }
     }
 
-    /// Whether a value was handed out that no message may have.
+    /// Returns whether an invalid value was handed out.
     pub(crate) fn has_mistake(&self) -> bool {
         self.mistake.get()
     }
 
-    /// Whether a code was handed out that is not the dictionary's.
+    /// Returns whether a code was handed out that the dictionary does not know.
     pub(crate) fn has_foreign_code(&self) -> bool {
         self.foreign.get()
     }
 
-    /// Tags and places of the dictionary's codes that were handed out.
+    /// Returns the tags and places of the dictionary's codes that were handed out.
     pub(crate) fn into_codes(self) -> BTreeSet<(u32, usize)> {
         self.codes.into_inner()
     }
 }
 
-/// The codes of a field that stand on the wire. One of FIX.4.2's is a description of others.
+/// Returns the codes of a field on the wire. One of those of FIX.4.2 is a description of others.
 pub(crate) fn codes(
     dictionary: &'static Dictionary,
     tag: u32,
@@ -110,14 +110,15 @@ impl<'r> Place<'r> {
         Self::new(self.round, values::mix(self.seed, u64::MAX), 0)
     }
 
-    /// The same place with what must be there: fields, which are written already, and groups.
+    /// Returns the same place with its required members: fields, which have been written, and
+    /// groups.
     pub(crate) fn requiring(&self, fields: &'static [u32], groups: &'static [u32]) -> Place<'r> {
         let written = fields.iter().copied().collect();
         let Self { round, seed, depth, .. } = *self;
         Self { round, seed, depth, groups, fields, written: RefCell::new(written) }
     }
 
-    /// Whether the member is to be written now: it is there, and not written yet.
+    /// Returns whether the member must be written now: it is present and not yet written.
     pub(crate) fn writes(&self, tag: u32) -> bool {
         self.is_there(tag) && self.written.borrow_mut().insert(tag)
     }
@@ -134,7 +135,7 @@ impl<'r> Place<'r> {
         }
     }
 
-    /// A place for each entry of a group.
+    /// Returns a place for each entry of a group.
     pub(crate) fn entries(&self, tag: u32) -> std::vec::IntoIter<Place<'r>> {
         let least = usize::from(self.groups.contains(&tag));
         let most = [3, 3, 2, 1][self.depth.min(3)];
@@ -160,7 +161,7 @@ impl<'r> Place<'r> {
     }
 }
 
-/// Values.
+/// The values of the members.
 impl Place<'_> {
     pub(crate) fn bytes(&self, tag: u32) -> &'static [u8] {
         let mut draw = self.draw(tag);
@@ -169,7 +170,7 @@ impl Place<'_> {
             return if draw.one_in(2) { b"" } else { b"a\x01b" };
         }
         match self.field(tag).kind {
-            // The only one of its value in the message.
+            // The only one with its value in the message.
             DataType::Xid => values::kept(format!("{:x}", draw.seed()).into_bytes()),
             _ => values::bytes(&mut draw),
         }
@@ -179,7 +180,7 @@ impl Place<'_> {
         values::data(&mut self.draw(tag))
     }
 
-    /// A value of any other type.
+    /// Returns a value of any other type.
     pub(crate) fn value<T: FromField<'static>>(&self, tag: u32) -> T {
         let mut draw = self.draw(tag);
         let value = match self.code(tag, &mut draw) {
@@ -189,7 +190,7 @@ impl Place<'_> {
         T::from_field(value).unwrap_or_else(|error| panic!("{}: {error:?}", value.escape_ascii()))
     }
 
-    /// The value of a field of several tokens.
+    /// Returns the value of a field of several tokens.
     pub(crate) fn tokens(&self, tag: u32) -> &'static [u8] {
         let mut draw = self.draw(tag);
         let number = draw.within(1, 4);
@@ -199,12 +200,13 @@ impl Place<'_> {
         values::kept(tokens.join(&b' '))
     }
 
-    /// The same as the enum's values.
+    /// Returns the same as values of the enum.
     pub(crate) fn codes<C: Code<'static> + 'static>(&self, tag: u32) -> &'static [C] {
         self.tokens(tag).split(|byte| *byte == b' ').map(C::from_value).collect::<Vec<_>>().leak()
     }
 
-    /// A code of the dictionary's; none where the field has no codes, or a foreign one is wanted.
+    /// Returns a code of the dictionary, or none if the field has no codes or a foreign one is
+    /// wanted.
     fn code(&self, tag: u32, draw: &mut Draw) -> Option<&'static str> {
         let codes: Vec<&'static DictionaryCode> = codes(self.round.dictionary.0, tag).collect();
         if codes.is_empty() || self.field(tag).kind == DataType::Boolean {
@@ -222,7 +224,7 @@ impl Place<'_> {
     }
 }
 
-/// What a getter must give.
+/// What a getter must return.
 #[allow(dead_code)] // a version may have no required fields of some kind
 impl Place<'_> {
     pub(crate) fn required<T: PartialEq + Debug>(&self, tag: u32, got: Result<T, FieldError>, value: T) {

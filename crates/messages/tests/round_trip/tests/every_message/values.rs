@@ -1,4 +1,5 @@
-//! Values of every type, the awkward ones often: the longest, the negative, those that look like fields.
+//! Values of every type, with many awkward ones: the longest, the negative, those that look like
+//! fields.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex};
@@ -6,7 +7,7 @@ use std::sync::{LazyLock, Mutex};
 use fixbolt_dictionary::DataType;
 use fixbolt_messages::codec::Decimal;
 
-/// A number that both halves decide (splitmix64).
+/// Returns a number that depends on both arguments (splitmix64).
 pub(crate) const fn mix(seed: u64, with: u64) -> u64 {
     let mut z = (seed ^ with.wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -31,7 +32,7 @@ impl Draw {
         mix(self.0, 2)
     }
 
-    /// `least` to `most`, both may come.
+    /// Returns a number from `least` to `most`, both included.
     pub(crate) const fn within(&mut self, least: u64, most: u64) -> u64 {
         least + self.next() % (most - least + 1)
     }
@@ -45,7 +46,7 @@ impl Draw {
     }
 }
 
-/// The same bytes for good: a message borrows its values.
+/// Leaks the bytes, as a message borrows its values.
 pub(crate) fn kept(bytes: Vec<u8>) -> &'static [u8] {
     static KEPT: Mutex<Option<HashSet<&'static [u8]>>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap();
@@ -60,9 +61,9 @@ pub(crate) fn kept(bytes: Vec<u8>) -> &'static [u8] {
     }
 }
 
-/// Bytes as they come, SOH among them.
+/// Any bytes, including SOH.
 static ANY: LazyLock<Vec<u8>> = LazyLock::new(|| (0..1 << 16).map(|n| mix(n, 3) as u8).collect());
-/// Bytes of which none is SOH.
+/// Bytes without SOH.
 static NO_SOH: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let bytes = ANY.iter().map(|byte| if *byte == 1 { b'=' } else { *byte });
     bytes.collect()
@@ -74,7 +75,7 @@ fn some(of: &'static [u8], draw: &mut Draw) -> &'static [u8] {
     &of[at..at + length]
 }
 
-/// A String.
+/// Returns a String.
 pub(crate) fn bytes(draw: &mut Draw) -> &'static [u8] {
     match draw.within(0, 9) {
         0 => draw.pick(&[&b"="[..], b" ", b"10=000", b"\0", b"8=FIX.4.4", b"\xff\xfe", b"=="]),
@@ -97,7 +98,7 @@ pub(crate) fn letter(draw: &mut Draw) -> &'static [u8] {
     &b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[at..=at]
 }
 
-/// A value of a type as its bytes. Texts are in the form that they are written in.
+/// Returns a value of a type as its bytes. Texts have the form in which they are written.
 pub(crate) fn of_type(draw: &mut Draw, kind: DataType) -> &'static [u8] {
     const FRACTIONS: [&str; 6] = ["", ".000", ".123", ".123456", ".123456789", ".000000000001"];
     let text = match kind {
