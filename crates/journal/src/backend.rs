@@ -1,6 +1,7 @@
-//! The file operations of a journal behind one small trait, so that tests can let any of them fail.
+//! The file operations of a journal behind a small trait, so that tests can make any of them fail.
 //!
-//! Everything that can run out of disk goes through here. It refuses to make sparse files: blocks are allocated before use.
+//! Everything that can run out of disk space goes through here. Sparse files are not used: blocks
+//! are allocated before use.
 
 use std::fs::File;
 use std::io;
@@ -11,13 +12,13 @@ use fixbolt_session::store::StoreError;
 
 use crate::mapping::Mapping;
 
-/// What the journal asks of the file system.
+/// The operations that the journal needs from the file system.
 pub(crate) trait Backend: Send + Sync {
-    /// Makes the directory and its parents.
+    /// Creates the directory and its parents.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
-    /// Makes a new file, or empties an old one, for reading and writing.
+    /// Creates a file, or truncates an existing one, for reading and writing.
     fn create(&self, path: &Path) -> io::Result<File>;
-    /// Gives the file `length` bytes of zeros that have their blocks.
+    /// Fills the file with `length` bytes of zeros in allocated blocks.
     fn allocate(&self, file: &File, length: u64) -> io::Result<()>;
     /// Writes at an offset.
     fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()>;
@@ -48,7 +49,7 @@ impl Backend for System {
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
         match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length) {
             Ok(()) => Ok(()),
-            // A file system without fallocate: writing zeros allocates too.
+            // A file system without fallocate: writing zeros allocates the blocks as well.
             Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
                 let zeros = [0; 1 << 16];
                 let mut at = 0;
@@ -88,7 +89,7 @@ impl Backend for System {
     }
 }
 
-/// The store's error for a failed operation on `path`.
+/// Returns the store's error for a failed operation on `path`.
 pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

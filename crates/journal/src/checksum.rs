@@ -1,8 +1,8 @@
-//! CRC32C of records, three streams at a time where the processor can.
+//! CRC32C of records, in three parallel streams where the processor supports it.
 //!
-//! The `crc32c` crate is the definition and the oracle; it computes one stream unless the input is longer than most messages,
-//! and one stream of 256 bytes takes as long as everything else in an append. This module refuses to be a second definition:
-//! the same bytes give the same checksum, whichever way.
+//! The `crc32c` crate defines the result and is the oracle. It computes a single stream unless the
+//! input is longer than most messages, and one stream of 256 bytes takes as long as the rest of an
+//! append. This module returns the same checksums, only faster.
 
 /// Continues the checksum `crc` over `bytes`.
 #[inline]
@@ -14,7 +14,8 @@ pub(crate) fn extend(crc: u32, bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc, bytes)
 }
 
-/// Continues the checksum over a record's header: ten words, but for the lower half of the second, which is the checksum.
+/// Continues the checksum over a record's header: ten words, except for the lower half of the
+/// second, which is the checksum.
 #[inline]
 pub(crate) fn extend_header(crc: u32, words: &[u64; 10]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -37,11 +38,12 @@ mod x86 {
         _mm_cvtsi128_si64,
     };
 
-    /// Words of one stream at most; longer inputs are the crate's.
+    /// Maximum number of words per stream; longer inputs are left to the crate.
     const LANE_MOST: usize = 128;
 
-    /// `SHIFT[n]` moves a checksum over `8 * n` bytes of zeros: x^(64n - 33) mod P, bits reflected. The 33 are what a carry-less
-    /// product of two reflected values (1) and the CRC instruction that reduces it (32) add.
+    /// `SHIFT[n]` moves a checksum over `8 * n` bytes of zeros: x^(64n - 33) mod P, with reflected
+    /// bits. The 33 consists of what a carry-less product of two reflected values adds (1) and what
+    /// the CRC instruction that reduces it adds (32).
     const SHIFT: [u32; 2 * LANE_MOST + 1] = {
         let mut table = [0; 2 * LANE_MOST + 1];
         // x^31, the highest power, is the lowest bit.
@@ -70,7 +72,7 @@ mod x86 {
         if bytes.len() >= LANE_MOST * 24 || !available() {
             return None;
         }
-        // SAFETY: the features that the function is compiled for were detected just now.
+        // SAFETY: the features that the function is compiled for were detected above.
         Some(unsafe { extend_detected(crc, bytes) })
     }
 
@@ -114,7 +116,7 @@ mod x86 {
         !state
     }
 
-    /// The carry-less product.
+    /// Returns the carry-less product.
     #[target_feature(enable = "sse4.2,pclmulqdq")]
     fn multiply(crc: u64, factor: u32) -> u64 {
         let product = _mm_clmulepi64_si128::<0>(

@@ -1,5 +1,6 @@
-//! The default store: a directory a session, each with its own journal. Sync policy `process`: what is committed survives the
-//! process, whatever kills it; after the machine's death numbers go on behind a mark that was put on disk ahead of them.
+//! The default store: one directory per session, each with its own journal. Sync policy `process`:
+//! committed turns survive the death of the process, whatever kills it. After a failure of the
+//! machine, sequence numbers continue from a mark that was written to disk ahead of them.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -15,9 +16,10 @@ use crate::log::{Log, lock};
 use crate::recover::Opening;
 use crate::thread::StoreThreads;
 
-/// A journal for each session in a directory of its own under one base directory.
+/// A store with a journal for each session, in its own directory below one base directory.
 ///
-/// Appending makes no system call, takes no lock and allocates nothing, as long as the store's two threads keep ahead.
+/// Appending makes no system call, takes no lock and allocates nothing, as long as the store's two
+/// threads keep up.
 ///
 /// ```
 /// use fixbolt_journal::DirectoryStore;
@@ -34,7 +36,7 @@ pub struct DirectoryStore {
     base: PathBuf,
     backend: Arc<dyn Backend>,
     sizes: (u64, u64),
-    /// By the keys' places.
+    /// Indexed by the sessions' keys.
     sessions: Vec<Option<Open>>,
     touched: Vec<usize>,
     in_turn: bool,
@@ -53,22 +55,22 @@ struct Open {
 }
 
 impl DirectoryStore {
-    /// Bytes of a session's first segment unless told otherwise.
+    /// Default size of a session's first segment, in bytes.
     pub const SMALLEST_SEGMENT: u64 = 64 << 10;
-    /// Bytes of a session's later segments unless told otherwise.
+    /// Default maximum size of a session's segments, in bytes.
     pub const LARGEST_SEGMENT: u64 = 64 << 20;
 
-    /// A store under `base`, which is made when the first session is opened.
+    /// Creates a store under `base`, which is created when the first session is opened.
     #[must_use]
     pub fn new(base: impl Into<PathBuf>) -> Self {
         Self::over(base.into(), Arc::new(System))
     }
 
-    /// The same with segments of other sizes, in bytes: the first one, and what they grow to. A record, with its header, must
-    /// fit into the largest.
+    /// Sets the size of segments in bytes: of the first one, and the maximum that they grow to. A
+    /// record with its header must fit into the largest.
     ///
     /// # Panics
-    /// Unless 4096 <= `smallest` <= `largest` <= 1 GiB and both are multiples of 4096.
+    /// Panics unless 4096 <= `smallest` <= `largest` <= 1 GiB and both are multiples of 4096.
     #[must_use]
     pub fn with_segments(mut self, smallest: u64, largest: u64) -> Self {
         assert!(
@@ -82,7 +84,7 @@ impl DirectoryStore {
         self
     }
 
-    /// The base directory.
+    /// Returns the base directory.
     #[must_use]
     pub fn base(&self) -> &Path {
         &self.base
@@ -104,15 +106,16 @@ impl DirectoryStore {
         }
     }
 
-    /// A failure of this journal rings the worker, if the store has been lent its bell.
+    /// A failure of this journal wakes the worker, if the store has its waker.
     fn ring_for(&self, log: &Log) {
         if let Some(waker) = &self.waker {
-            // One that was set before is the same.
+            // A waker that was set before is the same one.
             let _ = log.shared.waker.set(Arc::clone(waker));
         }
     }
 
-    /// The store's threads; started anew if one has ended, since then nobody would look after any journal.
+    /// Returns the store's threads. They are restarted if one has ended, as otherwise no journal
+    /// would be served any more.
     fn threads(&mut self) -> Result<&StoreThreads, StoreError> {
         if let Some(threads) = self.threads.take().filter(StoreThreads::are_alive) {
             return Ok(self.threads.insert(threads));
@@ -127,10 +130,10 @@ impl DirectoryStore {
         Ok(self.threads.insert(threads))
     }
 
-    /// The open journal of `session`.
+    /// Returns the open journal of `session`.
     ///
     /// # Panics
-    /// When it is closed.
+    /// Panics if it is closed.
     #[inline]
     fn log(&mut self, session: SessionKey) -> &mut Log {
         &mut self.opened(session).log
@@ -141,10 +144,11 @@ impl DirectoryStore {
         self.sessions[session.index()].as_mut().expect("the session is open")
     }
 
-    /// Publishes the turn in so many of its sessions.
+    /// Publishes the turn in at most this many of its sessions.
     ///
-    /// The session that was touched first, with the inbound message, comes last: a process that dies in between has its
-    /// message processed again, and what the other sessions have sent tells that it was.
+    /// The session that was touched first, with the inbound message, comes last. If the process
+    /// dies in between, that message is processed again, and the messages of the other sessions
+    /// show that it was processed before.
     #[inline]
     fn publish(&mut self, sessions: usize) {
         for _ in 0..sessions {
@@ -156,7 +160,7 @@ impl DirectoryStore {
         }
     }
 
-    /// As if the process had died inside a commit, after so many of its sessions.
+    /// As if the process had died inside a commit, after this many of its sessions.
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
         for open in self.sessions.iter_mut().flatten() {
@@ -297,18 +301,19 @@ impl Store for DirectoryStore {
             && !self.thread_death_told
             && !threads.are_alive()
         {
-            // Without them no session's pages and marks reach the disk.
+            // Without the threads, no pages and marks reach the disk.
             self.thread_death_told = true;
             for open in self.sessions.iter().flatten() {
                 open.log.shared.fail(StoreError::Io {
-                    doing: format!("looking after {}", self.base.display()),
+                    doing: format!("serving the journals in {}", self.base.display()),
                     reason: "one of the store's threads has ended".to_owned(),
                 });
             }
         }
         for open in self.sessions.iter_mut().flatten() {
             let log = &mut open.log;
-            // Appends are refused from now on; `damage` also tells that this failure was told.
+            // Appends are refused from now on; `damage` also records that this failure was
+            // reported.
             if log.damage.is_none() && log.shared.failed.load(Ordering::Relaxed) {
                 let error = lock(&log.shared.failure).clone()?;
                 log.damage = Some(error.to_string());
@@ -325,7 +330,8 @@ impl Drop for DirectoryStore {
             self.rollback();
         }
         for Open { log, .. } in self.sessions.drain(..).flatten() {
-            // Nobody is left to hear of a failure; the journal then says that it was not closed cleanly.
+            // No one can be told of a failure any more. The journal then says that it was not
+            // closed cleanly.
             let _ = log.close();
         }
     }

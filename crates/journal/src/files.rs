@@ -1,4 +1,4 @@
-//! The files of one session's directory as they are found, before anyone decides what they mean.
+//! The files of a session's directory as found, before anything is concluded from them.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use crate::mapping::Mapping;
 use crate::scan::{RecordAddress, Scan, scan};
 use crate::segment::{file_name, number_of};
 
-/// What lies in a session's directory.
+/// The contents of a session's directory.
 pub(crate) struct Files {
     pub(crate) directory: PathBuf,
-    /// `None`: no head file.
+    /// `None` if there is no head file.
     pub(crate) heads: Option<[Option<Head>; 2]>,
-    /// In the order of their numbers.
+    /// In ascending order of their numbers.
     pub(crate) segments: Vec<SegmentFile>,
 }
 
-/// One segment's file.
+/// The file of a segment.
 pub(crate) struct SegmentFile {
     pub(crate) number: u32,
-    /// `None` when the file is too short to be one.
+    /// `None` if the file is too short for a header.
     pub(crate) mapping: Option<Mapping>,
     pub(crate) header: Option<SegmentHeader>,
 }
 
 impl Files {
-    /// Reads head and segments; maps the segments for writing if `writable`, and changes nothing.
+    /// Reads head and segments. Maps the segments for writing if `writable`, and changes nothing.
     pub(crate) fn load(directory: &Path, writable: bool) -> Result<Self, StoreError> {
         let heads = read_copies(directory)?;
         let mut segments = Vec::new();
@@ -41,7 +41,8 @@ impl Files {
             let Some(number) = entry.file_name().to_str().and_then(number_of) else { continue };
             let path = entry.path();
             let file = match File::options().read(true).write(writable).open(&path) {
-                // A segment made ahead goes when its owner closes the journal that we only read.
+                // A segment made ahead disappears when the owner closes a journal that we only
+                // read.
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
                 other => other.map_err(|e| failed("opening", &path, &e))?,
             };
@@ -63,18 +64,18 @@ impl Files {
         Ok(Self { directory: directory.to_owned(), heads, segments })
     }
 
-    /// The head that counts.
+    /// Returns the copy of the head that counts.
     pub(crate) fn head(&self) -> Option<&Head> {
         self.heads.as_ref().and_then(newest)
     }
 
-    /// Whose journal it is, from the head or else a segment.
+    /// Returns the session of the journal, from the head or else from a segment.
     pub(crate) fn session(&self) -> Option<&SessionId> {
         let segment = || self.segments.iter().find_map(|s| s.header.as_ref());
         self.head().map(|h| &h.session).or_else(|| segment().map(|s| &s.session))
     }
 
-    /// What the checksums of this journal start from.
+    /// Returns the initial value of this journal's checksums.
     pub(crate) fn salt(&self) -> u32 {
         let segment = || self.segments.iter().find_map(|s| s.header.as_ref());
         self.head().map(|h| h.salt).or_else(|| segment().map(|s| s.salt)).unwrap_or(0)
@@ -87,12 +88,13 @@ impl Files {
         scan(&bytes, self.salt(), visit)
     }
 
-    /// The name of a segment's file, for messages.
+    /// Returns the name of a segment's file, for messages.
     pub(crate) fn path(&self, segment: usize) -> PathBuf {
         self.directory.join(file_name(self.segments.get(segment).map_or(0, |s| s.number)))
     }
 
-    /// Everything that contradicts itself, a line each; empty for a whole journal. A torn tail is no contradiction.
+    /// Returns everything that is inconsistent, one line each; empty for an intact journal. A torn
+    /// tail is not an inconsistency.
     pub(crate) fn damage(&self, scan: &Scan, expected: Option<&SessionId>) -> Vec<String> {
         let mut lines = Vec::new();
         let holds_records = scan.turns > 0 || !scan.damage.is_empty();
@@ -104,7 +106,7 @@ impl Files {
         if let (Some(expected), Some(found)) = (expected, self.session())
             && expected != found
         {
-            lines.push(format!("the journal is that of {found}"));
+            lines.push(format!("the journal belongs to {found}"));
         }
         let last = if holds_records { scan.end.segment } else { 0 };
         for (n, s) in self.segments.iter().enumerate().take(last + 1) {
@@ -114,11 +116,11 @@ impl Files {
                 break;
             }
             match (&s.mapping, &s.header) {
-                (None, _) => lines.push(format!("{name} is cut short")),
+                (None, _) => lines.push(format!("{name} is truncated")),
                 (_, None) => lines.push(format!("the header of {name} is damaged")),
                 (Some(mapping), Some(header)) => {
                     if header.number != s.number || header.salt != self.salt() {
-                        lines.push(format!("{name} is a file of another journal"));
+                        lines.push(format!("{name} belongs to another journal"));
                     } else if header.bytes != mapping.len() as u64 {
                         lines.push(format!("{name} has {} bytes instead of {}", mapping.len(), header.bytes));
                     }
@@ -127,7 +129,7 @@ impl Files {
         }
         for stretch in &scan.damage {
             lines.push(format!(
-                "{} holds no record from byte {} to {}, and valid ones behind it",
+                "{} holds no record from byte {} to {}, but valid records after it",
                 file_name(self.segments[stretch.from.segment].number),
                 stretch.from.offset,
                 stretch.to
@@ -137,7 +139,7 @@ impl Files {
     }
 }
 
-/// The sessions' directories that `path` stands for: itself, or those in it.
+/// Returns the sessions' directories that `path` names: itself, or those in it.
 pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let is_one = |directory: &Path| {
         directory.join("head").is_file()
@@ -157,7 +159,7 @@ pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreErro
     if found.is_empty() {
         return Err(StoreError::Io {
             doing: format!("looking for a journal in {}", path.display()),
-            reason: "neither a session's journal nor a directory of them".to_owned(),
+            reason: "this is neither a session's journal nor a directory of journals".to_owned(),
         });
     }
     found.sort();

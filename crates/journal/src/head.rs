@@ -1,7 +1,7 @@
-//! The head file: identity, reserve mark and how the journal was left, in two copies.
+//! The head file: identity, reserve mark and how the journal was closed, in two copies.
 //!
-//! Both copies are written one after the other, each synced, before what they say counts; so either one alone is enough. It
-//! never decides what the mark should be.
+//! Both copies are written one after the other, each synced, before their content counts, so that
+//! one of them is always intact. What the mark should be is decided elsewhere.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ pub(crate) struct HeadFile {
     backend: Arc<dyn Backend>,
     file: File,
     path: PathBuf,
-    /// What is on disk, in both copies.
+    /// The content of both copies on disk.
     pub(crate) head: Head,
-    /// Set when the session's store is closed: then nobody else may write.
+    /// Set when the session's store is closed: no one else may write from then on.
     pub(crate) closed: bool,
 }
 
 impl HeadFile {
-    /// Makes the file, whole on disk before it gets its name.
+    /// Creates the file, which is complete on disk before it gets its name.
     pub(crate) fn create(
         backend: Arc<dyn Backend>,
         directory: &Path,
@@ -49,7 +49,7 @@ impl HeadFile {
         Ok(Self { backend, file, path, head, closed: false })
     }
 
-    /// Opens the file whose content was found to be `head`.
+    /// Opens the file whose content was read as `head`.
     pub(crate) fn open(backend: Arc<dyn Backend>, directory: &Path, head: Head) -> Result<Self, StoreError> {
         let path = directory.join("head");
         let file = File::options().read(true).write(true).open(&path);
@@ -57,7 +57,7 @@ impl HeadFile {
         Ok(Self { backend, file, path, head, closed: false })
     }
 
-    /// A head file that is never written, of a damaged journal.
+    /// Creates the head of a damaged journal, which is never written.
     pub(crate) fn detached(
         backend: Arc<dyn Backend>,
         directory: &Path,
@@ -70,7 +70,7 @@ impl HeadFile {
     /// Writes both copies and waits for the disk.
     ///
     /// # Errors
-    /// [`StoreError`]; what counted before still counts then.
+    /// Returns [`StoreError`]; the previous content still counts then.
     pub(crate) fn write(
         &mut self,
         state: HeadState,
@@ -78,7 +78,8 @@ impl HeadFile {
         generation: Generation,
         mark: SeqNum,
     ) -> Result<(), StoreError> {
-        // The serial grows even if the write fails: a copy that got through then is older than the next one.
+        // The serial grows even if the write fails: a copy that was written all the same is then
+        // older than the next one.
         self.head.serial += 1;
         let head = Head { state, boot, generation, mark, ..self.head.clone() };
         let bytes = head.encode();
@@ -91,7 +92,7 @@ impl HeadFile {
     }
 }
 
-/// The two copies as they are found on disk; `None` when there is no file.
+/// Returns the two copies on disk, or `None` if there is no file.
 pub(crate) fn read_copies(directory: &Path) -> Result<Option<[Option<Head>; 2]>, StoreError> {
     let path = directory.join("head");
     let bytes = match std::fs::read(&path) {
@@ -105,12 +106,12 @@ pub(crate) fn read_copies(directory: &Path) -> Result<Option<[Option<Head>; 2]>,
     })))
 }
 
-/// The copy that counts.
+/// Returns the copy that counts.
 pub(crate) fn newest(copies: &[Option<Head>; 2]) -> Option<&Head> {
     copies.iter().flatten().max_by_key(|head| head.serial)
 }
 
-/// Which boot of the machine this is; zeros when the system does not tell.
+/// Returns the boot identifier of the machine, or zeros if the system has none.
 pub(crate) fn boot_id() -> [u8; 16] {
     let mut id = [0; 16];
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();

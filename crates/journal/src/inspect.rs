@@ -1,7 +1,7 @@
-//! What operators ask of a journal: is it whole, what does it hold, make it usable again.
+//! What operators can ask of a journal: check it, show what it holds, make it usable again.
 //!
-//! [`verify`] only reads and takes no lock, so it may look at a running session; what it reports is both the check and the
-//! statistics. [`repair`] needs the session stopped.
+//! [`verify`] only reads and takes no lock, so it can examine a running session; its report is both
+//! the check and the statistics. [`repair`] needs the session to be stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -18,60 +18,62 @@ use crate::segment::file_name;
 
 pub use crate::repair::{Repaired, repair};
 
-/// What one session's journal holds and whether it is whole.
+/// What the journal of a session holds, and whether it is intact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionReport {
     /// The session's directory.
     pub directory: PathBuf,
-    /// Whose journal it is; `None` when every place that says so is damaged.
+    /// The session of the journal, or `None` if every place that names it is damaged.
     pub session: Option<SessionId>,
-    /// Committed records, over all generations.
+    /// Number of committed records, over all generations.
     pub records: Counts,
-    /// Committed turns.
+    /// Number of committed turns.
     pub turns: u64,
-    /// Current generation.
+    /// The current generation.
     pub generation: Generation,
-    /// When it began.
+    /// When the current generation began.
     pub since: Option<Utc>,
-    /// Next inbound MsgSeqNum expected.
+    /// The next expected inbound MsgSeqNum.
     pub next_in: SeqNum,
-    /// Next outbound MsgSeqNum, by the records.
+    /// The next outbound MsgSeqNum according to the records.
     pub next_out: SeqNum,
-    /// Failed attempts at the inbound message `next_in`.
+    /// Number of failed attempts at the inbound message `next_in`.
     pub attempts: u32,
-    /// The last connection's number.
+    /// Number of the last connection.
     pub connection: ConnectionNumber,
     /// Wall clock of the first and the last record.
     pub span: Option<(Utc, Utc)>,
-    /// Segment files.
+    /// Number of segment files.
     pub segments: usize,
-    /// Bytes that the segments take on disk.
+    /// Size of the segments on disk, in bytes.
     pub bytes_allocated: u64,
-    /// Bytes of them that hold records.
+    /// Bytes of the segments that hold records.
     pub bytes_used: u64,
-    /// The reserve mark: where outbound numbers go on if the machine goes down now.
+    /// The reserve mark: where outbound sequence numbers continue if the machine fails now.
     pub mark: Option<SeqNum>,
-    /// Whether it was closed cleanly; false while a session uses it.
+    /// Whether the journal was closed cleanly; false while a session uses it.
     pub closed_cleanly: bool,
     /// Who opened it last.
     pub holder: Option<String>,
-    /// Why the session must not start before [`repair`], a line each; empty for a whole journal.
+    /// Why the session must not start before [`repair`], one line each; empty for an intact
+    /// journal.
     pub damage: Vec<String>,
-    /// Bytes of a turn that is not whole lie at the end: file and offset. The next start cuts them.
+    /// File and offset of an incomplete turn at the end, if there is one. The next start removes
+    /// it.
     pub torn_tail: Option<(PathBuf, u64)>,
-    /// What is worth knowing and needs nobody.
+    /// Remarks that require no action.
     pub remarks: Vec<String>,
 }
 
 impl SessionReport {
-    /// Neither damaged nor torn.
+    /// Returns whether the journal is neither damaged nor torn.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.damage.is_empty() && self.torn_tail.is_none()
     }
 }
 
-/// How many records of which kind.
+/// Number of records of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// [`RecordKind::Inbound`]
@@ -87,17 +89,19 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// All of them.
+    /// Returns the total.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.inbound + self.outbound + self.reset + self.attempt + self.adjust
     }
 }
 
-/// Reads a session's directory, or a base directory with several, and reports a session each.
+/// Reads a session's directory, or a base directory with several, and returns one report per
+/// session.
 ///
 /// # Errors
-/// [`StoreError::Io`] when there is no journal or it cannot be read. Damage is no error: the report tells.
+/// Returns [`StoreError::Io`] if there is no journal or it cannot be read. Damage is not an error;
+/// it is in the report.
 pub fn verify(directory: &Path) -> Result<Vec<SessionReport>, StoreError> {
     let reader = JournalReader::open(directory)?;
     let mut reports: Vec<_> = reader.sessions().iter().map(report).collect();
@@ -149,9 +153,9 @@ fn report(journal: &SessionJournal) -> SessionReport {
     }
 }
 
-/// Bytes that records take in segments of these `sizes`, the last of them ending at `end`.
+/// Returns the bytes of records in segments of these `sizes`, the last of which ends at `end`.
 fn bytes_used(sizes: impl Iterator<Item = usize>, end: RecordAddress) -> usize {
-    // A file that was cut off inside its own header holds no records.
+    // A truncated file without a complete header holds no records.
     let records = |to: usize| to.saturating_sub(SEGMENT_HEADER);
     sizes.take(end.segment).map(records).sum::<usize>() + records(end.offset)
 }
@@ -163,7 +167,7 @@ fn remarks(journal: &SessionJournal) -> Vec<String> {
     {
         let n = usize::from(copies[0].is_some());
         lines.push(format!(
-            "the copy of the head at byte {} is damaged; the other one is whole",
+            "the copy of the head at byte {} is damaged; the other one is intact",
             HEAD_COPIES[n]
         ));
     }
@@ -173,11 +177,14 @@ fn remarks(journal: &SessionJournal) -> Vec<String> {
         .filter(|name| name.starts_with("cut-") || name.starts_with("damaged-"))
         .collect();
     kept.sort();
-    lines.extend(kept.into_iter().map(|name| format!("{name} keeps bytes of an earlier repair or cut")));
+    lines.extend(
+        kept.into_iter().map(|name| format!("{name} keeps bytes that an earlier repair or start removed")),
+    );
     lines
 }
 
-/// A process that dies inside a commit over several sessions leaves the session with the inbound message for last.
+/// A process that dies inside a commit over several sessions leaves out the session with the
+/// inbound message, which comes last. Returns a remark if this happened.
 fn half_turn(journal: &SessionJournal, all: &[SessionJournal]) -> Option<String> {
     let last = journal.records().next_back()?;
     let cause = last.record.cause?;
@@ -189,7 +196,7 @@ fn half_turn(journal: &SessionJournal, all: &[SessionJournal]) -> Option<String>
     let recorded = all.iter().any(|journal| of_turn(journal) > 0);
     (!recorded && all.len() > 1).then(|| {
         format!(
-            "the last turn answers inbound message {cause} of another session, which has not recorded it and will see it again ({} at byte {})",
+            "the last turn answers inbound message {cause} of another session, which has not recorded it and will process it again ({} at byte {})",
             file_name(last.segment),
             last.offset
         )

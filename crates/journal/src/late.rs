@@ -1,6 +1,6 @@
 //! A store for tests that acknowledges late, as one with a sync policy or a replica does.
 //!
-//! Whoever sends before the store has acknowledged is caught by running over this store. It keeps nothing itself.
+//! Sending before the store has acknowledged fails over this store. It stores nothing itself.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,12 +13,13 @@ use fixbolt_session::{SessionId, WorkerWaker};
 
 /// Wraps a store and acknowledges every commit three turns late.
 ///
-/// Time is counted in calls of [`Store::durable`], which the session core makes once a turn and its driver once more each
-/// time it asks whether the store has advanced: a commit is acknowledged by the third call after the first one that could
-/// have seen it. So an idle session's last turn is acknowledged too, as long as its driver keeps asking.
+/// Time is counted in calls of [`Store::durable`], which the session core makes once per turn and
+/// its driver each time it asks whether the store has advanced. A commit is acknowledged by the
+/// third call after the first one that could have seen it. The last turn of an idle session is
+/// acknowledged too, as long as its driver keeps asking.
 pub struct LateStore<S> {
     inner: S,
-    /// Commits not yet acknowledged, and at which call they will be.
+    /// Commits that are not acknowledged yet, and the call at which they will be.
     waiting: RefCell<VecDeque<(Position, u64)>>,
     calls: Cell<u64>,
     acknowledged: Cell<Position>,
@@ -26,7 +27,7 @@ pub struct LateStore<S> {
 }
 
 impl<S: Store> LateStore<S> {
-    /// How many turns late.
+    /// Number of turns by which acknowledgements are late.
     pub const TURNS: u64 = 3;
 
     /// Wraps `inner`.
@@ -37,7 +38,7 @@ impl<S: Store> LateStore<S> {
 }
 
 impl<S> LateStore<S> {
-    /// Has the driver ask again: it is the next call that acknowledges more.
+    /// Makes the driver ask again, as the next call acknowledges more.
     fn ask_again(&self) {
         if let Some(waker) = &self.waker {
             waker.store_advanced();

@@ -1,6 +1,6 @@
-//! The bytes of layout 1: records, segment headers and the head, as docs/journal.md gives them.
+//! The bytes of layout 1: records, segment headers and the head, as described in docs/journal.md.
 //!
-//! Pure functions over byte slices; this module opens no file and decides nothing about damage.
+//! Pure functions over byte slices. This module opens no file and decides nothing about damage.
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, Record, RecordFlags, RecordKind};
@@ -8,17 +8,18 @@ use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::checksum;
 
-/// The layout this code writes.
+/// The layout that this code writes.
 pub(crate) const LAYOUT: u8 = 1;
-/// Bytes of a record before its body.
+/// Length of a record before its body.
 pub(crate) const RECORD_HEADER: usize = 80;
-/// Bytes of a segment before its first record.
+/// Length of a segment before its first record.
 pub(crate) const SEGMENT_HEADER: usize = 512;
-/// Bytes of one copy of the head.
+/// Length of one copy of the head.
 pub(crate) const HEAD_COPY: usize = 512;
-/// Where the copies of the head begin: in different pages, so that no torn write takes both.
+/// Where the copies of the head begin: in different pages, so that a torn write never destroys
+/// both.
 pub(crate) const HEAD_COPIES: [u64; 2] = [0, 4096];
-/// Bytes of the head file.
+/// Length of the head file.
 pub(crate) const HEAD_LENGTH: u64 = 8192;
 
 const RECORD_MAGIC: [u8; 3] = *b"FXR";
@@ -30,13 +31,13 @@ pub(crate) const FIRST: u8 = 1;
 /// Last record of its turn.
 pub(crate) const LAST: u8 = 2;
 
-/// What a record is, on disk: the kinds of the store contract and two of the journal's own.
+/// The kind of a record on disk: the kinds of the store contract and two of the journal's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Of(RecordKind),
-    /// The segment ends here, the turn goes on in the next one.
+    /// The segment ends here and the turn continues in the next one.
     Seal,
-    /// Damaged bytes that a repair covered; they are the body.
+    /// Damaged bytes that a repair covered; they are the body of the record.
     Void,
 }
 
@@ -85,13 +86,13 @@ pub(crate) struct Header {
     pub(crate) next_out: SeqNum,
 }
 
-/// Bytes that a record with a body of `length` bytes takes.
+/// Returns the length of a record with a body of `length` bytes.
 #[inline]
 pub(crate) const fn record_size(length: usize) -> usize {
     RECORD_HEADER + length.next_multiple_of(8)
 }
 
-/// The checksum of a body, to be finished by the header's in [`Header::encode`].
+/// Returns the checksum of a body; [`Header::encode`] continues it over the header.
 #[inline]
 pub(crate) fn body_checksum(salt: u32, body: &[u8]) -> u32 {
     checksum::extend(salt, body)
@@ -112,7 +113,7 @@ fn u64_at(b: &[u8], at: usize) -> u64 {
 }
 
 impl Header {
-    /// The header as ten little-endian words, without its checksum.
+    /// Returns the header as ten little-endian words, without its checksum.
     #[inline]
     pub(crate) fn words(&self) -> [u64; RECORD_HEADER / 8] {
         let [m0, m1, m2] = RECORD_MAGIC;
@@ -131,15 +132,15 @@ impl Header {
         ]
     }
 
-    /// The header with marks added and the checksum finished from the body's.
+    /// Returns the header with marks added and the checksum completed from the body's.
     #[inline]
     pub(crate) fn finish(words: &mut [u64; RECORD_HEADER / 8], marks: u8, body_checksum: u32) {
         words[1] |= u64::from(marks) << 40;
         words[1] |= u64::from(checksum::extend_header(body_checksum, words));
     }
 
-    /// The fields as they stand, checked for being possible but not against the checksum: for walking over records that
-    /// were checked before.
+    /// Reads the fields and checks that they are possible, but not the checksum. For walking over
+    /// records that were checked before.
     #[inline]
     pub(crate) fn peek(bytes: &[u8], at: usize) -> Option<Self> {
         let h = bytes.get(at..)?.get(..RECORD_HEADER)?;
@@ -171,7 +172,8 @@ impl Header {
         })
     }
 
-    /// The header of a whole record at `at`: possible fields, right checksum, zero padding.
+    /// Returns the header of a complete record at `at`: possible fields, right checksum, zero
+    /// padding.
     pub(crate) fn decode(bytes: &[u8], at: usize, salt: u32) -> Option<Self> {
         let header = Self::peek(bytes, at)?;
         let end = at + RECORD_HEADER + header.length as usize;
@@ -184,13 +186,13 @@ impl Header {
         whole.then_some(header)
     }
 
-    /// Bytes of the whole record.
+    /// Returns the bytes of the whole record.
     #[inline]
     pub(crate) fn size(&self) -> usize {
         record_size(self.length as usize)
     }
 
-    /// The record for the session core; `None` for the journal's own kinds.
+    /// Returns the record for the session core, or `None` for the journal's own kinds.
     #[inline]
     pub(crate) fn record<'r>(&self, bytes: &'r [u8], at: usize) -> Option<Record<'r>> {
         let Kind::Of(kind) = self.kind else { return None };
@@ -209,29 +211,29 @@ impl Header {
     }
 }
 
-/// What the journal keeps besides the records.
+/// What the journal stores besides the records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// Grows with every write: the higher of two whole copies counts.
+    /// Grows with every write: of two intact copies the one with the higher serial counts.
     pub(crate) serial: u64,
-    /// No outbound number from here on was ever used.
+    /// No outbound sequence number from here on has been used.
     pub(crate) mark: SeqNum,
     pub(crate) generation: Generation,
     pub(crate) state: HeadState,
-    /// Which boot of the machine wrote this; zero when unknown.
+    /// The boot of the machine that wrote this; zeros if unknown.
     pub(crate) boot: [u8; 16],
     pub(crate) salt: u32,
     pub(crate) session: SessionId,
 }
 
-/// How the journal was left.
+/// How the journal was closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadState {
-    /// Open in a process, or that process died.
+    /// It is open in a process, or that process died.
     InUse,
-    /// Closed cleanly; `mark` is NextNumOut itself.
+    /// It was closed cleanly; `mark` is NextNumOut.
     Clean,
-    /// A tail is being cut: resume at the mark whatever the records say.
+    /// A tail is being removed: continue at the mark whatever the records say.
     Cut,
 }
 
@@ -261,13 +263,13 @@ fn session_in(bytes: &[u8]) -> Option<SessionId> {
     SessionId::qualified(version.parse().ok()?, sender, target, qualifier).ok()
 }
 
-/// Over everything but the four bytes at 12.
+/// Over everything except the four bytes at 12.
 fn block_checksum(bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
 }
 
 impl Head {
-    /// One copy's bytes.
+    /// Returns the bytes of one copy.
     pub(crate) fn encode(&self) -> [u8; HEAD_COPY] {
         let mut b = [0; HEAD_COPY];
         b[0..8].copy_from_slice(&HEAD_MAGIC);
@@ -288,7 +290,7 @@ impl Head {
         b
     }
 
-    /// A copy, if whole.
+    /// Reads a copy, or returns `None` if it is damaged.
     pub(crate) fn decode(b: &[u8]) -> Option<Self> {
         let b = b.get(..HEAD_COPY)?;
         if b[0..8] != HEAD_MAGIC || b[8] != LAYOUT || block_checksum(b) != u32_at(b, 12) {
@@ -316,9 +318,9 @@ impl Head {
 /// The first bytes of a segment file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SegmentHeader {
-    /// Counted from 1; also in the file's name.
+    /// Counted from 1; also in the name of the file.
     pub(crate) number: u32,
-    /// Bytes of the file.
+    /// Size of the file.
     pub(crate) bytes: u64,
     pub(crate) created: Utc,
     pub(crate) salt: u32,

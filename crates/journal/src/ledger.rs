@@ -1,7 +1,8 @@
-//! What a session's records add up to: numbers, generation, connection, attempts.
+//! The totals of a session's records: sequence numbers, generation, connection, attempts.
 //!
-//! Every store keeps one `Ledger` as committed and one with the open turn applied. This is also where a store refuses a record
-//! that would use an outbound number twice; it knows nothing of bytes or files.
+//! Every store keeps one `Ledger` of the committed records and one that includes the open turn. It
+//! also refuses a record that would use an outbound sequence number twice. It knows nothing of
+//! bytes or files.
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::Utc;
@@ -33,8 +34,8 @@ impl Default for Ledger {
     }
 }
 
-/// Whether the record is an outbound message as it was first sent: what a resend reads. A copy with PossDupFlag is kept
-/// for the audit only.
+/// Returns whether the record is an outbound message as first sent, which a resend reads. A copy
+/// with PossDupFlag is stored for the audit only.
 pub(crate) fn is_original(kind: RecordKind, flags: RecordFlags) -> bool {
     kind == RecordKind::Outbound && !flags.contains(RecordFlags::POSS_DUP)
 }
@@ -43,7 +44,8 @@ impl Ledger {
     /// Adds a record that a caller wants to store.
     ///
     /// # Errors
-    /// [`StoreError::NumberReused`] when NextNumOut would go down within the generation or a number be used twice.
+    /// Returns [`StoreError::NumberReused`] if NextNumOut would decrease within the generation, or
+    /// a sequence number would be used twice.
     #[inline]
     pub(crate) fn apply(&mut self, record: &Record<'_>) -> Result<(), StoreError> {
         let lowest = match record.kind {
@@ -52,7 +54,7 @@ impl Ledger {
             RecordKind::Outbound | RecordKind::Reset => SeqNum::ONE,
             RecordKind::Inbound | RecordKind::Attempt => SeqNum::ZERO,
         };
-        // The last number is never used: there would be no next one.
+        // The largest number is never used, as it has no successor.
         if record.seq < lowest || (lowest != SeqNum::ZERO && record.seq == SeqNum::MAX) {
             return Err(StoreError::NumberReused { seq: record.seq, next_out: self.next_out });
         }
@@ -60,7 +62,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Adds a record that is known to be stored; never lets NextNumOut go down within a generation.
+    /// Adds a record that is known to be stored. Never lowers NextNumOut within a generation.
     #[inline]
     pub(crate) fn add(&mut self, record: &Record<'_>) {
         match record.kind {
@@ -90,7 +92,7 @@ impl Ledger {
         self.connection = self.connection.max(record.connection);
     }
 
-    /// As the session core wants to hear it.
+    /// Returns the totals in the form for the session core.
     pub(crate) fn recovered(&self) -> Recovered {
         Recovered {
             generation: self.generation,

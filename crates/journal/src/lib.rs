@@ -1,8 +1,10 @@
-//! Message stores of Fixbolt: implementations of the session core's store contract, [`fixbolt_session::store::Store`].
+//! Message stores of Fixbolt: implementations of the store contract of the session core,
+//! [`fixbolt_session::store::Store`].
 //!
-//! [`DirectoryStore`] keeps a journal a session on disk (docs/journal.md gives its bytes); [`MemoryStore`] serves resends from
-//! memory, [`NoStore`] gap-fills them; [`LateStore`] wraps another store for tests. [`JournalReader`] reads journals back and
-//! [`inspect`] checks and repairs them.
+//! [`DirectoryStore`] keeps one journal per session on disk (docs/journal.md describes its bytes),
+//! [`MemoryStore`] serves resends from memory, [`NoStore`] answers them with gap fills, and
+//! [`LateStore`] wraps another store for tests. [`JournalReader`] reads journals back; [`inspect`]
+//! checks and repairs them.
 #![deny(unsafe_code)]
 
 mod backend;

@@ -1,7 +1,8 @@
-//! The exclusive lock on a session's directory: one writer, in this process or any other.
+//! The exclusive lock on a session's directory: a single writer in all processes.
 //!
-//! The system frees the lock with the process, however it ends, so a left-over lock file means nothing. Tools that only read
-//! take no lock. The file tells who holds it and how often it was taken (a fencing epoch for replicated stores).
+//! The system releases the lock when the process ends, however it ends, so that a left-over lock
+//! file means nothing. Tools that only read take no lock. The file says who holds the lock and how
+//! often it was taken (a fencing epoch for replicated stores).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::backend::failed;
 
-/// A held lock; dropping it frees it.
+/// A held lock, which is released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
@@ -39,14 +40,13 @@ impl Lock {
                 Err(rustix::io::Errno::WOULDBLOCK) => {
                     return Err(StoreError::Locked {
                         place: directory.display().to_string(),
-                        holder: holder(directory)
-                            .unwrap_or_else(|| "a process that did not say who".to_owned()),
+                        holder: holder(directory).unwrap_or_else(|| "an unknown process".to_owned()),
                     });
                 }
                 Err(errno) => return Err(failed("locking", &path, &errno.into())),
             }
             let lock = Self { file, path: path.clone() };
-            // Someone may have removed the file between opening and locking: then the lock guards nothing.
+            // If the file was removed between opening and locking, the lock protects nothing.
             if lock.in_place().is_ok() {
                 lock.sign().map_err(|e| failed("writing", &path, &e))?;
                 return Ok(lock);
@@ -54,7 +54,7 @@ impl Lock {
         }
     }
 
-    /// Whether the lock file is still where it was taken.
+    /// Returns whether the lock file is still where it was taken.
     pub(crate) fn in_place(&self) -> io::Result<()> {
         let (ours, there) = (self.file.metadata()?, std::fs::symlink_metadata(&self.path)?);
         if (ours.dev(), ours.ino()) == (there.dev(), there.ino()) {
@@ -64,7 +64,8 @@ impl Lock {
         }
     }
 
-    /// Another handle on the same lock file, for watching it: the lock itself stays with `self`.
+    /// Returns another handle on the same lock file, for watching it. The lock itself stays with
+    /// `self`.
     pub(crate) fn watch(&self) -> io::Result<LockWatch> {
         let metadata = self.file.metadata()?;
         Ok(LockWatch { path: self.path.clone(), device: metadata.dev(), inode: metadata.ino() })
@@ -86,7 +87,7 @@ impl Lock {
     }
 }
 
-/// Tells whether a lock file is still in its place, without holding it.
+/// Checks whether a lock file is still in its place, without holding the lock.
 pub(crate) struct LockWatch {
     path: PathBuf,
     device: u64,
@@ -94,7 +95,7 @@ pub(crate) struct LockWatch {
 }
 
 impl LockWatch {
-    /// An error when the file, or its directory, is gone or replaced.
+    /// Returns an error if the file or its directory is gone or replaced.
     pub(crate) fn in_place(&self) -> Result<(), StoreError> {
         let looked =
             std::fs::symlink_metadata(&self.path).map_err(|e| failed("looking for", &self.path, &e))?;
@@ -109,7 +110,7 @@ impl LockWatch {
     }
 }
 
-/// Who last took the lock of `directory`, as text.
+/// Returns who last took the lock of `directory`, as text.
 pub(crate) fn holder(directory: &Path) -> Option<String> {
     let text = std::fs::read_to_string(directory.join("lock")).ok()?;
     Some(format!(
@@ -124,17 +125,18 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// The wall clock.
+/// Returns the time of the system's clock.
 pub(crate) fn now() -> Utc {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Utc(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// As `2026-11-21T20:45:00Z`.
+/// Returns the time as `2026-11-21T20:45:00Z`.
 pub(crate) fn text_of(time: Utc) -> String {
     let seconds = time.0 / 1_000_000_000;
     let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
-    // Civil date from days since 1970-01-01 (proleptic Gregorian calendar, years counted from March).
+    // Civil date from days since 1970-01-01 (proleptic Gregorian calendar, years counted from
+    // March).
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

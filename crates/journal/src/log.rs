@@ -1,8 +1,10 @@
-//! One session's open journal: appending, committing, rolling back and reading back, on the session's own thread.
+//! One session's open journal: appending, committing, rolling back and reading back, on the
+//! session's own thread.
 //!
-//! Here is the hot path. Within a segment, an append is one copy and one checksum; a commit is one header and one word that
-//! makes the turn visible. Segments and reserve marks come ready from the store's threads; when they are late, this thread makes
-//! them itself. What a recovered journal means was decided before, in `recover`.
+//! This is the hot path. Within a segment, an append is one copy and one checksum; a commit is one
+//! header and one word that makes the turn visible. Segments and reserve marks are prepared by the
+//! store's threads; if they are late, this thread makes them itself. `recover` has decided before
+//! what the files of a recovered journal mean.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
@@ -24,15 +26,17 @@ use crate::mapping::MappingAhead;
 use crate::scan::RecordAddress;
 use crate::segment::{Segment, SegmentMaker, file_name};
 
-/// How many outbound numbers the mark is ahead at least; a power loss gives up as many.
+/// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss gives up as
+/// many.
 pub(crate) const RESERVE: u64 = 1 << 14;
-/// How many it is ahead at most, when numbers are used fast.
+/// Maximum distance, used if numbers are used fast.
 pub(crate) const RESERVE_MOST: u64 = 1 << 20;
 
-/// The same when the session's thread has to write the mark itself: it should not have to again soon.
+/// The distance if the session's thread has to write the mark itself, which it should not have to
+/// do again soon.
 const RESERVE_LATE: u64 = 1 << 18;
 
-/// What the session's thread and the store's threads share about one session.
+/// What the session's thread and the store's threads share about a session.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) key: SessionKey,
@@ -42,34 +46,34 @@ pub(crate) struct Shared {
     pub(crate) position: AtomicU64,
     pub(crate) generation: AtomicU32,
     pub(crate) next_out: AtomicU64,
-    /// The generation that `synced_mark` was written for.
+    /// The generation of `synced_mark`.
     pub(crate) synced_generation: AtomicU32,
     pub(crate) synced_mark: AtomicU64,
     pub(crate) closed: AtomicBool,
-    /// One of the store's threads has noticed a failure; `failure` says which.
+    /// Whether one of the store's threads has noticed a failure; `failure` has it.
     pub(crate) failed: AtomicBool,
     pub(crate) failure: Mutex<Option<StoreError>>,
-    /// Who is to hear of a failure at once.
+    /// Who is woken at a failure.
     pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
     pub(crate) head: Mutex<HeadFile>,
     pub(crate) maker: Mutex<Making>,
-    /// Segments the store's threads look after: made and not yet wholly on disk.
+    /// Segments in the care of the store's threads: created, and not yet completely on disk.
     pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
 }
 
-/// Makes segments and hands them over.
+/// Creates segments and hands them over.
 pub(crate) struct Making {
     pub(crate) maker: SegmentMaker,
     pub(crate) ready: SyncSender<Segment>,
 }
 
-/// A poisoned lock is taken all the same: what it guards is only ever replaced whole.
+/// Locks a mutex. Poisoning is ignored, as the values are only ever replaced as a whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
-    /// Tells the store of a failure, and rings its worker; the first one counts.
+    /// Reports a failure to the store and wakes its worker. Only the first failure is kept.
     pub(crate) fn fail(&self, error: StoreError) {
         lock(&self.failure).get_or_insert(error);
         self.failed.store(true, Ordering::Release);
@@ -78,7 +82,7 @@ impl Shared {
         }
     }
 
-    /// Writes the head with a new mark and lets the session's thread know. The caller holds the head.
+    /// Writes the head with a new mark and informs the session's thread. The caller holds the head.
     pub(crate) fn advance_mark(
         &self,
         file: &mut HeadFile,
@@ -87,7 +91,7 @@ impl Shared {
     ) -> Result<(), StoreError> {
         file.write(HeadState::InUse, self.boot, generation, mark)?;
         if self.synced_generation.load(Ordering::Relaxed) != generation.0 {
-            // Never pair the new generation with the mark of the old one: it may be higher.
+            // Never pair the new generation with the mark of the old one, which may be higher.
             self.synced_mark.store(0, Ordering::Release);
             self.synced_generation.store(generation.0, Ordering::Release);
         }
@@ -101,11 +105,12 @@ pub(crate) struct Log {
     pub(crate) shared: Arc<Shared>,
     pub(crate) ready: Receiver<Segment>,
     pub(crate) salt: u32,
-    /// Bodies may be as long as this.
+    /// Maximum length of a body.
     pub(crate) largest_body: usize,
-    /// All of them, in order; those after the current one were taken for a turn that was rolled back.
+    /// All segments, in order. Those after the current one were taken for a turn that was rolled
+    /// back.
     pub(crate) segments: Vec<Segment>,
-    /// Why nothing may be appended.
+    /// Why nothing can be appended.
     pub(crate) damage: Option<String>,
     /// Where the next record goes, and where the next turn goes.
     pub(crate) end: RecordAddress,
@@ -114,12 +119,12 @@ pub(crate) struct Log {
     pub(crate) pending: Ledger,
     pub(crate) generation_start: RecordAddress,
     pub(crate) pending_generation_start: RecordAddress,
-    /// NextNumOut may not pass this: the mark on disk.
+    /// NextNumOut must not exceed this: the mark on disk.
     pub(crate) limit: u64,
     pub(crate) turn: Turn,
-    /// Behind the message read last.
+    /// The position after the message that was read last.
     pub(crate) cursor: Option<Cursor>,
-    /// Held for as long as the log is open.
+    /// Held as long as the log is open.
     pub(crate) _lock: Lock,
 }
 
@@ -129,10 +134,10 @@ pub(crate) struct Turn {
     number: u64,
     /// Whether a record was added.
     begun: bool,
-    /// Whether the last record's header is still to be written: only the next append or the commit knows whether it is the
-    /// last of the turn.
+    /// Whether the header of the last record is still to be written: only the next append or the
+    /// commit knows whether it is the last one of the turn.
     unsettled: bool,
-    /// That record: its place, its header so far and its body's checksum.
+    /// That record: its position, its header so far and the checksum of its body.
     at: RecordAddress,
     words: [u64; RECORD_HEADER / 8],
     body_checksum: u32,
@@ -147,7 +152,7 @@ pub(crate) struct Cursor {
     after: RecordAddress,
 }
 
-/// The bytes of a seal, for which every segment keeps room.
+/// Length of a seal, for which every segment reserves space.
 const SEAL: usize = RECORD_HEADER;
 
 impl Log {
@@ -213,7 +218,7 @@ impl Log {
         self.end.offset += header.size();
     }
 
-    /// Writes the header that is still to be written; that of the turn's first record without its first word.
+    /// Writes the pending header; that of the turn's first record without its first word.
     #[inline]
     fn settle(&mut self, marks: u8) {
         let turn = &mut self.turn;
@@ -232,7 +237,7 @@ impl Log {
         }
     }
 
-    /// Makes everything of the turn ready to be published.
+    /// Prepares the whole turn for publication.
     #[inline]
     pub(crate) fn finish(&mut self) {
         self.settle(LAST);
@@ -248,7 +253,8 @@ impl Log {
         let Turn { first, first_word, .. } = self.turn;
         self.segments[first.segment].mapping.publish(first.offset, first_word);
         if self.pending.generation != self.committed.generation {
-            // The numbers begin again: what was in reserve for the old ones is more than the new mark will be.
+            // Sequence numbers restart: the reserve of the old ones is larger than the new mark
+            // will be.
             self.limit = self.limit.min(self.pending.next_out.0.saturating_add(RESERVE));
             self.shared.generation.store(self.pending.generation.0, Ordering::Release);
         }
@@ -265,7 +271,7 @@ impl Log {
         self.shared.position.store(position, Ordering::Release);
     }
 
-    /// Forgets the turn; its bytes become zero again.
+    /// Discards the turn; its bytes become zero again.
     pub(crate) fn rollback(&mut self) {
         self.turn.unsettled = false;
         self.turn.begun = false;
@@ -273,7 +279,7 @@ impl Log {
         for n in from.segment..=self.end.segment {
             let begin = if n == from.segment { from.offset } else { SEGMENT_HEADER };
             let segment = &mut self.segments[n];
-            // A turn that went on into the next segment has ended this one with a seal.
+            // A turn that continued in the next segment has ended this one with a seal.
             let end = if n == self.end.segment { self.end.offset } else { segment.mapping.len() };
             segment.mapping.clear(begin..end);
             segment.forget(begin);
@@ -283,7 +289,8 @@ impl Log {
         self.pending_generation_start = self.generation_start;
     }
 
-    /// Ends the current segment with a seal and goes on in the next one, which has room for `size` bytes and a seal.
+    /// Ends the current segment with a seal and continues in the next one, which has space for
+    /// `size` bytes and a seal.
     #[cold]
     fn next_segment(&mut self, size: usize) -> Result<(), StoreError> {
         let room = size + SEAL;
@@ -295,7 +302,7 @@ impl Log {
             };
             self.segments.push(segment);
         } else if !fits(&self.segments[self.end.segment + 1]) {
-            // Left over from a turn that was rolled back; nothing comes after it.
+            // Left over from a turn that was rolled back; no committed record follows.
             let small = self.segments.pop();
             let segment = self.make_segment(room, small)?;
             self.segments.push(segment);
@@ -315,7 +322,7 @@ impl Log {
             turn: self.turn.number,
             next_out: self.pending.next_out,
         };
-        // A segment that was cut short and repaired may have no room for it, and needs none then.
+        // A truncated and repaired segment may have no space for it, and needs none then.
         if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
             self.put(&seal, b"");
         }
@@ -324,11 +331,11 @@ impl Log {
         Ok(())
     }
 
-    /// The store thread was late, or what it made is too small.
+    /// Creates a segment, as the store's thread was late or its segment is too small.
     #[cold]
     fn make_segment(&mut self, room: usize, small: Option<Segment>) -> Result<Segment, StoreError> {
         let mut making = lock(&self.shared.maker);
-        // It may have become ready while we waited for the lock.
+        // One may have become ready while we waited for the lock.
         let small = match (small, self.ready.try_recv()) {
             (None, Ok(segment)) if segment.mapping.len() - SEGMENT_HEADER >= room => return Ok(segment),
             (small, late) => small.or(late.ok()),
@@ -342,7 +349,7 @@ impl Log {
         Ok(segment)
     }
 
-    /// Lets NextNumOut reach `next_out`.
+    /// Allows NextNumOut to reach `next_out`.
     #[cold]
     fn raise_limit(&mut self, next_out: SeqNum) -> Result<(), StoreError> {
         let shared = &self.shared;
@@ -371,14 +378,14 @@ impl Log {
         StoreError::Damaged { place, reason: self.damage.clone().unwrap_or_default() }
     }
 
-    /// The first original outbound message of `generation` in `range`.
+    /// Returns the first original outbound message of `generation` in `range`.
     pub(crate) fn read(
         &mut self,
         generation: Generation,
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError> {
         let wanted = (generation, *range.start());
-        // Segments behind the committed end are leftovers of a turn that was rolled back.
+        // Segments after the committed end are left over from a turn that was rolled back.
         let used = &self.segments[..self.segments.len().min(self.committed_end.segment + 1)];
         let segment = used.partition_point(|s| s.start <= wanted).saturating_sub(1);
         let offset = used.get(segment).map_or(SEGMENT_HEADER, |s| s.begin_at(wanted));
@@ -406,7 +413,7 @@ impl Log {
         Ok(None)
     }
 
-    /// Every committed record of the current generation.
+    /// Returns every committed record of the current generation.
     pub(crate) fn replay(
         &self,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
@@ -422,12 +429,12 @@ impl Log {
         Ok(())
     }
 
-    /// The header at `at` and where the next one is.
+    /// Returns the header at `at` and the position of the next one.
     fn peek(&self, at: RecordAddress) -> Result<(Header, RecordAddress), StoreError> {
         let bytes = self.bytes(at)?;
         let header = Header::peek(bytes, at.offset).ok_or_else(|| self.damaged(at))?;
         let offset = at.offset + header.size();
-        // Behind a seal, or where there is no room for another record.
+        // After a seal, or where there is no space for another record.
         let next = if header.kind == Kind::Seal || offset + RECORD_HEADER > bytes.len() {
             RecordAddress { segment: at.segment + 1, offset: SEGMENT_HEADER }
         } else {
@@ -442,7 +449,8 @@ impl Log {
         header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
     }
 
-    /// The segment's bytes; of a damaged journal, segments behind a lost one are not mapped.
+    /// Returns the bytes of a segment. In a damaged journal the segments after a missing one are
+    /// not mapped.
     fn bytes(&self, at: RecordAddress) -> Result<&[u8], StoreError> {
         Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
     }
@@ -452,11 +460,11 @@ impl Log {
         let file = self.shared.directory.join(file_name(at.segment as u32 + 1));
         StoreError::Damaged {
             place: format!("{} at byte {}", file.display(), at.offset),
-            reason: "no whole record where one was written".to_owned(),
+            reason: "there is no intact record where one was written".to_owned(),
         }
     }
 
-    /// Puts everything on disk and leaves a clean mark. The lock goes with `self`.
+    /// Writes everything to disk and leaves a clean mark. The lock is released with `self`.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
         self.shared.closed.store(true, Ordering::Relaxed);
         let mut making = lock(&self.shared.maker);
@@ -477,7 +485,7 @@ impl Log {
                 })?;
             }
         }
-        // Segments made ahead and not used would only take room.
+        // Segments that were created ahead and not used would only take up space.
         while let Ok(segment) = self.ready.try_recv() {
             self.segments.push(segment);
         }

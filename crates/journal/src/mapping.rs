@@ -1,8 +1,9 @@
-//! Memory-mapped files: with `checksum` the only place of this crate with unsafe code.
+//! Memory-mapped files: together with `checksum` the only unsafe code of this crate.
 //!
-//! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones write. The store's threads hold a
-//! [`MappingAhead`], which touches and flushes pages without ever looking at their bytes. It cannot guard against another
-//! process that truncates the file: that is SIGBUS, and why files are allocated in full and locked.
+//! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones
+//! write. The store's threads hold a [`MappingAhead`], which touches and flushes pages but never
+//! reads their bytes. Another process that truncates the file would cause SIGBUS, which is why
+//! files are allocated completely and locked.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +19,7 @@ pub(crate) struct Mapping {
     writable: bool,
 }
 
-/// The store's threads' share of a [`Mapping`].
+/// The part of a [`Mapping`] that the store's threads hold.
 #[derive(Clone)]
 pub(crate) struct MappingAhead {
     raw: Arc<MmapRaw>,
@@ -35,64 +36,70 @@ impl Mapping {
         Ok(Self { raw: Arc::new(MmapOptions::new().len(length).map_raw_read_only(file)?), writable: false })
     }
 
-    /// Bytes mapped.
+    /// Returns the length of the mapping.
     pub(crate) fn len(&self) -> usize {
         self.raw.len()
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping is `len` readable bytes and lives as long as `raw`. In this process only methods that borrow
-        // `self` exclusively write to it (MappingAhead hands out no bytes). Other processes keep away by the directory's
-        // lock; a tool that reads a live journal only looks at records whose first word was published, which never change.
+        // SAFETY: the mapping is `len` readable bytes and lives as long as `raw`. In this process
+        // only methods that borrow `self` exclusively write to it (MappingAhead returns no bytes).
+        // Other processes are excluded by the directory's lock; a tool that reads a live journal
+        // only looks at records whose first word was published, which never change.
         unsafe { core::slice::from_raw_parts(self.raw.as_ptr(), self.raw.len()) }
     }
 
     /// Copies `bytes` to `at`.
     ///
     /// # Panics
-    /// When they do not fit or the mapping is read-only.
+    /// Panics if they do not fit or the mapping is read-only.
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(self.writable && at <= self.raw.len() && bytes.len() <= self.raw.len() - at);
-        // SAFETY: the destination is inside a writable mapping (just checked) and cannot overlap `bytes`: whoever borrows
-        // bytes of this mapping has borrowed `self`, which is exclusively borrowed here.
+        // SAFETY: the destination is inside a writable mapping (just checked) and cannot overlap
+        // `bytes`: a borrow of this mapping's bytes would borrow `self`, which is exclusively
+        // borrowed here.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.raw.as_mut_ptr().add(at), bytes.len()) }
     }
 
-    /// Stores `words` at `at`, little-endian, one by one: they come from registers.
+    /// Stores `words` at `at`, little-endian, one by one, as they come from registers.
     ///
     /// # Panics
-    /// When they do not fit, `at` is not a multiple of 8 or the mapping is read-only.
+    /// Panics if they do not fit, `at` is not a multiple of 8 or the mapping is read-only.
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn write_words(&mut self, at: usize, words: &[u64]) {
         let fits = at <= self.raw.len() && words.len() <= (self.raw.len() - at) / 8;
         assert!(self.writable && at.is_multiple_of(8) && fits);
         for (n, word) in words.iter().enumerate() {
-            // SAFETY: inside the writable mapping (just checked) and aligned, because mappings begin on a page.
+            // SAFETY: inside the writable mapping (just checked) and aligned, because mappings
+            // begin on a page.
             unsafe { self.raw.as_mut_ptr().add(at).cast::<u64>().add(n).write(word.to_le()) }
         }
     }
 
-    /// Stores one word, little-endian, so that whoever sees it also sees everything written before.
+    /// Stores one word, little-endian, so that a reader that sees it also sees everything written
+    /// before it.
     ///
     /// # Panics
-    /// When it does not fit, `at` is not a multiple of 8 or the mapping is read-only.
+    /// Panics if it does not fit, `at` is not a multiple of 8 or the mapping is read-only.
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn publish(&mut self, at: usize, word: u64) {
         assert!(self.writable && at.is_multiple_of(8) && at < self.raw.len() && self.raw.len() - at >= 8);
-        // SAFETY: inside the writable mapping and aligned, because mappings begin on a page and `at` is a multiple of 8
-        // (both just checked); the exclusive borrow keeps all other accesses of this process away.
+        // SAFETY: inside the writable mapping and aligned, because mappings begin on a page and
+        // `at` is a multiple of 8 (both just checked); the exclusive borrow excludes all other
+        // accesses of this process.
         let target = unsafe { AtomicU64::from_ptr(self.raw.as_mut_ptr().add(at).cast()) };
         target.store(word.to_le(), Ordering::Release);
     }
 
-    /// Zeroes a range, leaving alone what is zero already (a page that is never written never needs a block on disk).
+    /// Zeroes a range without writing bytes that are zero already, as a page that is never written
+    /// needs no block on disk.
     pub(crate) fn clear(&mut self, range: Range<usize>) {
         const ZEROS: [u8; 4096] = [0; 4096];
         let mut at = range.start;
@@ -105,20 +112,20 @@ impl Mapping {
         }
     }
 
-    /// A share for the store's threads.
+    /// Returns a handle for the store's threads.
     pub(crate) fn ahead(&self) -> MappingAhead {
         MappingAhead { raw: Arc::clone(&self.raw) }
     }
 }
 
 impl MappingAhead {
-    /// Bytes mapped.
+    /// Returns the length of the mapping.
     pub(crate) fn len(&self) -> usize {
         self.raw.len()
     }
 
-    /// Makes the pages of `range` writable in the page table before they are written; where the system cannot, the first
-    /// write to each page pays for it.
+    /// Makes the pages of `range` writable in the page table before they are written. If the system
+    /// does not support this, the first write to each page is slower.
     pub(crate) fn populate(&self, range: Range<usize>) {
         #[cfg(target_os = "linux")]
         {
@@ -131,7 +138,8 @@ impl MappingAhead {
         let _ = range;
     }
 
-    /// Writes the pages of `range` to disk and waits; an earlier write-back error of the file is told here.
+    /// Writes the pages of `range` to disk and waits. An earlier write-back error of the file is
+    /// reported here.
     pub(crate) fn flush(&self, range: Range<usize>) -> io::Result<()> {
         let end = range.end.min(self.raw.len());
         if range.start < end { self.raw.flush_range(range.start, end - range.start) } else { Ok(()) }

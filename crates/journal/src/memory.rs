@@ -1,7 +1,9 @@
-//! A store in memory: serves resends as long as its bytes last and forgets everything with the process.
+//! A store in memory: it serves resends as long as its bytes last and forgets everything with the
+//! process.
 //!
-//! Each session has a ring of a fixed number of bytes; the oldest records make room for new ones, and what is gone is
-//! gap-filled when asked for. It refuses to be durable: a restart begins at 1.
+//! Each session has a ring of a fixed number of bytes, in which new records replace the oldest
+//! ones. Replaced messages are gap-filled when requested. It is not durable: after a restart
+//! sequence numbers begin at 1.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::{ControlFlow, RangeInclusive};
@@ -15,12 +17,12 @@ use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::ledger::{Ledger, is_original};
 
-/// A message store in memory with a bounded number of bytes a session.
+/// A message store in memory with a limited number of bytes per session.
 pub struct MemoryStore {
     limit: usize,
-    /// By the keys' places.
+    /// Indexed by the sessions' keys.
     sessions: Vec<Option<Session>>,
-    /// Numbers of sessions that were closed.
+    /// Sequence numbers of sessions that were closed.
     closed: HashMap<SessionId, Ledger>,
     touched: Vec<usize>,
     in_turn: bool,
@@ -28,17 +30,18 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// Bytes a session unless told otherwise: 16 MiB, some 50,000 messages.
+    /// Default number of bytes per session: 16 MiB, some 50,000 messages.
     pub const DEFAULT_LIMIT: usize = 16 << 20;
 
-    /// A store that keeps the last `limit` bytes of every session (messages and 96 bytes of bookkeeping each).
+    /// Creates a store that keeps the last `limit` bytes of every session (messages and 96 bytes of
+    /// bookkeeping each).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         let (sessions, closed, touched) = (Vec::new(), HashMap::new(), Vec::new());
         Self { limit, sessions, closed, touched, in_turn: false, position: 0 }
     }
 
-    /// A store with [`MemoryStore::DEFAULT_LIMIT`].
+    /// Creates a store with [`MemoryStore::DEFAULT_LIMIT`].
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(Self::DEFAULT_LIMIT)
@@ -82,7 +85,7 @@ impl Store for MemoryStore {
         Ok(ledger.recovered())
     }
 
-    /// Numbers last as long as the store; messages are forgotten.
+    /// Sequence numbers are kept as long as the store; messages are forgotten.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
             self.closed.insert(open.id, open.committed);
@@ -167,18 +170,20 @@ impl Store for MemoryStore {
     }
 }
 
-/// Records in the order of their appending, the oldest dropped when a new one needs their bytes.
+/// Records in the order in which they were appended. The oldest are dropped to make room for new
+/// ones.
 struct Ring {
     bytes: Box<[u8]>,
     /// Where the next body goes.
     tail: usize,
     committed_tail: usize,
     entries: VecDeque<Entry>,
-    /// How many of `entries`, from the front, are committed.
+    /// Number of committed `entries`, from the front.
     committed: usize,
-    /// Entries dropped at the front since the beginning.
+    /// Number of entries dropped at the front since the beginning.
     dropped: u64,
-    /// Which entries (counted from the beginning) are original outbound messages: ascending in generation and number.
+    /// Positions (counted from the beginning) of the original outbound messages, ascending by
+    /// generation and sequence number.
     originals: VecDeque<u64>,
 }
 
@@ -196,7 +201,8 @@ struct Entry {
     mono: Mono,
 }
 
-/// What a record takes beside its body; also keeps the number of entries bounded when bodies are empty.
+/// Bytes that a record takes in addition to its body. This also limits the number of entries if
+/// bodies are empty.
 const BOOKKEEPING: usize = 96;
 
 impl Ring {
@@ -220,7 +226,7 @@ impl Ring {
         }
         let mut at = self.tail;
         if at + need > self.bytes.len() {
-            // The stretch up to the end stays unused this time round; whoever lies there is the oldest.
+            // The bytes up to the end remain unused in this round; a record there is the oldest.
             while self.entries.front().is_some_and(|e| e.offset >= at) {
                 if !self.drop_oldest() {
                     return Err(too_large);
@@ -258,7 +264,8 @@ impl Ring {
         Ok(())
     }
 
-    /// False when the oldest belongs to the open turn: the turn is larger than the ring.
+    /// Returns false if the oldest record belongs to the open turn: the turn is larger than the
+    /// ring.
     fn drop_oldest(&mut self) -> bool {
         if self.committed == 0 {
             return false;

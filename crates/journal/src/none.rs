@@ -1,4 +1,5 @@
-//! A store that keeps numbers while the process lives and no message at all: every resend is a gap fill.
+//! A store that keeps only sequence numbers, and those only while the process lives: every resend
+//! is a gap fill.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -12,9 +13,9 @@ use crate::ledger::Ledger;
 /// A store that persists nothing.
 #[derive(Default)]
 pub struct NoStore {
-    /// By the keys' places.
+    /// Indexed by the sessions' keys.
     sessions: Vec<Option<Session>>,
-    /// Numbers of sessions that were closed.
+    /// Sequence numbers of sessions that were closed.
     closed: HashMap<SessionId, Ledger>,
     touched: Vec<usize>,
     in_turn: bool,
@@ -29,7 +30,7 @@ struct Session {
 }
 
 impl NoStore {
-    /// An empty one.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -54,7 +55,7 @@ impl Store for NoStore {
         Ok(ledger.recovered())
     }
 
-    /// Numbers last as long as the store; messages are forgotten.
+    /// Sequence numbers are kept as long as the store; messages are forgotten.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
             self.closed.insert(open.id, open.committed);

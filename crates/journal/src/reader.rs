@@ -1,6 +1,7 @@
-//! Reading journals back without taking part: for tools, while the session runs or after it.
+//! Reading journals without taking part, for tools, while the session runs or afterwards.
 //!
-//! Takes no lock and changes nothing. What a journal held when it was opened here is what is read, not what came later.
+//! It takes no lock and changes nothing. It reads what the journal held when it was opened here,
+//! not what was added later.
 
 use std::path::{Path, PathBuf};
 
@@ -22,43 +23,45 @@ impl JournalReader {
     /// Opens a session's directory, or a base directory with several, in the order of their names.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when there is no journal or it cannot be read. Damage is no error: whole records are read.
+    /// Returns [`StoreError::Io`] if there is no journal or it cannot be read. Damage is not an
+    /// error: intact records are read.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         let directories = session_directories(directory)?;
         let sessions = directories.iter().map(|d| SessionJournal::open(d)).collect::<Result<_, _>>()?;
         Ok(Self { sessions })
     }
 
-    /// The journals, one a session.
+    /// Returns the journals, one per session.
     #[must_use]
     pub fn sessions(&self) -> &[SessionJournal] {
         &self.sessions
     }
 }
 
-/// One session's journal, read-only.
+/// The journal of one session, read-only.
 pub struct SessionJournal {
     pub(crate) files: Files,
     pub(crate) scan: Scan,
     places: Vec<RecordAddress>,
 }
 
-/// A record and where it was found.
+/// A record and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JournalRecord<'j> {
     /// The record.
     pub record: Record<'j>,
     /// The generation it belongs to.
     pub generation: Generation,
-    /// The turn it belongs to: records of the same turn became visible together. Grows within a journal.
+    /// The turn it belongs to: records of the same turn became visible together. Ascends within a
+    /// journal.
     pub turn: u64,
-    /// The segment's number; its file is `segment-` and six digits.
+    /// The number of the segment, whose file is `segment-` and six digits.
     pub segment: u32,
-    /// Where the record begins in that file, in bytes.
+    /// Offset of the record in that file, in bytes.
     pub offset: u64,
 }
 
-/// How often a journal that is being written is read again when it seems damaged.
+/// How often a journal that is being written is read again if it seems damaged.
 const READ_AGAIN: usize = 10;
 
 impl SessionJournal {
@@ -69,7 +72,7 @@ impl SessionJournal {
             let files = Files::load(directory, false)?;
             let mut places = Vec::new();
             let scan = files.scan(&mut |at, _| places.push(at));
-            // A turn that its owner commits while we look behind it seems to have come after a hole. Real holes stay.
+            // A turn that is committed while we read may seem to follow a hole. Real holes remain.
             let hole = scan.damage.first().map(|stretch| stretch.from);
             let in_use = files.head().is_some_and(|h| h.state == HeadState::InUse);
             if hole.is_none() || !in_use || hole == suspect || again == READ_AGAIN {
@@ -80,25 +83,25 @@ impl SessionJournal {
         }
     }
 
-    /// Whose journal it is; `None` when every place that says so is damaged.
+    /// Returns the session of the journal, or `None` if every place that names it is damaged.
     #[must_use]
     pub fn session(&self) -> Option<&SessionId> {
         self.files.session()
     }
 
-    /// The session's directory.
+    /// Returns the session's directory.
     #[must_use]
     pub fn directory(&self) -> &PathBuf {
         &self.files.directory
     }
 
-    /// The file of segment `number`.
+    /// Returns the file of segment `number`.
     #[must_use]
     pub fn file(&self, number: u32) -> PathBuf {
         self.files.directory.join(file_name(number))
     }
 
-    /// Every committed record, oldest first, all generations.
+    /// Returns every committed record of all generations, oldest first.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = JournalRecord<'_>> {
         self.places.iter().filter_map(|at| {
             let file = self.files.segments.get(at.segment)?;

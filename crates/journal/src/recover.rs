@@ -1,7 +1,8 @@
-//! Opening a session's journal: what the files mean after a clean close, a process's death, a power loss or damage.
+//! Opening a session's journal: what its files mean after a clean close, the death of the process,
+//! a power loss or damage.
 //!
-//! docs/journal.md gives the reasoning. Nothing is changed in a journal that contradicts itself: it is opened for reading, and
-//! refuses appends until `repair`.
+//! docs/journal.md has the reasoning. An inconsistent journal is not changed: it is opened for
+//! reading and refuses appends until `repair`.
 
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use crate::log::{Log, Making, RESERVE, Shared};
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Segment, SegmentMaker, file_name};
 
-/// What decides how a journal is opened, besides its files.
+/// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
     pub(crate) directory: PathBuf,
     pub(crate) session: &'o SessionId,
@@ -35,12 +36,12 @@ pub(crate) struct Opening<'o> {
     pub(crate) sizes: (u64, u64),
 }
 
-/// Added to the last turn's number after an unclean end: no turn that was not committed, and whose bytes a power loss may
-/// bring back, has come so far.
+/// Added to the number of the last turn after an unclean end: no uncommitted turn whose bytes a
+/// power loss may bring back has a number this high.
 const TURNS_AFTER_DEATH: u64 = 1 << 32;
 
 impl Opening<'_> {
-    /// Opens or creates the journal; gives the last turn's number too.
+    /// Opens or creates the journal. Also returns the number of the last turn.
     pub(crate) fn open(self) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = &self.directory;
         self.backend.create_dir(directory).map_err(|e| failed("creating", directory, &e))?;
@@ -48,7 +49,7 @@ impl Opening<'_> {
         self.open_locked(lock)
     }
 
-    /// The same under a lock that is held already.
+    /// Does the same under a lock that is held already.
     pub(crate) fn open_locked(self, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = self.directory.clone();
         let mut files = Files::load(&directory, true)?;
@@ -59,7 +60,7 @@ impl Opening<'_> {
             return self.open_damaged(files, scan, &index, lock, &damage.join("; "));
         }
         if files.heads.is_none() {
-            // Nothing was ever stored: creation was interrupted at most.
+            // Nothing was ever stored; at most the creation was interrupted.
             self.discard(&mut files, 0)?;
             return self.create(&directory, lock);
         }
@@ -86,7 +87,8 @@ impl Opening<'_> {
         Ok((log, Recovered::default(), 0))
     }
 
-    /// A journal without contradictions: after a clean close, a process's death, or the machine's.
+    /// Opens a consistent journal: after a clean close, or the death of the process or the machine.
+    /// machine's.
     fn resume(
         self,
         mut files: Files,
@@ -113,7 +115,7 @@ impl Opening<'_> {
         let mut ledger = scan.ledger;
         let mark = if at_mark { found.mark.max(ledger.next_out) } else { ledger.next_out };
         if lost {
-            // From here on an interruption must not look like a plain process's death.
+            // From here on an interruption must not look like the mere death of the process.
             head.write(HeadState::Cut, boot, found.generation.max(ledger.generation), mark)?;
         }
         let cut = self.cut(&mut files, &scan)?;
@@ -136,7 +138,7 @@ impl Opening<'_> {
         log.pending_generation_start = scan.generation_start;
         let given_up = (mark > ledger.next_out).then(|| ledger.next_out..=mark.previous());
         if found.generation > ledger.generation {
-            // The reset is lost with everything after it; the record below stands for it.
+            // The reset is lost together with everything after it; the record below stands for it.
             ledger.generation = Generation(found.generation.0 - 1);
         }
         log.committed = ledger;
@@ -147,11 +149,11 @@ impl Opening<'_> {
             let why = match (cut, died_with_machine) {
                 (0, true) => "the machine stopped without a clean close".to_owned(),
                 (0, false) => "records are missing at the end".to_owned(),
-                (n, _) => format!("a torn tail of {n} bytes was cut"),
+                (n, _) => format!("a torn tail of {n} bytes was removed"),
             };
             let body = match &given_up {
                 Some(range) => format!(
-                    "store: {why}; outbound numbers {} to {} are given up",
+                    "store: {why}; outbound sequence numbers {} to {} are given up",
                     range.start(),
                     range.end()
                 ),
@@ -187,7 +189,8 @@ impl Opening<'_> {
         Ok((log, recovered, turn))
     }
 
-    /// Copies a torn tail to a file of its own, then makes everything behind the last turn zero. Gives the bytes cut.
+    /// Copies a torn tail to a file of its own and zeroes everything after the last turn. Returns
+    /// the number of bytes removed.
     fn cut(&self, files: &mut Files, scan: &Scan) -> Result<usize, StoreError> {
         let Some(mapping) = files.segments.get(scan.end.segment).and_then(|s| s.mapping.as_ref()) else {
             return Ok(0);
@@ -215,7 +218,7 @@ impl Opening<'_> {
         Ok(cut)
     }
 
-    /// Removes segments from index `from` on: they hold no committed record.
+    /// Removes the segments from index `from` on, which hold no committed record.
     fn discard(&self, files: &mut Files, from: usize) -> Result<(), StoreError> {
         while files.segments.len() > from {
             let path = files.path(files.segments.len() - 1);
@@ -225,7 +228,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// A journal that contradicts itself: readable, nothing changed.
+    /// Opens an inconsistent journal: readable, unchanged.
     fn open_damaged(
         self,
         files: Files,
@@ -252,7 +255,8 @@ impl Opening<'_> {
             salt,
             session: self.session.clone(),
         });
-        // Neither file is ever written through these: `damage` refuses every append, and `closed` the store's threads.
+        // Neither file is ever written through these: `damage` refuses every append, and `closed`
+        // stops the store's threads.
         let head = HeadFile::detached(Arc::clone(&self.backend), &directory, head)?;
         let mut maker = self.maker(&directory, salt, 0, 0);
         maker.closed = true;
@@ -339,11 +343,12 @@ impl Opening<'_> {
     }
 }
 
-/// The segments with their index of outbound messages.
+/// Returns the segments with the index of their outbound messages.
 fn collect(files: Files, index: &[(RecordAddress, crate::layout::Header)]) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for file in files.segments {
-        // A file too short to be mapped is damage, and damage is only read: an empty stand-in would never be looked at.
+        // A file that is too short to be mapped is damage, and a damaged journal is only read, so
+        // that its empty stand-in is never accessed.
         let Some(mapping) = file.mapping else { break };
         segments.push(Segment::new(file.number, mapping));
     }
@@ -370,7 +375,7 @@ fn collect(files: Files, index: &[(RecordAddress, crate::layout::Header)]) -> Ve
     segments
 }
 
-/// Keeps bytes that are about to be overwritten, under a name that is still free.
+/// Keeps bytes that are about to be overwritten, under a new name.
 pub(crate) fn keep_copy(
     backend: &dyn Backend,
     directory: &Path,

@@ -1,7 +1,7 @@
-//! Making a damaged journal usable again, under its lock and after keeping what is overwritten.
+//! Making a damaged journal usable again, under its lock, after keeping what is overwritten.
 //!
-//! A repair adds and covers; it never removes a whole record and never lowers a number. What it covers is gap-filled when the
-//! counterparty asks for it.
+//! A repair adds and covers. It never removes an intact record and never lowers a sequence number.
+//! What it covers is gap-filled when the counterparty requests it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,30 +25,32 @@ use crate::recover::{Opening, keep_copy};
 use crate::scan::Stretch;
 use crate::segment::{SegmentMaker, file_name};
 
-/// What a repair has done to one session's journal.
+/// What a repair has done to a session's journal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repaired {
     /// The session's directory.
     pub directory: PathBuf,
-    /// Whose journal it is.
+    /// The session of the journal.
     pub session: SessionId,
-    /// What was done, a line each; empty when there was nothing to do.
+    /// What was done, one line each; empty if there was nothing to do.
     pub done: Vec<String>,
     /// Files with the bytes that were overwritten.
     pub kept: Vec<PathBuf>,
-    /// Next inbound MsgSeqNum expected.
+    /// The next expected inbound MsgSeqNum.
     pub next_in: SeqNum,
-    /// Next outbound MsgSeqNum, at least.
+    /// The next outbound MsgSeqNum, or a lower bound of it.
     pub next_out: SeqNum,
 }
 
-/// Repairs a session's directory, or every session's in a base directory; with `skip`, steps over that inbound message too.
+/// Repairs a session's directory, or those of all sessions in a base directory. With `skip`, also
+/// skips that inbound message.
 ///
-/// A message is skipped only when it is the next one expected, and only in one session at a time.
+/// A message can only be skipped if it is the next one expected, and only in one session at a time.
 ///
 /// # Errors
-/// [`StoreError::Locked`] while a process uses the journal, [`StoreError::Io`] and [`StoreError::Full`] from the system or
-/// when the message cannot be skipped, [`StoreError::Damaged`] when nothing tells whose journal it is.
+/// Returns [`StoreError::Locked`] if a process uses the journal, [`StoreError::Io`] or
+/// [`StoreError::Full`] from the system or if the message cannot be skipped, and
+/// [`StoreError::Damaged`] if nothing says whose journal it is.
 pub fn repair(directory: &Path, skip: Option<SeqNum>) -> Result<Vec<Repaired>, StoreError> {
     let directories = session_directories(directory)?;
     if let Some(seq) = skip
@@ -68,7 +70,7 @@ fn repair_session(directory: &Path, skip: Option<SeqNum>) -> Result<Repaired, St
     let Some(session) = files.session().cloned() else {
         return Err(StoreError::Damaged {
             place: directory.display().to_string(),
-            reason: "neither the head nor any segment tells whose journal this is".to_owned(),
+            reason: "neither the head nor any segment says whose journal this is".to_owned(),
         });
     };
     let mut work =
@@ -114,7 +116,7 @@ struct Work {
 }
 
 impl Work {
-    /// Every segment up to the last one is there with a right header.
+    /// Ensures that every segment up to the last one exists and has a valid header.
     fn segments(&mut self, directory: &Path) -> Result<(), StoreError> {
         let files = Files::load(directory, true)?;
         let last = files.segments.last().map_or(0, |s| s.number);
@@ -148,7 +150,7 @@ impl Work {
                         self.backend.sync(&file)
                     };
                     write().map_err(|e| failed("writing", &path, &e))?;
-                    self.done.push(format!("the header of {name} was written anew"));
+                    self.done.push(format!("the header of {name} was rewritten"));
                 }
                 short_or_missing => {
                     if short_or_missing.is_some() {
@@ -167,14 +169,14 @@ impl Work {
                         closed: false,
                     };
                     maker.make(0)?;
-                    self.done.push(format!("{name}, which is lost, was replaced by an empty one"));
+                    self.done.push(format!("{name}, which was missing, was replaced by an empty one"));
                 }
             }
         }
         Ok(())
     }
 
-    /// Covers every stretch that holds no record, with a record that says so.
+    /// Covers every stretch that holds no record with a record that says so.
     fn stretches(&mut self, directory: &Path) -> Result<(), StoreError> {
         loop {
             let mut files = Files::load(directory, true)?;
@@ -183,13 +185,13 @@ impl Work {
             let name = file_name(files.segments[from.segment].number);
             let path = files.path(from.segment);
             let Some(mapping) = &mut files.segments[from.segment].mapping else { return Ok(()) };
-            // Room for a header: if need be, the record behind the stretch goes with it.
+            // Space for a header: if necessary, the record after the stretch is covered too.
             while to - from.offset < RECORD_HEADER {
                 to += Header::decode(mapping.bytes(), to, self.salt).map_or(8, |h| h.size());
                 if to > mapping.len() {
                     return Err(StoreError::Damaged {
                         place: format!("{} at byte {}", path.display(), from.offset),
-                        reason: "too little room to cover the damage".to_owned(),
+                        reason: "there is too little space to cover the damage".to_owned(),
                     });
                 }
             }
@@ -227,7 +229,8 @@ impl Work {
         }
     }
 
-    /// A head that is lost in both copies is made anew: the session resumes far ahead of everything that is known.
+    /// Recreates a head that is lost in both copies: the session continues far ahead of everything
+    /// that is known.
     fn head(&mut self, files: &Files, generation: Generation, next_out: SeqNum) -> Result<(), StoreError> {
         if files.head().is_some() {
             return Ok(());
@@ -236,8 +239,8 @@ impl Work {
         if let Ok(bytes) = std::fs::read(&path) {
             self.kept.push(keep_copy(&*self.backend, &files.directory, "damaged-head", &bytes)?);
         }
-        // The lost mark was at most RESERVE_MOST ahead of what was then NextNumOut, and finished pages go to disk between
-        // two marks.
+        // The lost mark was at most RESERVE_MOST ahead of NextNumOut at that time, and finished
+        // pages are written to disk between two marks.
         let mark = SeqNum(next_out.0.saturating_add(2 * RESERVE_MOST));
         let head = Head {
             serial: 1,
@@ -249,11 +252,11 @@ impl Work {
             session: self.session.clone(),
         };
         HeadFile::create(Arc::clone(&self.backend), &files.directory, head)?;
-        self.done.push(format!("the head was made anew; outbound numbers go on at {mark}"));
+        self.done.push(format!("the head was recreated; outbound sequence numbers continue at {mark}"));
         Ok(())
     }
 
-    /// Steps over inbound message `seq`.
+    /// Skips inbound message `seq`.
     fn skip(
         &mut self,
         directory: &Path,
@@ -277,7 +280,11 @@ impl Work {
             });
         }
         if let Some(range) = &recovered.given_up {
-            self.done.push(format!("outbound numbers {} to {} are given up", range.start(), range.end()));
+            self.done.push(format!(
+                "outbound sequence numbers {} to {} are given up",
+                range.start(),
+                range.end()
+            ));
         }
         let text = format!("operator: skipped inbound message {seq} (fixbolt journal repair --skip {seq})");
         log.append(

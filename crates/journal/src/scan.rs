@@ -1,22 +1,23 @@
-//! Finds the records of a journal in its bytes, whole or damaged.
+//! Finds the records in the bytes of a journal, intact or damaged.
 //!
-//! One pass over all segments in order. What it accepts is whole turns; where bytes are no record it looks for the next place
-//! where a turn begins and tells the stretch between as damage; where nothing follows, it tells where the log ends and whether
-//! bytes of a torn turn lie there. It changes nothing and knows nothing of heads, marks or boots.
+//! One pass over all segments in order, which accepts complete turns. Where the bytes are not a
+//! record, it searches for the next beginning of a turn and reports the stretch between as damage.
+//! If nothing follows, it reports where the log ends and whether bytes of a torn turn are there. It
+//! changes nothing and knows nothing of heads, marks or boots.
 
 use fixbolt_session::store::RecordKind;
 
 use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::Ledger;
 
-/// Where a record begins: index of the segment (not its number) and offset in it.
+/// Where a record begins: the index of the segment (not its number) and the offset in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct RecordAddress {
     pub(crate) segment: usize,
     pub(crate) offset: usize,
 }
 
-/// Bytes that are no record, with records after them.
+/// Bytes that are not a record, with records after them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stretch {
     pub(crate) from: RecordAddress,
@@ -24,24 +25,24 @@ pub(crate) struct Stretch {
     pub(crate) to: usize,
 }
 
-/// What a scan found besides the records.
+/// The result of a scan besides the records.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    /// What the records add up to.
+    /// The totals of the records.
     pub(crate) ledger: Ledger,
-    /// Where the current generation's first record is.
+    /// Where the first record of the current generation is.
     pub(crate) generation_start: RecordAddress,
-    /// The last turn's number, 0 for none.
+    /// The number of the last turn; 0 if there is none.
     pub(crate) last_turn: u64,
     pub(crate) turns: u64,
     /// Where the next turn goes.
     pub(crate) end: RecordAddress,
-    /// Something that is not an uncommitted turn lies at `end`.
+    /// Whether there is something at `end` that is not an uncommitted turn.
     pub(crate) torn: bool,
     pub(crate) damage: Vec<Stretch>,
 }
 
-/// Scans `segments` and tells every record, in order, to `visit`.
+/// Scans `segments` and passes every record, in order, to `visit`.
 pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
     let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
     let mut scanner = Scanner {
@@ -67,7 +68,7 @@ struct Scanner<'s> {
     segments: &'s [&'s [u8]],
     salt: u32,
     visit: &'s mut dyn FnMut(RecordAddress, &Header),
-    /// Records of a turn whose last one was not seen yet.
+    /// Records of a turn whose last one has not been seen yet.
     open: Vec<(RecordAddress, Header)>,
     found: Scan,
 }
@@ -102,7 +103,7 @@ impl Scanner<'_> {
         Header::decode(self.segments.get(at.segment)?, at.offset, self.salt)
     }
 
-    /// Whether this record may stand after the ones before it.
+    /// Returns whether this record may follow the ones before it.
     fn continues(&self, h: &Header) -> bool {
         if h.kind == Kind::Void {
             return true;
@@ -121,10 +122,10 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds the record at `at`; the next one would stand at `next`.
+    /// Adds the record at `at`; the next one would be at `next`.
     fn take(&mut self, at: RecordAddress, next: RecordAddress, h: Header) {
         if h.kind == Kind::Void {
-            // The turn around it, if any, goes on behind it.
+            // The turn around it, if any, continues after it.
             if self.open.is_empty() {
                 self.found.end = next;
             }
@@ -153,7 +154,8 @@ impl Scanner<'_> {
         if record.kind == RecordKind::Reset || h.generation > ledger.generation {
             self.found.generation_start = at;
         }
-        // Every record tells generation and NextNumOut after it: so the loss of one does not lower them.
+        // Every record has the generation and NextNumOut after it, so that losing one does not
+        // lower them.
         if record.kind != RecordKind::Reset && h.generation > ledger.generation {
             ledger.generation = h.generation;
             ledger.next_out = h.next_out;
@@ -169,10 +171,11 @@ impl Scanner<'_> {
         (self.visit)(at, h);
     }
 
-    /// After bytes at `at` that do not continue the log: where it goes on, or `None` when it ends here.
+    /// Called for bytes at `at` that do not continue the log. Returns where it continues, or `None`
+    /// if it ends here.
     ///
-    /// It goes on only where a turn begins (or where the open turn does): a later record of a turn whose first one is not
-    /// there may be what a turn that was never committed has left.
+    /// It continues only where a turn begins (or the open turn does): a later record of a turn
+    /// without its first one may be left over from a turn that was never committed.
     fn resume(&mut self, at: RecordAddress) -> Option<RecordAddress> {
         let open_turn = self.open.last().map(|(_, open)| open.turn);
         let floor = self.found.last_turn.max(open_turn.unwrap_or(0));
@@ -183,7 +186,7 @@ impl Scanner<'_> {
         let anchor = loop {
             let bytes = *self.segments.get(place.segment)?;
             let Some(offset) = next_nonzero(bytes, place.offset) else {
-                // Less room than a record needs is no hole.
+                // Less space than a record needs is not a hole.
                 if from.offset + RECORD_HEADER <= bytes.len() {
                     stretches.push(Stretch { from, to: bytes.len() });
                 }
@@ -227,7 +230,8 @@ impl Scanner<'_> {
     }
 }
 
-/// The first offset from `from`, in steps of 8, whose word is not zero and that leaves room for a record.
+/// Returns the first offset from `from`, in steps of 8, whose word is not zero and that leaves
+/// space for a record.
 fn next_nonzero(bytes: &[u8], from: usize) -> Option<usize> {
     const ZEROS: [u8; 4096] = [0; 4096];
     let mut at = from;

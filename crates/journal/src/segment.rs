@@ -1,4 +1,4 @@
-//! Segments: the files that hold the records, made in full before they are used.
+//! Segments: the files that hold the records, complete before they are used.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,33 +12,34 @@ use crate::layout::{SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
 
-/// A segment in memory, with the places of some of its outbound messages.
+/// A segment in memory, with the positions of some of its outbound messages.
 pub(crate) struct Segment {
     pub(crate) number: u32,
     pub(crate) mapping: Mapping,
-    /// Generation and NextNumOut where the segment begins.
+    /// Generation and NextNumOut at the beginning of the segment.
     pub(crate) start: (Generation, SeqNum),
     index: Vec<IndexEntry>,
 }
 
-/// The first original outbound message that begins in one stride of the segment.
+/// The first original outbound message that begins in each stride of the segment.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexEntry {
     pub(crate) number: (Generation, SeqNum),
     pub(crate) offset: usize,
 }
 
-/// One entry each so many bytes: a look-up walks over this much at most.
+/// Length of a stride in bytes: a look-up reads at most this much.
 const STRIDE: usize = 16 << 10;
 
 impl Segment {
-    /// Room for the index of the whole segment is taken here, so that adding to it never allocates.
+    /// Space for the index of the whole segment is allocated here, so that adding to it never
+    /// allocates.
     pub(crate) fn new(number: u32, mapping: Mapping) -> Self {
         let index = Vec::with_capacity(mapping.len() / STRIDE + 1);
         Self { number, mapping, start: (Generation(0), SeqNum::ONE), index }
     }
 
-    /// Notes an original outbound message.
+    /// Records an original outbound message.
     #[inline]
     pub(crate) fn note(&mut self, generation: Generation, seq: SeqNum, offset: usize) {
         if self.index.last().is_none_or(|e| e.offset / STRIDE < offset / STRIDE) {
@@ -51,37 +52,37 @@ impl Segment {
         self.index.truncate(self.index.partition_point(|e| e.offset < offset));
     }
 
-    /// Where to begin looking for a message.
+    /// Returns where to begin the search for a message.
     pub(crate) fn begin_at(&self, number: (Generation, SeqNum)) -> usize {
         let after = self.index.partition_point(|e| e.number <= number);
         if after == 0 { SEGMENT_HEADER } else { self.index[after - 1].offset }
     }
 }
 
-/// The name of segment `number`.
+/// Returns the name of segment `number`.
 pub(crate) fn file_name(number: u32) -> String {
     format!("segment-{number:06}")
 }
 
-/// The number in a segment's file name.
+/// Returns the number in a segment's file name.
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_prefix("segment-")?.parse().ok()?;
     (file_name(number) == name).then_some(number)
 }
 
-/// Makes segments in order, each larger than the one before.
+/// Creates segments in order, each larger than the one before.
 pub(crate) struct SegmentMaker {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) directory: PathBuf,
     pub(crate) session: SessionId,
     pub(crate) salt: u32,
-    /// The last one made.
+    /// The last segment created.
     pub(crate) highest: u32,
     /// Its size.
     pub(crate) bytes: u64,
-    /// Sizes to begin and to end with.
+    /// The smallest and the largest size.
     pub(crate) sizes: (u64, u64),
-    /// The session's store is closed: make no more.
+    /// Set when the session's store is closed: create no more.
     pub(crate) closed: bool,
 }
 
@@ -89,10 +90,11 @@ pub(crate) struct SegmentMaker {
 const GROWTH: u64 = 16;
 
 impl SegmentMaker {
-    /// Makes the next segment with room for `room` bytes of records; smaller than usual when the disk is nearly full.
+    /// Creates the next segment with space for `room` bytes of records; smaller than usual if the
+    /// disk is nearly full.
     ///
     /// # Errors
-    /// [`StoreError::Full`] or [`StoreError::Io`]; nothing is left behind then.
+    /// Returns [`StoreError::Full`] or [`StoreError::Io`]; no file is left behind.
     pub(crate) fn make(&mut self, room: usize) -> Result<Segment, StoreError> {
         let (smallest, largest) = self.sizes;
         let needed = (room as u64 + SEGMENT_HEADER as u64).next_multiple_of(4096);
@@ -112,10 +114,10 @@ impl SegmentMaker {
         }
     }
 
-    /// Takes back a segment that was made but not used.
+    /// Removes a segment that was created but not used.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when the file stays.
+    /// Returns [`StoreError::Io`] if the file cannot be removed.
     pub(crate) fn unmake(&mut self, segment: Segment) -> Result<(), StoreError> {
         let path = self.directory.join(file_name(segment.number));
         self.backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
@@ -144,7 +146,7 @@ impl SegmentMaker {
         made
     }
 
-    /// The file is whole on disk before it gets its name.
+    /// Creates the file, which is complete on disk before it gets its name.
     fn build(&self, path: &Path, number: u32, bytes: u64) -> Result<Segment, StoreError> {
         let file = self.backend.create(path).map_err(|e| failed("creating", path, &e))?;
         self.backend.allocate(&file, bytes).map_err(|e| failed("allocating", path, &e))?;

@@ -6,7 +6,7 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
 
-/// The key of the session that is opened as number `n`.
+/// Returns the key of the session that is opened as number `n`.
 pub(crate) fn key(n: u32) -> SessionKey {
     SessionKey::new(0, n, n)
 }
@@ -51,8 +51,8 @@ pub(crate) fn opened(store: &mut impl Store, target: &str) -> Result<(SessionKey
     store.open(key, &session(target)).map(|recovered| (key, recovered))
 }
 
-/// A directory of its own that goes with the value. In memory where the machine has such a place: these tests are about
-/// bytes, not about disks.
+/// A temporary directory that is removed with the value. It is in memory where possible, as these
+/// tests are about bytes and not about disks.
 pub(crate) struct TempDir(std::path::PathBuf);
 
 impl TempDir {

@@ -1,9 +1,10 @@
-//! The store's two threads: `fixbolt-store` prepares segments and pages before they are needed; `fixbolt-sync` keeps the reserve
-//! marks and finished pages on disk, and notices when the directory or the disk is gone.
+//! The two threads of the store: `fixbolt-store` prepares segments and pages before they are
+//! needed; `fixbolt-sync` keeps reserve marks and finished pages on disk, and notices when the
+//! directory or the disk is gone.
 //!
-//! They read a few counters that the session's thread leaves behind and never touch a record. When they are late or dead the
-//! session's thread does the work itself; nothing is lost but speed. There are two because a disk may take its time, and pages
-//! must be ready meanwhile.
+//! They read a few counters of the session's thread and never touch a record. If they are late or
+//! dead, the session's thread does the work itself; only speed is lost. There are two because a
+//! disk may take its time while pages must be ready.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,7 +19,7 @@ use crate::backend::failed;
 use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
 use crate::segment::file_name;
 
-/// The handle on the running threads; dropping it ends them.
+/// The handle of the running threads; dropping it ends them.
 pub(crate) struct StoreThreads {
     threads: [Running; 2],
 }
@@ -28,7 +29,8 @@ struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How long a thread sleeps between two rounds: while sessions append, while none does, and without any session.
+/// Pause of a thread between two rounds: while sessions append, while none does, and without any
+/// session.
 struct Pace {
     busy: Duration,
     idle: Duration,
@@ -37,7 +39,7 @@ struct Pace {
 const PREPARE: Pace = Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4) };
 const SYNC: Pace = Pace { busy: Duration::from_millis(4), idle: Duration::from_millis(20) };
 const EMPTY: Duration = Duration::from_millis(250);
-/// How long after its last append a session counts as busy.
+/// How long a session counts as busy after its last append.
 const BUSY_FOR: Duration = Duration::from_secs(1);
 
 impl StoreThreads {
@@ -54,7 +56,7 @@ impl StoreThreads {
     pub(crate) fn look_after(&self, session: &Arc<Shared>) {
         for running in &self.threads {
             if let Some(sender) = &running.sessions {
-                // Fails only when the thread is dead, which `are_alive` tells.
+                // Fails only if the thread is dead, which `are_alive` reports.
                 let _ = sender.send(Arc::clone(session));
             }
         }
@@ -91,10 +93,10 @@ impl Drop for Running {
     }
 }
 
-/// What a thread does for one session.
+/// The work of a thread for one session.
 trait Work {
     fn shared(&self) -> &Shared;
-    /// One round at `now`, with the number of the current segment and the offset in it.
+    /// Does one round at `now`, with the number of the current segment and the offset in it.
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError>;
 }
 
@@ -138,16 +140,16 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
 struct Preparation {
     shared: Arc<Shared>,
     offset: usize,
-    /// Pages of which segment were made ready, up to where and when.
+    /// The segment whose pages were made ready, up to where, and when.
     ready: (u32, usize, Instant),
     retry: Instant,
 }
 
-/// Bytes made ready to write, at least.
+/// Bytes to make ready to write, at least.
 const AHEAD: usize = 256 << 10;
-/// Pages made ready that long ago may have been written back and must be made ready again.
+/// Age at which pages may have been written back and must be made ready again.
 const STALE: Duration = Duration::from_secs(2);
-/// How long to wait after a segment could not be made.
+/// Pause after a segment could not be created.
 const RETRY: Duration = Duration::from_secs(1);
 
 impl Work for Preparation {
@@ -167,7 +169,7 @@ impl Preparation {
         Self { shared, offset: 0, ready: (0, 0, now), retry: now }
     }
 
-    /// Makes the pages writable that come next.
+    /// Makes the next pages writable.
     fn populate(&mut self, now: Instant, number: u32, offset: usize) {
         let (ready_number, ready_to, when) = self.ready;
         let step = if ready_number == number { offset.saturating_sub(self.offset) } else { offset };
@@ -212,16 +214,17 @@ impl Preparation {
                     self.retry = now + RETRY;
                 }
             }
-            // No room now: the append that needs the segment will say so, if there still is none by then.
+            // There is no space now. If there still is none when the segment is needed, the append
+            // reports it.
             Err(_) => self.retry = now + RETRY,
         }
     }
 }
 
-/// What of one session must be on disk.
+/// What must be on disk for a session.
 struct Syncing {
     shared: Arc<Shared>,
-    /// NextNumOut at a point in time, to see how fast numbers are used.
+    /// NextNumOut at a point in time, to measure how fast numbers are used.
     seen: (u64, Instant),
     /// How far ahead the mark is kept.
     reserve: u64,
@@ -231,12 +234,13 @@ struct Syncing {
     next_flush: Instant,
 }
 
-/// How often to look whether the directory is still there, and to put finished pages on disk.
+/// How often to check that the directory is still there, and to write finished pages to disk.
 const LOOK: Duration = Duration::from_millis(250);
 const FLUSH: Duration = Duration::from_millis(500);
-/// Bytes put on disk in one go, at most: the mark must not wait long.
+/// Maximum number of bytes written at a time, as the mark must not wait long.
 const FLUSH_MOST: usize = 1 << 20;
-/// Over which time the use of numbers is measured, and for how many such times the reserve should last.
+/// The period over which the use of numbers is measured, and the number of such periods the reserve
+/// should last.
 const MEASURE: Duration = Duration::from_millis(100);
 const LASTS: u64 = 20;
 
@@ -291,14 +295,15 @@ impl Syncing {
             return Ok(());
         }
         let mark = SeqNum(next_out.saturating_add(self.reserve));
-        // The session's thread may have raised it meanwhile; a mark never goes down within a generation.
+        // The session's thread may have raised it meanwhile. A mark never decreases within a
+        // generation.
         if head.head.generation.0 == generation && head.head.mark >= mark {
             return Ok(());
         }
         shared.advance_mark(&mut head, Generation(generation), mark)
     }
 
-    /// Puts pages on disk that will not be written again, and hears of write-back errors that way.
+    /// Writes pages to disk that will not be modified again. This also reports write-back errors.
     fn flush(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
         if now < self.next_flush {
             return Ok(());
@@ -317,7 +322,7 @@ impl Syncing {
             if length < mapping.len() as u64 {
                 return Err(StoreError::Io {
                     doing: format!("looking at {}", path.display()),
-                    reason: format!("the file was cut to {length} bytes"),
+                    reason: format!("the file was truncated to {length} bytes"),
                 });
             }
             self.flushed = to;

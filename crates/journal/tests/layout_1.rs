@@ -1,7 +1,9 @@
-//! Journals written by layout 1 keep opening: a fixture, written once, and read as it was meant.
+//! Journals written in layout 1 can still be opened: a fixture, written once, is read as it was
+//! meant.
 //!
-//! The fixture is text: a line `file NAME LENGTH`, then `OFFSET HEX` for its bytes that are not zero, 32 a line.
-//! `FIXBOLT_WRITE_FIXTURE=1` writes the file for a new layout; those of older layouts stay.
+//! The fixture is text: a line `file NAME LENGTH`, then `OFFSET HEX` for its bytes that are not
+//! zero, 32 per line. `FIXBOLT_WRITE_FIXTURE=1` writes the file for a new layout; those of older
+//! layouts stay.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,7 +35,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
     }
 }
 
-/// The turns in the fixture.
+/// Returns the turns in the fixture.
 fn turns() -> Vec<Vec<Record<'static>>> {
     use RecordKind::{Adjust, Attempt, Inbound, Outbound, Reset};
     let admin = |r: Record<'static>| Record { flags: RecordFlags::ADMIN.with(RecordFlags::MASKED), ..r };
@@ -78,7 +80,7 @@ fn write_fixture() {
     std::fs::remove_dir_all(base).unwrap();
 }
 
-/// Puts the fixture's files into a directory of their own and gives its base.
+/// Puts the fixture's files into a directory of their own and returns its base.
 fn unpack() -> PathBuf {
     let base = std::env::temp_dir().join(format!("fixbolt-journal-layout-1-{}", std::process::id()));
     let directory = base.join(session().file_name());

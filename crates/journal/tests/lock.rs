@@ -15,7 +15,7 @@ fn session() -> SessionId {
     SessionId::new(Version::Fix42, "VENUE", "TRADER").unwrap()
 }
 
-/// In the child: holds the journal until its input ends.
+/// In the child process: holds the journal until its input ends.
 fn hold(base: &str) {
     let mut store = DirectoryStore::new(base);
     store.open(KEY, &session()).unwrap();

@@ -1,4 +1,4 @@
-//! What a store does while nothing goes wrong.
+//! What a store does as long as nothing fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -89,7 +89,7 @@ fn a_turn_over_several_segments_and_sessions_is_rolled_back_to_the_last_byte() {
     }
     assert_eq!(count(&mut store, a), 1);
     assert_eq!(count(&mut store, b), 0);
-    // The numbers are free again, and the segments that were taken are used.
+    // The sequence numbers are free again, and the segments that were taken are used.
     for n in 2..200 {
         let bytes = body(n);
         turn(&mut store, a, &[outbound(n, &bytes)]);
@@ -232,7 +232,7 @@ fn many_numbers_at_once_wait_for_the_mark_on_disk() {
     assert_eq!(open(&mut store).1.next_out, SeqNum(2));
 }
 
-/// Counts how often it is rung by a store.
+/// Counts how often a store wakes it.
 #[derive(Default)]
 struct Bell(AtomicU32);
 
@@ -253,7 +253,7 @@ fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
     store.set_waker(Arc::clone(&bell) as Arc<dyn WorkerWaker>);
     let (b, _) = opened(&mut store, "B").unwrap();
     assert_eq!((store.take_failure(), bell.0.load(Ordering::SeqCst)), (None, 0));
-    // The store's threads may make a file in it meanwhile.
+    // The store's threads may create a file in it meanwhile.
     let directory = dir.path().join(session("B").file_name());
     while directory.exists() {
         let _ = std::fs::remove_dir_all(&directory);

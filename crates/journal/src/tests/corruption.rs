@@ -1,4 +1,5 @@
-//! Whatever is done to the bytes of a closed journal: opening and repairing it never panics and no number goes down.
+//! Whatever is done to the bytes of a closed journal: opening and repairing it never panics, and no
+//! sequence number is lowered.
 
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ enum Harm {
         length: usize,
         byte: u8,
     },
-    /// A stretch of the file written over another, as a disk does that mixes up its sectors.
+    /// Part of the file written over another, as a disk does that mixes up its sectors.
     Copy {
         from: usize,
         to: usize,
@@ -78,7 +79,8 @@ fn harm(path: &PathBuf, harm: &Harm) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// A file that lost its end in or right after its header, with a log that ends anywhere in the file after it.
+/// Truncates a file in or directly after its header, with a log that ends anywhere in the file
+/// after it.
 #[test]
 fn a_file_cut_off_near_its_beginning_is_reported() {
     for turns in 1..=60 {
@@ -137,7 +139,8 @@ proptest! {
         verify(dir.path()).unwrap();
         let (key, recovered) = open(&mut store);
         let place = format!("{recovered:?}");
-        // With its head and every record gone a journal is a new one: then, and only then, numbers begin again.
+        // Without its head and every record a journal is a new one: only then do sequence numbers
+        // begin again.
         let nothing_left = !directory.join("head").exists() && recovered == Recovered::default();
         if recovered.damage.is_none() && !nothing_left {
             prop_assert!(recovered.next_out >= SeqNum(41), "{}", place);

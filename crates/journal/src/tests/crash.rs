@@ -1,4 +1,4 @@
-//! Process death, power loss and torn writes.
+//! Death of the process, power loss and torn writes.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ impl Journal {
         small(self.dir.path())
     }
 
-    /// As if the machine had gone down and come up again.
+    /// As if the machine had crashed and restarted.
     fn reboot(&self) {
         let path = self.directory().join("head");
         let mut bytes = std::fs::read(&path).unwrap();
@@ -52,7 +52,7 @@ impl Journal {
         std::fs::write(&path, bytes).unwrap();
     }
 
-    /// Bytes of segment 1 up to the last one that is not zero.
+    /// Returns the bytes of segment 1 up to the last one that is not zero.
     fn length(&self) -> usize {
         let bytes = std::fs::read(self.segment(1)).unwrap();
         bytes.iter().rposition(|b| *b != 0).unwrap() + 1
@@ -68,7 +68,7 @@ fn after_the_processs_death_numbers_go_on_exactly() {
         let bytes = body(n);
         turn(&mut store, key, &[inbound(n, b"i"), Record { next_in: SeqNum(n + 1), ..outbound(n, &bytes) }]);
     }
-    // Dead in the middle of a turn over several segments.
+    // The process dies in the middle of a turn over several segments.
     store.begin();
     for n in 301..400 {
         let bytes = body(n);
@@ -114,7 +114,7 @@ fn after_the_machines_death_numbers_go_on_at_the_mark() {
     store.crash();
     let recovered = open(&mut store).1;
     assert_eq!((recovered.next_out, recovered.given_up), (mark.next(), None), "told once");
-    // A clean close before the machine goes down loses nothing.
+    // A clean close before the machine stops loses nothing.
     store.close(key).unwrap();
     j.reboot();
     let recovered = open(&mut store).1;
@@ -143,7 +143,7 @@ fn a_turn_torn_at_any_byte_is_cut_as_a_whole_and_numbers_go_on_at_the_mark() {
         let (key, recovered) = open(&mut store);
         assert_eq!(recovered.damage, None, "{keep}");
         if keep == begin {
-            // Nothing of it is left: as if it had never been, which for this process is true.
+            // Nothing of it remains, as if it had never been sent, which for this process is true.
             assert_eq!((recovered.next_out, recovered.given_up), (SeqNum(6), None));
         } else {
             assert_eq!((recovered.next_out, recovered.next_in), (mark, SeqNum(1)), "{keep}");

@@ -1,4 +1,5 @@
-//! Each byte of a journal flipped in turn: NextNumOut never goes down, or the store says why it must not be used.
+//! Flips each byte of a journal in turn: NextNumOut never decreases, or the store says why it must
+//! not be used.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,7 +10,8 @@ use fixbolt_session::store::{Record, Store};
 use super::*;
 use crate::testing::{TempDir, inbound, outbound};
 
-/// A journal of 200 records over two segments: 100 turns of an order and its report, the last message being ours.
+/// Creates a journal of 200 records in two segments: 100 turns of an order and its report, so that
+/// the last message is ours.
 fn journal(dir: &TempDir, clean: bool) {
     let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768);
     let (key, _) = open(&mut store);
@@ -64,7 +66,7 @@ fn flip_everything(clean: bool) -> (usize, usize) {
     let (mut halted, mut went_on) = (0, 0);
     for (name, bytes) in &files {
         let text = name.to_str().unwrap();
-        // What lies behind the last record: every byte near it, and samples of the rest.
+        // The bytes after the last record: every one near it, and samples of the rest.
         let used = bytes.iter().rposition(|b| *b != 0).unwrap() + 1;
         let tail = (used..bytes.len()).filter(|at| *at < used + 200 || at % 509 == 0);
         for at in (0..used).chain(tail) {

@@ -1,4 +1,5 @@
-//! A file system that fails at the n-th operation, for every n: the store says so and loses nothing.
+//! A file system that fails at the n-th operation, for every n: the store reports it and loses
+//! nothing.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +15,7 @@ use crate::backend::{Backend, System};
 use crate::mapping::Mapping;
 use crate::testing::{TempDir, opened, outbound};
 
-/// Works for a number of operations, then fails until mended.
+/// Works for a number of operations, then fails until it is mended.
 struct Failing {
     left: AtomicUsize,
     full: bool,
@@ -67,7 +68,7 @@ impl Backend for Failing {
         self.check().and_then(|()| System.rename(from, to))
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
-        // A full disk can always be made emptier.
+        // Removing files works even on a full disk.
         if self.full { System.remove(path) } else { self.check().and_then(|()| System.remove(path)) }
     }
     fn map(&self, file: &File, length: usize) -> io::Result<Mapping> {
@@ -75,7 +76,8 @@ impl Backend for Failing {
     }
 }
 
-/// Opens, appends until something fails, closes, mends, opens again. How many messages were committed.
+/// Opens, appends until something fails, closes, mends, opens again. Returns how many messages were
+/// committed.
 fn run(operations: usize, full: bool) -> (u64, bool) {
     let dir = TempDir::new("full");
     let backend = Failing::after(operations, full);

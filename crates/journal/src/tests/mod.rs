@@ -1,4 +1,5 @@
-//! The directory store against crashes, damage, full disks and a model. By topic; each file says what it proves.
+//! The directory store against crashes, damage, full disks and a model, by topic; each file says
+//! what it proves.
 
 mod basics;
 mod corruption;
@@ -17,7 +18,7 @@ use fixbolt_session::store::{Generation, Record, Recovered, SessionKey, Store};
 use crate::DirectoryStore;
 use crate::testing::{opened, session};
 
-/// A store with segments small enough to cross many.
+/// Returns a store with segments small enough to cross many.
 fn small(base: &Path) -> DirectoryStore {
     DirectoryStore::new(base).with_segments(4096, 16384)
 }
@@ -34,7 +35,7 @@ fn turn(store: &mut DirectoryStore, key: SessionKey, records: &[Record<'_>]) {
     store.commit().unwrap();
 }
 
-/// Body of outbound message `n`; lengths differ and cover every padding.
+/// Returns the body of outbound message `n`; lengths differ and cover every padding.
 fn body(n: u64) -> Vec<u8> {
     let mut text = format!("8=FIX.4.4|35=8|34={n}|").into_bytes();
     text.resize(text.len() + (n % 61) as usize, b'x');

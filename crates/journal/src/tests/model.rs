@@ -1,4 +1,5 @@
-//! The directory store against the simplest thing that could be right, over random turns, rollbacks, deaths and resets.
+//! The directory store against the simplest possible model, over random turns, rollbacks, deaths
+//! and resets.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::testing::{TempDir, attempt, inbound, outbound, reset};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Lengths of outbound bodies; whether an inbound message began the turn; commit or not.
+    /// Lengths of outbound bodies; whether an inbound message began the turn; whether to commit.
     Turn {
         outbound: Vec<usize>,
         inbound: bool,
