@@ -1,8 +1,9 @@
-//! Which application version a message over FIXT.1.1 is of.
+//! Finds the application version of a message over FIXT.1.1.
 //!
-//! A session over FIXT.1.1 carries messages of several application versions. A message names its own in ApplVerID(1128); if it does
-//! not, the Logons said which version its type is of, and which one everything else is of. The session layer itself is always
-//! the transport's. This module decides; it reads no dictionary and sends nothing.
+//! A session over FIXT.1.1 carries messages of several application versions. A message names its
+//! version in ApplVerID(1128). If it does not, the Logons said which version its type has, and
+//! which one all other types have. The session layer itself always has the version of the
+//! transport. This module reads no dictionary and sends nothing.
 
 use std::fmt;
 
@@ -10,15 +11,19 @@ use fixbolt_codec::{Message, Tag, is_admin};
 
 use crate::validate::SessionRejectReason;
 
-/// What a session has for each application version it speaks, a `Validator` or a `Dictionary` for example, and which of them a
-/// message is of.
+/// Holds something for each application version of a session, for example a `Validator` or a
+/// `Dictionary`, and finds the one for a message.
 ///
-/// For a session with FIX.5.0SP2 as its default that also takes FIX.4.4 and a venue's own variant:
+/// For a session with FIX.5.0SP2 as its default that also accepts FIX.4.4 and a venue's own
+/// variant:
 ///
 /// ```
-/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Validator, fix44, fix50sp2, fixt11};
+/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Dictionary, Validator};
+/// use fixbolt_dictionary::{fix44, fix50sp2, fixt11};
 /// # let venue = fix50sp2();
-/// let over = |application: &fixbolt_dictionary::Dictionary| application.over(fixt11()).map(|whole| Validator::new(&whole));
+/// let over = |application: &Dictionary| {
+///     application.over(fixt11()).map(|whole| Validator::new(&whole))
+/// };
 /// let versions = ApplicationVersions::new(Validator::new(fixt11()))
 ///     .with(ApplicationVersion::new("9"), over(fix50sp2())?)
 ///     .with(ApplicationVersion::new("6"), over(fix44())?)
@@ -28,10 +33,11 @@ use crate::validate::SessionRejectReason;
 /// # Ok::<(), fixbolt_dictionary::TransportMismatch>(())
 /// ```
 ///
-/// [`ApplicationVersions::read_logon`] takes the defaults of each Logon, sent and received; [`ApplicationVersions::choose`] then
-/// answers for each message, without allocating. A version is found by ApplVerID, ApplExtID and CstmApplVerID together. An
-/// extension pack that was not added is read as the version that it extends; a custom version that was not added is not
-/// supported, since nobody else can know what it means.
+/// [`ApplicationVersions::read_logon`] reads the defaults of each Logon, sent and received.
+/// [`ApplicationVersions::choose`] then finds the version of each message, without allocating. A
+/// version is identified by ApplVerID, ApplExtID and CstmApplVerID together. An extension pack that
+/// was not added is treated as the version that it extends. A custom version that was not added is
+/// not supported, as only the parties know what it means.
 #[derive(Debug, Clone)]
 pub struct ApplicationVersions<T> {
     transport: T,
@@ -41,37 +47,39 @@ pub struct ApplicationVersions<T> {
     outbound: Defaults,
 }
 
-/// An application version as messages name it.
+/// An application version in the form in which messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ApplicationVersion<'a> {
     /// ApplVerID(1128), RefApplVerID(1130) or DefaultApplVerID(1137): `9` for FIX.5.0SP2.
     pub appl_ver_id: &'a [u8],
-    /// ApplExtID(1156), RefApplExtID(1406) or DefaultApplExtID(1407): the number of an extension pack.
+    /// ApplExtID(1156), RefApplExtID(1406) or DefaultApplExtID(1407): the number of an extension
+    /// pack.
     pub appl_ext_id: Option<&'a [u8]>,
-    /// CstmApplVerID(1129), RefCstmApplVerID(1131) or DefaultCstmApplVerID(1408): a name that both parties agreed on.
+    /// CstmApplVerID(1129), RefCstmApplVerID(1131) or DefaultCstmApplVerID(1408): a name that both
+    /// parties agreed on.
     pub cstm_appl_ver_id: Option<&'a [u8]>,
 }
 
 impl<'a> ApplicationVersion<'a> {
-    /// The version itself, without extension pack or custom name.
+    /// Returns the version without extension pack or custom name.
     pub const fn new(appl_ver_id: &'a str) -> ApplicationVersion<'a> {
         ApplicationVersion { appl_ver_id: appl_ver_id.as_bytes(), appl_ext_id: None, cstm_appl_ver_id: None }
     }
 
-    /// The same with an extension pack.
+    /// Adds an extension pack.
     #[must_use]
     pub const fn extended(self, appl_ext_id: &'a str) -> ApplicationVersion<'a> {
         ApplicationVersion { appl_ext_id: Some(appl_ext_id.as_bytes()), ..self }
     }
 
-    /// The same with a custom name.
+    /// Adds a custom name.
     #[must_use]
     pub const fn custom(self, cstm_appl_ver_id: &'a str) -> ApplicationVersion<'a> {
         ApplicationVersion { cstm_appl_ver_id: Some(cstm_appl_ver_id.as_bytes()), ..self }
     }
 }
 
-/// Which way a message travels.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the counterparty to us.
@@ -80,30 +88,30 @@ pub enum Direction {
     Outbound,
 }
 
-/// What [`ApplicationVersions::choose`] found.
+/// The result of [`ApplicationVersions::choose`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chosen<'a, T> {
-    /// What was added for the version.
+    /// The value that was added for the version.
     pub value: &'a T,
-    /// The version as it was added; none for the session layer.
+    /// The version as it was added; `None` for the session layer.
     pub version: Option<ApplicationVersion<'a>>,
-    /// Whether the message left its version to a default: a Reject of it then says the version in RefApplVerID(1130),
-    /// RefApplExtID(1406) and RefCstmApplVerID(1131).
+    /// Whether the version of the message came from a default. A Reject of it then names the
+    /// version in RefApplVerID(1130), RefApplExtID(1406) and RefCstmApplVerID(1131).
     pub by_default: bool,
 }
 
-/// A message is of an application version that the session does not speak.
+/// A message has an application version that the session does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedApplicationVersion {
-    /// The field that names the version, for RefTagID(371): 1128 in the message itself, 1130 or 1137 in the Logon; 1137 also if
-    /// no version is named anywhere.
+    /// The field that names the version, for RefTagID(371): 1128 in the message itself, or 1130 or
+    /// 1137 in the Logon. 1137 if no version is named anywhere.
     pub ref_tag: u32,
 }
 
 impl UnsupportedApplicationVersion {
-    /// SessionRejectReason(373) for it: 18.
+    /// Returns the SessionRejectReason(373), 18.
     pub const fn reason(self) -> SessionRejectReason {
         SessionRejectReason::InvalidApplicationVersion
     }
@@ -111,14 +119,14 @@ impl UnsupportedApplicationVersion {
 
 impl fmt::Display for UnsupportedApplicationVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the application version in tag {} is not supported", self.ref_tag)
+        write!(f, "the application version in field {} is not supported", self.ref_tag)
     }
 }
 
 impl std::error::Error for UnsupportedApplicationVersion {}
 
 impl<T> ApplicationVersions<T> {
-    /// No application version yet, and this for the session layer.
+    /// Creates a set without application versions; `transport` is for the session layer.
     pub const fn new(transport: T) -> ApplicationVersions<T> {
         ApplicationVersions {
             transport,
@@ -129,7 +137,7 @@ impl<T> ApplicationVersions<T> {
         }
     }
 
-    /// The same with one version more. One that was added before is replaced.
+    /// Adds a version, or replaces the one that was added before.
     #[must_use]
     pub fn with(mut self, version: ApplicationVersion<'_>, value: T) -> ApplicationVersions<T> {
         match self.known.iter().position(|(known, _)| known.borrow() == version) {
@@ -139,10 +147,10 @@ impl<T> ApplicationVersions<T> {
         self
     }
 
-    /// The same with a default for where neither the message nor a Logon names a version.
+    /// Sets the default for messages whose version neither the message nor a Logon names.
     ///
     /// # Errors
-    /// The version was not added.
+    /// Returns an error if the version was not added.
     pub fn with_default(
         mut self,
         version: ApplicationVersion<'_>,
@@ -151,24 +159,25 @@ impl<T> ApplicationVersions<T> {
         Ok(self)
     }
 
-    /// What belongs to the session layer.
+    /// Returns the value for the session layer.
     pub const fn transport(&self) -> &T {
         &self.transport
     }
 
-    /// What belongs to each application version, in the order in which they were added.
+    /// Returns the values for the application versions, in the order in which they were added.
     pub fn applications(&self) -> impl Iterator<Item = &T> {
         self.known.iter().map(|(_, value)| value)
     }
 
-    /// Takes the defaults that a Logon gives, in place of those that an earlier one in the same direction gave. Its default
-    /// version is for the messages of its sender; an entry of NoMsgTypes(384) is for the messages that its sender sends (`S` in
-    /// MsgDirection), receives (`R`), or both (no MsgDirection). Of several entries for a type the one with DefaultVerIndicator(1410)
-    /// `Y` counts; where none has it, the type is as everything else.
+    /// Reads the defaults of a Logon, which replace those of an earlier one in the same direction.
+    /// Its default version applies to the messages of its sender. An entry of NoMsgTypes(384)
+    /// applies to the messages that its sender sends (`S` in MsgDirection), receives (`R`), or both
+    /// (no MsgDirection). Of several entries for a type the one with `Y` in
+    /// DefaultVerIndicator(1410) counts; if there is none, the type has the version of all others.
     ///
     /// # Errors
-    /// The default version is not supported; what it said before stays. An entry for a type with a version that is not supported
-    /// is no error: only a message of that type is.
+    /// Returns an error if the default version is not supported; the previous one stays. An entry
+    /// for a type with an unsupported version is not an error, only a message of that type is.
     pub fn read_logon(
         &mut self,
         logon: &Message<'_>,
@@ -189,18 +198,19 @@ impl<T> ApplicationVersions<T> {
         Ok(())
     }
 
-    /// Forgets what Logons said, for a session that begins anew.
+    /// Discards the defaults of Logons, for a new connection.
     pub fn forget_logons(&mut self) {
         self.inbound = Defaults::NONE;
         self.outbound = Defaults::NONE;
     }
 
-    /// The version that a message is of: the transport for the session layer (MsgType 0 to 5 and A); else what the message
-    /// says; else what the Logons said of its type, its sender's before its receiver's; else its sender's default; else the
-    /// configured one.
+    /// Finds the version of a message: for the session layer (MsgType 0 to 5 and A) the
+    /// transport's, else the version that the message names, else the one that the Logons set for
+    /// its type, the sender's before the receiver's, else the sender's default, else the configured
+    /// default.
     ///
     /// # Errors
-    /// The version is not supported, or none is named anywhere.
+    /// Returns an error if the version is not supported, or no version is named anywhere.
     pub fn choose(
         &self,
         message: &Message<'_>,
@@ -235,7 +245,8 @@ impl<T> ApplicationVersions<T> {
         exact(version).or_else(|| exact(ApplicationVersion { appl_ext_id: None, ..version }))
     }
 
-    /// What the entries of NoMsgTypes(384) say, for the messages of the Logon's sender and of its receiver.
+    /// Returns the entries of NoMsgTypes(384) for the messages of the Logon's sender and of its
+    /// receiver.
     fn entries(&self, logon: &Message<'_>) -> (ByType, ByType) {
         let (mut by_sender, mut by_receiver) = (Vec::new(), Vec::new());
         let mut entry: Option<Entry<'_>> = None;
@@ -278,7 +289,7 @@ impl<T> ApplicationVersions<T> {
 
 /// ApplVerID, ApplExtID and CstmApplVerID of a message.
 const OWN: [Tag; 3] = [Tag::new(1128), Tag::new(1156), Tag::new(1129)];
-/// The same of everything that its sender sends, in a Logon.
+/// The same tags for the default of a Logon's sender.
 const DEFAULT: [Tag; 3] = [Tag::new(1137), Tag::new(1407), Tag::new(1408)];
 
 fn named<'m>(message: &Message<'m>, fields: [Tag; 3]) -> Option<ApplicationVersion<'m>> {
@@ -290,7 +301,7 @@ fn named<'m>(message: &Message<'m>, fields: [Tag; 3]) -> Option<ApplicationVersi
     })
 }
 
-/// An application version that is kept.
+/// An application version that is stored.
 #[derive(Debug, Clone)]
 struct Named {
     appl_ver_id: Box<[u8]>,
@@ -318,12 +329,12 @@ impl From<ApplicationVersion<'_>> for Named {
     }
 }
 
-/// Versions by message type, ascending by type; none where the version is not supported.
+/// Versions by message type, ascending by type; `None` if the version is not supported.
 #[derive(Debug, Clone)]
 struct ByType(Vec<(Box<[u8]>, Option<usize>)>);
 
 impl ByType {
-    /// One version for each type: the only one, or the first one marked as default.
+    /// Keeps one version for each type: the only one, or the first one marked as default.
     fn of(mut said: Vec<Said>) -> ByType {
         said.sort_by(|left, right| left.msg_type.cmp(&right.msg_type));
         let mut by_type = Vec::new();
@@ -342,7 +353,7 @@ impl ByType {
     }
 }
 
-/// What Logons said of the messages that travel in one direction.
+/// The defaults for messages in one direction.
 #[derive(Debug, Clone)]
 struct Defaults {
     default: Option<usize>,
@@ -373,7 +384,7 @@ impl<'m> Entry<'m> {
     }
 }
 
-/// What one entry said of a type.
+/// What an entry says of a type.
 #[derive(Debug, Clone)]
 struct Said {
     msg_type: Box<[u8]>,

@@ -1,7 +1,7 @@
-//! From what a reader found to a [`Dictionary`]: the checks that are the same whatever the source.
+//! Turns what a reader collected into a [`Dictionary`], with the checks that all sources share.
 //!
-//! Refused here: duplicate tags, names and message types, empty groups, and definitions that contain themselves. A reader resolves
-//! its own names; this module only sees ids.
+//! Duplicate tags, names and message types, empty groups, and definitions that contain themselves
+//! are refused. Readers resolve names; this module only sees ids.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub(crate) struct Draft {
     pub(crate) trailer: Vec<Member>,
 }
 
-/// The definition a fault lies in, so that the reader can name its line.
+/// The definition with a fault, so that the reader can find its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Definition {
     Field(usize),
@@ -47,8 +47,9 @@ pub(crate) struct DraftError {
 }
 
 impl Draft {
-    /// Gives a length field to every data field that has none yet: from the standard's pairs, else by name (`XLen`,
-    /// `XLength`). A one-byte type with longer codes becomes a string. Answers what was bent, for warnings.
+    /// Adds the missing length field to every data field: from the standard's pairs, or by name
+    /// (`XLen`, `XLength`). A one-byte type with longer codes becomes a string. Returns what was
+    /// changed, for warnings.
     pub(crate) fn complete(&mut self) -> Vec<DraftError> {
         let mut bent = Vec::new();
         let tags: HashMap<String, u32> =
@@ -64,7 +65,7 @@ impl Draft {
                     .filter(|tag| defined.contains(tag))
                     .or(by_name.copied());
                 if field.length_tag.is_none() {
-                    let reason = "is a data field and no field holds its length".to_string();
+                    let reason = "is a data field without a length field".to_string();
                     bent.push(DraftError { place: Definition::Field(at), reason });
                 }
             }
@@ -80,7 +81,7 @@ impl Draft {
         bent
     }
 
-    /// The dictionary, or every fault.
+    /// Returns the dictionary, or all faults.
     pub(crate) fn assemble(mut self) -> Result<Dictionary, Vec<DraftError>> {
         let mut faults = Vec::new();
         self.check_unique(&mut faults);
@@ -183,7 +184,8 @@ impl Draft {
         }
     }
 
-    /// Definitions are nodes, members are edges: no node may reach itself, and every group needs a first field.
+    /// Definitions are nodes and members are edges: no node may reach itself, and every group needs
+    /// a first field.
     fn check_references(&self, faults: &mut Vec<DraftError>) {
         self.check_tags(faults);
         for (at, group) in self.groups.iter().enumerate() {
@@ -214,7 +216,8 @@ impl Draft {
         }
     }
 
-    /// Every tag that is used is a field's. The XML readers have seen to members by then; a table's lines come here as they are.
+    /// Checks that every tag in use is that of a field. The XML readers have checked their members
+    /// before; the lines of a table come here unchecked.
     fn check_tags(&self, faults: &mut Vec<DraftError>) {
         let defined: HashSet<u32> = self.fields.iter().map(|field| field.tag).collect();
         let mut check = |place: Definition, tag: u32| {
@@ -247,8 +250,9 @@ impl Draft {
         }
     }
 
-    /// Depth-first over the definitions with a stack of our own: a long chain in a file must not end ours. A finished node keeps
-    /// how deep it nests, so that whoever walks the model later may recurse.
+    /// Depth-first over the definitions with an explicit stack, so that a long chain in a file
+    /// cannot overflow ours. The depth of finished nodes is limited, so that later walks over the
+    /// model may be recursive.
     fn visit(&self, start: usize, state: &mut [Visit], faults: &mut Vec<DraftError>) {
         if state[start] != Visit::New {
             return;
@@ -290,7 +294,7 @@ impl Draft {
         }
     }
 
-    /// Members of the definition with this node number: components first, then groups.
+    /// Returns the members of the definition with this node number: components first, then groups.
     fn definition(&self, node: usize) -> &[Member] {
         match node.checked_sub(self.components.len()) {
             None => &self.components[node].members,
@@ -306,16 +310,16 @@ impl Draft {
     }
 }
 
-/// How deep definitions may nest; far beyond what any version of the standard does.
+/// How deep definitions may be nested; far beyond what any version of the standard does.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Validation numbers fields with 16 bits; ten times what FIX Latest has.
+/// Validation has 16 bits for a field; ten times as many fields as FIX Latest has.
 const MAX_FIELDS: usize = 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Visit {
     New,
     Open,
-    /// Finished, with the number of levels it spans.
+    /// Finished, with the number of levels below it.
     Done(usize),
 }

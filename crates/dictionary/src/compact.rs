@@ -1,8 +1,10 @@
-//! The compact table: a dictionary as lines of text that a person can review and a diff can show.
+//! The compact table: a dictionary as lines of text that people can review and diffs can show.
 //!
-//! One line per fact: the keyword, then words separated by single spaces. `#` begins a comment line. In words, `%XX` stands for
-//! a byte that would break the line (space, `%`, `=`, `#`, controls). A member is a tag, `@Component` or `*Group`; a `!` behind it
-//! means required. A `?` behind a group's count means that a QuickFIX file marks the group as optional inside its component.
+//! One line per fact: the keyword, then words separated by single spaces. `#` begins a comment
+//! line. In words, `%XX` is a byte that would break the line (space, `%`, `=`, `#`, control
+//! characters). A member is a tag, `@Component` or `*Group`; a `!` after it means required. A `?`
+//! after a group's count means that a QuickFIX file marks the group as optional inside its
+//! component.
 //!
 //! ```text
 //! table 1
@@ -18,7 +20,7 @@
 //! message D NewOrderSingle 11! @Instrument! 54!
 //! ```
 //!
-//! The format holds facts only: there is no place for a description.
+//! The format has no place for descriptions, only for facts.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -32,7 +34,7 @@ use crate::model::{
 use crate::read::{Findings, ReadError};
 
 impl Dictionary {
-    /// The dictionary as a compact table.
+    /// Returns the dictionary as a compact table.
     pub fn to_table(&self) -> String {
         let mut out = String::with_capacity(128 * 1024);
         let source = &self.source;
@@ -116,14 +118,15 @@ impl Dictionary {
     /// Reads a compact table.
     ///
     /// # Errors
-    /// Every line that is not understood or refers to something undefined.
+    /// Returns every line that is not understood or refers to something undefined.
     pub fn from_table(text: &str) -> Result<Dictionary, Vec<ReadError>> {
         let mut reader = Reader::default();
         reader.names(text);
         reader.bodies(text);
         let Reader { mut found, draft, places, .. } = reader;
         if !found.errors.is_empty() {
-            // A definition that was not understood leaves its number to the next one: references would lead astray.
+            // A definition that was not understood leaves its number to the next one, so that
+            // references would be misleading.
             return Err(found.errors);
         }
         match draft.assemble() {
@@ -196,7 +199,7 @@ impl Default for Reader<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// First pass: what is defined, so that a line may refer to a later one.
+    /// First pass: the definitions, so that a line may refer to a later one.
     fn names(&mut self, text: &'a str) {
         for line in text.lines() {
             let mut words = line.split(' ');
@@ -233,11 +236,11 @@ impl<'a> Reader<'a> {
                     format_seen = true;
                     Ok(())
                 }
-                ("table", _) => Err(format!("this table's format is not {FORMAT}, the one understood here")),
+                ("table", _) => Err(format!("the format of this table is not {FORMAT}")),
                 _ if !format_seen => Err("the first line of a table is 'table 1'".to_string()),
-                // A source may have no licence; all else has a name.
+                // A source may have no licence; everything else has a name.
                 (keyword, words) if keyword != "source" && words.contains(&"") => {
-                    Err("a word is empty: two spaces behind one another, or one at the end".to_string())
+                    Err("a word is empty: there are two spaces in a row, or one at the end".to_string())
                 }
                 ("version", [name]) => {
                     unescape(name).map(|name| self.draft.version = DictionaryVersion::named(&name))
@@ -256,7 +259,7 @@ impl<'a> Reader<'a> {
                     self.places.trailer = at;
                 }),
                 ("message", [msg_type, name, members @ ..]) => self.message(at, msg_type, name, members),
-                _ => Err("not a line of a table, or words are missing".to_string()),
+                _ => Err("this is not a line of a table, or words are missing".to_string()),
             };
             if let Err(reason) = outcome {
                 self.found.error(at, words[..words.len().min(2)].join(" "), reason);
@@ -381,7 +384,7 @@ fn number(word: &str) -> Result<u32, String> {
     word.parse().ok().filter(|tag| *tag > 0).ok_or_else(|| format!("'{word}' is not a tag number"))
 }
 
-/// A word that the format's own marks cannot be confused with.
+/// Returns a word without the format's own marks.
 fn escape(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     for character in word.chars() {

@@ -1,4 +1,4 @@
-//! From a source file to the compact table that is committed: the one way the shipped tables are made.
+//! From a source file to a compact table, which is how the shipped tables are made.
 
 use crate::model::Dictionary;
 use crate::options::ReadOptions;
@@ -6,20 +6,21 @@ use crate::read::{ReadError, Warning};
 use crate::{orchestra, quickfix_xml, xml};
 
 impl Dictionary {
-    /// Reads a dictionary in any of the forms understood here, told apart by the text itself: FIX Orchestra, QuickFIX XML or a
-    /// compact table (what does not begin with an element).
+    /// Reads a dictionary in any supported form, which is recognized from the text: FIX Orchestra,
+    /// QuickFIX XML or a compact table (anything that does not begin with an element).
     ///
     /// # Errors
-    /// As the reader of the form found.
+    /// Returns the errors of the reader.
     pub fn from_source(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         Dictionary::from_source_with(text, &ReadOptions::default())
     }
 
-    /// As [`Dictionary::from_source`], with options.
+    /// Does the same as [`Dictionary::from_source`], with options.
     ///
     /// # Errors
-    /// As the reader of the form found, and an option that the form has no room for: only FIX Orchestra says what belonged to
-    /// an earlier version, and a compact table is read as it is.
+    /// Returns the errors of the reader, and an error if the form does not support an option: only
+    /// FIX Orchestra says what belonged to an earlier version, and a compact table is read as it
+    /// is.
     pub fn from_source_with(
         text: &str,
         options: &ReadOptions,
@@ -28,14 +29,14 @@ impl Dictionary {
             Some("repository") => orchestra::read(text, options),
             Some(_) => quickfix_xml::read(text, options),
             None if *options != ReadOptions::default() => Err(vec![ReadError::of_document(
-                "options are for FIX Orchestra and QuickFIX XML, not for a table",
+                "options apply to FIX Orchestra and QuickFIX XML, not to a table",
             )]),
             None => Dictionary::from_table(text).map(|dictionary| (dictionary, Vec::new())),
         }
     }
 }
 
-/// Local name of the first element; none if the text is not XML.
+/// Returns the local name of the first element, or `None` if the text is not XML.
 fn root_element(mut text: &str) -> Option<&str> {
     loop {
         text = text.trim_start().strip_prefix('<')?;
@@ -50,11 +51,12 @@ fn root_element(mut text: &str) -> Option<&str> {
     name.rsplit(':').next()
 }
 
-/// Makes the compact table of a source text, QuickFIX XML or FIX Orchestra, told apart by the text itself. `source_name` (a file
-/// name without folders) stands in the table beside the text's hash.
+/// Makes the compact table of a source text, QuickFIX XML or FIX Orchestra, which is recognized
+/// from the text. The table names `source_name` (a file name without directories) and the hash of
+/// the text.
 ///
 /// # Errors
-/// Everything that is wrong with the source.
+/// Returns everything that is wrong with the source.
 pub fn compile(
     source_text: &str,
     source_name: &str,

@@ -1,7 +1,7 @@
 //! The data types of FIX 4.0 to FIX Latest, one name each.
 //!
-//! Dialects write the same type in different ways (`UTCTIMESTAMP`, `UTCTimestamp`, `TIME`); they meet here. Whether bytes are a
-//! legal value of a type is the business of validation, not of this module.
+//! Dialects spell the same type in different ways (`UTCTIMESTAMP`, `UTCTimestamp`, `TIME`), which
+//! are unified here. Whether bytes are a valid value of a type is left to validation.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use std::fmt;
 pub enum DataType {
     /// Signed whole number.
     Int,
-    /// Number of bytes of the data field that follows, greater than zero.
+    /// Number of bytes of the data field that follows; greater than zero.
     Length,
     /// A field's tag number.
     TagNum,
@@ -25,9 +25,9 @@ pub enum DataType {
     Float,
     /// Quantity.
     Qty,
-    /// Price, may be negative.
+    /// Price, which may be negative.
     Price,
-    /// Difference to a price.
+    /// Difference from a price.
     PriceOffset,
     /// Amount of money.
     Amt,
@@ -124,7 +124,7 @@ impl DataType {
         ]
     };
 
-    /// The type's name in FIX Orchestra.
+    /// Returns the type's name in FIX Orchestra.
     pub const fn name(self) -> &'static str {
         match self {
             DataType::Int => "int",
@@ -165,8 +165,9 @@ impl DataType {
         }
     }
 
-    /// The type a dialect means by `name`, in any case: Orchestra's names, QuickFIX's, and spellings seen in older files (`TIME`,
-    /// `DATE`, `UTCDATE`, `QUANTITY`, `MONTH-YEAR`, `DAY-OF-MONTH`).
+    /// Returns the type that a dialect calls `name`, in any case: Orchestra's names, QuickFIX's,
+    /// and spellings of older files (`TIME`, `DATE`, `UTCDATE`, `QUANTITY`, `MONTH-YEAR`,
+    /// `DAY-OF-MONTH`).
     pub fn from_name(name: &str) -> Option<DataType> {
         DataType::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name)).or_else(|| {
             const OLDER: [(&str, DataType); 6] = [
@@ -181,12 +182,13 @@ impl DataType {
         })
     }
 
-    /// Whether values are raw bytes that may hold the field delimiter, so that a length field comes before them.
+    /// Returns whether values are raw bytes that may contain the field delimiter, so that a length
+    /// field precedes them.
     pub const fn is_data(self) -> bool {
         matches!(self, DataType::Data | DataType::XmlData)
     }
 
-    /// Whether a value is a list of tokens separated by one space.
+    /// Returns whether a value is a list of tokens separated by one space.
     pub const fn is_multiple(self) -> bool {
         matches!(
             self,
@@ -201,7 +203,7 @@ impl fmt::Display for DataType {
     }
 }
 
-/// What a field admits beside the codes of its code set (Orchestra's `unionDataType`).
+/// The values that a field accepts in addition to its codes (Orchestra's `unionDataType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UnionType {
@@ -229,7 +231,7 @@ impl UnionType {
         UnionType::AnyValue,
     ];
 
-    /// The name in FIX Orchestra (`AnyValue` is ours).
+    /// Returns the name in FIX Orchestra (`AnyValue` is ours).
     pub const fn name(self) -> &'static str {
         match self {
             UnionType::Reserved100Plus => "Reserved100Plus",
@@ -241,7 +243,7 @@ impl UnionType {
         }
     }
 
-    /// The union type called `name`.
+    /// Returns the union type called `name`.
     pub fn from_name(name: &str) -> Option<UnionType> {
         UnionType::ALL.into_iter().find(|union| union.name() == name)
     }

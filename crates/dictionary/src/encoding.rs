@@ -1,16 +1,17 @@
-//! The bytes of a dictionary file as text.
+//! Decodes the bytes of a dictionary file.
 //!
-//! Most files are UTF-8; some of venues are ISO-8859-1, some that were saved by an editor UTF-16. Nothing else is guessed.
+//! Most files are UTF-8. Some venues use ISO-8859-1, and some editors save UTF-16. Nothing else is
+//! guessed.
 
 use std::borrow::Cow;
 
 use crate::read::ReadError;
 
-/// The text of a dictionary file: UTF-16 where a byte order mark says so, ISO-8859-1 (or Windows-1252, read alike) where the XML
-/// declaration does, else UTF-8.
+/// Returns the text of a dictionary file: UTF-16 if a byte order mark says so, ISO-8859-1 (or
+/// Windows-1252, read in the same way) if the XML declaration does, else UTF-8.
 ///
 /// # Errors
-/// A byte that is none of its encoding, with its line.
+/// Returns an error with its line if a byte is not valid in the encoding.
 ///
 /// ```
 /// use fixbolt_dictionary::source_text;
@@ -25,7 +26,9 @@ pub fn source_text(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
         let text = String::from_utf16(&units.iter().map(|pair| unit(*pair)).collect::<Vec<u16>>());
         match text {
             Ok(text) if odd.is_empty() => Ok(Cow::Owned(text)),
-            _ => Err(ReadError::of_document("the bytes are not UTF-16, as their byte order mark says")),
+            _ => Err(ReadError::of_document(
+                "the bytes are not UTF-16, although their byte order mark says so",
+            )),
         }
     };
     match bytes {
@@ -44,13 +47,13 @@ pub fn source_text(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
             Err(ReadError {
                 line: u32::try_from(line).unwrap_or(u32::MAX),
                 element: "document".to_string(),
-                reason: format!("byte {} is not UTF-8: not a dictionary", before.len()),
+                reason: format!("byte {} is not UTF-8; this is not a dictionary", before.len()),
             })
         }
     }
 }
 
-/// Whether the XML declaration names an encoding with one byte a character that begins as ISO-8859-1 does.
+/// Returns whether the XML declaration names a single-byte encoding that begins as ISO-8859-1 does.
 fn declares_latin(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'>').next().unwrap_or_default();
     let first = String::from_utf8_lossy(&first[..first.len().min(200)]).to_ascii_lowercase();
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn an_encoding_that_is_not_declared_is_not_guessed() {
         let error = source_text(b"<?xml version='1.0' encoding='UTF-8'?>\n<!-- \xfc -->").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: document: byte 44 is not UTF-8: not a dictionary");
+        assert_eq!(error.to_string(), "line 2: document: byte 44 is not UTF-8; this is not a dictionary");
         assert!(source_text(b"<?xml version='1.0' encoding='ISO-8859-15'?>\xa4").is_ok());
         assert!(source_text(b"<?xml version='1.0' encoding='KOI8-R'?>\xa4").is_err());
     }

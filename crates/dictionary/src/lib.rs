@@ -1,14 +1,15 @@
-//! What the bytes mean: FIX dictionaries, their readers, the shipped versions and validation.
+//! FIX dictionaries: their model and readers, the shipped versions, and validation.
 //!
-//! A [`Dictionary`] is one model of one FIX version. It is read from QuickFIX XML, from FIX Orchestra, or from the compact text
-//! tables this crate ships, and written as QuickFIX XML or such a table; [`Dictionary::diff`] compares two. It holds facts only
-//! (numbers, names, types, code values, structure) and never prose.
+//! A [`Dictionary`] describes one FIX version. It is read from QuickFIX XML, from FIX Orchestra, or
+//! from the compact tables that this crate ships, and written as QuickFIX XML or such a table;
+//! [`Dictionary::diff`] compares two. It contains only facts (numbers, names, types, code values,
+//! structure) and no prose.
 //!
-//! FIX.5.0 and later have two layers: [`Dictionary::over`] lays an application version over FIXT.1.1, and [`ApplicationVersions`]
-//! says which one a message of such a session is of.
+//! FIX.5.0 and later have two layers: [`Dictionary::over`] puts an application version over
+//! FIXT.1.1, and [`ApplicationVersions`] finds the version of each message in such a session.
 //!
-//! This crate refuses to guess: a reference to something undefined is an error with element, line and reason. It never touches
-//! the network, the file system or an external XML entity.
+//! Nothing is guessed: a reference to something undefined is an error with element, line and
+//! reason. The network, the file system and external XML entities are never accessed.
 //!
 //! ```
 //! let fix44 = fixbolt_dictionary::fix44();

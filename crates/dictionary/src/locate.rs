@@ -1,5 +1,5 @@
-//! Finds a definition again in the text that it was read from: a dictionary keeps no lines, and a fault that shows only later
-//! should name one all the same.
+//! Finds a definition in the text that it was read from: a dictionary keeps no lines, and a fault
+//! that is found later should still name one.
 
 use roxmltree::Node;
 
@@ -24,12 +24,14 @@ pub enum Definition {
 }
 
 impl Dictionary {
-    /// The line, from 1, on which `source` defines something. `source` is the text that this dictionary was read from; none when
-    /// it says nothing about the definition, as an overlay about what it leaves alone.
+    /// Returns the line, from 1, on which `source` defines something. `source` is the text that
+    /// this dictionary was read from. `None` if it says nothing about the definition, as an overlay
+    /// about what it does not change.
     ///
     /// ```
     /// use fixbolt_dictionary::{Definition, Dictionary};
-    /// let text = "<fix extends='FIX.4.4'>\n<fields>\n<field number='5001' name='Colour' type='CHAR'/>\n</fields></fix>";
+    /// let text = "<fix extends='FIX.4.4'>\n<fields>\n\
+    ///     <field number='5001' name='Colour' type='CHAR'/>\n</fields></fix>";
     /// let (dialect, _) = Dictionary::from_source(text).unwrap();
     /// assert_eq!(dialect.line_of(&Definition::Field(5001), text), Some(3));
     /// assert_eq!(dialect.line_of(&Definition::Field(54), text), None);
@@ -80,7 +82,7 @@ impl Dictionary {
     }
 }
 
-/// Whether an element defines a component, and does not only refer to one.
+/// Returns whether an element defines a component rather than refers to one.
 fn defines(node: &Node<'_, '_>) -> bool {
     xml::elements(*node).next().is_some()
 }

@@ -1,7 +1,9 @@
-//! The one model every reader fills: fields, code sets, components, groups and messages of one FIX version.
+//! The model that every reader fills: fields, code sets, components, groups and messages of one FIX
+//! version.
 //!
-//! Components and groups are definitions that are referred to, so that what is shared stays shared; [`Dictionary::expand`]
-//! flattens a member list where that is wanted. The model holds no message and checks no message.
+//! Components and groups are definitions that members refer to, so that they are shared;
+//! [`Dictionary::expand`] flattens a member list. The model holds no messages and does not check
+//! any.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -12,10 +14,10 @@ use sha2::{Digest, Sha256};
 use crate::data_type::{DataType, UnionType};
 use crate::names;
 
-/// One FIX version: what its tags, types, codes, groups and messages are.
+/// A FIX version: its tags, types, codes, groups and messages.
 ///
-/// Made by [`Dictionary::from_quickfix_xml`], [`Dictionary::from_orchestra`], [`Dictionary::from_table`] or one of the shipped
-/// versions; it cannot be changed afterwards.
+/// [`Dictionary::from_quickfix_xml`], [`Dictionary::from_orchestra`] and [`Dictionary::from_table`]
+/// create one, and there are shipped versions. It is immutable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dictionary {
     pub(crate) version: DictionaryVersion,
@@ -28,18 +30,18 @@ pub struct Dictionary {
     pub(crate) messages: Vec<MessageDef>,
     pub(crate) header: Vec<Member>,
     pub(crate) trailer: Vec<Member>,
-    /// Indices into `fields`, ascending by name without case.
+    /// Indices into `fields`, ascending by name, ignoring case.
     pub(crate) fields_by_name: Vec<u32>,
     /// Indices into `messages`, ascending by message type.
     pub(crate) messages_by_type: Vec<u32>,
 }
 
-/// Which version a dictionary describes. A file may describe one that is none of the standard's.
+/// The version that a dictionary describes: one of the standard, or one of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DictionaryVersion {
     /// The version's name, for example `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`, `FIXT.1.1`.
     pub name: String,
-    /// What BeginString(8) says on the wire: `FIXT.1.1` for every version from FIX.5.0 on.
+    /// The value of BeginString(8): `FIXT.1.1` for every version from FIX.5.0 on.
     pub begin_string: String,
     /// The version of the standard that has this name.
     pub known: Option<Version>,
@@ -67,7 +69,7 @@ impl DictionaryVersion {
 /// Where a dictionary comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Source {
-    /// Name of the source file; empty when read from text without a name.
+    /// Name of the source file; empty if there is none.
     pub name: String,
     /// SHA-256 of the source text, in lower-case hexadecimal.
     pub sha256: String,
@@ -76,13 +78,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// The SHA-256 of a source text, as `sha256sum` prints it.
+    /// Returns the SHA-256 of a source text, as `sha256sum` prints it.
     pub(crate) fn hash_of(text: &str) -> String {
         Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// A field: its tag, its name and what its values are.
+/// A field: its tag, its name and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDef {
     /// Tag number, 1 to 2^31 - 1.
@@ -93,9 +95,9 @@ pub struct FieldDef {
     pub kind: DataType,
     /// The code set its values come from.
     pub codes: Option<CodeSetId>,
-    /// What is admitted beside the code set.
+    /// What the field accepts in addition to its codes.
     pub union: Option<UnionType>,
-    /// For a data field: the tag of the field with its length.
+    /// For a data field: the tag of its length field.
     pub length_tag: Option<u32>,
 }
 
@@ -104,54 +106,54 @@ pub struct FieldDef {
 pub struct CodeSet {
     /// The set's name.
     pub name: String,
-    /// The codes in the source's order, each value once.
+    /// The codes in the order of the source, each value once.
     pub codes: Vec<Code>,
 }
 
-/// One value of a code set and its name.
+/// A value of a code set and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
     /// The value on the wire.
     pub value: String,
-    /// The name as the source has it.
+    /// The name in the source.
     pub name: String,
 }
 
 impl Code {
-    /// The name as people read it: `GOOD_TILL_CANCEL`.
+    /// Returns the name in the form for display: `GOOD_TILL_CANCEL`.
     pub fn display_name(&self) -> String {
         names::upper_snake(&self.name)
     }
 }
 
-/// Place of a code set in [`Dictionary::code_sets`].
+/// Identifies a code set in [`Dictionary::code_sets`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CodeSetId(pub(crate) u32);
 
-/// Place of a component in [`Dictionary::components`].
+/// Identifies a component in [`Dictionary::components`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ComponentId(pub(crate) u32);
 
-/// Place of a group in [`Dictionary::groups`].
+/// Identifies a group in [`Dictionary::groups`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupId(pub(crate) u32);
 
 impl CodeSetId {
-    /// Index into [`Dictionary::code_sets`].
+    /// Returns the index into [`Dictionary::code_sets`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl ComponentId {
-    /// Index into [`Dictionary::components`].
+    /// Returns the index into [`Dictionary::components`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl GroupId {
-    /// Index into [`Dictionary::groups`].
+    /// Returns the index into [`Dictionary::groups`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -164,21 +166,21 @@ pub enum Member {
     Field {
         /// Its tag.
         tag: u32,
-        /// Whether it must be present where its surroundings are.
+        /// Whether it is required in its message, entry or component.
         required: bool,
     },
     /// A repeating group.
     Group {
         /// Its definition.
         group: GroupId,
-        /// Whether it must be present (with at least one entry) where its surroundings are.
+        /// Whether it is required, with at least one entry, in its message, entry or component.
         required: bool,
     },
-    /// A component: its members stand in its place.
+    /// A component, which is replaced by its members.
     Component {
         /// Its definition.
         component: ComponentId,
-        /// Whether it is required; the members of an optional one are not.
+        /// Whether it is required; the members of an optional component are optional.
         required: bool,
     },
 }
@@ -195,14 +197,16 @@ pub struct ComponentDef {
 /// A repeating group: the count field and the members of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupDef {
-    /// The group's name, unique among the groups of a dictionary (a count tag is not: FIX 4.4 has eight groups under 555).
+    /// The group's name, unique among the groups of a dictionary (a count tag is not: FIX 4.4 has
+    /// eight groups under 555).
     pub name: String,
     /// Tag of the field that counts the entries.
     pub count_tag: u32,
-    /// Members of an entry in order, the count field not among them.
+    /// Members of an entry in order, without the count field.
     pub members: Vec<Member>,
-    /// Whether a QuickFIX file wraps the group in a component and marks it as optional inside. QuickFIX and QuickFIX/J then never
-    /// require it, whatever the mark of the component says; to the standard the mark inside means nothing.
+    /// Whether a QuickFIX file wraps the group in a component and marks it as optional inside.
+    /// QuickFIX and QuickFIX/J then never require it, whatever the mark of the component says. The
+    /// standard gives the mark inside no meaning.
     pub optional_inside: bool,
 }
 
@@ -213,12 +217,13 @@ pub struct MessageDef {
     pub msg_type: String,
     /// The message's name.
     pub name: String,
-    /// Members of the body in order: neither header nor trailer.
+    /// Members of the body in order, without header and trailer.
     pub members: Vec<Member>,
 }
 
 impl MessageDef {
-    /// Whether the message belongs to the session layer: MsgType 0 to 5 and A, whatever a dictionary's category says.
+    /// Returns whether the message belongs to the session layer: MsgType 0 to 5 and A, whatever
+    /// category a dictionary says.
     pub fn is_admin(&self) -> bool {
         fixbolt_codec::is_admin(self.msg_type.as_bytes())
     }
@@ -229,75 +234,77 @@ impl MessageDef {
 pub struct FlatMember {
     /// Tag of the field; for a group, of its count field.
     pub tag: u32,
-    /// Whether it is required, components on the way taken into account.
+    /// Whether it is required, taking the components around it into account.
     pub required: bool,
     /// The group, if the member is one.
     pub group: Option<GroupId>,
 }
 
 impl Dictionary {
-    /// The version described.
+    /// Returns the version.
     pub fn version(&self) -> &DictionaryVersion {
         &self.version
     }
 
-    /// Where the facts come from.
+    /// Returns the source of the facts.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// All fields, ascending by tag.
+    /// Returns all fields, ascending by tag.
     pub fn fields(&self) -> &[FieldDef] {
         &self.fields
     }
 
-    /// All code sets in the source's order.
+    /// Returns all code sets in the order of the source.
     pub fn code_sets(&self) -> &[CodeSet] {
         &self.code_sets
     }
 
-    /// All components in the source's order, header and trailer not among them.
+    /// Returns all components in the order of the source, without header and trailer.
     pub fn components(&self) -> &[ComponentDef] {
         &self.components
     }
 
-    /// All groups in the source's order.
+    /// Returns all groups in the order of the source.
     pub fn groups(&self) -> &[GroupDef] {
         &self.groups
     }
 
-    /// Ids of all groups, in the order of [`Dictionary::groups`].
+    /// Returns the ids of all groups, in the order of [`Dictionary::groups`].
     pub fn group_ids(&self) -> impl Iterator<Item = GroupId> + use<> {
         (0..self.groups.len() as u32).map(GroupId)
     }
 
-    /// Ids of all components, in the order of [`Dictionary::components`].
+    /// Returns the ids of all components, in the order of [`Dictionary::components`].
     pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> + use<> {
         (0..self.components.len() as u32).map(ComponentId)
     }
 
-    /// All messages in the source's order.
+    /// Returns all messages in the order of the source.
     pub fn messages(&self) -> &[MessageDef] {
         &self.messages
     }
 
-    /// Members of the standard header in order; empty for the application versions over FIXT.
+    /// Returns the members of the standard header in order; empty for application versions over
+    /// FIXT.
     pub fn header(&self) -> &[Member] {
         &self.header
     }
 
-    /// Members of the standard trailer in order; empty for the application versions over FIXT.
+    /// Returns the members of the standard trailer in order; empty for application versions over
+    /// FIXT.
     pub fn trailer(&self) -> &[Member] {
         &self.trailer
     }
 
-    /// The field with this tag.
+    /// Returns the field with this tag.
     pub fn field(&self, tag: u32) -> Option<&FieldDef> {
         self.fields.binary_search_by_key(&tag, |field| field.tag).ok().map(|at| &self.fields[at])
     }
 
-    /// The field with this name in any case; a name that another version, QuickFIX or QuickFIX/J uses for the same tag is
-    /// understood too.
+    /// Returns the field with this name, in any case. Names that other versions, QuickFIX and
+    /// QuickFIX/J have for the same tag are accepted too.
     pub fn field_by_name(&self, name: &str) -> Option<&FieldDef> {
         self.fields_by_name
             .binary_search_by(|&at| compare_without_case(&self.fields[at as usize].name, name))
@@ -306,7 +313,7 @@ impl Dictionary {
             .or_else(|| names::field_alias(name).and_then(|tag| self.field(tag)))
     }
 
-    /// The message with this MsgType.
+    /// Returns the message with this MsgType.
     pub fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
         self.messages_by_type
             .binary_search_by(|&at| self.messages[at as usize].msg_type.as_bytes().cmp(msg_type))
@@ -314,7 +321,8 @@ impl Dictionary {
             .map(|at| &self.messages[self.messages_by_type[at] as usize])
     }
 
-    /// The message with this name in any case; names of other versions, QuickFIX and QuickFIX/J are understood too.
+    /// Returns the message with this name, in any case. Names of other versions, QuickFIX and
+    /// QuickFIX/J are accepted too.
     pub fn message_by_name(&self, name: &str) -> Option<&MessageDef> {
         self.messages
             .iter()
@@ -322,38 +330,39 @@ impl Dictionary {
             .or_else(|| names::message_alias(name).and_then(|msg_type| self.message(msg_type.as_bytes())))
     }
 
-    /// The code set with this id.
+    /// Returns the code set with this id.
     pub fn code_set(&self, id: CodeSetId) -> &CodeSet {
         &self.code_sets[id.index()]
     }
 
-    /// The component with this id.
+    /// Returns the component with this id.
     pub fn component(&self, id: ComponentId) -> &ComponentDef {
         &self.components[id.index()]
     }
 
-    /// The group with this id.
+    /// Returns the group with this id.
     pub fn group(&self, id: GroupId) -> &GroupDef {
         &self.groups[id.index()]
     }
 
-    /// The codes of the field with this tag; empty if it has no code set.
+    /// Returns the codes of the field with this tag; empty if it has no code set.
     pub fn codes(&self, tag: u32) -> &[Code] {
         self.field(tag).and_then(|field| field.codes).map_or(&[], |id| &self.code_set(id).codes)
     }
 
-    /// The code that the field with this tag gives to `value`.
+    /// Returns the code with this `value` of the field with this tag.
     pub fn code(&self, tag: u32, value: &[u8]) -> Option<&Code> {
         self.codes(tag).iter().find(|code| code.value.as_bytes() == value)
     }
 
-    /// The code of the field with this tag whose name is `name`; case, `_`, `-` and spaces do not count.
+    /// Returns the code with this name of the field with this tag; case, `_`, `-` and spaces are
+    /// ignored.
     pub fn code_by_name(&self, tag: u32, name: &str) -> Option<&Code> {
         self.codes(tag).iter().find(|code| names::same_code_name(&code.name, name))
     }
 
-    /// The data fields by which a message of this version is taken apart: its own, and the standard's whose length field it does
-    /// not define otherwise.
+    /// Returns the data fields for splitting messages of this version: its own, and those of the
+    /// standard whose length field it does not define differently.
     pub fn data_fields(&self) -> DataFields {
         let mut pairs = self.length_data_pairs();
         pairs.extend(DataFields::STANDARD.pairs().iter().filter(|(length, _)| self.field(*length).is_none()));
@@ -361,7 +370,8 @@ impl Dictionary {
         DataFields::new(&pairs)
     }
 
-    /// Every pair of length tag and data tag that the version defines, ascending by length tag.
+    /// Returns every pair of length tag and data tag that the version defines, ascending by length
+    /// tag.
     pub fn length_data_pairs(&self) -> Vec<(u32, u32)> {
         let mut pairs: Vec<(u32, u32)> =
             self.fields.iter().filter_map(|field| Some((field.length_tag?, field.tag))).collect();
@@ -370,12 +380,12 @@ impl Dictionary {
         pairs
     }
 
-    /// The tag that begins every entry of a group: its first field, or the count tag of the group it begins with, components
-    /// resolved on the way.
+    /// Returns the first tag of every entry of a group: its first field, or the count tag of the
+    /// group that it begins with, with components resolved.
     pub fn delimiter(&self, group: GroupId) -> u32 {
         let mut members: &[Member] = &self.group(group).members;
         loop {
-            // Readers refuse an empty group or component in first place, and cycles.
+            // Readers refuse cycles, and an empty group or component as the first member.
             match members[0] {
                 Member::Field { tag, .. } => return tag,
                 Member::Group { group, .. } => return self.group(group).count_tag,
@@ -384,8 +394,9 @@ impl Dictionary {
         }
     }
 
-    /// The members with components replaced by what they hold, in order. A member is required if it and every component on the
-    /// way to it is; a tag that comes up twice keeps its first place. Groups are not entered.
+    /// Returns the members with components replaced by their members, in order. A member is
+    /// required if it and every component around it are. A repeated tag keeps its first position.
+    /// Groups are not entered.
     pub fn expand(&self, members: &[Member]) -> impl Iterator<Item = FlatMember> + use<> {
         let mut flat = Vec::with_capacity(members.len());
         self.expand_into(members, true, &mut HashSet::new(), &mut flat);
@@ -394,7 +405,8 @@ impl Dictionary {
         flat.into_iter()
     }
 
-    /// A component that was met before adds nothing: without this, sixty components that hold the one before twice would not end.
+    /// A component that was seen before adds nothing. Without this, sixty components that each
+    /// contain the previous one twice would not end.
     fn expand_into(
         &self,
         members: &[Member],

@@ -1,9 +1,11 @@
-//! Names as people write them: the displayed form of code names, and the names other engines give to the same thing.
+//! Names as people write them: the form of code names for display, and the names that other engines
+//! have for the same thing.
 //!
-//! Everything is keyed by tag number, message type and code value; a name is for the eye and for input. This module never
-//! changes a stored name.
+//! Everything is identified by tag number, message type and code value; names are for display and
+//! input. This module never changes a stored name.
 
-/// The name in the form `UPPER_SNAKE`: `NewOrderSingle` becomes `NEW_ORDER_SINGLE`; a name without lower-case letters stays.
+/// Returns the name as `UPPER_SNAKE`: `NewOrderSingle` becomes `NEW_ORDER_SINGLE`. A name without
+/// lower-case letters is returned unchanged.
 ///
 /// ```
 /// use fixbolt_dictionary::upper_snake;
@@ -40,7 +42,8 @@ pub fn upper_snake(name: &str) -> String {
     out
 }
 
-/// Whether two names mean the same when case and separators do not count: `GOOD_TILL_CANCEL` and `GoodTillCancel`.
+/// Returns whether two names are equal ignoring case and separators: `GOOD_TILL_CANCEL` and
+/// `GoodTillCancel`.
 pub(crate) fn same_code_name(left: &str, right: &str) -> bool {
     let letters = |name: &str| {
         name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect::<Vec<char>>()
@@ -48,8 +51,9 @@ pub(crate) fn same_code_name(left: &str, right: &str) -> bool {
     letters(left) == letters(right)
 }
 
-/// The tag of the field that some dictionary of FIX Orchestra, QuickFIX or QuickFIX/J calls `name` (in any case), where the
-/// dictionaries disagree about the name. A FIX 4.2 name finds the field that took another name later, and the other way round.
+/// Returns the tag of the field that some dictionary of FIX Orchestra, QuickFIX or QuickFIX/J calls
+/// `name` (in any case), if the dictionaries disagree about the name. A FIX 4.2 name finds a field
+/// that was renamed later, and vice versa.
 pub(crate) fn field_alias(name: &str) -> Option<u32> {
     FIELD_ALIASES
         .iter()
@@ -57,7 +61,8 @@ pub(crate) fn field_alias(name: &str) -> Option<u32> {
         .map(|&(tag, _)| tag)
 }
 
-/// The type of the message that some dictionary calls `name` (in any case), where the dictionaries disagree.
+/// Returns the type of the message that some dictionary calls `name` (in any case), if the
+/// dictionaries disagree.
 pub(crate) fn message_alias(name: &str) -> Option<&'static str> {
     MESSAGE_ALIASES
         .iter()
@@ -65,12 +70,13 @@ pub(crate) fn message_alias(name: &str) -> Option<&'static str> {
         .map(|&(msg_type, _)| msg_type)
 }
 
-/// All names that the dictionaries of FIX Orchestra, QuickFIX and QuickFIX/J have for the field with this tag, where they disagree.
+/// Returns all names of the field with this tag in the dictionaries of FIX Orchestra, QuickFIX and
+/// QuickFIX/J, if they disagree.
 pub fn field_names(tag: u32) -> &'static [&'static str] {
     FIELD_ALIASES.iter().find(|alias| alias.0 == tag).map_or(&[], |alias| alias.1)
 }
 
-/// All names that the dictionaries have for the message of this type, where they disagree.
+/// Returns all names of the message of this type in the dictionaries, if they disagree.
 ///
 /// ```
 /// use fixbolt_dictionary::message_names;
@@ -81,7 +87,7 @@ pub fn message_names(msg_type: &[u8]) -> &'static [&'static str] {
     MESSAGE_ALIASES.iter().find(|alias| alias.0.as_bytes() == msg_type).map_or(&[], |alias| alias.1)
 }
 
-/// Fields that bear several names over versions and dialects.
+/// Fields with several names in versions and dialects.
 const FIELD_ALIASES: &[(u32, &[&str])] = &[
     (22, &["IDSource", "SecurityIDSource"]),
     (23, &["IOIid", "IOIID"]),
@@ -127,7 +133,7 @@ const FIELD_ALIASES: &[(u32, &[&str])] = &[
     (2798, &["EncodedMatchExceptionText", "EncodedMatchExecptionText", "EncodedMatchExecutionText"]),
 ];
 
-/// Messages that bear several names over versions and dialects.
+/// Messages with several names in versions and dialects.
 const MESSAGE_ALIASES: &[(&str, &[&str])] = &[
     ("6", &["IOI", "IndicationOfInterest"]),
     ("AC", &["MultilegOrderCancelReplace", "MultilegOrderCancelReplaceRequest"]),
@@ -180,7 +186,7 @@ mod tests {
         let count = names.len();
         names.sort();
         names.dedup();
-        // The spelling of 23 differs in case only.
+        // The spelling of 23 differs only in case.
         assert_eq!(names.len() + 1, count);
         assert_eq!(field_alias("lastshares"), Some(32));
         assert_eq!(message_alias("OrderSingle"), Some("D"));

@@ -1,8 +1,9 @@
-//! Reads FIX Orchestra repositories (v1.0 and v1.1, any namespace) as far as structure goes.
+//! Reads the structure of FIX Orchestra repositories (v1.0 and v1.1, any namespace).
 //!
-//! Read: data types, code sets, fields, components, groups, messages, length ids, union types. Messages, fields and code sets are
-//! those of the base scenario, or of another one where there is no base; components and groups are of the scenario that a
-//! reference names. Not read: other scenarios (warned), rules, responses, actors, flows and every annotation.
+//! Read: data types, code sets, fields, components, groups, messages, length ids, union types.
+//! Messages, fields and code sets are those of the base scenario, or of another one if there is no
+//! base; components and groups are those of the scenario that a reference names. Not read: other
+//! scenarios (with a warning), rules, responses, actors, flows and annotations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,8 +24,8 @@ impl Dictionary {
     /// Reads a FIX Orchestra repository.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is passed over:
-    /// no entity is ever followed.
+    /// Returns everything that is wrong with the text, each with element, line and reason. A
+    /// document type declaration is skipped: entities are never resolved.
     pub fn from_orchestra(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         read(text, &ReadOptions::default())
     }
@@ -38,7 +39,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
         None => None,
         Some(name) => {
             let unknown =
-                || vec![ReadError::of_document(format!("'{name}' is not a version pedigrees can tell"))];
+                || vec![ReadError::of_document(format!("'{name}' is not a version that pedigrees name"))];
             Some(Pedigree::new(name, document.root_element()).ok_or_else(unknown)?)
         }
     };
@@ -83,24 +84,25 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
 #[derive(Default)]
 struct Reader<'a, 'd> {
     found: Findings,
-    /// The version to read the file as of, if not as it is.
+    /// The version to read, if not the whole file.
     pedigree: Option<Pedigree<'a, 'd>>,
     duplicate_tags: bool,
     given_version: Option<&'a str>,
     /// Names of scenarios by id.
     scenarios: HashMap<&'a str, &'a str>,
-    /// Components and groups of other scenarios than base that are referred to.
+    /// Components and groups of scenarios other than base that something refers to.
     referred: HashSet<Key<'a>>,
-    /// Definitions of another scenario that stand for a base one that is not there.
+    /// Definitions of another scenario that replace a missing base one.
     stand_ins: HashSet<NodeId>,
-    /// The types that the file defines itself, with what they are based on.
+    /// The types that the file defines itself, with the types they are based on.
     data_types: HashMap<&'a str, &'a str>,
-    /// Code sets by name: place (none if its codes lie elsewhere), type and union type.
+    /// Code sets by name: position (none if its codes are elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
     tags: HashSet<u32>,
     component_ids: HashMap<Key<'a>, ComponentId>,
     group_ids: HashMap<Key<'a>, GroupId>,
-    /// Ids of the components that are header and trailer: not members of a message's body.
+    /// Ids of the components that are header and trailer, which are not members of a message's
+    /// body.
     outer_ids: HashSet<u32>,
     field_nodes: Vec<Node<'a, 'd>>,
     code_set_nodes: Vec<Node<'a, 'd>>,
@@ -118,7 +120,7 @@ struct Key<'a> {
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
-    /// The draft, unless there is too little to go on; errors are in `found`.
+    /// Returns the draft, or `None` if there is too little to continue; errors are in `found`.
     fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
         if root.tag_name().name() != "repository" {
             self.found.error(xml::line(root), xml::label(root), "the root element is not <repository>");
@@ -162,8 +164,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         })
     }
 
-    /// The published files say it in different places: name `FIX.4.4`, name `FIXT` with an application version beside it, name
-    /// `FIX4SESSION` with version `FIX.4.4`.
+    /// Finds the version, which published files state in different ways: name `FIX.4.4`, name
+    /// `FIXT` with an application version, name `FIX4SESSION` with version `FIX.4.4`.
     fn version(&mut self, root: Node<'a, 'd>) -> Option<DictionaryVersion> {
         if let Some(name) = self.given_version {
             return Some(DictionaryVersion::named(name));
@@ -178,7 +180,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let version = version.split('_').next().unwrap_or(version);
         if !version.starts_with("FIX") {
             let reason =
-                format!("names no version of FIX: '{version}' is taken for its name and its BeginString");
+                format!("does not name a version of FIX: '{version}' is used as its name and BeginString");
             self.found.warn(xml::line(root), xml::label(root), reason);
         }
         Some(DictionaryVersion::named(version))
@@ -200,7 +202,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// The scenario that an element names, v1.1 also by id; base if none.
+    /// Returns the scenario that an element names, in v1.1 also by id; base if it names none.
     fn scenario(&self, node: Node<'a, 'd>) -> &'a str {
         let by_id = || match node.attribute("scenarioId")? {
             "1" => Some(BASE),
@@ -209,13 +211,14 @@ impl<'a, 'd> Reader<'a, 'd> {
         node.attribute("scenario").or_else(by_id).unwrap_or(BASE)
     }
 
-    /// The scenario under which a definition is found.
+    /// Returns the scenario under which a definition is found.
     fn scenario_of(&self, node: Node<'a, 'd>) -> &'a str {
         if self.stand_ins.contains(&node.id()) { BASE } else { self.scenario(node) }
     }
 
-    /// The definitions of one kind: those of the base scenario, or of another one where there is no base; components and groups
-    /// also of those scenarios that something refers to. Sections are only headings.
+    /// Returns the definitions of one kind: those of the base scenario, or of another one if there
+    /// is no base; for components and groups also those of the scenarios that something refers to.
+    /// Sections are only headings.
     fn definitions(&mut self, root: Node<'a, 'd>, element: &'static str) -> Vec<Node<'a, 'd>> {
         let key = match element {
             "message" => "msgType",
@@ -283,7 +286,8 @@ impl<'a, 'd> Reader<'a, 'd> {
                 }
             }
             let union = self.union_type(node);
-            // An external code set names a page instead of codes: every value of the type is allowed.
+            // An external code set names a page instead of codes: every value of the type is
+            // allowed.
             let id = (!codes.is_empty()).then_some(CodeSetId(sets.len() as u32));
             if self.sets.insert(name, (id, kind, union)).is_some() {
                 self.found.error(xml::line(node), xml::label(node), "this name is already defined");
@@ -296,7 +300,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         sets
     }
 
-    /// The type of FIX called `name`, or the one that a type of the file's own is based on.
+    /// Returns the FIX type called `name`, or the one that a type of the file itself is based on.
     fn data_type(&mut self, node: Node<'a, 'd>, name: &'a str) -> Option<DataType> {
         let mut base = name;
         let mut kind = DataType::from_name(base);
@@ -328,7 +332,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         for &node in &nodes {
             let tag = xml::number(node, "id", &mut self.found);
             let name = xml::required(node, "name", &mut self.found);
-            // v1.0 gives the code set as the type, v1.1 in an attribute of its own.
+            // v1.0 has the code set as the type, v1.1 in a separate attribute.
             let set_name = node.attribute("codeSet").or_else(|| xml::required(node, "type", &mut self.found));
             let (Some(tag), Some(name), Some(set_name)) = (tag, name, set_name) else { continue };
             let (codes, kind, set_union) = match self.sets.get(set_name) {
@@ -350,7 +354,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.field_nodes.push(node);
         }
         for (field, node) in fields.iter_mut().zip(&self.field_nodes) {
-            // The published session files say lengthId="1" throughout: the standard's pairs are used there.
+            // The published session files say lengthId="1" everywhere; the standard's pairs are
+            // used for them.
             if let Some(length_tag) = field.length_tag.filter(|tag| !self.tags.contains(tag)) {
                 let reason = format!("lengthId {length_tag} is not a field, not used");
                 self.found.warn(xml::line(*node), xml::label(*node), reason);
@@ -360,7 +365,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         fields
     }
 
-    /// Components proper get ids; StandardHeader and StandardTrailer stand apart.
+    /// Components get ids; StandardHeader and StandardTrailer are kept separately.
     fn component_names(
         &mut self,
         root: Node<'a, 'd>,
@@ -394,7 +399,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         (components, header, trailer)
     }
 
-    /// The name of a component or group; one of another scenario than base bears that behind it.
+    /// Returns the name of a component or group, followed by its scenario if that is not base.
     fn definition_name(&mut self, node: Node<'a, 'd>) -> String {
         let name = xml::required(node, "name", &mut self.found).unwrap_or_default();
         match self.scenario_of(node) {
@@ -419,7 +424,8 @@ impl<'a, 'd> Reader<'a, 'd> {
                 None
             }
         };
-        // Places of groups are fixed by now: a group at fault keeps its place, the errors refuse the file.
+        // Positions of groups are fixed now: an invalid group keeps its position, and the errors
+        // refuse the file.
         let members = self.members(node);
         Some(GroupDef { name, count_tag: count_tag.unwrap_or_default(), members, optional_inside: false })
     }
@@ -493,7 +499,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 }
 
-/// The scenario of whatever names none.
+/// The scenario of elements that name none.
 const BASE: &str = "base";
 
 const LICENCE: &str = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";

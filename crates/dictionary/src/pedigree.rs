@@ -1,17 +1,21 @@
-//! What of an Orchestra file belonged to an earlier version, told by its pedigree: `added` and `addedEP`.
+//! Finds what belonged to an earlier version in an Orchestra file, by its pedigree: `added` and
+//! `addedEP`.
 //!
-//! `added="FIX.5.0"` means the version itself; `added="FIX.5.0" addedEP="52"` an extension pack upon it, which became part of
-//! the next version. What is deprecated stays: it was never taken out. Four things the pedigree of FIX Latest does not say:
+//! `added="FIX.5.0"` means the version itself; `added="FIX.5.0" addedEP="52"` an extension pack of
+//! it, which became part of the next version. What is deprecated stays, as it was never removed.
+//! Four things are not in the pedigree of FIX Latest:
 //!
-//! - Definitions and references that came with FIX.5.0SP1 bear `added="FIX.5.0"` like those of FIX.5.0 itself, without any
-//!   extension pack. For FIX.5.0 a message, component or group so marked is left out, and a reference so marked is read only if
-//!   every field that it brings bears the mark itself: TriggeringInstruction and its fields. All else so marked is missing in
-//!   FIX.5.0 as QuickFIX and QuickFIX/J have it.
-//! - A field that moved into a component bears the date of the move. A field that FIX.4.4 has in the same message, component or
-//!   group was there all the time, and is read where FIX.4.4 has it. QuickFIX's and QuickFIX/J's files of FIX.5.0 and its service
-//!   packs have all 12,384 members that FIX.4.4 and FIX Latest have in the same place.
+//! - Definitions and references that came with FIX.5.0SP1 are marked `added="FIX.5.0"` like those
+//!   of FIX.5.0 itself, without an extension pack. For FIX.5.0 a message, component or group with
+//!   this mark is omitted, and a reference with it is read only if every field that it brings has
+//!   the mark itself: TriggeringInstruction and its fields. Everything else with the mark is
+//!   missing in FIX.5.0 as QuickFIX and QuickFIX/J have it.
+//! - A field that moved into a component has the date of the move. A field that FIX.4.4 has in the
+//!   same message, component or group was always there, and is read where FIX.4.4 has it.
+//!   QuickFIX's and QuickFIX/J's files of FIX.5.0 and its service packs have all 12,384 members
+//!   that FIX.4.4 and FIX Latest have in the same place.
 //! - Codes of MsgType(35) have no pedigree: they follow the message.
-//! - What was removed before FIX Latest is not there.
+//! - What was removed before FIX Latest is missing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,9 +37,9 @@ pub(crate) struct Pedigree<'a, 'd> {
     later_types: HashSet<&'a str>,
     /// The fields that it has.
     tags: HashSet<u32>,
-    /// Fields that bear the mark of FIX.5.0, if that is the edition.
+    /// Fields with the mark of FIX.5.0, if that is the edition.
     marked_tags: HashSet<u32>,
-    /// Whether all fields that a component or group brings bear the mark of FIX.5.0.
+    /// Whether all fields of a component or group have the mark of FIX.5.0.
     only_marked: HashMap<(Reference, u32), bool>,
 }
 
@@ -48,7 +52,7 @@ pub(crate) enum Reference {
 }
 
 impl Reference {
-    /// The kind of reference that this element is.
+    /// Returns the kind of reference that this element is, if it is one.
     pub(crate) fn of(node: Node<'_, '_>) -> Option<Reference> {
         match node.tag_name().name() {
             "fieldRef" => Some(Reference::Field),
@@ -60,7 +64,8 @@ impl Reference {
 }
 
 impl<'a, 'd> Pedigree<'a, 'd> {
-    /// The file as of the version called `name`; none if pedigrees do not tell that version.
+    /// Returns the file as of the version called `name`, or `None` if pedigrees do not name that
+    /// version.
     pub(crate) fn new(name: &str, root: Node<'a, 'd>) -> Option<Pedigree<'a, 'd>> {
         let edition = Edition::named(name)?;
         let mut pedigree = Pedigree {
@@ -104,13 +109,13 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         Some(pedigree)
     }
 
-    /// Whether this edition leaves the session layer to FIXT.1.1.
+    /// Returns whether this edition leaves the session layer to FIXT.1.1.
     pub(crate) fn is_over_fixt(&self) -> bool {
         self.edition >= FIX50
     }
 
-    /// Whether the field, message, component or group belongs to what is read. Of a code set that came later the type of its
-    /// values remains.
+    /// Returns whether the field, message, component or group belongs to the edition. The type of
+    /// values in a later code set remains.
     pub(crate) fn has_definition(&self, node: Node<'a, 'd>) -> bool {
         match node.tag_name().name() {
             "codeSet" => true,
@@ -120,21 +125,22 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         }
     }
 
-    /// Whether a code of this set belongs to what is read.
+    /// Returns whether a code of this set belongs to the edition.
     pub(crate) fn has_code(&self, set: Node<'a, 'd>, code: Node<'a, 'd>) -> bool {
         let of_later_message = set.attribute("name") == Some("MsgTypeCodeSet")
             && code.attribute("value").is_some_and(|value| self.later_types.contains(value));
         self.edition.has(set) && self.edition.has(code) && !of_later_message
     }
 
-    /// Whether a reference belongs to what is read.
+    /// Returns whether a reference belongs to the edition.
     pub(crate) fn has_reference(&mut self, node: Node<'a, 'd>, kind: Reference, id: u32) -> bool {
         self.edition.has(node)
             && !self.later.contains(&(kind, id))
             && (!self.edition.is_marked_50(node) || self.brings_only_marked(kind, id, 0))
     }
 
-    /// Whether all fields that a reference brings into the edition bear the mark of FIX.5.0.
+    /// Returns whether all fields that a reference brings into the edition have the mark of
+    /// FIX.5.0.
     fn brings_only_marked(&mut self, kind: Reference, id: u32, depth: usize) -> bool {
         if kind == Reference::Field {
             return self.marked_tags.contains(&id);
@@ -142,7 +148,7 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         if let Some(&known) = self.only_marked.get(&(kind, id)) {
             return known;
         }
-        // A definition that contains itself is none of the edition's.
+        // A definition that contains itself does not belong to the edition.
         self.only_marked.insert((kind, id), false);
         let definition = self.definitions.get(&(kind, id)).filter(|_| depth <= MAX_DEPTH);
         let Some(&definition) = definition else { return false };
@@ -160,8 +166,8 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         only_marked
     }
 
-    /// The fields that later references bring to `scope` although they were there all the time: into `members`, behind the field
-    /// that FIX.4.4 has them behind.
+    /// Collects the fields that later references bring to `scope` although they were always there,
+    /// into `members`, with the field that they follow in FIX.4.4.
     pub(crate) fn put_moved(&mut self, scope: Node<'a, 'd>, members: &mut Vec<Member>) {
         let before = self.in_fix44(scope);
         if before.is_empty() {
@@ -188,7 +194,8 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         }
     }
 
-    /// Walks the references in `scope` and in the components among them; groups are not entered. `look` says whether to enter.
+    /// Walks the references in `scope` and in its components; groups are not entered. `look` says
+    /// whether to enter.
     fn walk(
         &mut self,
         scope: Node<'a, 'd>,
@@ -209,8 +216,8 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         }
     }
 
-    /// The fields that FIX.4.4 has in the same message, component or group, in its order, groups left out; none if the edition is
-    /// no later one or FIX.4.4 has no such place.
+    /// Returns the fields that FIX.4.4 has in the same message, component or group, in its order
+    /// and without groups; `None` if the edition is not a later one or FIX.4.4 has no such place.
     fn in_fix44(&self, scope: Node<'a, 'd>) -> Vec<u32> {
         if self.edition.0 <= FIX44.0 || self.edition == LATEST {
             return Vec::new();
@@ -249,25 +256,25 @@ impl Edition {
         VERSIONS.iter().position(|version| *version == name).map(|at| Edition(2 * at))
     }
 
-    /// Whether the node was there by this edition; a node without pedigree was.
+    /// Returns whether the node existed in this edition; a node without a pedigree did.
     fn has(self, node: Node<'_, '_>) -> bool {
-        // FIX Latest is itself with every extension pack so far.
+        // FIX Latest includes all extension packs so far.
         rank(node).is_none_or(|rank| rank <= self.0 || self == LATEST)
     }
 
-    /// Whether the message, component or group was there by this edition.
+    /// Returns whether the message, component or group existed in this edition.
     fn has_definition(self, node: Node<'_, '_>) -> bool {
         self.has(node) && !self.is_marked_50(node)
     }
 
-    /// Whether the node bears the mark of FIX.5.0, and this edition is FIX.5.0: a field came with it; a definition or a reference
-    /// may have come with FIX.5.0SP1.
+    /// Returns whether the node has the mark of FIX.5.0, and this edition is FIX.5.0: a field came
+    /// with it; a definition or a reference may have come with FIX.5.0SP1.
     fn is_marked_50(self, node: Node<'_, '_>) -> bool {
         self == FIX50 && rank(node) == Some(FIX50.0)
     }
 }
 
-/// Place of the node in the order of versions and of the extension packs upon each.
+/// Returns the position of the node in the order of versions and their extension packs.
 fn rank(node: Node<'_, '_>) -> Option<usize> {
     let Edition(version) = Edition::named(node.attribute("added")?)?;
     // The published files say addedEP="-1" for none.

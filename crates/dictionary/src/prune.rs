@@ -1,19 +1,21 @@
-//! Leaving out the components and groups that nothing refers to, and those without members, after a part of a dictionary was
-//! taken away.
+//! Removes the components and groups that nothing refers to, and those without members, after parts
+//! of a dictionary were removed.
 //!
-//! Fields and code sets stay: a field nobody uses is harmless, and a tag that is known says more than one that is not.
+//! Fields and code sets stay: an unused field is harmless, and a known tag says more than an
+//! unknown one.
 
 use crate::assemble::Draft;
 use crate::model::{ComponentId, GroupId, Member};
 
-/// Which components and groups are left, by their earlier places.
+/// The remaining components and groups, by their earlier positions.
 pub(crate) struct Kept {
     pub(crate) components: Vec<usize>,
     pub(crate) groups: Vec<usize>,
 }
 
 impl Draft {
-    /// Takes away what has no members or what no message, header or trailer leads to; the rest moves up.
+    /// Removes what has no members and what no message, header or trailer leads to; the rest moves
+    /// up.
     pub(crate) fn prune(&mut self) -> Kept {
         let (empty_components, empty_groups) = self.empty_definitions();
         self.for_each_member_list(|members| {
@@ -55,10 +57,11 @@ impl Draft {
         change(&mut self.trailer);
     }
 
-    /// Definitions without members, or with members that are all such themselves. One that contains itself counts as one with
-    /// members: assembling tells of it.
+    /// Finds definitions without members, or whose members are all such definitions. One that
+    /// contains itself counts as having members: assembling reports it.
     fn empty_definitions(&self) -> (Vec<bool>, Vec<bool>) {
-        // Components are nodes first, groups behind them; each node knows how many of its members may still turn out to be there.
+        // Components are the first nodes, groups follow; each node counts its members that may
+        // still have members.
         let first_group = self.components.len();
         let lists: Vec<&[Member]> = self
             .components
@@ -120,7 +123,7 @@ impl Draft {
     }
 }
 
-/// Keeps the items that have a place.
+/// Keeps the items that have a position.
 fn keep<T>(items: &mut Vec<T>, places: &[u32]) {
     let mut at = 0;
     items.retain(|_| {

@@ -1,9 +1,10 @@
 //! Reads dictionaries in the XML of QuickFIX, QuickFIX/J and QuickFIX/n.
 //!
-//! Follows the standard where those engines' loaders do not: requiredness is ANDed along the path of components, a group is what
-//! stands in a `<group>` element whatever its count field's type, and a component that only wraps a group is that group. What is
-//! odd but clear is read with a warning. It refuses undefined names and duplicate field numbers, which some loaders accept in
-//! silence.
+//! Follows the standard where the loaders of those engines do not: requiredness is ANDed along the
+//! path of components, a group is what is in a `<group>` element whatever the type of its count
+//! field, and a component that only wraps a group is that group. What is odd but clear is read with
+//! a warning. Undefined names and duplicate field numbers, which some loaders accept silently, are
+//! refused.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,23 +24,28 @@ use crate::xml;
 mod overlay;
 
 impl Dictionary {
-    /// Reads a dictionary in QuickFIX XML. With `<fix extends='FIX.4.4'>` the text says only what it adds to that shipped version
-    /// or changes in it, as [`Dictionary::extended`] reads it.
+    /// Reads a dictionary in QuickFIX XML. With `<fix extends='FIX.4.4'>` the text contains only
+    /// what it adds to that shipped version or changes in it, as [`Dictionary::extended`] reads it.
     ///
     /// # Errors
-    /// Everything that is wrong with the text, each with element, line and reason. A document type declaration is passed over:
-    /// no entity is ever followed.
+    /// Returns everything that is wrong with the text, each with element, line and reason. A
+    /// document type declaration is skipped: entities are never resolved.
     ///
     /// ```
     /// use fixbolt_dictionary::Dictionary;
-    /// let text = "<fix major='4' minor='4'><messages><message name='News' msgtype='B'><field name='Headline' required='Y'/>
-    ///     </message></messages><fields><field number='148' name='Headline' type='STRING'/></fields></fix>";
-    /// let (dictionary, warnings) = Dictionary::from_quickfix_xml(text).expect("it is well formed");
+    /// let text = "<fix major='4' minor='4'>
+    ///     <messages><message name='News' msgtype='B'>
+    ///     <field name='Headline' required='Y'/>
+    ///     </message></messages>
+    ///     <fields><field number='148' name='Headline' type='STRING'/></fields></fix>";
+    /// let (dictionary, warnings) = Dictionary::from_quickfix_xml(text).unwrap();
     /// assert_eq!(dictionary.version().name, "FIX.4.4");
     /// assert!(warnings.is_empty());
     ///
-    /// let errors = Dictionary::from_quickfix_xml(&text.replace("name='Headline' req", "name='Headlime' req")).unwrap_err();
-    /// assert_eq!(errors[0].to_string(), "line 1: field 'Headlime' in message 'News': no field has this name");
+    /// let misspelled = text.replace("name='Headline' req", "name='Headlime' req");
+    /// let errors = Dictionary::from_quickfix_xml(&misspelled).unwrap_err();
+    /// let error = "line 3: field 'Headlime' in message 'News': no field has this name";
+    /// assert_eq!(errors[0].to_string(), error);
     /// ```
     pub fn from_quickfix_xml(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         read(text, &ReadOptions::default())
@@ -56,7 +62,9 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
     let document = xml::parse(&plain).map_err(|error| vec![error])?;
     if let Some(version) = document.root_element().attribute("extends") {
         if *options != ReadOptions::default() {
-            return Err(vec![ReadError::of_document("options are not for what extends a shipped version")]);
+            return Err(vec![ReadError::of_document(
+                "options cannot be used with a file that extends a shipped version",
+            )]);
         }
         return overlay::shipped_extended(version, &document, text);
     }
@@ -72,7 +80,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
     reader.conclude(draft, &document, text)
 }
 
-/// What a component's name stands for.
+/// What the name of a component refers to.
 #[derive(Debug, Clone, Copy)]
 enum Named {
     Component(ComponentId),
@@ -83,7 +91,7 @@ enum Named {
 #[derive(Default)]
 struct Reader<'a, 'd> {
     found: Findings,
-    /// What an overlay stands on.
+    /// What an overlay is based on.
     base: Option<&'a Dictionary>,
     duplicate_tags: bool,
     given_version: Option<&'a str>,
@@ -95,7 +103,7 @@ struct Reader<'a, 'd> {
     /// Components without members.
     empty: HashSet<ComponentId>,
     groups: Vec<GroupDef>,
-    /// Groups that stand inside messages, components and groups, by what they are: equal ones become one.
+    /// Groups inside messages, components and groups, by their content: equal ones become one.
     inline_groups: HashMap<(u32, Vec<Member>), GroupId>,
     group_names: HashSet<String>,
     field_nodes: Vec<Node<'a, 'd>>,
@@ -106,7 +114,7 @@ struct Reader<'a, 'd> {
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
-    /// The dictionary, or everything that was found.
+    /// Returns the dictionary, or everything that is wrong.
     fn conclude(
         self,
         draft: Option<Draft>,
@@ -126,7 +134,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         xml::conclude(draft, self.found, node_of)
     }
 
-    /// The draft, unless there is too little to go on; errors are in `found`.
+    /// Returns the draft, or `None` if there is too little to continue; errors are in `found`.
     fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
         if root.tag_name().name() != "fix" {
             self.found.error(xml::line(root), xml::label(root), "the root element is not <fix>");
@@ -141,7 +149,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 self.found.warn(xml::line(section), xml::label(section), "unknown section, not read");
             }
         }
-        // A section may be split; together its parts are the section.
+        // A section may be split; its parts are combined.
         let section = |name| xml::children(root, name).flat_map(xml::elements);
         if xml::child(root, "fields").is_none() || xml::child(root, "messages").is_none() {
             self.found.error(xml::line(root), "fix", "there is no <fields> or no <messages> section");
@@ -159,7 +167,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         Some(self.draft(version, source, messages, [header, trailer]))
     }
 
-    /// What the reader holds, with the parts that it does not.
+    /// Adds the parts that the reader does not have.
     fn draft(
         &mut self,
         version: DictionaryVersion,
@@ -232,7 +240,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.code_set_nodes.push(node);
             id
         });
-        // What our own writer adds, in Orchestra's words.
+        // What our own writer adds, in the words of Orchestra.
         let union = match node.attribute("unionDataType").and_then(UnionType::from_name) {
             None => any_value.then_some(UnionType::AnyValue),
             union => union,
@@ -262,7 +270,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         codes
     }
 
-    /// Names first, bodies second: a component may stand behind the one that uses it.
+    /// Names first, bodies second: a component may be defined after the one that uses it.
     fn components(&mut self, components: impl Iterator<Item = Node<'a, 'd>>) {
         let mut wrappers = Vec::new();
         let mut others = Vec::new();
@@ -362,7 +370,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// `Y` and `N` in any case. `C` marks what is required under a condition that the file does not say: not required here.
+    /// Reads `Y` and `N` in any case. `C` marks what is required under a condition that the file
+    /// does not state: not required here.
     fn is_required(&mut self, node: Node<'a, 'd>) -> bool {
         let Some(word) = node.attribute("required") else { return false };
         let (required, is_plain) = match word.trim().to_ascii_uppercase().as_str() {
@@ -398,7 +407,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         self.tags.get(name).copied().or_else(of_base)
     }
 
-    /// A wrapped group is as required as its wrapper: files made from Orchestra say N inside where they mean nothing by it.
+    /// A wrapped group is as required as its wrapper: files made from Orchestra say N inside
+    /// without meaning it.
     fn component_member(&mut self, node: Node<'a, 'd>, required: bool) -> Option<Member> {
         let name = xml::required(node, "name", &mut self.found)?;
         match self.named.get(name) {
@@ -436,7 +446,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         Some(id)
     }
 
-    /// The name, or the first of it with a number behind it that no group has; it is taken then.
+    /// Reserves and returns the name, or the name with the first number that no group has.
     fn free_group_name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_string();
         let mut number = 1;

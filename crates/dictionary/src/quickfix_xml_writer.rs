@@ -1,8 +1,9 @@
-//! Writes dictionaries in the XML of QuickFIX, for engines and tools that read nothing else.
+//! Writes dictionaries in QuickFIX's XML, for engines and tools that read nothing else.
 //!
-//! Every group becomes a component of its own with the group in it, as in the files of FIX 4.4 and later: so its name survives,
-//! and it is written once. Two attributes go beyond the dialect, and readers that do not know them pass over them:
-//! `allowOtherValues` (QuickFIX/J) where values beside the codes are admitted, and `unionDataType` (FIX Orchestra) which ones.
+//! Every group becomes a component of its own with the group in it, as in the files of FIX 4.4 and
+//! later, so that its name is kept and it is written once. Two attributes go beyond the dialect,
+//! and readers that do not know them ignore them: `allowOtherValues` (QuickFIX/J) if a field
+//! accepts values other than its codes, and `unionDataType` (FIX Orchestra) for which ones.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -11,20 +12,24 @@ use crate::data_type::UnionType;
 use crate::model::{Dictionary, DictionaryVersion, FieldDef, GroupDef, Member};
 
 impl Dictionary {
-    /// The dictionary in QuickFIX's XML, always the same text for the same dictionary.
+    /// Returns the dictionary in QuickFIX's XML, always the same text for the same dictionary.
     ///
-    /// [`Dictionary::from_quickfix_xml`] reads it back so that [`Dictionary::diff`] finds nothing, with these exceptions, for which
-    /// the dialect has no words:
-    /// - FIX Latest, and whatever is called otherwise than `FIX.4.4` or `FIX.5.0SP2`, is written as FIX.5.0SP2;
-    /// - a data field's length field is found again by the standard's pairs or by its name (`XLen`, `XLength`);
-    /// - before FIX 4.2, and where a code of it is longer than a byte, a char is a string of any length;
+    /// When [`Dictionary::from_quickfix_xml`] reads it back, [`Dictionary::diff`] finds no
+    /// difference, with these exceptions, which the dialect cannot express:
+    /// - FIX Latest, and every name other than those like `FIX.4.4` or `FIX.5.0SP2`, is written as
+    ///   FIX.5.0SP2;
+    /// - the length field of a data field is found by the standard's pairs or by its name (`XLen`,
+    ///   `XLength`);
+    /// - before FIX 4.2, and if one of its codes is longer than a byte, a char is a string of any
+    ///   length;
     /// - characters that XML cannot hold become U+FFFD.
     ///
-    /// Code sets that fields share become one for each field, and the source is gone.
+    /// Code sets that fields share become one for each field, and the source is lost.
     ///
     /// ```
     /// use fixbolt_dictionary::{Dictionary, fix44};
-    /// let (read, _) = Dictionary::from_quickfix_xml(&fix44().to_quickfix_xml()).expect("it is well formed");
+    /// let xml = fix44().to_quickfix_xml();
+    /// let (read, _) = Dictionary::from_quickfix_xml(&xml).unwrap();
     /// assert!(fix44().diff(&read).is_empty());
     /// ```
     pub fn to_quickfix_xml(&self) -> String {
@@ -37,7 +42,7 @@ impl Dictionary {
 
 struct Writer<'a> {
     dictionary: &'a Dictionary,
-    /// Names of components: a group of such a name cannot be wrapped.
+    /// Names of components: a group with such a name cannot be wrapped.
     components: HashSet<&'a str>,
     out: String,
 }
@@ -73,7 +78,8 @@ impl Writer<'_> {
         for group in &dictionary.groups {
             if self.is_wrapped(group) {
                 self.line(2, &format!("<component name='{}'>", escape(&group.name)));
-                // Required here, so that the reference to the component decides: other engines take both together.
+                // Required here, so that the reference to the component decides: other engines
+                // combine both.
                 self.group(3, group, !group.optional_inside);
                 self.line(2, "</component>");
             }
@@ -133,7 +139,7 @@ impl Writer<'_> {
         !self.components.contains(group.name.as_str())
     }
 
-    /// Assembling has seen to it that every tag is a field's.
+    /// Assembling has checked that every tag is that of a field.
     fn field_name(&self, tag: u32) -> String {
         self.dictionary.field(tag).map_or_else(String::new, |field| escape(&field.name))
     }
@@ -164,7 +170,8 @@ impl Writer<'_> {
     }
 }
 
-/// Type, major, minor and service pack of a version; those of FIX.5.0SP2, the newest that QuickFIX knows, where its name has none.
+/// Returns type, major, minor and service pack of a version; those of FIX.5.0SP2, the newest that
+/// QuickFIX knows, if its name has none.
 fn numbers(version: &DictionaryVersion) -> (&str, u32, u32, u32) {
     let parse = |name: &'_ str| {
         let (major, minor) = name.split_once('.')?;
@@ -176,7 +183,7 @@ fn numbers(version: &DictionaryVersion) -> (&str, u32, u32, u32) {
     (kind, major, minor, pack)
 }
 
-/// Text as the value of an attribute in single quotes.
+/// Writes text as the value of an attribute in single quotes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -193,12 +200,12 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// Text as part of a comment.
+/// Writes text as part of a comment.
 fn plain(text: &str) -> String {
     text.chars().map(xml_character).collect()
 }
 
-/// The character, if XML 1.0 can hold it.
+/// Returns the character if XML 1.0 can contain it.
 fn xml_character(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'.. => character,

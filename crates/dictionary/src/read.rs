@@ -1,14 +1,14 @@
-//! What a reader has to say about a source: errors that refuse it and warnings that do not.
+//! What a reader reports about a source: errors, which refuse it, and warnings, which do not.
 
 use std::fmt;
 
-/// Why a source is refused: where, which element, what is wrong with it.
+/// Why a source is refused: the line, the element, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
     /// Line in the source, from 1.
     pub line: u32,
-    /// The element at fault, for example `field 'Symbol' in message 'NewOrderSingle'`.
+    /// The element, for example `field 'Symbol' in message 'NewOrderSingle'`.
     pub element: String,
     /// What is wrong.
     pub reason: String,
@@ -23,19 +23,19 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl ReadError {
-    /// An error that concerns the source as a whole.
+    /// Creates an error that concerns the source as a whole.
     pub(crate) fn of_document(reason: impl Into<String>) -> ReadError {
         ReadError { line: 1, element: "document".to_string(), reason: reason.into() }
     }
 }
 
-/// Something odd in a source that was read all the same.
+/// An oddity in a source that was read nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
     /// Line in the source, from 1.
     pub line: u32,
-    /// The element in question.
+    /// The element.
     pub element: String,
     /// What is odd and how it was read.
     pub reason: String,
@@ -47,7 +47,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Gathers what a reader finds, so that one run reports everything.
+/// Collects errors and warnings, so that one run reports everything.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) errors: Vec<ReadError>,

@@ -1,7 +1,7 @@
-//! The versions this crate ships, as compact tables made by [`compile`](crate::compile).
+//! The versions that this crate ships, as compact tables made by [`compile`](crate::compile).
 //!
-//! A table is read when its version is first asked for. `crates/dictionary/tables/README.md` names the source of each and the
-//! command that makes it.
+//! A table is read when its version is first used. `crates/dictionary/tables/README.md` names the
+//! source of each one and the command that makes it.
 
 use std::sync::LazyLock;
 
@@ -20,8 +20,8 @@ macro_rules! ship {
             }
         )+
 
-        /// Returns the dictionary of a version. That of FIX.5.0 and later is the application layer only, see
-        /// [`Dictionary::over`].
+        /// Returns the dictionary of a version. Those of FIX.5.0 and later describe the
+        /// application layer only, see [`Dictionary::over`].
         ///
         /// ```
         /// use fixbolt_dictionary::{Version, fix44, shipped};
@@ -59,7 +59,7 @@ ship! {
 }
 
 /// # Panics
-/// If a committed table is broken, which a test excludes.
+/// Panics if a committed table is invalid, which a test excludes.
 fn load(table: &str) -> Dictionary {
     Dictionary::from_table(table).unwrap_or_else(|errors| panic!("a shipped table is broken: {}", errors[0]))
 }

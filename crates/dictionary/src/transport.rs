@@ -1,4 +1,5 @@
-//! An application version over a transport: FIX.5.0 and later have no header, no trailer and no session messages of their own.
+//! An application version over a transport: FIX.5.0 and later have no header, trailer and session
+//! messages of their own.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,7 +10,7 @@ use crate::model::{
     Member,
 };
 
-/// Why an application version cannot be laid over a transport.
+/// Why an application version cannot be put over a transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransportMismatch {
@@ -17,7 +18,7 @@ pub struct TransportMismatch {
     pub application: String,
     /// Name of the transport.
     pub transport: String,
-    /// Everything that does not fit.
+    /// Everything that does not match.
     pub reasons: Vec<String>,
 }
 
@@ -30,15 +31,16 @@ impl fmt::Display for TransportMismatch {
 impl std::error::Error for TransportMismatch {}
 
 impl Dictionary {
-    /// This application version with the header, the trailer and the session messages of `transport`, as one dictionary to
-    /// validate whole messages with.
+    /// Returns this application version with the header, the trailer and the session messages of
+    /// `transport`, as one dictionary to validate whole messages with.
     ///
-    /// Header, trailer and session messages of this version's own, which FIX.4.4 for example has, give way to the transport's. A
-    /// tag that both define has the transport's type and the codes of both; so MsgType(35) admits every message of either. The
-    /// result bears this version's name and the transport's BeginString.
+    /// Header, trailer and session messages of this version itself, which FIX.4.4 for example has,
+    /// are replaced by the transport's. A tag that both define has the transport's type and the
+    /// codes of both, so that MsgType(35) accepts every message of either. The result has this
+    /// version's name and the transport's BeginString.
     ///
     /// # Errors
-    /// The transport has no header, or a name means one tag here and another there.
+    /// Returns an error if the transport has no header, or a name has different tags in the two.
     ///
     /// ```
     /// use fixbolt_dictionary::{fix50sp2, fixt11};
@@ -80,12 +82,13 @@ impl Dictionary {
     }
 }
 
-/// Fields of the transport: new ones as they are, known ones with the transport's type and the codes of both.
+/// Adds the fields of the transport: new ones unchanged, known ones with the transport's type and
+/// the codes of both.
 fn add_fields(draft: &mut Draft, transport: &Dictionary) {
     let places: HashMap<u32, usize> =
         draft.fields.iter().enumerate().map(|(at, field)| (field.tag, at)).collect();
     let mut names: HashSet<String> = draft.code_sets.iter().map(|set| set.name.clone()).collect();
-    // A set of the transport's for each set of this version that it meets: fields that share one go on sharing one.
+    // One code set for each pair of sets that meet: fields that share a set continue to share one.
     let mut merged: HashMap<(Option<CodeSetId>, CodeSetId), CodeSetId> = HashMap::new();
     for field in &transport.fields {
         let known = places.get(&field.tag).copied();
@@ -112,15 +115,15 @@ fn add_fields(draft: &mut Draft, transport: &Dictionary) {
     }
 }
 
-/// The codes of both, each value once.
+/// Returns the codes of both, each value once.
 fn union(own: &[Code], theirs: &[Code]) -> Vec<Code> {
     let known: HashSet<&str> = own.iter().map(|code| code.value.as_str()).collect();
     let new = theirs.iter().filter(|code| !known.contains(code.value.as_str()));
     own.iter().chain(new).cloned().collect()
 }
 
-/// Components, groups, messages, header and trailer of the transport. A definition that this version has too, with the same
-/// name and the same members, is shared; one that differs gets a name of its own.
+/// Adds components, groups, messages, header and trailer of the transport. A definition with the
+/// same name and members in this version is shared; one that differs gets a name of its own.
 fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictionary) {
     let mut names: HashSet<String> = draft
         .components
@@ -177,7 +180,8 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
     draft.prune();
 }
 
-/// Whether two groups have the same members with the same requirements, those of groups inside included.
+/// Returns whether two groups have the same members with the same requirements, including those of
+/// groups inside them.
 fn are_equal(own: (&Dictionary, GroupId), theirs: (&Dictionary, GroupId)) -> bool {
     let mut open = vec![(own.1, theirs.1)];
     let mut seen = HashSet::new();
@@ -208,7 +212,7 @@ fn are_equal(own: (&Dictionary, GroupId), theirs: (&Dictionary, GroupId)) -> boo
     true
 }
 
-/// `name`, or `name` with a number where that is taken.
+/// Returns `name`, or `name` with a number if it is taken.
 fn unused(name: &str, names: &mut HashSet<String>) -> String {
     let mut unused = name.to_string();
     let mut number = 1;

@@ -1,10 +1,13 @@
-//! One vocabulary over all versions: the names of FIX Orchestra, given to a dictionary that was read from another source.
+//! One vocabulary for all versions: gives a dictionary from another source the names of FIX
+//! Orchestra.
 //!
-//! Tags, message types and values say what a thing is; only its name changes here. A name that an Orchestra version uses stays
-//! (FIX.4.3 says `FutSettDate` as FIX.4.2 does, FIX.4.4 says `SettlDate`); any other gives way to the name in the nearest
-//! Orchestra version that has the tag, message type or value: the later ones first. What no Orchestra version has keeps its
-//! name; a code's is brought to Orchestra's form (`CANCEL_ALL` becomes `CancelAll`). A group takes the name of the group that
-//! the nearest Orchestra version has under the same count tag in the same place of the same message.
+//! Tags, message types and values identify things; only names change here. A name that an Orchestra
+//! version uses stays (FIX.4.3 has `FutSettDate` like FIX.4.2, FIX.4.4 has `SettlDate`). Any other
+//! is replaced by the name in the nearest Orchestra version with the tag, message type or value,
+//! later ones first. What no Orchestra version has keeps its name, except that the name of a code
+//! takes Orchestra's form (`CANCEL_ALL` becomes `CancelAll`). A group takes the name of the group
+//! that the nearest Orchestra version has under the same count tag in the same place of the same
+//! message.
 
 use std::collections::HashSet;
 
@@ -16,7 +19,7 @@ use crate::names::same_code_name;
 use crate::shipped::{fix_latest, fix42, fix44};
 
 impl Draft {
-    /// Gives fields, messages, codes and groups Orchestra's names.
+    /// Gives fields, messages, codes and groups the names of Orchestra.
     pub(crate) fn use_standard_names(&mut self) {
         let versions = match self.version.known {
             Some(Version::Fix40 | Version::Fix41 | Version::Fix42) => [fix42(), fix44(), fix_latest()],
@@ -93,7 +96,7 @@ impl Draft {
         }
     }
 
-    /// Adds each group among these members with the group that has the same count tag among the known ones, once.
+    /// Pairs each group among these members with the known group that has the same count tag, once.
     fn pair_groups(
         &self,
         members: &[Member],
@@ -129,7 +132,7 @@ impl Draft {
     }
 }
 
-/// The spelling of `name` among the known ones, else the first known, else `name`.
+/// Returns the known spelling of `name`, or else the first known one, or else `name`.
 fn standard(name: &str, known: &[&str]) -> String {
     let same = known.iter().find(|known| known.eq_ignore_ascii_case(name));
     same.or(known.first()).map_or_else(|| name.to_string(), |name| (*name).to_string())
@@ -145,7 +148,7 @@ fn code_name(tag: u32, code: &Code, versions: &[&Dictionary]) -> String {
     same.or(known.first()).map_or_else(|| upper_camel(&code.name), |name| (*name).to_string())
 }
 
-/// `CANCEL_ALL` as `CancelAll`; a name with lower-case letters stays.
+/// Returns `CANCEL_ALL` as `CancelAll`; a name with lower-case letters stays.
 fn upper_camel(name: &str) -> String {
     if name.chars().any(|character| character.is_ascii_lowercase()) {
         return name.to_string();

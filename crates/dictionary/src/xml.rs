@@ -1,7 +1,7 @@
 //! What both XML readers need: a parsed document, lines and attributes.
 //!
-//! A document type declaration is passed over, and with it every entity it declares and everything it points to: nothing is
-//! fetched, nothing is expanded.
+//! A document type declaration is skipped, together with every entity it declares and everything it
+//! points to: nothing is fetched and nothing is expanded.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use crate::assemble::{Definition, Draft, DraftError};
 use crate::model::Dictionary;
 use crate::read::{Findings, ReadError, Warning};
 
-/// The text as the parser takes it, every line where it was: without a byte order mark, white space in front of the XML
-/// declaration, and the document type declaration.
+/// Returns the text for the parser, every line where it was: without a byte order mark, white space
+/// before the XML declaration, and the document type declaration.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = text.trim_start();
@@ -36,7 +36,8 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where the document type declaration stands: it comes before the first element, behind comments and instructions.
+/// Returns the position of the document type declaration, which comes before the first element,
+/// after comments and instructions.
 fn doctype(text: &str) -> Option<(usize, usize)> {
     let mut at = 0;
     loop {
@@ -77,7 +78,7 @@ fn doctype(text: &str) -> Option<(usize, usize)> {
 /// Parses plain text.
 ///
 /// # Errors
-/// Not well formed.
+/// Returns an error if the text is not well-formed.
 pub(crate) fn parse(plain: &str) -> Result<Document<'_>, ReadError> {
     Document::parse(plain).map_err(|error| {
         let line = error.pos().row;
@@ -85,10 +86,12 @@ pub(crate) fn parse(plain: &str) -> Result<Document<'_>, ReadError> {
     })
 }
 
-/// Completes and assembles what a reader made of a document; `node_of` gives the element that a fault is about.
+/// Completes and assembles what a reader made of a document; `node_of` returns the element of a
+/// fault.
 ///
 /// # Errors
-/// What the reader found and what assembling finds, together, so that one run tells everything.
+/// Returns what the reader found together with what assembling finds, so that one run reports
+/// everything.
 pub(crate) fn conclude<'a, 'd: 'a>(
     mut draft: Draft,
     mut found: Findings,
@@ -107,12 +110,12 @@ pub(crate) fn conclude<'a, 'd: 'a>(
     }
 }
 
-/// Line of a node, from 1.
+/// Returns the line of a node, from 1.
 pub(crate) fn line(node: Node<'_, '_>) -> u32 {
     node.document().text_pos_at(node.range().start).row
 }
 
-/// What the node is, for messages: `field 'Symbol'`.
+/// Returns the name of the node for messages: `field 'Symbol'`.
 pub(crate) fn label(node: Node<'_, '_>) -> String {
     let name = ["name", "msgtype", "msgType", "id", "number", "value", "enum"]
         .iter()
@@ -123,7 +126,7 @@ pub(crate) fn label(node: Node<'_, '_>) -> String {
     }
 }
 
-/// The node with the definition it stands in: `field 'Symbol' in message 'NewOrderSingle'`.
+/// Returns the node with the definition around it: `field 'Symbol' in message 'NewOrderSingle'`.
 pub(crate) fn place(node: Node<'_, '_>) -> String {
     let outer = node.ancestors().skip(1).find(|outer| {
         matches!(
@@ -137,7 +140,7 @@ pub(crate) fn place(node: Node<'_, '_>) -> String {
     }
 }
 
-/// The attribute, not empty; an error otherwise.
+/// Returns a non-empty attribute, or records an error.
 pub(crate) fn required<'a>(node: Node<'a, '_>, key: &str, found: &mut Findings) -> Option<&'a str> {
     let value = node.attribute(key).filter(|value| !value.is_empty());
     if value.is_none() {
@@ -146,7 +149,7 @@ pub(crate) fn required<'a>(node: Node<'a, '_>, key: &str, found: &mut Findings) 
     value
 }
 
-/// The attribute as a number, white space around it passed over; an error otherwise.
+/// Returns an attribute as a number, ignoring white space around it, or records an error.
 pub(crate) fn number(node: Node<'_, '_>, key: &str, found: &mut Findings) -> Option<u32> {
     let text = required(node, key, found)?;
     let number = text.trim().parse().ok();
@@ -156,17 +159,17 @@ pub(crate) fn number(node: Node<'_, '_>, key: &str, found: &mut Findings) -> Opt
     number
 }
 
-/// Child elements of a node.
+/// Returns the child elements of a node.
 pub(crate) fn elements<'a, 'd>(node: Node<'a, 'd>) -> impl Iterator<Item = Node<'a, 'd>> {
     node.children().filter(Node::is_element)
 }
 
-/// The child elements with this local name.
+/// Returns the child elements with this local name.
 pub(crate) fn children<'a, 'd>(node: Node<'a, 'd>, name: &'a str) -> impl Iterator<Item = Node<'a, 'd>> {
     elements(node).filter(move |child| child.tag_name().name() == name)
 }
 
-/// The first child element with this local name.
+/// Returns the first child element with this local name.
 pub(crate) fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
     elements(node).find(|child| child.tag_name().name() == name)
 }

@@ -48,7 +48,8 @@ fn a_message_names_its_own_version() {
         ("35=D|49=A|1128=6|", Ok("FIX.4.4")),
         ("35=D|1128=9|1156=269|", Ok("EP269")),
         ("35=D|1128=9|1129=VENUE|", Ok("venue")),
-        // An extension pack nobody added is read as what it extends; a custom version nobody added cannot be read.
+        // An extension pack nobody added is read as what it extends; a custom version nobody added
+        // cannot be read.
         ("35=D|1128=9|1156=12|", Ok("FIX.5.0SP2")),
         ("35=D|1128=9|1156=12|1129=VENUE|", Ok("venue")),
         ("35=D|1128=9|1129=ELSE|", Err(1128)),
@@ -95,7 +96,7 @@ fn a_default_that_is_not_supported_is_told_and_changes_nothing() {
     assert_eq!(inbound(&versions, "35=D|"), Ok("FIX.4.4"));
     let unknown = self::versions().with_default(ApplicationVersion::new("8")).expect_err("8 was not added");
     assert_eq!(unknown.reason(), SessionRejectReason::InvalidApplicationVersion);
-    assert_eq!(unknown.to_string(), "the application version in tag 1137 is not supported");
+    assert_eq!(unknown.to_string(), "the application version in field 1137 is not supported");
 }
 
 #[test]

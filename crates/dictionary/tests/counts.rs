@@ -1,5 +1,6 @@
-//! What the published dictionaries hold, as spec/dictionaries.md counts it: section 2 (sizes), section 4 (known errors), section 5
-//! (what sizes the codec). A figure there that turned out to be another one is noted where it is checked.
+//! What the published dictionaries hold, as spec/dictionaries.md counts it: section 2 (sizes),
+//! section 4 (known errors), section 5 (what sizes the codec). A figure there that turned out to be
+//! another one is noted where it is checked.
 
 mod support;
 
@@ -28,7 +29,8 @@ fn elements<'a, 'd>(document: &'a Document<'d>, section: &'a str) -> impl Iterat
     sections.flat_map(|section| section.children()).filter(Node::is_element)
 }
 
-/// Messages, of them admin, fields, of them with values, values, components, groups by the path they stand in.
+/// Messages, of them admin, fields, of them with values, values, components, groups by the path
+/// they stand in.
 fn quickfix_counts(text: &str) -> [usize; 7] {
     let document = Document::parse(text).expect("it is well formed");
     let path = |node: Node<'_, '_>| {
@@ -67,7 +69,7 @@ fn flat_size(dictionary: &Dictionary, members: &[Member]) -> usize {
     dictionary.expand(members).map(|member| 1 + member.group.map_or(0, inside)).sum()
 }
 
-/// How deep groups are nested.
+/// Returns how deep groups are nested.
 fn depth(dictionary: &Dictionary, members: &[Member]) -> usize {
     let inside = |group: GroupId| 1 + depth(dictionary, &dictionary.group(group).members);
     dictionary.expand(members).filter_map(|member| member.group).map(inside).max().unwrap_or(0)
@@ -152,7 +154,8 @@ fn every_file_of_the_folder_is_read() {
     assert!(read >= 23, "{read} files");
 }
 
-/// Section 4. The files of CME and Bloomberg are not there: tests/quirks.rs has what is wrong in them.
+/// Section 4. The files of CME and Bloomberg are not there: tests/quirks.rs has what is wrong in
+/// them.
 #[test]
 fn the_known_errors_of_published_files_are_read() {
     assert_eq!(fix42().code(22, b"7").map(|code| code.name.as_str()), Some("ISOCountryCode"));
@@ -168,7 +171,8 @@ fn the_known_errors_of_published_files_are_read() {
     assert_eq!(quickfixj.field(532).map(|field| field.kind), Some(DataType::String));
 }
 
-/// The size of the largest message, its type, and how deep groups are nested in the deepest.
+/// Returns the size of the largest message, its type, and how deep groups are nested in the
+/// deepest.
 fn extremes(dictionary: &Dictionary) -> (usize, String, usize) {
     let size = |message: &MessageDef| (flat_size(dictionary, &message.members), message.msg_type.clone());
     let (size, msg_type) = dictionary.messages().iter().map(size).max().expect("there are messages");
@@ -183,14 +187,16 @@ fn the_largest_messages_and_the_deepest_groups_are_as_counted() {
     assert_eq!(extremes(fix44()), (358, "8".to_string(), 4));
     let outside = flat_size(fix44(), fix44().header()) + flat_size(fix44(), fix44().trailer());
     assert_eq!(outside, 33);
-    // 4,653 is QuickFIX's FIX50SP2.xml, which is FIX Latest some packs later than the one shipped here.
+    // 4,653 is QuickFIX's FIX50SP2.xml, which is FIX Latest some packs later than the one shipped
+    // here.
     assert_eq!(extremes(fix_latest()), (4587, "AE".to_string(), 7));
     assert_eq!(depth(fix_latest(), &fix_latest().message(b"i").expect("it is defined").members), 7);
     let Some((_, later, _)) = read("quickfix/FIX50SP2.xml") else { return };
     assert_eq!(extremes(&later), (4653, "AE".to_string(), 7));
 }
 
-/// What a group begins with: a field, a component and a field in it, a component and a group in it, a group.
+/// Returns what a group begins with: a field, a component and a field in it, a component and a
+/// group in it, a group.
 fn beginnings(dictionary: &Dictionary) -> [usize; 4] {
     let mut counts = [0; 4];
     for group in dictionary.groups() {
@@ -211,12 +217,12 @@ fn beginnings(dictionary: &Dictionary) -> [usize; 4] {
 #[test]
 fn groups_begin_with_fields_components_and_groups_as_counted() {
     assert_eq!(beginnings(fix44()), [69, 23, 0, 0]);
-    // The groups of header and Logon, which begin with a field, are FIXT.1.1's. The nine that begin with a group do so without a
-    // component in Orchestra: QuickFIX wraps every group in one.
+    // The groups of header and Logon, which begin with a field, are FIXT.1.1's. The nine that begin
+    // with a group do so without a component in Orchestra: QuickFIX wraps every group in one.
     assert_eq!(beginnings(fix_latest()), [521, 29, 0, 9]);
 }
 
-/// How many layouts each count tag has that has several.
+/// Returns how many layouts each count tag has that has several.
 fn layouts(dictionary: &Dictionary) -> BTreeMap<u32, usize> {
     let mut layouts: BTreeMap<u32, BTreeSet<Vec<u32>>> = BTreeMap::new();
     for group in dictionary.groups() {
@@ -289,7 +295,7 @@ fn length_and_data_need_not_be_neighbours() {
     assert_eq!(pairs, listed);
 }
 
-/// How many fields have each union type.
+/// Returns how many fields have each union type.
 fn unions(dictionary: &Dictionary) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for union in dictionary.fields().iter().filter_map(|field| field.union) {

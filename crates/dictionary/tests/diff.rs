@@ -1,5 +1,5 @@
-//! The differences between the published dictionaries, as spec/dictionaries.md section 3 lists them: each figure there that turned
-//! out to be another one is corrected here, with the reason.
+//! The differences between the published dictionaries, as spec/dictionaries.md section 3 lists
+//! them: each figure there that turned out to be another one is corrected here, with the reason.
 
 #[path = "support/published.rs"]
 mod published;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use fixbolt_dictionary::{DataType, Dictionary, Difference, Only, fix42, fix44};
 use published::{counts, read};
 
-/// The lines of one kind.
+/// Returns the lines of one kind.
 fn lines(differences: &[Difference], kind: &str) -> Vec<String> {
     differences.iter().filter(|one| one.kind() == kind).map(ToString::to_string).collect()
 }
@@ -19,8 +19,9 @@ fn lines(differences: &[Difference], kind: &str) -> Vec<String> {
 fn fix_4_4_of_orchestra_and_of_quickfix_differ_as_known() {
     let Some(quickfix) = read("quickfix/FIX44.xml") else { return };
     let found = fix44().diff(&quickfix);
-    // The specification's 14 required flags are groups in a component of their own, required there and optional inside: read as
-    // the standard means it, they agree. It does not mention the union types, which QuickFIX cannot say.
+    // The specification's 14 required flags are groups in a component of their own, required there
+    // and optional inside: read as the standard means it, they agree. It does not mention the union
+    // types, which QuickFIX cannot say.
     let expected = [("codes", 30), ("field name", 1), ("member", 3), ("type", 2), ("union", 4)];
     assert_eq!(counts(&found), BTreeMap::from(expected));
     assert_eq!(lines(&found, "field name"), ["~ field 327 name: HaltReason -> HaltReasonChar"]);
@@ -60,8 +61,9 @@ fn fix_4_4_of_orchestra_and_of_quickfix_differ_as_known() {
 fn fix_4_4_of_orchestra_and_of_quickfix_j_differ_as_known() {
     let Some(quickfixj) = read("quickfixj/FIX44.xml") else { return };
     let found = fix44().diff(&quickfixj);
-    // The specification counts 74 fields with other codes: 24 of them are Booleans whose Y and N only one side lists. Of its 54
-    // required flags 5 are groups in a component of their own, as with QuickFIX.
+    // The specification counts 74 fields with other codes: 24 of them are Booleans whose Y and N
+    // only one side lists. Of its 54 required flags 5 are groups in a component of their own, as
+    // with QuickFIX.
     let expected = [
         ("codes", 50),
         ("field", 4),
@@ -105,7 +107,7 @@ fn fix_4_4_of_orchestra_and_of_quickfix_j_differ_as_known() {
         (of("/Symbol(55)"), of("/NoAllocs(78)"), of("/PosAmtType(707)"), of("/PosAmt(708)")),
         (33, 2, 4, 4)
     );
-    // A block that stands inside of the group for one and behind it for the other: 30 fields.
+    // A block that stands inside of the group for one and after it for the other: 30 fields.
     let moved = |sign: Only, inside_group: bool| -> usize {
         let size = |difference: &Difference| match difference {
             Difference::Member { place, only, inside, .. }
@@ -153,8 +155,8 @@ fn fix_latest_is_older_than_what_quickfix_calls_5_0_sp2() {
     };
     let found = latest.diff(&quickfix);
     let kinds = counts(&found);
-    // The specification's 48 required flags are 3: the others are groups in a component of their own. Of the 80 newer fields 68 are
-    // in its range of 2897 to 2964, and 12 are 43112 to 43123.
+    // The specification's 48 required flags are 3: the others are groups in a component of their
+    // own. Of the 80 newer fields 68 are in its range of 2897 to 2964, and 12 are 43112 to 43123.
     for (kind, count) in [("field", 80), ("message", 8), ("codes", 1238), ("required", 3)] {
         assert_eq!(kinds.get(kind), Some(&count), "{kind}");
     }

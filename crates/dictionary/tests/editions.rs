@@ -1,5 +1,6 @@
-//! FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2, which are FIX Latest as its pedigree tells it, against the files that QuickFIX and
-//! QuickFIX/J ship for the same versions. What differs was changed after the version and the pedigree does not say from what.
+//! FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2, which are FIX Latest as its pedigree tells it, against the
+//! files that QuickFIX and QuickFIX/J ship for the same versions. What differs was changed after
+//! the version and the pedigree does not say from what.
 
 #[path = "support/published.rs"]
 mod published;
@@ -10,19 +11,20 @@ use std::collections::BTreeMap;
 use fixbolt_dictionary::{Dictionary, Difference, Only, fix50, fix50sp1, fix50sp2, fixt11};
 use published::{counts, read};
 
-/// The lines of one kind, without the mark and the kind in front.
+/// Returns the lines of one kind, without the mark and the kind in front.
 fn lines(found: &[Difference], kind: &str) -> Vec<String> {
     let line = |one: &Difference| one.to_string().splitn(3, ' ').last().map(str::to_owned);
     found.iter().filter(|one| one.kind() == kind).filter_map(line).collect()
 }
 
-/// How many members only the other side has, those inside of groups included, by place.
+/// Returns how many members only the other side has, those inside of groups included, by place.
 fn missing(found: &[Difference]) -> BTreeMap<String, usize> {
     let mut missing = BTreeMap::new();
     for difference in found {
         if let Difference::Member { place, only, inside, .. } = difference {
             let only_ours = difference.to_string();
-            // FIX.5.0 has the currencies of a TradeCaptureReport in its sides, later versions outside of them too.
+            // FIX.5.0 has the currencies of a TradeCaptureReport in its sides, later versions
+            // outside of them too.
             assert!(*only == Only::Right || only_ours.contains("AE TradeCaptureReport/"), "{only_ours}");
             if *only == Only::Right {
                 *missing.entry(place.to_string()).or_default() += 1 + inside.unwrap_or(0);
@@ -32,7 +34,8 @@ fn missing(found: &[Difference]) -> BTreeMap<String, usize> {
     missing
 }
 
-/// Fields whose codes differ, but not because the other side has none at all (it copies shared code sets to a few fields only).
+/// Fields whose codes differ, but not because the other side has none at all (it copies shared code
+/// sets to a few fields only).
 fn other_codes(found: &[Difference], theirs: &Dictionary) -> Vec<u32> {
     let mut tags = Vec::new();
     for difference in found {
@@ -45,7 +48,8 @@ fn other_codes(found: &[Difference], theirs: &Dictionary) -> Vec<u32> {
     tags
 }
 
-/// Fields that only we have must be the transport's: FIX Latest defines them, and neither engine repeats them in its files.
+/// Fields that only we have must be the transport's: FIX Latest defines them, and neither engine
+/// repeats them in its files.
 fn assert_fields_of_the_transport(found: &[Difference]) {
     for difference in found {
         if let Difference::Field { field, only: Only::Left } = difference {
@@ -129,7 +133,8 @@ fn fix_5_0_sp1_is_what_quickfix_j_has_but_for_what_fix_5_0_sp2_moved() {
     assert_fields_of_the_transport(&found);
     // HaltReason(327) became a number.
     assert_eq!(other_codes(&found, &theirs), [327]);
-    // FIX.5.0SP2 moved the order's details of a trade report into its sides' component; ApplReportType(1426) bears its date.
+    // FIX.5.0SP2 moved the order's details of a trade report into its sides' component;
+    // ApplReportType(1426) bears its date.
     let expected = [
         ("AE TradeCaptureReport", 7),
         ("AE TradeCaptureReport/NoSides(552)", 2),
@@ -167,8 +172,8 @@ fn fix_5_0_is_what_quickfix_has_but_for_what_its_service_packs_moved() {
     assert_eq!(counts(&found), BTreeMap::from(expected));
     assert_eq!(lines(&found, "field"), ["NoUsernames(809)"]);
     assert_eq!(other_codes(&found, &theirs), [102, 103, 167, 277, 327, 529, 574, 829, 1094, 1115, 1128]);
-    // What FIX.5.0SP1 replaced: the instrument or the underlying of five messages became groups, parties of legs and rules of
-    // trading went into components.
+    // What FIX.5.0SP1 replaced: the instrument or the underlying of five messages became groups,
+    // parties of legs and rules of trading went into components.
     let expected = [
         ("8 ExecutionReport/NoLegs(555)", 7),
         ("AA DerivativeSecurityList/NoRelatedSym(146)", 3),

@@ -74,9 +74,10 @@ fn check(message: &Message<'_>, validator: &Validator) -> Result<(), TestCaseErr
             }
             ControlFlow::Continue(())
         });
-        // A field gives a handful of violations at most; what is missing is bounded by the dictionary for each entry.
+        // A field gives a handful of violations at most; what is missing is bounded by the
+        // dictionary for each entry.
         prop_assert!(found <= message.len() * 64 + 1024, "{found}");
-        // The first is the first, and a walk leaves nothing behind for the next.
+        // The first is the first, and a walk leaves nothing after for the next.
         prop_assert_eq!(validator.first_reject(message, policy, &mut scratch), rejected);
         if *policy == Policy::ignoring() {
             prop_assert_eq!(found, 0);

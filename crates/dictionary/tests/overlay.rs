@@ -1,8 +1,9 @@
-//! A dialect as a difference to a shipped version: what is added, what is changed, what contradicts.
+//! A dialect as a difference to a shipped version: what is added, what is changed, what
+//! contradicts.
 
 use fixbolt_dictionary::{Dictionary, Member, UnionType, fix42, fix44};
 
-/// An overlay of FIX.4.4 with these sections.
+/// Returns an overlay of FIX.4.4 with these sections.
 fn overlay(fields: &str, components: &str, messages: &str) -> String {
     format!(
         "<fix extends='FIX.4.4'>\n<fields>{fields}</fields>\n<components>{components}</components>\n<messages>{messages}</messages></fix>"
@@ -15,14 +16,14 @@ fn dialect(fields: &str, components: &str, messages: &str) -> Dictionary {
     dictionary
 }
 
-/// The one error of an overlay.
+/// Returns the one error of an overlay.
 fn refused(fields: &str, components: &str, messages: &str) -> String {
     let errors = Dictionary::from_source(&overlay(fields, components, messages)).unwrap_err();
     assert_eq!(errors.len(), 1, "{errors:?}");
     errors[0].to_string()
 }
 
-/// Tags of a message, a group's as `count(members)`, a required one with `!`.
+/// Returns the tags of a message, a group's as `count(members)`, a required one with `!`.
 fn shape(dictionary: &Dictionary, members: &[Member]) -> String {
     let one = |member: fixbolt_dictionary::FlatMember| {
         let mark = if member.required { "!" } else { "" };

@@ -18,7 +18,7 @@ fn read_back(dictionary: &Dictionary) -> Dictionary {
     read
 }
 
-/// Lines of what differs after reading back.
+/// Returns the lines of what differs after reading back.
 fn lost(dictionary: &Dictionary) -> Vec<String> {
     dictionary.diff(&read_back(dictionary)).iter().map(ToString::to_string).collect()
 }

@@ -1,4 +1,5 @@
-//! The twenty quirks of QuickFIX XML and of its loaders (spec/dialects.md section A), one by one, each with a file of our own.
+//! The twenty quirks of QuickFIX XML and of its loaders (spec/dialects.md section A), one by one,
+//! each with a file of our own.
 
 use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
 use fixbolt_dictionary::{
@@ -8,7 +9,7 @@ use fixbolt_dictionary::{
 
 const FIX44: &str = "type='FIX' major='4' minor='4' servicepack='0'";
 
-/// A file around the given parts: the header is 8, 9 and 35, the trailer 10.
+/// Returns a file around the given parts: the header is 8, 9 and 35, the trailer 10.
 fn file(version: &str, messages: &str, components: &str, fields: &str) -> String {
     format!(
         "<fix {version}>\n<header><field name='BeginString' required='Y'/><field name='BodyLength' required='Y'/>\
@@ -46,7 +47,7 @@ fn flat(dictionary: &Dictionary, msg_type: &str) -> Vec<(u32, bool)> {
     dictionary.expand(&message.members).map(|member| (member.tag, member.required)).collect()
 }
 
-/// What is rejected first in the FIX.4.4 message with these fields: reason and tag.
+/// Returns what is rejected first in the FIX.4.4 message with these fields: reason and tag.
 fn rejected(dictionary: &Dictionary, policy: &Policy, fields: &str) -> Option<(u16, u32)> {
     let fields = fields.replace('|', "\x01");
     let mut bytes = format!("8=FIX.4.4\x019={}\x01{fields}", fields.len()).into_bytes();
@@ -494,7 +495,8 @@ fn a_field_that_comes_twice_in_a_message_keeps_its_first_place() {
     assert_eq!(reasons(&warnings), ["is listed twice, the first is kept"]);
 }
 
-/// What the dialect leaves to the XML: order of sections and attributes, quotes, comments, a mark of the byte order.
+/// What the dialect leaves to the XML: order of sections and attributes, quotes, comments, a mark
+/// of the byte order.
 #[test]
 fn the_form_of_the_xml_does_not_matter() {
     let text = "\u{feff}\n<?xml version=\"1.0\" encoding='UTF-8'?>\n<!-- <fix> -->\n<fix minor=\"4\" major = '4' ><!-- -->\n<fields>\

@@ -1,9 +1,9 @@
-//! Reading QuickFIX XML and FIX Orchestra: errors, pairs of length and data, and the rules of Orchestra; tests/quirks.rs has the
-//! quirks of QuickFIX XML. Fixtures are our own.
+//! Reading QuickFIX XML and FIX Orchestra: errors, pairs of length and data, and the rules of
+//! Orchestra; tests/quirks.rs has the quirks of QuickFIX XML. Fixtures are our own.
 
 use fixbolt_dictionary::{DataType, Dictionary, Member, UnionType};
 
-/// A QuickFIX file around the given parts.
+/// Returns a QuickFIX file around the given parts.
 fn quickfix(version: &str, messages: &str, components: &str, fields: &str) -> String {
     format!(
         "<fix {version}>\n<header><field name='BeginString' required='Y'/></header>\n<messages>\n{messages}\n</messages>\n\
@@ -174,7 +174,7 @@ fn definitions_that_double_at_every_level_are_flattened_all_the_same() {
     assert!(dictionary.diff(&dictionary).is_empty());
 }
 
-/// A repository of version 1.1 around the given parts.
+/// Returns a repository of version 1.1 around the given parts.
 fn orchestra(parts: &str) -> String {
     format!(
         "<fixr:repository xmlns:fixr='http://fixprotocol.io/2023/orchestra/repository' name='FIX.Latest' version='FIX.Latest_EP301'>\n{}\n\
@@ -313,7 +313,7 @@ fn an_orchestra_file_says_its_version_in_one_of_several_places_or_is_told() {
     let (_, warnings) = Dictionary::from_orchestra(&venue).expect("it is read");
     assert_eq!(
         reasons(&warnings),
-        ["names no version of FIX: '2.3' is taken for its name and its BeginString"]
+        ["does not name a version of FIX: '2.3' is used as its name and BeginString"]
     );
     let options = fixbolt_dictionary::ReadOptions::default().version("FIX.4.4");
     let (dictionary, warnings) = Dictionary::from_source_with(&venue, &options).expect("it is told");
@@ -366,14 +366,14 @@ fn an_earlier_version_is_what_its_pedigree_leaves() {
         let options = fixbolt_dictionary::ReadOptions::default().as_of(version);
         Dictionary::from_source_with(text, &options).expect_err("it cannot be told")[0].to_string()
     };
-    assert_eq!(wrong(&text, "FIX.6"), "line 1: document: 'FIX.6' is not a version pedigrees can tell");
+    assert_eq!(wrong(&text, "FIX.6"), "line 1: document: 'FIX.6' is not a version that pedigrees name");
     assert_eq!(
         wrong("<fix major='4' minor='4'/>", "FIX.4.2"),
         "line 1: document: QuickFIX XML does not say what belonged to an earlier version"
     );
     assert_eq!(
         wrong("table 1\n", "FIX.4.2"),
-        "line 1: document: options are for FIX Orchestra and QuickFIX XML, not for a table"
+        "line 1: document: options apply to FIX Orchestra and QuickFIX XML, not to a table"
     );
     // A reference to what came later is left out; one to what nobody defines is an error.
     let dangling = text.replace("fieldRef id='3' added='FIX.4.4'", "fieldRef id='4' added='FIX.4.4'");

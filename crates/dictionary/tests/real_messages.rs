@@ -1,4 +1,5 @@
-//! Real messages of other engines: framed, indexed, every field read as its dictionary's type and written back.
+//! Real messages of other engines: framed, indexed, every field read as its dictionary's type and
+//! written back.
 
 #[allow(dead_code, unreachable_pub)] // the codec's tests use the rest
 #[path = "../../codec/tests/support/messages.rs"]
@@ -153,7 +154,7 @@ fn every_message_of_a_venues_raw_stream_is_read_as_its_types_and_written_back() 
     tally.is(13_888, &[(Outcome::Same, 206_591)], &[]);
 }
 
-/// The message that the bytes begin with; when it is not complete, nothing more comes.
+/// Returns the message that the bytes begin with; when it is not complete, nothing more comes.
 fn frame(bytes: &[u8]) -> Result<fixbolt_codec::Framed<'_>, FrameError> {
     let mut framer = Framer::new(64 * 1024);
     let frame = match framer.next(bytes) {

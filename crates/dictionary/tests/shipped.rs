@@ -119,7 +119,7 @@ fn length_and_data_fields_are_pairs_the_codec_can_use() {
     assert_eq!(data_fields.data_tag(1401), None);
 }
 
-/// The command of each table as `tables/README.md` gives it: source, options, table.
+/// Returns the command of each table as `tables/README.md` gives it: source, options, table.
 fn recipes() -> [(&'static str, ReadOptions, &'static str); 10] {
     let strict = ReadOptions::default;
     let latest = "orchestra/OrchestraFIXLatest_1.5.4.xml";

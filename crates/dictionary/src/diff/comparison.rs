@@ -1,4 +1,5 @@
-//! Walks two dictionaries side by side. It decides what is compared with what; what a difference is stands in [`super`].
+//! Walks two dictionaries side by side and decides what is compared with what. [`super`] defines
+//! the differences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,19 +7,19 @@ use super::{Difference, MemberPath, NamedTag, Only, Scope};
 use crate::data_type::DataType;
 use crate::model::{Code, Dictionary, FieldDef, FlatMember, GroupId, Member};
 
-/// A comparison on its way.
+/// A comparison in progress.
 pub(super) struct Comparison<'a> {
     left: &'a Dictionary,
     right: &'a Dictionary,
     found: Vec<Difference>,
-    /// Pairs of groups that were found equal: those of FIX Latest are met thousands of times.
+    /// Pairs of groups that were found equal: those of FIX Latest occur thousands of times.
     same: HashSet<(GroupId, GroupId)>,
-    /// How many members groups have, on the left and on the right.
+    /// The number of members of groups, on the left and on the right.
     sizes: (HashMap<GroupId, usize>, HashMap<GroupId, usize>),
 }
 
 impl<'a> Comparison<'a> {
-    /// Everything that differs.
+    /// Returns everything that differs.
     pub(super) fn run(left: &'a Dictionary, right: &'a Dictionary) -> Vec<Difference> {
         let mut comparison =
             Comparison { left, right, found: Vec::new(), same: HashSet::new(), sizes: Default::default() };
@@ -55,7 +56,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Both lists ascend by tag.
+    /// Both lists are ascending by tag.
     fn fields(&mut self) {
         let mut right = self.right.fields.iter().peekable();
         for field in &self.left.fields {
@@ -100,7 +101,9 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The codes of `field` in `holder` whose value `lacking` does not give to the same field.
+    /// Returns the codes of `field` in `holder` whose value is not a code of the same field in
+    /// `lacking`.
+    /// field.
     fn lone_codes(
         &self,
         holder: &Dictionary,
@@ -221,7 +224,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// How many members there are, those inside of groups included; `known` keeps the groups counted before.
+/// Returns the number of members, including those of groups; `known` caches the groups counted
+/// before.
 fn size(dictionary: &Dictionary, members: &[Member], known: &mut HashMap<GroupId, usize>) -> usize {
     dictionary.expand(members).fold(0, |sum: usize, member| {
         let inside = member.group.map_or(0, |group| match known.get(&group) {
@@ -236,9 +240,11 @@ fn size(dictionary: &Dictionary, members: &[Member], known: &mut HashMap<GroupId
     })
 }
 
-/// The fewest tags to take out so that the others stand in ascending places: what is not in the longest ascending subsequence.
+/// Returns the smallest set of tags to remove so that the others are in ascending positions: those
+/// that are not in the longest ascending subsequence.
 fn moved(common: &[(u32, usize)]) -> Vec<u32> {
-    // Of each length the subsequence that ends earliest: indices into `common`, and where each came from.
+    // For each length the subsequence that ends earliest: indices into `common`, and the
+    // predecessor of each.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(common.len());
     for (at, &(_, place)) in common.iter().enumerate() {

@@ -1,7 +1,9 @@
-//! What two dictionaries say differently: messages, fields, codes, and the members of each message along their path.
+//! The differences between two dictionaries: messages, fields, codes, and the members of each
+//! message along their paths.
 //!
-//! Compared is what messages look like and how they are checked. Sources, the names of code sets, components and groups, and the
-//! names of codes (other engines write each in their own spelling) are not: they change no byte.
+//! Compared is what messages look like and how they are checked. Sources, the names of code sets,
+//! components and groups, and the names of codes (which every engine spells in its own way) are not
+//! compared: they do not change a byte.
 
 mod comparison;
 
@@ -11,28 +13,28 @@ use crate::data_type::{DataType, UnionType};
 use crate::model::{Code, Dictionary};
 use comparison::Comparison;
 
-/// One thing that two dictionaries, left and right, say differently; shown as one line that begins with `-` (only left has it),
-/// `+` (only right has it) or `~` (both do, in different ways).
+/// A difference between two dictionaries, left and right, shown as a line that begins with `-`
+/// (only left has it), `+` (only right has it) or `~` (both do, differently).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// The versions described are not the same.
+    /// The dictionaries describe different versions.
     Version {
-        /// The left one's name.
+        /// The name on the left.
         left: String,
-        /// The right one's name.
+        /// The name on the right.
         right: String,
     },
-    /// A message.
+    /// A message that only one side has.
     Message {
         /// Its MsgType.
         msg_type: String,
         /// Its name.
         name: String,
-        /// Who has it.
+        /// Which side has it.
         only: Only,
     },
-    /// A message's name.
+    /// The name of a message.
     MessageName {
         /// Its MsgType.
         msg_type: String,
@@ -41,14 +43,14 @@ pub enum Difference {
         /// Its name on the right.
         right: String,
     },
-    /// A field.
+    /// A field that only one side has.
     Field {
         /// The field.
         field: NamedTag,
-        /// Who has it.
+        /// Which side has it.
         only: Only,
     },
-    /// A field's name.
+    /// The name of a field.
     FieldName {
         /// Its tag.
         tag: u32,
@@ -57,7 +59,7 @@ pub enum Difference {
         /// Its name on the right.
         right: String,
     },
-    /// A field's data type.
+    /// The data type of a field.
     DataType {
         /// The field.
         field: NamedTag,
@@ -66,16 +68,16 @@ pub enum Difference {
         /// Its type on the right.
         right: DataType,
     },
-    /// The code values of a field.
+    /// The codes of a field.
     Codes {
         /// The field.
         field: NamedTag,
-        /// Codes whose value only left knows.
+        /// Codes whose value only the left side has.
         left: Vec<Code>,
-        /// Codes whose value only right knows.
+        /// Codes whose value only the right side has.
         right: Vec<Code>,
     },
-    /// What a field admits beside its codes.
+    /// What a field accepts in addition to its codes.
     Union {
         /// The field.
         field: NamedTag,
@@ -84,7 +86,7 @@ pub enum Difference {
         /// Its union type on the right.
         right: Option<UnionType>,
     },
-    /// The field that holds a data field's length.
+    /// The length field of a data field.
     LengthField {
         /// The data field.
         field: NamedTag,
@@ -93,45 +95,45 @@ pub enum Difference {
         /// Tag of its length on the right.
         right: Option<u32>,
     },
-    /// The whole header or trailer: application versions over FIXT have none.
+    /// The whole header or trailer, which application versions over FIXT do not have.
     Section {
         /// Which of the two.
         scope: Scope,
-        /// Who has it.
+        /// Which side has it.
         only: Only,
-        /// How many members it has, those of groups included.
+        /// The number of its members, including those of groups.
         inside: usize,
     },
-    /// A member of a message, header, trailer or group.
+    /// A member of a message, header, trailer or group that only one side has.
     Member {
         /// What it is a member of.
         place: MemberPath,
         /// The field, or the count field of the group.
         member: NamedTag,
-        /// Who has it.
+        /// Which side has it.
         only: Only,
-        /// For a group: how many members its entries have, those of groups inside included.
+        /// For a group: the number of its members, including those of groups inside it.
         inside: Option<usize>,
     },
-    /// A member that is a repeating group for one side and a plain field for the other.
+    /// A member that is a repeating group on one side and a plain field on the other.
     Repeating {
         /// What it is a member of.
         place: MemberPath,
         /// The field.
         member: NamedTag,
-        /// For whom it is a group.
+        /// The side on which it is a group.
         only: Only,
     },
-    /// Whether a member must be present where its surroundings are.
+    /// Whether a member is required.
     Required {
         /// What it is a member of.
         place: MemberPath,
         /// The field, or the count field of the group.
         member: NamedTag,
-        /// Who requires it.
+        /// The side that requires it.
         only: Only,
     },
-    /// The field that begins every entry of a group.
+    /// The first field of every entry of a group.
     Delimiter {
         /// The group.
         place: MemberPath,
@@ -140,16 +142,16 @@ pub enum Difference {
         /// The first field on the right.
         right: NamedTag,
     },
-    /// The order of the members that both have.
+    /// The order of the members that both sides have.
     Order {
         /// What they are members of.
         place: MemberPath,
-        /// The fewest members that would have to move, in the left one's order.
+        /// The smallest set of members that would have to move, in the order of the left side.
         moved: Vec<NamedTag>,
     },
 }
 
-/// Which of two dictionaries has something that the other has not.
+/// One of the two dictionaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Only {
     /// The one that [`Dictionary::diff`] was called on.
@@ -163,21 +165,21 @@ pub enum Only {
 pub struct NamedTag {
     /// The tag.
     pub tag: u32,
-    /// The name, left's where both know the field.
+    /// Its name, the left one if both sides know the field.
     pub name: String,
 }
 
-/// A list of members: a message's body, header or trailer, or the entries of a group in them; shown as
-/// `AE TradeCaptureReport/NoSides(552)`.
+/// A list of members (a message's body, the header or trailer, or the entries of a group in them),
+/// shown as `AE TradeCaptureReport/NoSides(552)`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemberPath {
     /// Where the path begins.
     pub scope: Scope,
-    /// Count fields of the groups on the way, outermost first.
+    /// Count fields of the groups along the path, outermost first.
     pub groups: Vec<NamedTag>,
 }
 
-/// Where a path begins.
+/// The beginning of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The standard header.
@@ -194,11 +196,13 @@ pub enum Scope {
 }
 
 impl Dictionary {
-    /// Everything that this dictionary (left) and `other` (right) say differently: version, messages, fields by tag, then members
-    /// in header, messages and trailer. Empty if they describe the same messages.
+    /// Returns all differences between this dictionary (left) and `other` (right): version,
+    /// messages, fields by tag, then members in header, messages and trailer. Empty if they
+    /// describe the same messages.
     ///
-    /// A Boolean's codes `Y` and `N` go without saying: a dictionary that lists them equals one that does not. A message or group
-    /// that one side lacks is one difference, its members are none; so is a header or trailer.
+    /// A dictionary that lists the codes `Y` and `N` of a Boolean equals one that does not. A
+    /// message or group that one side lacks is a single difference, without its members; so is a
+    /// header or trailer.
     ///
     /// ```
     /// use fixbolt_dictionary::{fix42, fix44};
@@ -213,7 +217,8 @@ impl Dictionary {
 }
 
 impl Difference {
-    /// What kind of difference it is, in a word or two: the same for all values of a variant.
+    /// Returns the kind of the difference in a word or two, which is the same for all values of a
+    /// variant.
     pub fn kind(&self) -> &'static str {
         match self {
             Difference::Version { .. } => "version",
@@ -286,7 +291,7 @@ impl fmt::Display for Difference {
 }
 
 impl Only {
-    /// What is said of left and of right, where one has it and the other has not.
+    /// Returns what the line says of left and right, if one side has it and the other does not.
     fn of(self, has: &'static str, lacks: &'static str) -> (&'static str, &'static str) {
         if self == Only::Left { (has, lacks) } else { (lacks, has) }
     }

@@ -1,9 +1,10 @@
-//! A dialect as what it adds to a dictionary or changes in it, in the same XML as a whole dictionary.
+//! A dialect as what it adds to a dictionary or changes in it, in the same XML as a whole
+//! dictionary.
 //!
-//! Definitions are found by what identifies them on the wire or in the dictionary: fields by number, messages by msgtype,
-//! components and groups by name. What is not there yet is added. What is there gets the members and values that the overlay
-//! lists behind its own; `replace='Y'` puts the overlay's definition in the place of the old one. A contradiction is an error with
-//! its line: nothing is overwritten by accident.
+//! Definitions are identified as on the wire or in the dictionary: fields by number, messages by
+//! msgtype, components and groups by name. New ones are added. An existing one gets the members and
+//! values of the overlay after its own; `replace='Y'` replaces it by the definition of the overlay.
+//! A contradiction is an error with its line: nothing is overwritten by accident.
 
 use std::collections::HashSet;
 
@@ -21,34 +22,44 @@ use crate::shipped;
 use crate::xml;
 
 impl Dictionary {
-    /// This dictionary with what an overlay adds to it or changes in it.
+    /// Returns this dictionary with the additions and changes of an overlay.
     ///
-    /// An overlay is QuickFIX XML that says only the difference; it uses the names of this dictionary:
-    /// - `<field>`: a new number is a new field. A known one gets the listed values added, for all fields that share its codes.
-    /// - `<component>`: a new name is a new component. A known one gets the members added. A component around one `<group>` is that
-    ///   group, and a group of this dictionary is known by the same name: `<component name='Parties'><group name='NoPartyIDs'>`
-    ///   adds members to it wherever it is used.
+    /// An overlay is QuickFIX XML that contains only the difference, and uses the names of this
+    /// dictionary:
+    /// - `<field>`: a new number is a new field. A known one gets the listed values added, for all
+    ///   fields that share its codes.
+    /// - `<component>`: a new name is a new component. A known one gets the members added. A
+    ///   component around one `<group>` is that group, and a group of this dictionary is known by
+    ///   the same name: `<component name='Parties'><group name='NoPartyIDs'>` adds members to it
+    ///   wherever it is used.
     /// - `<message>`: a new msgtype is a new message. A known one gets the members added.
     /// - `<header>` and `<trailer>` get the members added.
-    /// - A member that is there already changes only whether it is required. A `<group>` that is there gets members added, in this
-    ///   place alone.
-    /// - `replace='Y'` on a field, component or message takes the new definition instead of the old one.
+    /// - For an existing member only its requiredness changes. An existing `<group>` gets members
+    ///   added, in this place alone.
+    /// - `replace='Y'` on a field, component or message replaces the old definition by the new one.
     ///
     /// # Errors
-    /// As [`Dictionary::from_quickfix_xml`], and whatever contradicts this dictionary: another name or type for a known number,
-    /// a member that already comes with a component.
+    /// Returns the errors of [`Dictionary::from_quickfix_xml`], and whatever contradicts this
+    /// dictionary: another name or type for a known number, a member that already comes with a
+    /// component.
     ///
     /// ```
-    /// let overlay = "<fix><fields><field number='5001' name='Colour' type='CHAR'><value enum='1' description='RED'/></field>
-    ///     </fields><messages><message name='NewOrderSingle' msgtype='D'><field name='Colour' required='Y'/></message>
-    ///     </messages></fix>";
-    /// let (dialect, _) = fixbolt_dictionary::fix44().extended(overlay).unwrap();
+    /// use fixbolt_dictionary::fix44;
+    ///
+    /// let overlay = "<fix><fields>
+    ///     <field number='5001' name='Colour' type='CHAR'>
+    ///         <value enum='1' description='RED'/>
+    ///     </field>
+    ///     </fields><messages><message name='NewOrderSingle' msgtype='D'>
+    ///     <field name='Colour' required='Y'/>
+    ///     </message></messages></fix>";
+    /// let (dialect, _) = fix44().extended(overlay).unwrap();
     /// assert_eq!(dialect.code(5001, b"1").unwrap().name, "RED");
     /// let order = dialect.message(b"D").unwrap();
     /// assert!(dialect.expand(&order.members).any(|member| member.tag == 5001 && member.required));
     ///
-    /// let errors = fixbolt_dictionary::fix44().extended(&overlay.replace("5001", "58")).unwrap_err();
-    /// assert_eq!(errors[0].to_string(), "line 1: field 'Colour': field 58 is 'Text' in FIX.4.4");
+    /// let errors = fix44().extended(&overlay.replace("5001", "58")).unwrap_err();
+    /// assert_eq!(errors[0].to_string(), "line 2: field 'Colour': field 58 is 'Text' in FIX.4.4");
     /// ```
     pub fn extended(&self, overlay: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
         let plain = xml::plain(overlay);
@@ -56,7 +67,7 @@ impl Dictionary {
     }
 }
 
-/// The shipped version of this name with an overlay's changes.
+/// Returns the shipped version of this name with the changes of an overlay.
 pub(super) fn shipped_extended(
     version: &str,
     document: &Document<'_>,
@@ -84,7 +95,7 @@ fn extended(
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
-    /// A reader that knows everything a dictionary defines.
+    /// Creates a reader that knows everything a dictionary defines.
     fn over(base: &'a Dictionary, root: Node<'a, 'd>) -> Self {
         let mut reader = Reader {
             base: Some(base),
@@ -222,7 +233,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// Adds a code; one that is there under another name is an error.
+    /// Adds a code; one that exists under another name is an error.
     fn add_code(&mut self, set: CodeSetId, code: Code, node: Node<'a, 'd>) {
         match self.code_sets[set.index()].codes.iter().find(|known| known.value == code.value) {
             None => self.code_sets[set.index()].codes.push(code),
@@ -234,7 +245,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// Gives the newest code set another name when its own is taken.
+    /// Gives the newest code set another name if its own is taken.
     fn name_code_set(&mut self, set: CodeSetId, other: &str) {
         let (older, newest) = self.code_sets.split_at_mut(set.index());
         if let Some(newest) = newest.first_mut()
@@ -328,7 +339,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// Adds the members that `scope` lists to `members` of the definition `place`.
     fn merge(&mut self, members: &mut Vec<Member>, scope: Node<'a, 'd>, place: &str) {
-        // A group that is there is changed here alone: it becomes a group of its own.
+        // An existing group is changed here alone: it becomes a group of its own.
         for node in xml::elements(scope).filter(|node| node.tag_name().name() == "group") {
             let tag = node.attribute("name").and_then(|name| self.tag(name));
             let Some(at) = members.iter().position(|member| self.count_tag(member) == tag && tag.is_some())
@@ -347,7 +358,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let there: HashSet<u32> = members.iter().filter_map(|member| self.count_tag(member)).collect();
         for (node, added) in self.members_by_node(scope, &there) {
             if let Some(known) = members.iter_mut().find(|known| same_member(known, &added)) {
-                // Left out it says nothing.
+                // If it is omitted it says nothing.
                 if node.attribute("required").is_some() {
                     *known = added;
                 }
@@ -363,7 +374,8 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// The members of `scope` with their elements, but groups counted by a tag of `without`.
+    /// Returns the members of `scope` with their elements, without groups counted by a tag of
+    /// `without`.
     fn members_by_node(
         &mut self,
         scope: Node<'a, 'd>,
@@ -380,7 +392,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         members
     }
 
-    /// The component among `members` that brings the tag of `added` along.
+    /// Returns the component among `members` that contains the tag of `added`.
     fn component_with(&self, members: &[Member], added: &Member) -> Option<ComponentId> {
         let tag = match *added {
             Member::Field { tag, .. } => tag,

@@ -1,8 +1,10 @@
-//! Sample messages: for every message of any dictionary one with the least fields that are right, and one with all of them.
+//! Sample messages of any dictionary: for every message a valid one with as few fields as possible,
+//! and one with all fields.
 //!
-//! For tests, fuzzing and load, behind the feature `sample-messages`; no engine needs it. A sample keeps where each field stands,
-//! so that a test can break it at one place on purpose. It means nothing: values are of their types and nothing more, two parties
-//! of an order may be one and the same.
+//! For tests, fuzzing and load, behind the feature `sample-messages`; engines do not need it. A
+//! sample records the position of each field, so that a test can break it in one place on purpose.
+//! The values are of the right types but have no meaning: two parties of an order may be the same
+//! one.
 //!
 //! ```
 //! use fixbolt_dictionary::{fix44, sample::Samples};
@@ -28,13 +30,13 @@ pub struct Samples<'d> {
     dictionary: &'d Dictionary,
     /// A value for each field.
     values: HashMap<u32, Vec<u8>>,
-    /// Data field to its length and length to its data field.
+    /// Data field to its length field, and vice versa.
     partners: HashMap<u32, u32>,
     /// Members of each group's entries.
     entries: Vec<Vec<FlatMember>>,
 }
 
-/// A message as a list of fields, BeginString, BodyLength and CheckSum not among them.
+/// A message as a list of fields, without BeginString, BodyLength and CheckSum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     begin_string: String,
@@ -50,13 +52,13 @@ pub struct SampleField {
     pub value: Vec<u8>,
     /// Header, body or trailer.
     pub section: Section,
-    /// The entry it belongs to; none outside groups.
+    /// The entry it belongs to; `None` outside groups.
     pub entry: Option<SampleEntry>,
     /// The group whose entries it counts.
     pub counts: Option<GroupId>,
-    /// Whether the dictionary requires it in its surroundings.
+    /// Whether the dictionary requires it in its message or entry.
     pub required: bool,
-    /// Whether it is a data field or the length of the one that follows.
+    /// Whether it is a data field or the length field before one.
     pub is_data_or_length: bool,
 }
 
@@ -69,11 +71,11 @@ pub struct SampleEntry {
     pub count_at: usize,
     /// Number of the entry, from 1.
     pub number: u32,
-    /// Number of groups around its fields, from 1.
+    /// Nesting depth of the group, from 1.
     pub depth: usize,
 }
 
-/// How much of a message is there.
+/// How many fields a sample has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Minimal,
@@ -81,7 +83,7 @@ enum Extent {
 }
 
 impl<'d> Samples<'d> {
-    /// Samples of this dictionary; `variant` chooses among the codes of each field.
+    /// Creates the samples of this dictionary; `variant` chooses among the codes of each field.
     pub fn new(dictionary: &'d Dictionary, variant: usize) -> Samples<'d> {
         let counts: HashSet<u32> = dictionary.groups().iter().map(|group| group.count_tag).collect();
         let mut values: HashMap<u32, Vec<u8>> = dictionary
@@ -100,13 +102,13 @@ impl<'d> Samples<'d> {
         Samples { dictionary, values, partners, entries: entries.collect() }
     }
 
-    /// The message with its required fields only; required groups have one entry.
+    /// Returns the message with only its required fields; required groups have one entry.
     pub fn minimal(&self, message: &MessageDef) -> Sample {
         self.sample(message, Extent::Minimal)
     }
 
-    /// The message with all fields that the dictionary gives to header, body and trailer. Groups of the first and second level
-    /// have two entries, deeper ones one.
+    /// Returns the message with all fields of header, body and trailer. Groups of the first and
+    /// second level have two entries, deeper ones have one.
     pub fn full(&self, message: &MessageDef) -> Sample {
         self.sample(message, Extent::Full)
     }
@@ -125,17 +127,17 @@ impl<'d> Samples<'d> {
 }
 
 impl Sample {
-    /// The fields from MsgType (35) on, without CheckSum (10).
+    /// Returns the fields from MsgType (35) on, without CheckSum (10).
     pub fn fields(&self) -> &[SampleField] {
         &self.fields
     }
 
-    /// What BeginString (8) says.
+    /// Returns the value of BeginString (8).
     pub fn begin_string(&self) -> &str {
         &self.begin_string
     }
 
-    /// The message as it stands on the wire.
+    /// Returns the message as it is on the wire.
     pub fn bytes(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for field in &self.fields {
@@ -155,7 +157,8 @@ impl SampleField {
     }
 }
 
-/// Puts BeginString, BodyLength and CheckSum around `fields`, which begin with MsgType and end with a delimiter.
+/// Adds BeginString, BodyLength and CheckSum to `fields`, which begin with MsgType and end with a
+/// delimiter.
 pub fn framed(begin_string: &str, fields: &[u8]) -> Vec<u8> {
     let mut bytes = format!("8={begin_string}\x019={}\x01", fields.len()).into_bytes();
     bytes.extend_from_slice(fields);
@@ -173,8 +176,8 @@ struct Writer<'s, 'd> {
 }
 
 impl Writer<'_, '_> {
-    /// Members of header, body or trailer. The least message has its groups last: an entry that lacks an optional field would
-    /// take one of the body that follows for its own.
+    /// Writes the members of header, body or trailer. A minimal message has its groups last: an
+    /// entry without an optional field would take one of the body that follows as its own.
     fn outside_groups(&mut self, members: &[Member]) {
         let mut members: Vec<FlatMember> = self.samples.dictionary.expand(members).collect();
         if self.extent == Extent::Minimal {
@@ -230,7 +233,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Gives each identifier (XID) a value of its own, and lets references (XIDREF) be to the first.
+    /// Gives each identifier (XID) a value of its own, and makes references (XIDREF) refer to the
+    /// first.
     fn identify(&mut self) {
         let kind = |tag| self.samples.dictionary.field(tag).map(|field| field.kind);
         for (number, field) in self.fields.iter_mut().enumerate() {

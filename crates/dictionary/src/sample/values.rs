@@ -1,16 +1,18 @@
-//! A value for a field: one of its codes if it has any, else something of its type.
+//! A value for a field: one of its codes if it has any, else any value of its type.
 
 use crate::data_type::DataType;
 use crate::model::{Dictionary, FieldDef};
 use crate::validate::{CodeTable, TypeRules, check_type};
 
-/// A value that the field admits; before FIX 4.3 the type of a count does not show that it `counts` entries.
+/// Returns a value that the field accepts. Before FIX 4.3 the type of a count does not show that it
+/// `counts` entries.
 pub(super) fn value(dictionary: &Dictionary, field: &FieldDef, counts: bool, variant: usize) -> Vec<u8> {
     let kind = if counts { DataType::NumInGroup } else { field.kind };
     let of_type = of_type(kind).to_vec();
     let Some(codes) = field.codes.map(|id| dictionary.code_set(id)) else { return of_type };
     let table = CodeTable::new(codes);
-    // Some sets hold explanations instead of codes, and codes that their own type does not admit.
+    // Some sets contain explanations instead of codes, and codes that their own type does not
+    // accept.
     let is_right = |value: &[u8]| {
         table.admits(value, field.union) && check_type(kind, field.tag, value, TypeRules::Standard).is_ok()
     };

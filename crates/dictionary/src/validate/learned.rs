@@ -1,8 +1,10 @@
-//! The layouts of messages that were found to be right: the next message of the same layout needs a look at its values only.
+//! The layouts of messages that were found to be valid: for the next message of the same layout
+//! only the values are checked.
 //!
-//! Whether the structure of a message is right depends on its type, on its tags in their order, on what its count fields announce
-//! and on the policy; on nothing else, if no field identifies another one. So a message that has all of these from one without any violation has none either, as long
-//! as its values are right. Where that is not so the walk starts from the beginning: nothing here reports anything.
+//! Whether the structure of a message is valid depends on its type, its tags in order, the values
+//! of its count fields and the policy, and on nothing else if no field identifies another one. So a
+//! message that shares all of these with a valid one is valid too, provided that its values are. If
+//! they are not, the walk starts from the beginning: nothing is reported here.
 
 use fixbolt_codec::{FromField, Message, NumInGroup};
 
@@ -11,12 +13,12 @@ use super::policy::{Check, Policy};
 use super::values::takes_any_value;
 use crate::data_type::DataType;
 
-/// Layouts that are kept, of all message types together.
+/// Number of layouts kept, over all message types.
 const LAYOUTS: usize = 8;
-/// Longer messages are walked each time.
+/// Longer messages are walked every time.
 const FIELDS: usize = 128;
-/// So many messages that were not learned may come in a row before only every sixteenth is learned: a counterparty whose messages
-/// are all different must not cost more than the walk.
+/// After this many consecutive messages of unknown layouts only every sixteenth is learned: a
+/// counterparty whose messages are all different must not cost more than the walk.
 const PATIENCE: u8 = 16;
 
 /// The layouts that a scratch has learned; allocated once.
@@ -25,7 +27,7 @@ pub(crate) struct Learned {
     layouts: Box<[Layout; LAYOUTS]>,
     /// The layout to be replaced next, unless it was used since.
     hand: usize,
-    /// Messages since one was known.
+    /// Number of messages since one was known.
     unknown: u8,
 }
 
@@ -36,13 +38,13 @@ struct Layout {
     /// Scope of the body.
     body: u32,
     policy: Policy,
-    /// Whether it was met again since the hand came by.
+    /// Whether it was used since the last search for a layout to replace.
     used: bool,
     tags: Vec<u32>,
     steps: Vec<Step>,
 }
 
-/// What is looked at in a field.
+/// What is checked in a field.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     position: u16,
@@ -52,11 +54,11 @@ struct Step {
 
 #[derive(Debug, Clone, Copy)]
 enum Look {
-    /// The count must be this one.
+    /// The count must have this value.
     Count(u32),
-    /// Mostly one byte that is a code, and then nothing else has to be looked at.
+    /// Usually a single byte that is a code, which needs no further check.
     Code,
-    /// Type and codes.
+    /// The type and the codes are checked.
     Value,
 }
 
@@ -80,7 +82,8 @@ impl Learned {
         self.unknown = 0;
     }
 
-    /// Whether the message has a known layout and all its values are right: then nothing is wrong with it.
+    /// Returns whether the message has a known layout and all its values are valid, so that nothing
+    /// is wrong with it.
     #[inline]
     pub(crate) fn knows(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
         if message.fault().is_some() {
@@ -100,7 +103,7 @@ impl Learned {
         layout.steps.iter().all(|step| step.is_right(plan, message, policy))
     }
 
-    /// Keeps the layout of a message in which the walk, to its end, found nothing wrong.
+    /// Keeps the layout of a message in which the complete walk found nothing wrong.
     pub(crate) fn learn(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) {
         self.unknown = if self.unknown == 2 * PATIENCE { PATIENCE + 1 } else { self.unknown + 1 };
         if self.unknown <= PATIENCE || self.unknown == 2 * PATIENCE {
@@ -125,13 +128,14 @@ impl Learned {
         for (position, &tag) in message.tags().iter().enumerate() {
             let Some(slot) = plan.slot(tag) else { continue };
             let rule = plan.field(slot);
-            // Whether these are right depends on each other's values.
+            // Whether these are valid depends on the values of others.
             if matches!(rule.kind, DataType::Xid | DataType::XidRef) {
                 return;
             }
             let with_codes = policy.makes(Check::EnumValue) && plan.codes(rule).is_some();
             let look = if rule.kind == DataType::NumInGroup {
-                // A count that is no number opens a group of unknown size: such a message is walked.
+                // A count that is not a number opens a group of unknown size: such a message is
+                // walked.
                 let Ok(count) = NumInGroup::from_field(message.value(position)) else { return };
                 Look::Count(count.0)
             } else if with_codes && rule.codes_fit {

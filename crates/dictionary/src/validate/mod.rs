@@ -1,11 +1,12 @@
-//! Validation: is this message what the dictionary says it is?
+//! Validation of messages against a dictionary.
 //!
-//! A [`Validator`] is a dictionary compiled to dense tables; it checks a codec [`Message`] field by field in one walk, without
-//! allocating and without looking at a byte twice. Each check is a line in a [`Policy`] (reject, warn or ignore) and costs nothing
-//! where it is ignored.
+//! A [`Validator`] is a dictionary compiled to dense tables. It checks a codec [`Message`] field by
+//! field in one pass, without allocating. Each check is an entry in a [`Policy`] (reject, warn or
+//! ignore) and costs nothing if it is ignored.
 //!
-//! It refuses to decide what follows: it names the SessionRejectReason, the tag and the action, and the session answers. It knows
-//! nothing of sequence numbers, times, CompIDs, BodyLength or CheckSum: those come before it.
+//! The consequences are left to the session: a violation names the SessionRejectReason, the tag and
+//! the action. Sequence numbers, times, CompIDs, BodyLength and CheckSum are checked elsewhere,
+//! before validation.
 
 mod learned;
 mod plan;
@@ -30,21 +31,24 @@ pub(crate) use values::{CodeTable, check_type};
 pub use walk::Scratch;
 use walk::{Visitor, Walk};
 
-/// A dictionary made ready to check messages. It does not change: one serves all sessions of its version.
+/// A dictionary compiled for checking messages. It is immutable: one serves all sessions of its
+/// version.
 ///
 /// ```
 /// use fixbolt_codec::{Frame, Framer, Index, Span};
 /// use fixbolt_dictionary::{Policy, RefTag, SessionRejectReason, Validator, fix44};
 ///
-/// let bytes = b"8=FIX.4.4\x019=54\x0135=0\x0134=2\x0149=A\x0156=B\x0152=20261121-09:00:00\x01112=T\x01999=HI\x0110=035\x01";
+/// let bytes = b"8=FIX.4.4\x019=54\x0135=0\x0134=2\x0149=A\x0156=B\x01\
+///     52=20261121-09:00:00\x01112=T\x01999=HI\x0110=035\x01";
 /// let Frame::Message(framed) = Framer::new(1024).next(bytes) else { panic!("it is complete") };
 /// let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
 /// let mut index = Index::new(&mut tags, &mut spans);
-/// let message = index.build(framed).expect("length and sum are right");
+/// let message = index.build(framed).expect("length and checksum are right");
 ///
 /// let validator = Validator::new(fix44());
 /// let mut scratch = validator.scratch();
-/// let violation = validator.first_reject(&message, &Policy::standard(), &mut scratch).expect("999 is no field of FIX.4.4");
+/// let violation = validator.first_reject(&message, &Policy::standard(), &mut scratch);
+/// let violation = violation.expect("FIX.4.4 has no field 999");
 /// assert_eq!(violation.reason, SessionRejectReason::InvalidTagNumber);
 /// assert_eq!(violation.tag, RefTag::Number(999));
 /// assert_eq!(violation.text(), "Invalid tag number");
@@ -55,18 +59,18 @@ pub struct Validator {
     data_fields: Box<DataFields>,
 }
 
-/// One thing that is wrong with a message.
+/// Something that is wrong with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation<'m> {
     /// The check that found it.
     pub check: Check,
-    /// What the policy says about this check: [`Action::Reject`] or [`Action::Warn`].
+    /// The action of the policy for this check: [`Action::Reject`] or [`Action::Warn`].
     pub action: Action,
     /// SessionRejectReason (373) of the Reject.
     pub reason: SessionRejectReason,
     /// RefTagID (371) of the Reject.
     pub tag: RefTag<'m>,
-    /// Position of the field in the message, from 0; none for a field that is missing.
+    /// Position of the field in the message, from 0; `None` for a missing field.
     pub position: Option<usize>,
 }
 
@@ -82,18 +86,18 @@ impl fmt::Display for Violation<'_> {
 }
 
 impl Violation<'_> {
-    /// Text (58) of the Reject, as QuickFIX words it.
+    /// Returns the Text (58) of the Reject, in QuickFIX's wording.
     pub const fn text(&self) -> &'static str {
         self.reason.text()
     }
 }
 
-/// The field a violation is about.
+/// The field that a violation is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RefTag<'m> {
     /// A tag number.
     Number(u32),
-    /// The bytes that stand where a tag should, as sent: `0`, `-1`, a whole field without `=`, or nothing.
+    /// The bytes in place of a tag, as sent: `0`, `-1`, a whole field without `=`, or nothing.
     AsSent(&'m [u8]),
 }
 
@@ -115,7 +119,7 @@ impl std::fmt::Display for RefTag<'_> {
     }
 }
 
-/// The part of a message a field belongs to.
+/// A part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
     /// Standard header.
@@ -126,14 +130,14 @@ pub enum Section {
     Trailer,
 }
 
-/// Where a field stands in the structure of its message.
+/// The place of a field in the structure of its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldPlace {
     /// Position in the message, from 0.
     pub position: usize,
     /// Header, body or trailer.
     pub section: Section,
-    /// Number of groups around the field; a count field stands outside the group it counts.
+    /// Number of groups around the field; a count field is outside the group that it counts.
     pub depth: usize,
     /// Number of the entry of the innermost group, from 1; 0 outside groups.
     pub entry: u32,
@@ -147,17 +151,19 @@ impl Validator {
         Validator { plan: Plan::new(dictionary), data_fields: Box::new(dictionary.data_fields()) }
     }
 
-    /// The dictionary's data fields: what the index of a message that is to be checked must know.
+    /// Returns the dictionary's data fields, which the index of a message to be checked must know.
     pub fn data_fields(&self) -> &DataFields {
         &self.data_fields
     }
 
-    /// The memory that checking needs, made once a worker (or session) and used for every message.
+    /// Returns the memory for checking, which is allocated once per worker (or session) and used
+    /// for every message.
     pub fn scratch(&self) -> Scratch {
         Scratch::new(&self.plan)
     }
 
-    /// The first violation that the policy rejects; warnings are passed over. `scratch` is this validator's.
+    /// Returns the first violation that the policy rejects; warnings are skipped. `scratch` must
+    /// come from this validator.
     pub fn first_reject<'m>(
         &self,
         message: &Message<'m>,
@@ -175,8 +181,8 @@ impl Validator {
         first
     }
 
-    /// Calls `report` with each violation that the policy does not ignore, in the order of the message, missing fields last,
-    /// until it breaks off. `scratch` is this validator's.
+    /// Calls `report` with each violation that the policy does not ignore, until it breaks: in the
+    /// order of the message, with missing fields last. `scratch` must come from this validator.
     pub fn for_each<'m>(
         &self,
         message: &Message<'m>,
@@ -195,8 +201,9 @@ impl Validator {
         }
     }
 
-    /// Everything that the policy does not ignore, in the order of the message, missing fields last. For tools: it allocates the
-    /// answer; [`Validator::for_each`] does not. `scratch` is this validator's.
+    /// Returns all violations that the policy does not ignore, in the order of the message, with
+    /// missing fields last. For tools: it allocates the result, unlike [`Validator::for_each`].
+    /// `scratch` must come from this validator.
     pub fn all<'m>(
         &self,
         message: &Message<'m>,
@@ -211,8 +218,8 @@ impl Validator {
         all
     }
 
-    /// Where each field stands: header, body or trailer, and in which entry of which depth of groups. Wrong messages get the
-    /// nearest reading. For tools: it allocates the answer.
+    /// Returns the place of each field: header, body or trailer, and the entry and depth of groups.
+    /// Invalid messages get the most plausible reading. For tools: it allocates the result.
     pub fn structure(&self, message: &Message<'_>, scratch: &mut Scratch) -> Vec<FieldPlace> {
         let mut places = Vec::with_capacity(message.len());
         let _ = Walk::new(&self.plan, message, &Policy::ignoring(), scratch, Places(&mut places)).run();

@@ -1,7 +1,9 @@
-//! A dictionary as dense tables: tag to field by one array, field to member of a scope by another, requirements as bit sets.
+//! A dictionary as dense tables: an array from tags to fields, another from fields to members of a
+//! scope, and requirements as bit sets.
 //!
-//! A scope is where a tag may come once: the header, the trailer, a message's body, an entry of a group. Groups keep their own
-//! scope wherever they are used, so that (message, path, count tag) leads to the right one by walking the scopes.
+//! A scope is a region in which a tag may occur once: the header, the trailer, a message's body, an
+//! entry of a group. A group has its own scope wherever it is used, so that following the scopes by
+//! message, path and count tag leads to the right one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,40 +23,42 @@ const NO_SCOPE: u32 = u32::MAX;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    /// No other plan has it, but copies of this one.
+    /// Identifies the plan; only copies of this one have the same number.
     number: u64,
-    /// Slot of each tag below the array's length; a slot is a field's place in `fields`.
+    /// Slot of each tag below the array's length; a slot is the position of a field in `fields`.
     low_slots: Vec<u16>,
     /// Slots of higher tags, ascending by tag.
     high_slots: Vec<(u32, u16)>,
     fields: Vec<FieldRule>,
     code_tables: Vec<CodeTable>,
     scopes: Vec<Scope>,
-    /// Rows of all scopes: slot (from the scope's first one) to member + 1, or 0.
+    /// Rows of all scopes: slot (from the first one of the scope) to member + 1, or 0.
     cells: Vec<u16>,
     members: Vec<MemberRule>,
-    /// For each scope three bit sets over its members: those required by the standard, by QuickFIX, by QuickFIX/J.
+    /// For each scope three bit sets over its members: those required by the standard, by QuickFIX
+    /// and by QuickFIX/J.
     masks: Vec<u64>,
     /// Scope of each message type of one byte.
     short_types: Box<[u32; 256]>,
     /// Scopes of the longer ones, ascending by type.
     long_types: Vec<(Box<[u8]>, u32)>,
-    /// Most groups that can stand one in the other.
+    /// The maximum nesting depth of groups.
     pub(crate) depth: usize,
-    /// Most words a bit set over a body's members needs; the same for an entry's.
+    /// The maximum number of words in a bit set over the members of a body, and of an entry.
     pub(crate) body_words: usize,
     pub(crate) entry_words: usize,
-    /// Whether a field identifies something within its message (types XID and XIDREF, from FIX Latest on).
+    /// Whether a field identifies something within its message (types XID and XIDREF, from FIX
+    /// Latest on).
     pub(crate) has_identifiers: bool,
 }
 
-/// What is known of a field wherever it stands.
+/// What is known of a field in every place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldRule {
     pub(crate) kind: DataType,
     pub(crate) union: Option<UnionType>,
     codes: u32,
-    /// Whether a value of one byte that is a code is of the field's type, too.
+    /// Whether every code of one byte is also a valid value of the field's type.
     pub(crate) codes_fit: bool,
 }
 
@@ -66,7 +70,7 @@ pub(crate) struct Scope {
     members_start: u32,
     members_len: u16,
     masks_start: u32,
-    /// For a group: slot of the field that begins an entry, and tag of the count field.
+    /// For a group: slot of the first field of an entry, and tag of the count field.
     pub(crate) delimiter: u16,
     pub(crate) count_tag: u32,
 }
@@ -75,7 +79,7 @@ pub(crate) struct Scope {
 pub(crate) struct MemberRule {
     pub(crate) tag: u32,
     pub(crate) required: bool,
-    /// Whether it is required by its own mark, whatever the components around it say.
+    /// Whether it is marked as required itself, whatever the components around it say.
     pub(crate) marked: bool,
     group: u32,
 }
@@ -87,12 +91,12 @@ impl MemberRule {
     }
 }
 
-/// Scopes with a fixed place.
+/// Scopes with a fixed position.
 pub(crate) const HEADER: u32 = 0;
 pub(crate) const TRAILER: u32 = 1;
 const FIRST_GROUP: u32 = 2;
 
-/// Tags below this are looked up by one array access; the standard's end at 50002.
+/// Tags below this are looked up with one array access; those of the standard end at 50002.
 const LOW_TAGS: u32 = 1 << 16;
 
 impl Plan {
@@ -152,7 +156,7 @@ impl Plan {
             self.fields.push(FieldRule { kind: field.kind, union: field.union, codes, codes_fit });
         }
         for group in dictionary.groups() {
-            // Before FIX 4.3 counts are typed int.
+            // Before FIX 4.3 counts have type int.
             let slot = self.slot(group.count_tag).expect("readers refuse undefined tags");
             self.fields[usize::from(slot)].kind = DataType::NumInGroup;
         }
@@ -199,7 +203,8 @@ impl Plan {
         self.scopes.len() as u32 - 1
     }
 
-    /// How deep groups stand in each other below header, trailer and bodies: what the walk's stack has to hold.
+    /// Returns the nesting depth of groups in header, trailer and bodies: the size of the walk's
+    /// stack.
     fn deepest(&self) -> usize {
         fn below(plan: &Plan, scope: u32, known: &mut [usize]) -> usize {
             if known[scope as usize] == usize::MAX {
@@ -217,7 +222,7 @@ impl Plan {
         self.number
     }
 
-    /// Slot of a tag.
+    /// Returns the slot of a tag.
     #[inline]
     pub(crate) fn slot(&self, tag: u32) -> Option<u16> {
         match self.low_slots.get(tag as usize) {
@@ -235,8 +240,9 @@ impl Plan {
         &self.fields[usize::from(slot)]
     }
 
-    /// Whether a value, not empty, is of its field's type and one of its codes, as far as the policy makes these checks; else
-    /// which of them says no, and why. RefMsgType repeats what the peer sent, known or not.
+    /// Checks that a non-empty value has the type of its field and is one of its codes, as far as
+    /// the policy makes these checks. Returns the check that fails, and the reason. RefMsgType
+    /// repeats what the counterparty sent, known or not.
     #[inline]
     pub(crate) fn value_is_right(
         &self,
@@ -249,20 +255,20 @@ impl Plan {
         if policy.makes(Check::DataType)
             && let Err(error) = check_type(rule.kind, tag, value, policy.type_rules())
         {
-            // A union may admit what the type does not: a term in a field of type char.
+            // A union may accept what the type does not: a term in a field of type char.
             let by_union = rule
                 .union
                 .is_some_and(|union| union != UnionType::AnyValue && in_union(union, value).is_ok());
             if !by_union {
                 let reason = match error.session_reject_reason() {
-                    // -1 entries is a number like any other, only no count.
+                    // -1 is a valid number, but not a valid count.
                     _ if rule.kind == DataType::NumInGroup && i64::from_field(value).is_ok() => {
                         Reason::IncorrectNumInGroupCount
                     }
                     5 => Reason::ValueIsIncorrect,
                     _ => Reason::IncorrectDataFormat,
                 };
-                // A value of the wrong form is no code either: one violation is enough.
+                // A value of the wrong form is not a code either: one violation is enough.
                 return Err((Check::DataType, reason));
             }
         }
@@ -287,7 +293,7 @@ impl Plan {
         self.code_tables.get(rule.codes as usize)
     }
 
-    /// Scope of a message's body.
+    /// Returns the scope of a message's body.
     #[inline]
     pub(crate) fn body(&self, msg_type: &[u8]) -> Option<u32> {
         let scope = match msg_type {
@@ -305,7 +311,7 @@ impl Plan {
         &self.scopes[scope as usize]
     }
 
-    /// The member that a field is in a scope: its place in the scope's order.
+    /// Returns the member of a scope for a field: its position in the scope.
     #[inline]
     pub(crate) fn member(&self, scope: u32, slot: u16) -> Option<u16> {
         let scope = self.scope(scope);
@@ -326,13 +332,13 @@ impl Plan {
         &self.members[scope.members_start as usize..][..usize::from(scope.members_len)]
     }
 
-    /// Words of a bit set over a scope's members.
+    /// Returns the number of words in a bit set over the members of a scope.
     #[inline]
     pub(crate) fn words(&self, scope: u32) -> usize {
         usize::from(self.scope(scope).members_len).div_ceil(64)
     }
 
-    /// The members of a scope that are required by this reading.
+    /// Returns the members of a scope that this reading requires.
     #[inline]
     pub(crate) fn required(&self, scope: u32, requirements: Requirements) -> &[u64] {
         let words = self.words(scope);
@@ -346,10 +352,10 @@ impl Plan {
     }
 }
 
-/// Bit sets of required members that a scope has.
+/// Number of bit sets of required members per scope.
 const SETS: usize = 3;
 
-/// What a member's place says of it.
+/// The marks that apply to a member.
 #[derive(Debug, Clone, Copy)]
 struct MemberReading {
     marked: bool,
@@ -357,7 +363,8 @@ struct MemberReading {
     component: Option<bool>,
 }
 
-/// The marks of all members, components resolved; a tag that comes up twice keeps its first place.
+/// Returns the marks of all members, with components resolved; a repeated tag keeps its first
+/// position.
 fn read_requirements(
     dictionary: &Dictionary,
     members: &[Member],
@@ -381,7 +388,7 @@ fn read_requirements(
     }
 }
 
-/// MsgType has a check of its own; RefMsgType repeats what the peer sent, known or not.
+/// MsgType has a check of its own; RefMsgType repeats what the counterparty sent, known or not.
 const fn names_a_msg_type(tag: u32) -> bool {
     matches!(tag, 35 | 372)
 }

@@ -1,66 +1,67 @@
-//! What to do about each thing that can be wrong: reject, warn or ignore.
+//! The action for each kind of mistake: reject, warn or ignore.
 //!
-//! BodyLength and CheckSum are not here: a message that fails them is garbled and never reaches validation.
+//! BodyLength and CheckSum are not included: a message in which they are wrong is garbled and is
+//! never validated.
 
 /// What happens when a check fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// The message is rejected.
     Reject = 0,
-    /// The message passes; the violation is reported.
+    /// The message is accepted and the violation is reported.
     Warn = 1,
-    /// The check is not made.
+    /// The check is skipped.
     Ignore = 2,
 }
 
-/// One thing that is checked.
+/// A check of validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
     /// MsgType is in the dictionary (373=11).
     MsgType,
-    /// What stands before `=` is a tag number, and there is a `=` (373=0).
+    /// There is a `=`, and a tag number before it (373=0).
     TagSyntax,
     /// A tag below 5000 is in the dictionary (373=0).
     UnknownTag,
-    /// A tag of 5000 and more is in the dictionary (373=0); one of 5000 to 39999, the range of agreements between firms, belongs
-    /// to this message too (373=2).
+    /// A tag of 5000 or more is in the dictionary (373=0). One of 5000 to 39999, the range for
+    /// agreements between firms, also belongs to this message (373=2).
     UserDefinedTag,
     /// A field of the dictionary belongs to this message (373=2).
     TagNotInMessage,
-    /// The field comes once in its surroundings (373=13).
+    /// The field occurs once in its message or entry (373=13).
     DuplicateTag,
     /// The field has a value (373=4).
     EmptyValue,
-    /// The value has the form and range of its type (373=6, 5). An XID is the only one of its value in the message, and an XIDREF
-    /// is the value of one.
+    /// The value has the form and range of its type (373=6, 5). The value of an XID is unique in
+    /// the message, and an XIDREF has the value of one.
     DataType,
     /// The value is one of the field's codes (373=5).
     EnumValue,
-    /// Required fields of header, body and trailer are there (373=1).
+    /// Required fields of header, body and trailer are present (373=1).
     RequiredField,
-    /// Required fields of a group's entry are there (373=1).
+    /// Required fields of a group's entries are present (373=1).
     RequiredInGroup,
-    /// A count field counts the entries that follow; a required group has one (373=16).
+    /// A count field has the number of entries that follow, and a required group has one (373=16).
     GroupCount,
     /// Every entry of a group begins with the group's first field (373=15).
     GroupDelimiter,
-    /// The fields of an entry come in the dictionary's order (373=15).
+    /// The fields of an entry are in the order of the dictionary (373=15).
     GroupOrder,
-    /// Header comes before body before trailer (373=14).
+    /// Header, body and trailer are in this order (373=14).
     SectionOrder,
-    /// A message over FIXT.1.1 is of an application version that is there (373=18); see
+    /// A message over FIXT.1.1 has a supported application version (373=18); see
     /// [`ApplicationVersions`](crate::ApplicationVersions).
     ApplicationVersion,
 }
 
 impl Check {
-    /// The check called `name` in any case, as configurations write it: `UnknownTag`.
+    /// Returns the check with this name, in any case, as in configurations: `UnknownTag`.
     pub fn by_name(name: &str) -> Option<Check> {
         Check::ALL.into_iter().find(|check| check.name().eq_ignore_ascii_case(name))
     }
 
-    /// The check's name, as configurations write it.
+    /// Returns the name of the check, as in configurations: `UnknownTag`.
     pub const fn name(self) -> &'static str {
         match self {
             Check::MsgType => "MsgType",
@@ -82,7 +83,7 @@ impl Check {
         }
     }
 
-    /// Whether the check is about where a field stands, and not about the field alone.
+    /// Returns whether the check concerns the place of a field, and not the field alone.
     const fn needs_places(self) -> bool {
         !matches!(
             self,
@@ -120,24 +121,27 @@ impl Check {
 /// Whose reading of "required" [`Check::RequiredField`] and [`Check::RequiredInGroup`] follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Requirements {
-    /// The standard's: a member is required where it and every component around it are, in every entry of every group; a
-    /// required group has an entry.
+    /// The standard's: a member is required if it and every component around it are, in every entry
+    /// of every group; a required group has an entry.
     Standard,
-    /// QuickFIX's: of nested components only the innermost counts; an entry's members are required only where the group itself
-    /// is, and not through a component; a required group may have no entry; one that a file wraps in a component is required
-    /// only if it is so inside as well.
+    /// QuickFIX's: of nested components only the innermost counts. The members of an entry are
+    /// required only if the group itself is, and not through a component. A required group may have
+    /// no entry, and one that a file wraps in a component is required only if it is also required
+    /// inside.
     QuickFix,
-    /// QuickFIX/J's: as QuickFIX's, but an entry's members are required through a component as well.
+    /// QuickFIX/J's: as QuickFIX's, except that the members of an entry are also required through a
+    /// component.
     QuickFixJ,
 }
 
 /// How strict [`Check::DataType`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TypeRules {
-    /// Every type by its lexical rule.
+    /// Every type according to its lexical rule.
     Standard,
-    /// As QuickFIX and QuickFIX/J: no check of time zones, local times and dates, months, days, countries, currencies, exchanges, languages,
-    /// tags, XML and lists; sequence numbers and lengths are any whole numbers.
+    /// As in QuickFIX and QuickFIX/J: time zones, local times and dates, months, days, countries,
+    /// currencies, exchanges, languages, tags, XML and lists are not checked; sequence numbers and
+    /// lengths may be any whole number.
     QuickFix,
 }
 
@@ -151,11 +155,11 @@ pub enum TypeRules {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Two bits a check: policies are compared for every message.
+    /// Two bits per check: policies are compared for every message.
     actions: u32,
     requirements: Requirements,
     type_rules: TypeRules,
-    /// Whether any check is made, and whether one that has to know where each field stands.
+    /// Whether any check is made, and whether one needs the place of each field.
     looks: bool,
     places: bool,
 }
@@ -172,8 +176,8 @@ impl Policy {
         }
     }
 
-    /// Checks what QuickFIX C++ checks with its default settings: the order of fields within an entry is free after the first,
-    /// and requirements and types are looser.
+    /// Checks what QuickFIX C++ checks with its default settings: the order of fields in an entry
+    /// is free after the first one, and requirements and types are less strict.
     pub const fn quickfix() -> Policy {
         Policy {
             requirements: Requirements::QuickFix,
@@ -182,7 +186,8 @@ impl Policy {
         }
     }
 
-    /// Checks what QuickFIX/J checks with its default settings: as [`Policy::quickfix`], but fields of an entry come in order.
+    /// Checks what QuickFIX/J checks with its default settings: as [`Policy::quickfix`], except
+    /// that the fields of an entry must be in order.
     pub const fn quickfixj() -> Policy {
         Policy {
             requirements: Requirements::QuickFixJ,
@@ -197,7 +202,7 @@ impl Policy {
         Policy { actions, looks: false, places: false, ..Policy::standard() }
     }
 
-    /// The same policy with another action for one check.
+    /// Sets the action for a check.
     #[must_use]
     pub const fn with(mut self, check: Check, action: Action) -> Policy {
         let place = 2 * check as u32;
@@ -214,21 +219,21 @@ impl Policy {
         self
     }
 
-    /// The same policy with another reading of what is required.
+    /// Sets the reading of what is required.
     #[must_use]
     pub const fn with_requirements(mut self, requirements: Requirements) -> Policy {
         self.requirements = requirements;
         self
     }
 
-    /// The same policy with other type rules.
+    /// Sets the type rules.
     #[must_use]
     pub const fn with_type_rules(mut self, type_rules: TypeRules) -> Policy {
         self.type_rules = type_rules;
         self
     }
 
-    /// What happens when `check` fails.
+    /// Returns the action for `check`.
     #[inline]
     pub const fn action(&self, check: Check) -> Action {
         match self.actions >> (2 * check as u32) & 3 {
@@ -238,31 +243,31 @@ impl Policy {
         }
     }
 
-    /// Whether `check` is made at all.
+    /// Returns whether `check` is made.
     #[inline]
     pub(crate) const fn makes(&self, check: Check) -> bool {
         !matches!(self.action(check), Action::Ignore)
     }
 
-    /// Whether any check is made.
+    /// Returns whether any check is made.
     #[inline]
     pub(crate) const fn looks(&self) -> bool {
         self.looks
     }
 
-    /// Whether a check is made that has to know where each field stands.
+    /// Returns whether a check needs the place of each field.
     #[inline]
     pub(crate) const fn needs_places(&self) -> bool {
         self.places
     }
 
-    /// Whose reading of "required" is followed.
+    /// Returns whose reading of "required" is followed.
     #[inline]
     pub const fn requirements(&self) -> Requirements {
         self.requirements
     }
 
-    /// How strict types are.
+    /// Returns how strictly types are checked.
     pub const fn type_rules(&self) -> TypeRules {
         self.type_rules
     }

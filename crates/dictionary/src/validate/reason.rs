@@ -1,8 +1,9 @@
-//! SessionRejectReason (373): the standard's numbers, QuickFIX's texts, and which versions know which.
+//! SessionRejectReason (373): the numbers of the standard, the texts of QuickFIX, and the versions
+//! that have each.
 
 use fixbolt_codec::Version;
 
-/// Why a message breaks the session's rules.
+/// Why a message violates the rules of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SessionRejectReason {
@@ -12,33 +13,33 @@ pub enum SessionRejectReason {
     RequiredTagMissing,
     /// 2: the field is defined, but not for this message.
     TagNotDefinedForThisMessageType,
-    /// 3: a tag of the user range that is unknown.
+    /// 3: an undefined tag.
     UndefinedTag,
-    /// 4: nothing between `=` and the delimiter.
+    /// 4: there is nothing between `=` and the delimiter.
     TagSpecifiedWithoutAValue,
     /// 5: not one of the field's codes, or out of range.
     ValueIsIncorrect,
-    /// 6: not of the form of the field's type.
+    /// 6: the value does not have the form of the field's type.
     IncorrectDataFormat,
     /// 7: decryption failed.
     DecryptionProblem,
-    /// 8: the signature does not fit.
+    /// 8: the signature is wrong.
     SignatureProblem,
-    /// 9: SenderCompID or TargetCompID is not the session's.
+    /// 9: SenderCompID or TargetCompID is not that of the session.
     CompIdProblem,
-    /// 10: SendingTime is too far from the clock.
+    /// 10: SendingTime differs too much from the clock.
     SendingTimeAccuracyProblem,
     /// 11: the message type is unknown.
     InvalidMsgType,
     /// 12: an XML document is not valid.
     XmlValidationError,
-    /// 13: the field comes twice where it may come once.
+    /// 13: the field occurs twice where it may occur once.
     TagAppearsMoreThanOnce,
     /// 14: header, body and trailer are mixed.
     TagSpecifiedOutOfRequiredOrder,
     /// 15: fields of a group's entry are out of order, or its first field is missing.
     RepeatingGroupFieldsOutOfOrder,
-    /// 16: a count field does not count the entries that follow.
+    /// 16: a count field does not have the number of entries that follow.
     IncorrectNumInGroupCount,
     /// 17: a delimiter inside a value that is not data.
     NonDataValueIncludesFieldDelimiter,
@@ -73,13 +74,14 @@ impl SessionRejectReason {
         SessionRejectReason::Other,
     ];
 
-    /// The reason with this value of SessionRejectReason (373); [`SessionRejectReason::Other`] for any that has no name here.
+    /// Returns the reason with this value of SessionRejectReason (373), or
+    /// [`SessionRejectReason::Other`] if it has no name here.
     pub fn from_number(number: u16) -> SessionRejectReason {
         let named = SessionRejectReason::ALL.into_iter().find(|reason| reason.number() == number);
         named.unwrap_or(SessionRejectReason::Other)
     }
 
-    /// The value of SessionRejectReason (373).
+    /// Returns the value of SessionRejectReason (373).
     pub const fn number(self) -> u16 {
         match self {
             SessionRejectReason::Other => 99,
@@ -87,7 +89,8 @@ impl SessionRejectReason {
         }
     }
 
-    /// The text that QuickFIX sends with the reason, where it has one; engines' test scripts compare it.
+    /// Returns the text that QuickFIX sends with the reason, if it has one; test scripts of engines
+    /// compare it.
     pub const fn text(self) -> &'static str {
         match self {
             SessionRejectReason::InvalidTagNumber => "Invalid tag number",
@@ -115,8 +118,9 @@ impl SessionRejectReason {
         }
     }
 
-    /// The reason as a peer of this version may see it, or `None` where field 373 has to be left out: FIX.4.0 and 4.1 do not
-    /// have the field, FIX.4.2 knows 0 to 11, FIX.4.3 knows 0 to 17, FIX.4.4 adds 99, FIXT.1.1 adds 18.
+    /// Returns the reason as a counterparty of this version may see it, or `None` if field 373 has
+    /// to be left out: FIX.4.0 and 4.1 do not have the field, FIX.4.2 has 0 to 11, FIX.4.3 0 to 17,
+    /// FIX.4.4 adds 99, FIXT.1.1 adds 18.
     pub const fn for_version(self, version: Version) -> Option<SessionRejectReason> {
         let number = self.number();
         match version {

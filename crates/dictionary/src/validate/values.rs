@@ -1,7 +1,7 @@
-//! Is a value of its type, and one of its codes?
+//! Checks that a value has its type and is one of its codes.
 //!
-//! Types are read by the codec's parsers, so that what passes here can be read; a value that is right but too long for a
-//! [`Decimal`] passes (crypto venues send 18 decimals and more).
+//! Types are read by the codec's parsers, so that what is accepted here can be read. A valid value
+//! that is too long for a [`Decimal`] is accepted, as crypto venues send 18 decimals and more.
 
 use fixbolt_codec::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, FromField, Language, Length, LocalMktTime, MonthYear,
@@ -13,7 +13,7 @@ use super::policy::TypeRules;
 use crate::data_type::{DataType, UnionType};
 use crate::model::CodeSet;
 
-/// Checks a value, not empty, against the type of its field.
+/// Checks a non-empty value against the type of its field.
 pub(crate) fn check_type(kind: DataType, tag: u32, value: &[u8], rules: TypeRules) -> Result<(), ValueError> {
     if rules == TypeRules::QuickFix {
         match kind {
@@ -71,7 +71,7 @@ pub(crate) fn check_type(kind: DataType, tag: u32, value: &[u8], rules: TypeRule
         DataType::TzTimeOnly => read::<TzTimeOnly>(value),
         DataType::TzTimestamp => read::<TzTimestamp>(value),
         DataType::Tenor => read::<Tenor>(value),
-        // Any bytes: the index has seen to delimiters and lengths.
+        // Any bytes: the index has checked delimiters and lengths.
         DataType::String
         | DataType::Exchange
         | DataType::Data
@@ -81,7 +81,7 @@ pub(crate) fn check_type(kind: DataType, tag: u32, value: &[u8], rules: TypeRule
     }
 }
 
-/// Whether [`check_type`] takes every value.
+/// Returns whether [`check_type`] accepts every value.
 pub(crate) const fn takes_any_value(kind: DataType) -> bool {
     use DataType::{Data, Exchange, String, Xid, XidRef, XmlData};
     matches!(kind, String | Exchange | Data | XmlData | Xid | XidRef)
@@ -92,20 +92,20 @@ fn read<'m, T: FromField<'m>>(value: &'m [u8]) -> Result<(), ValueError> {
     T::from_field(value).map(|_| ())
 }
 
-/// Sequence numbers that are 0 by right: EndSeqNo ("to infinity"), LastMsgSeqNumProcessed (nothing yet), and MsgSeqNum, which is
-/// the session's business.
+/// Sequence numbers that may be 0: EndSeqNo ("to infinity"), LastMsgSeqNumProcessed (none yet), and
+/// MsgSeqNum, which the session checks.
 const fn may_be_zero(tag: u32) -> bool {
     matches!(tag, 16 | 34 | 369)
 }
 
-/// The codes of a code set, ready to be looked up: one bit for each code of one byte, up to seven bytes as a number, longer ones
-/// as they are; both in order.
+/// The codes of a code set, ready for look-up: a bit for each code of one byte, those of up to
+/// seven bytes as numbers, longer ones as bytes; both sorted.
 #[derive(Debug, Clone)]
 pub(crate) struct CodeTable {
     one_byte: [u64; 4],
     up_to_seven: Vec<u64>,
     longer: Vec<Box<[u8]>>,
-    /// SettlLocation of FIX 4.2 lists "ISO Country Code" among its codes and means any of them.
+    /// SettlLocation of FIX 4.2 has "ISO Country Code" among its codes and means any of them.
     any_country: bool,
 }
 
@@ -126,13 +126,13 @@ impl CodeTable {
         table
     }
 
-    /// Whether `value` is one byte, and a code.
+    /// Returns whether `value` is one byte, and a code.
     #[inline]
     pub(crate) fn has_byte(&self, value: &[u8]) -> bool {
         matches!(value, [byte] if self.one_byte[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0)
     }
 
-    /// Whether every code of one byte is of this type, by all rules.
+    /// Returns whether every code of one byte is of this type, by all rules.
     pub(crate) fn bytes_are(&self, kind: DataType, tag: u32) -> bool {
         (0..=u8::MAX).filter(|byte| self.has_byte(&[*byte])).all(|byte| {
             [TypeRules::Standard, TypeRules::QuickFix]
@@ -141,7 +141,7 @@ impl CodeTable {
         })
     }
 
-    /// Whether `value` is a code, or what `union` admits beside the codes.
+    /// Returns whether `value` is a code, or accepted by `union`.
     #[inline]
     pub(crate) fn admits(&self, value: &[u8], union: Option<UnionType>) -> bool {
         let is_code = match value {
@@ -164,13 +164,13 @@ impl CodeTable {
     }
 }
 
-/// Up to seven bytes as one number, with a 1 in front so that a leading NUL counts.
+/// Returns up to seven bytes as a number, with a 1 before them so that a leading NUL counts.
 #[inline]
 fn packed(bytes: &[u8]) -> u64 {
     bytes.iter().fold(1, |packed, byte| packed << 8 | u64::from(*byte))
 }
 
-/// Whether `value` is what a union type admits.
+/// Returns whether a union type accepts `value`.
 pub(crate) fn in_union(union: UnionType, value: &[u8]) -> Result<(), ValueError> {
     let at_least = |least: i64| match i64::from_field(value)? {
         number if number >= least => Ok(()),
@@ -199,7 +199,7 @@ mod tests {
         CodeTable::new(&CodeSet { name: "S".to_string(), codes })
     }
 
-    /// What the specification's table of types accepts, and the reason it refuses with.
+    /// What the specification's table of types accepts, and the reasons for refusing the rest.
     #[test]
     fn values_are_accepted_and_refused_as_the_table_of_types_says() {
         use DataType::*;

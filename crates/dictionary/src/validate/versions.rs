@@ -1,7 +1,8 @@
-//! Validation over FIXT.1.1: each message by the dictionary of its own application version.
+//! Validation over FIXT.1.1: each message against the dictionary of its own application version.
 //!
-//! The set of versions is [`ApplicationVersions`]; it says which validator a message belongs to. Validators are compiled once and
-//! may be shared by sessions (`Arc<Validator>`), each of which has its own set, since Logons give it its defaults.
+//! [`ApplicationVersions`] finds the validator of a message. Validators are compiled once and may
+//! be shared by sessions (`Arc<Validator>`), each of which has its own set, as Logons determine its
+//! defaults.
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -16,9 +17,12 @@ use crate::application_versions::{ApplicationVersions, Direction};
 
 /// ```
 /// use std::sync::Arc;
-/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Dictionary, Validator, fix44, fix50sp2, fixt11};
+/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Dictionary, Validator};
+/// use fixbolt_dictionary::{fix44, fix50sp2, fixt11};
 ///
-/// let over = |application: &Dictionary| application.over(fixt11()).map(|whole| Arc::new(Validator::new(&whole)));
+/// let over = |application: &Dictionary| {
+///     application.over(fixt11()).map(|whole| Arc::new(Validator::new(&whole)))
+/// };
 /// let versions = ApplicationVersions::new(Arc::new(Validator::new(fixt11())))
 ///     .with(ApplicationVersion::new("9"), over(fix50sp2())?)
 ///     .with(ApplicationVersion::new("6"), over(fix44())?)
@@ -29,7 +33,7 @@ use crate::application_versions::{ApplicationVersions, Direction};
 /// # Ok::<(), fixbolt_dictionary::TransportMismatch>(())
 /// ```
 impl<V: Borrow<Validator>> ApplicationVersions<V> {
-    /// The memory that checking needs, enough for every version.
+    /// Returns the memory for checking, sufficient for every version.
     pub fn scratch(&self) -> Scratch {
         let mut scratch = self.transport().borrow().scratch();
         for validator in self.applications() {
@@ -38,8 +42,8 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         scratch
     }
 
-    /// As [`Validator::first_reject`], by the version of the message. One of a version that is not supported has one violation,
-    /// of [`Check::ApplicationVersion`]; nothing else can be said of it.
+    /// Does the same as [`Validator::first_reject`] with the version of the message. An unsupported
+    /// version is the only violation, of [`Check::ApplicationVersion`]; nothing else is checked.
     pub fn first_reject<'m>(
         &self,
         message: &Message<'m>,
@@ -56,7 +60,8 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         }
     }
 
-    /// As [`Validator::for_each`], by the version of the message; see [`ApplicationVersions::first_reject`].
+    /// Does the same as [`Validator::for_each`] with the version of the message; see
+    /// [`ApplicationVersions::first_reject`].
     pub fn for_each<'m>(
         &self,
         message: &Message<'m>,

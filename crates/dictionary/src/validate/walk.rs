@@ -1,7 +1,8 @@
-//! The walk over a message: which scope is each field in, and what is wrong there.
+//! The walk over a message, which finds the scope of each field and what is wrong there.
 //!
-//! Groups are frames on a stack that never grows beyond the dictionary's depth. A field belongs to the innermost open group that
-//! has it and has room for it, else to an outer one (closing those inside), else to body, trailer or header.
+//! Groups are frames on a stack that never grows beyond the dictionary's depth. A field belongs to
+//! the innermost open group that has it and has not seen it, else to an outer one (which closes
+//! those inside it), else to body, trailer or header.
 
 use std::ops::ControlFlow;
 
@@ -14,9 +15,9 @@ use super::reason::SessionRejectReason as Reason;
 use super::{FieldPlace, RefTag, Section, Violation};
 use crate::data_type::DataType;
 
-/// The memory of a walk: open groups and which members were seen. Made by
-/// [`Validator::scratch`](super::Validator::scratch). Between messages it holds only the layouts of some that were right; the
-/// answers do not depend on them.
+/// The memory of a walk: open groups, and members seen.
+/// [`Validator::scratch`](super::Validator::scratch) creates one. Between messages it holds only
+/// the layouts of some valid ones, which do not affect the results.
 #[derive(Debug, Clone)]
 pub struct Scratch {
     frames: Vec<Frame>,
@@ -31,7 +32,7 @@ pub struct Scratch {
 impl Scratch {
     pub(crate) fn new(plan: &Plan) -> Scratch {
         let words = 3 * plan.body_words + plan.depth * plan.entry_words;
-        // Enough for what instruments have; a message with more makes it grow once.
+        // Enough for most instruments; a message with more makes it grow once.
         let identifiers = if plan.has_identifiers { 256 } else { 0 };
         Scratch {
             frames: Vec::with_capacity(plan.depth),
@@ -42,7 +43,8 @@ impl Scratch {
         }
     }
 
-    /// Forgets the layouts of right messages, so that the next message of each is walked: for measurements.
+    /// Forgets the layouts of valid messages, so that the next message of each is walked. For
+    /// measurements.
     pub fn forget(&mut self) {
         self.learned.forget();
     }
@@ -60,24 +62,24 @@ impl Scratch {
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     scope: u32,
-    /// What the count field says; none if it is not a number.
+    /// The value of the count field; `None` if it is not a number.
     announced: Option<u32>,
-    /// Entries begun.
+    /// Number of entries begun.
     entries: u32,
-    /// The furthest member of the entry so far.
+    /// The last member of the entry so far, in the order of the dictionary.
     last: u16,
     /// Position of the count field.
     position: usize,
-    /// Whether the group needs an entry where it stands.
+    /// Whether the group needs an entry in its place.
     required: bool,
-    /// Whether its entries' required members are looked for.
+    /// Whether the required members of its entries are checked.
     enforced: bool,
     section: Section,
 }
 
-/// What a walk tells.
+/// The receiver of what a walk finds.
 pub(crate) trait Visitor<'m> {
-    /// Whether it wants to know the place of every field, whatever the policy looks at.
+    /// Whether it needs the place of every field, whatever the policy checks.
     const PLACES: bool = false;
 
     #[inline]
@@ -97,7 +99,7 @@ pub(crate) struct Walk<'r, 'm, V> {
     visitor: V,
     body: Option<u32>,
     section: Section,
-    /// Whether anybody has to know where the fields stand.
+    /// Whether the places of the fields are needed.
     places: bool,
 }
 
@@ -139,7 +141,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         self.identified()
     }
 
-    /// An XID is the only one of its value in the message, an XIDREF is the value of one.
+    /// An XID is unique in the message, and an XIDREF has the value of one.
     fn identified(&mut self) -> ControlFlow<()> {
         if !self.policy.makes(Check::DataType) {
             return ControlFlow::Continue(());
@@ -224,7 +226,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         let Some((section, set, scope, member)) = found else {
             self.place_here(position);
             if self.body.is_none() {
-                // Whether it belongs to an unknown message nobody knows.
+                // For an unknown message no one knows whether the field belongs to it.
                 self.section = self.section.max(Section::Body);
                 return ControlFlow::Continue(());
             }
@@ -250,8 +252,8 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         ControlFlow::Continue(())
     }
 
-    /// The innermost open group that has the field and room for it; if none has room, the innermost that has it, unless the
-    /// field has a place outside groups.
+    /// Returns the innermost open group that has the field and has not seen it. If all have seen
+    /// it, returns the innermost that has it, unless the field has a place outside groups.
     fn open_group_of(&self, slot: u16) -> Option<(usize, u16)> {
         let mut crowded = None;
         for level in (0..self.scratch.frames.len()).rev() {
@@ -273,7 +275,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         crowded.filter(|_| !has_place_outside)
     }
 
-    /// A field of the innermost open group.
+    /// Handles a field of the innermost open group.
     fn in_group(&mut self, position: usize, tag: u32, slot: u16, member: u16) -> ControlFlow<()> {
         let level = self.scratch.frames.len() - 1;
         let frame = self.scratch.frames[level];
@@ -286,7 +288,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
             self.begin_entry(level)?;
         } else if self.is_marked(seen, member) {
             if frame.announced.is_some_and(|announced| frame.entries < announced) {
-                // Another entry is due: it has begun without its first field.
+                // Another entry is expected: it has begun without its first field.
                 self.raise(Check::GroupDelimiter, out_of_order, RefTag::Number(tag), Some(position))?;
                 self.begin_entry(level)?;
             } else {
@@ -329,7 +331,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         let frame = self.scratch.frames[level];
         self.scratch.frames.pop();
         outcome?;
-        // NoXXX=0 is tolerated where the group may be left out.
+        // NoXXX=0 is accepted if the group is optional.
         let wrong = match frame.announced {
             Some(0) => frame.entries > 0 || frame.required,
             Some(announced) => announced != frame.entries,
@@ -342,7 +344,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         ControlFlow::Continue(())
     }
 
-    /// Tells the field's place and opens the group it counts, if it does.
+    /// Reports the field's place, and opens the group if it counts one.
     #[inline]
     fn enter(
         &mut self,
@@ -372,7 +374,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         }
     }
 
-    /// The place of a field that the dictionary does not place: where the walk is.
+    /// Returns the place of a field that the dictionary does not know: the current one.
     fn place_here(&mut self, position: usize) {
         let depth = self.scratch.frames.len();
         let place = match self.scratch.frames.last() {
@@ -417,7 +419,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         }
     }
 
-    /// Where the bit set of an open group begins.
+    /// Returns the position of the bit set of an open group.
     #[inline]
     fn seen_of(&self, level: usize) -> usize {
         3 * self.plan.body_words + level * self.plan.entry_words
@@ -428,7 +430,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         self.scratch.seen[seen + usize::from(member / 64)] & (1 << (member % 64)) != 0
     }
 
-    /// Marks a member as seen; whether it was before.
+    /// Marks a member as seen and returns whether it was before.
     #[inline]
     fn mark(&mut self, seen: usize, member: u16) -> bool {
         let word = &mut self.scratch.seen[seen + usize::from(member / 64)];
@@ -453,13 +455,13 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
     }
 }
 
-/// Tags from here on are for agreements between firms, if the dictionary does not define them.
+/// Tags from here on are for agreements between firms, unless the dictionary defines them.
 const FIRST_USER_TAG: u32 = 5000;
 
-/// From here on the standard numbers fields of its own again (40000 and 50000).
+/// From here on the standard defines fields again (40000 and 50000).
 const FIRST_LATER_TAG: u32 = 40_000;
 
-/// What stands before the first `=`, all of a field that has none.
+/// Returns the bytes before the first `=`, or the whole field if it has none.
 fn tag_bytes(field: &[u8]) -> &[u8] {
     field.split(|byte| *byte == b'=').next().unwrap_or(field)
 }

@@ -1,14 +1,15 @@
-//! The reference folder, which is not part of the project: where it is, and saying so where it is not.
+//! The reference folder, which is not part of the project: where it is, and saying so where it is
+//! not.
 
 use std::path::PathBuf;
 
-/// The reference folder: `FIXBOLT_SHARED`, else `../shared` beside the repository.
+/// Returns the reference folder: `FIXBOLT_SHARED`, else `../shared` beside the repository.
 pub(crate) fn folder() -> PathBuf {
     std::env::var_os("FIXBOLT_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from)
 }
 
-/// The text of a file of the reference folder.
+/// Returns the text of a file of the reference folder.
 pub(crate) fn shared(path: &str) -> Option<String> {
     std::fs::read_to_string(folder().join(path)).ok()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fixbolt_dictionary::{Dictionary, Difference};
 
-/// A dictionary of the reference folder; without the folder none, which is said.
+/// Returns a dictionary of the reference folder; without the folder none, which is said.
 pub(crate) fn read(path: &str) -> Option<Dictionary> {
     let Some(text) = crate::support::shared(&format!("dictionaries/{path}")) else {
         crate::support::absent(1);
@@ -16,7 +16,7 @@ pub(crate) fn read(path: &str) -> Option<Dictionary> {
     }
 }
 
-/// How many differences there are of each kind.
+/// Returns how many differences there are of each kind.
 pub(crate) fn counts(differences: &[Difference]) -> BTreeMap<&'static str, usize> {
     differences.iter().fold(BTreeMap::new(), |mut counts, difference| {
         *counts.entry(difference.kind()).or_default() += 1;

@@ -44,7 +44,8 @@ pub(crate) enum Mutation {
 pub(crate) enum Expected {
     /// It is no message any more.
     Garbled,
-    /// One violation: its check, SessionRejectReason and RefTagID. Where the check is not made, `follow` finds something else.
+    /// One violation: its check, SessionRejectReason and RefTagID. Where the check is not made,
+    /// `follow` finds something else.
     Found { check: Check, reason: u16, tag: String, follow: &'static [Check] },
 }
 
@@ -124,7 +125,8 @@ impl<'d> Subject<'d> {
         }
     }
 
-    /// The message broken in this way, if it has a place for it; `pick` chooses among several.
+    /// Returns the message broken in this way, if it has a place for it; `pick` chooses among
+    /// several.
     pub(crate) fn broken(&self, mutation: Mutation, pick: usize) -> Option<Broken> {
         let fields = self.sample.fields();
         let chosen = |wanted: &dyn Fn(usize, &SampleField) -> bool| -> Option<usize> {
@@ -374,7 +376,8 @@ impl<'d> Subject<'d> {
         Some((wire.framed(self.sample.begin_string()), expected))
     }
 
-    /// Whether the tag has one place in this message only, so that nothing else may be meant by it.
+    /// Returns whether the tag has one place in this message only, so that nothing else may be
+    /// meant by it.
     fn is_sole(&self, tag: u32) -> bool {
         self.scopes.get(&tag).is_some_and(|scopes| scopes.len() == 1)
     }
@@ -408,7 +411,7 @@ impl<'d> Subject<'d> {
         })
     }
 
-    /// The position behind the last field of a group.
+    /// Returns the position after the last field of a group.
     fn group_end(&self, count_at: usize) -> usize {
         let fields = self.sample.fields();
         let inside = |at: usize| {
@@ -424,7 +427,7 @@ impl<'d> Subject<'d> {
         (count_at + 1..fields.len()).find(|at| !inside(*at)).unwrap_or(fields.len())
     }
 
-    /// Whether what follows the group cannot be one of its fields.
+    /// Returns whether what follows the group cannot be one of its fields.
     fn ends_clearly(&self, count_at: usize) -> bool {
         let fields = self.sample.fields();
         let Some(next) = fields.get(self.group_end(count_at)) else { return true };
@@ -442,7 +445,7 @@ impl<'d> Subject<'d> {
         true
     }
 
-    /// A value of the field's type that is none of its codes.
+    /// Returns a value of the field's type that is none of its codes.
     fn no_code(&self, field: &FieldDef) -> Option<&'static [u8]> {
         if field.codes.is_none() || field.union.is_some() || matches!(field.tag, 35 | 372) {
             return None;
@@ -471,7 +474,7 @@ impl Wire {
         self.0[at] = [fields[at].tag.to_string().as_bytes(), b"=", value].concat();
     }
 
-    /// A field that has no business here.
+    /// Returns a field that has no business here.
     fn stray(&mut self, at: usize, field: &str, expected: Expected) -> Expected {
         self.0.insert(at, field.as_bytes().to_vec());
         expected
@@ -507,7 +510,7 @@ fn found(check: Check, reason: u16, tag: impl ToString) -> Expected {
     Expected::Found { check, reason, tag: tag.to_string(), follow: &[] }
 }
 
-/// A value that no field of this type may have; none where anything goes.
+/// Returns a value that no field of this type may have; none where anything goes.
 fn of_wrong_type(kind: DataType) -> Option<&'static [u8]> {
     Some(match kind {
         DataType::Int | DataType::Length | DataType::SeqNum | DataType::DayOfMonth | DataType::TagNum => {

@@ -10,7 +10,7 @@ use fixbolt_dictionary::{
     SessionRejectReason as Reason, Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
 };
 
-/// A whole message around `fields` (written with `|`), the first of them MsgType.
+/// Returns a whole message around `fields` (written with `|`), the first of them MsgType.
 fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     framed(begin_string, fields.replace('|', "\x01").as_bytes())
 }
@@ -20,7 +20,7 @@ fn with<R>(bytes: &[u8], look: impl FnOnce(&Message<'_>) -> R) -> Option<R> {
     crate::with_message(bytes, &fix44().length_data_pairs(), look).ok()
 }
 
-/// Everything the policy finds: check, action, number of the reason, tag as text.
+/// Returns everything the policy finds: check, action, number of the reason, tag as text.
 fn all(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(Check, Action, u16, String)> {
     let mut scratch = validator.scratch();
     let look = |message: &Message<'_>| {
@@ -86,7 +86,7 @@ static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));
 
 const HEADER: &str = "34=2|49=A|56=B|52=20261121-09:00:00.000|";
 
-/// A right order of FIX 4.4 with `more` behind it.
+/// Returns a right order of FIX 4.4 with `more` after it.
 fn order(more: &str) -> Vec<u8> {
     message(
         "FIX.4.4",
@@ -165,7 +165,8 @@ fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
         assert_eq!(warned[0], (check, Action::Warn, reason, tag.to_string()));
         assert_eq!(warned.len(), found.len());
         assert_eq!(all(&V44, &only(Action::Ignore), &bytes), []);
-        // Under the standard policy it is the first thing rejected; as a warning it lets the message pass.
+        // Under the standard policy it is the first thing rejected; as a warning it lets the
+        // message pass.
         let mut scratch = V44.scratch();
         let first = |policy: &Policy, scratch: &mut _| {
             with(&bytes, |message| {
@@ -189,7 +190,8 @@ fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
     }
 }
 
-/// Three levels: an outer group with a required member behind an optional component, an inner group that begins with a group.
+/// Three levels: an outer group with a required member after an optional component, an inner group
+/// that begins with a group.
 const NESTED: &str = "table 1
 version FIX.4.4
 field 8 BeginString String
@@ -250,7 +252,7 @@ fn groups_nest_to_any_depth_and_entries_are_checked_one_by_one() {
         // Counts typed int are counts all the same.
         ("35=U1|100=x|101=a|103=1|", &[(6, "100")]),
         ("35=U1|100=-1|", &[(16, "100")]),
-        // A header group behind the body.
+        // A header group after the body.
         ("35=U1|120=z|627=1|628=X|", &[(14, "627")]),
         // An unknown tag does not end a group.
         ("35=U1|100=2|101=a|999=?|103=1|101=b|103=2|", &[(0, "999")]),
@@ -287,7 +289,8 @@ fn quickfix_takes_only_the_innermost_component_s_word_for_required() {
         Validator::new(&Dictionary::from_table(TABLE).unwrap_or_else(|errors| panic!("{errors:?}")));
     let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
     let (standard, quickfix, quickfixj) = (Policy::standard(), Policy::quickfix(), Policy::quickfixj());
-    // 53 is required in a component that is required in an optional one; 54 only in the optional one.
+    // 53 is required in a component that is required in an optional one; 54 only in the optional
+    // one.
     assert_eq!(check(&standard, "35=U1|52=x|"), []);
     assert_eq!(check(&quickfix, "35=U1|52=x|"), [(1, "53".into())]);
     assert_eq!(check(&quickfixj, "35=U1|52=x|"), [(1, "53".into())]);
@@ -440,7 +443,8 @@ fn the_structure_says_where_each_field_stands() {
     );
 }
 
-/// The scripts of QuickFIX for test case 14: what is sent after the logon, and the reason, tag and text of the Reject.
+/// The scripts of QuickFIX for test case 14: what is sent after the logon, and the reason, tag and
+/// text of the Reject.
 #[test]
 fn the_markets_scripts_for_test_case_14_get_their_rejects() {
     let scripts = [
@@ -471,7 +475,8 @@ fn the_markets_scripts_for_test_case_14_get_their_rejects() {
     }
 }
 
-/// Validates what a script sends and compares with the answer it expects; gives the number of Rejects.
+/// Validates what a script sends and compares with the answer it expects; returns the number of
+/// Rejects.
 fn run_script(text: &str, begin_string: &str, validator: &Validator, policy: &Policy) -> usize {
     let mut scratch = validator.scratch();
     let mut rejects = 0;
@@ -523,7 +528,8 @@ fn a_tag_as_sent_keeps_its_bytes() {
     assert_eq!(first, Some(Some(Reason::InvalidTagNumber)));
 }
 
-/// Every message of three versions, once with the least and once with all fields, groups two entries each.
+/// Every message of three versions, once with the least and once with all fields, groups two
+/// entries each.
 #[test]
 fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_share() {
     for version in [Version::Fix42, Version::Fix44, Version::Fix50] {
@@ -567,8 +573,8 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
         }
         theirs_found.sort_unstable();
         theirs_found.dedup();
-        // The messages were made from these files. Only "at most 0 bytes" on a Logon is no length, and groups are left out whose
-        // wrapper is required while they themselves are not.
+        // The messages were made from these files. Only "at most 0 bytes" on a Logon is no length,
+        // and groups are left out whose wrapper is required while they themselves are not.
         let expected: &[(u16, u32)] = match version {
             Version::Fix42 => &[],
             Version::Fix44 => &[(1, 453), (1, 555), (1, 702), (1, 711), (1, 753), (5, 383)],
@@ -577,8 +583,8 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
         assert_eq!(theirs_found, expected, "{version}");
         tags.sort_unstable();
         tags.dedup();
-        // Fields with a code set in Orchestra and none in QuickFIX, or of another type there, whose made-up value is no code; and
-        // the groups.
+        // Fields with a code set in Orchestra and none in QuickFIX, or of another type there, whose
+        // made-up value is no code; and the groups.
         let (expected_count, expected_tags): (usize, &[u32]) = match version {
             Version::Fix42 => (92, &[]),
             Version::Fix44 => (

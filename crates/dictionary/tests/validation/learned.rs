@@ -1,4 +1,5 @@
-//! What a scratch has learned changes no answer: a scratch that has seen everything before and a new one say the same.
+//! What a scratch has learned changes no answer: a scratch that has seen everything before and a
+//! new one say the same.
 
 use fixbolt_dictionary::{
     Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, sample::Samples,
@@ -15,7 +16,8 @@ const POLICIES: [Policy; 4] = [
     Policy::standard().with(Check::EnumValue, Action::Warn).with(Check::GroupCount, Action::Ignore),
 ];
 
-/// Compares under every policy, each twice so that what is learned at the first look is used at the second; how many were right.
+/// Compares under every policy, each twice so that what is learned at the first look is used at the
+/// second; how many were right.
 fn agree(validator: &Validator, pairs: &[(u32, u32)], warm: &mut Scratch, bytes: &[u8]) -> usize {
     let mut right = 0;
     for policy in POLICIES.iter().chain(&POLICIES) {

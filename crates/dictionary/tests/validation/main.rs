@@ -1,4 +1,5 @@
-//! Validation through the public API: each check, sample messages of every version, and those broken on purpose.
+//! Validation through the public API: each check, sample messages of every version, and those
+//! broken on purpose.
 
 mod application_versions;
 mod broken;
@@ -12,7 +13,7 @@ mod support;
 use fixbolt_codec::{DataFields, Frame, Framer, Index, IndexError, Message, Span};
 use fixbolt_dictionary::{Dictionary, Version, fixt11, shipped};
 
-/// Every shipped version, the application versions with the session layer of FIXT.1.1.
+/// Returns every shipped version, the application versions with the session layer of FIXT.1.1.
 fn versions() -> impl Iterator<Item = Dictionary> {
     Version::ALL.into_iter().filter(|version| *version != Version::Fixt11).map(|version| {
         let dictionary = shipped(version);
