@@ -1,24 +1,25 @@
-//! How time is taken: CPU time of the own thread, which other processes of a busy machine do not disturb.
+//! Measuring time: the CPU time of the current thread, which other processes on a busy machine do
+//! not affect.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time that this thread has used.
+/// Returns the CPU time that this thread has used.
 #[must_use]
 pub fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// CPU time that `work` takes on this thread, and what it gives.
+/// Returns the CPU time that `work` takes on this thread, and the result of `work`.
 pub fn timed<R>(work: impl FnOnce() -> R) -> (Duration, R) {
     let before = thread_time();
     let result = work();
     (thread_time().saturating_sub(before), result)
 }
 
-/// The middle one; of two in the middle the lower. `None` for no values.
+/// Returns the median, the lower one of two; `None` if there are no values.
 #[must_use]
 pub fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);

@@ -1,7 +1,8 @@
-//! The codec benchmark: index, validate, typed-six, typed-all, encode and write-typed, over rings of differing messages, each
-//! checked before it is timed, and in every tier that the processor has.
+//! The codec benchmark: index, validate, typed-six, typed-all, encode and write-typed, over rings
+//! of differing messages, each checked before it is timed, in every tier of the processor.
 //!
-//! Every operation that reads begins with the bytes: framing, BodyLength, CheckSum and the index are part of it.
+//! Every operation that reads begins with the bytes: framing, BodyLength, CheckSum and the index
+//! are included.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -21,16 +22,17 @@ use crate::reports::EXECUTION_REPORT;
 use crate::wire::{Encoder, read};
 use crate::{more_messages, write_typed};
 
-/// More than a message here has fields.
+/// More fields than a message here has.
 const FIELDS: usize = 160;
 const SLOT: usize = 1024;
-/// Rounds of a ring in a slice: one operation's, before the next one's begins.
+/// Rounds of a ring per slice: the slices of different operations alternate.
 const SLICE: usize = 100;
 
-/// Measures every operation in `rounds` slices, which alternate, and gives a row each: the median slice.
+/// Measures every operation in `rounds` alternating slices and returns one row per operation: the
+/// median slice.
 ///
 /// # Errors
-/// Which operation did not give what it should: nothing is timed then.
+/// Returns the operation with a wrong result; nothing is timed then.
 pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
     let mut figures = Vec::new();
     let rows = with_operations(|operations| {
@@ -48,11 +50,12 @@ pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
     Ok(timed.filter_map(|(row, figures)| Some(Row { ns: median(figures)?, ..row })).collect())
 }
 
-/// Runs every operation once over its ring, for a profiler that counts the instructions of [`counted`], and gives the rows in the
-/// same order, without a figure. Each has two calls of [`counted`]: one to learn what is learned once, and one that counts.
+/// Runs every operation once over its ring, for a profiler that counts the instructions of
+/// [`counted`], and returns the rows in the same order, without a figure. Each operation calls
+/// [`counted`] twice: the first call learns what is learned once, the second one counts.
 ///
 /// # Errors
-/// Which operation did not give what it should.
+/// Returns the operation with a wrong result.
 pub fn once() -> Result<Vec<Row>, String> {
     with_operations(|operations| {
         for operation in &mut *operations {
@@ -63,7 +66,7 @@ pub fn once() -> Result<Vec<Row>, String> {
     })
 }
 
-/// So many rounds of one operation. Its name is known to `.ci/instructions`.
+/// Runs an operation this many times. `.ci/instructions` knows the name of this function.
 #[inline(never)]
 pub fn counted(operation: &mut dyn FnMut(usize), rounds: usize) {
     operation(black_box(rounds));
@@ -114,7 +117,8 @@ fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R,
             validate(&nested, &validator44, tier, &[606, 606, 606, 606])?,
             typed_all(&nested, tier, read_all::quote_status_request, read_all::quote_status_request)?,
             index(&multileg, tier)?,
-            // Drawn by lot: countries, currencies and codes that are none, and a group that must have entries.
+            // Its values are random: invalid countries, currencies and codes, and a group without
+            // its required entries.
             validate(&multileg, &validator44, tier, &[470, 947, 875, 555, 479, 120, 847])?,
             typed_all(&multileg, tier, read_all::new_order_multileg, read_all::new_order_multileg)?,
         ]);
@@ -126,13 +130,13 @@ fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R,
         write_typed(&quotes, write_typed::quote_status_request)?,
         write_typed(&nested, write_typed::nested_quote_status_request)?,
     ]);
-    // The same message's rows stand together.
+    // Rows of the same message are next to each other.
     let order: Vec<&str> = operations.iter().map(|operation: &Operation<'_>| operation.message).collect();
     operations.sort_by_key(|operation| order.iter().position(|name| *name == operation.message));
     Ok(work(&mut operations))
 }
 
-/// One operation over one ring, ready to be timed: so many rounds of it.
+/// An operation over a ring, ready to be timed for a number of rounds.
 struct Operation<'r> {
     message: &'static str,
     name: &'static str,
@@ -155,7 +159,7 @@ impl Operation<'_> {
     }
 }
 
-/// Messages with the values that they were made of.
+/// Messages with the values they were made from.
 struct Ring<V> {
     name: &'static str,
     values: Vec<V>,
@@ -169,7 +173,7 @@ impl<V> Ring<V> {
     }
 
     fn wrong(&self, operation: &str, n: usize) -> String {
-        format!("{} {operation}: message {n} of the ring does not come out right", self.name)
+        format!("{} {operation}: message {n} of the ring has a wrong result", self.name)
     }
 }
 
@@ -181,12 +185,12 @@ impl Ring<u64> {
     }
 }
 
-/// Every member of a ring, so many times around.
+/// Iterates over the members of a ring this many times.
 fn around<T>(ring: &[T], rounds: usize) -> impl Iterator<Item = &T> {
     ring.iter().cycle().take(rounds * ring.len())
 }
 
-/// Storage of an index.
+/// The storage of an index.
 struct Storage {
     tags: Vec<u32>,
     spans: Vec<Span>,
@@ -203,7 +207,7 @@ impl Storage {
     }
 }
 
-/// What reads: checks each message of the ring, then times the same.
+/// Returns a reading operation, which checks each message of the ring and then times the same.
 fn reading<'r, V, R: 'r>(
     ring: &'r Ring<V>,
     name: &'static str,
@@ -245,7 +249,9 @@ fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Operation<'_>, String> {
     Ok(Operation { message: ring.name, name: "index", tier: Some(tier), rounds })
 }
 
-/// Every message has the layout of the one before; `wrong`: the fields that a validation must object to, and no others.
+/// For rings whose messages all have the same layout. `wrong` are the fields that validation must
+/// find wrong, and no others.
+/// must object to, and no others.
 fn validate<'r, V>(
     ring: &'r Ring<V>,
     validator: &'r Validator,
@@ -255,7 +261,7 @@ fn validate<'r, V>(
     validation(ring, validator, tier, wrong, "validate", |_| ())
 }
 
-/// No message's layout is known; it is learned each time.
+/// Validates with no layout known, so that one is learned for every message.
 fn validate_miss<'r, V>(
     ring: &'r Ring<V>,
     validator: &'r Validator,
@@ -354,7 +360,7 @@ fn typed_six<V>(
     )
 }
 
-/// Both functions are the same one, for what is timed and for what is compared.
+/// The same function is timed and compared.
 fn typed_all<V>(
     ring: &Ring<V>,
     tier: Tier,
@@ -373,7 +379,7 @@ fn typed_all<V>(
     )
 }
 
-/// How a ring's messages are sealed.
+/// How the messages of a ring are sealed.
 struct Sealing {
     encoder: Encoder,
     msg_type: MsgType,
@@ -387,7 +393,7 @@ impl Sealing {
         precision: Precision,
     ) -> Result<Self, String> {
         let encoder = Encoder::new(begin_string.as_bytes(), sender.as_bytes(), target.as_bytes());
-        let encoder = encoder.ok_or("a ring's parties are no CompIDs")?.with_precision(precision);
+        let encoder = encoder.ok_or("a ring's parties are not CompIDs")?.with_precision(precision);
         Ok(Self { encoder, msg_type })
     }
 }
@@ -417,12 +423,13 @@ fn encode<V>(
     Ok(Operation { message: ring.name, name: "encode", tier: None, rounds })
 }
 
-/// The whole message from typed values, by the printed writers; the header's fields in the order that an engine writes.
+/// Writes the whole message from typed values with the generated writers; the header's fields are
+/// in the order in which an engine writes them.
 fn write_typed(
     ring: &Ring<u64>,
     write: impl Fn(&mut write_typed::Session, u64) -> Option<&[u8]> + 'static,
 ) -> Result<Operation<'_>, String> {
-    let mut session = write_typed::Session::new().ok_or("the parties of the messages are no CompIDs")?;
+    let mut session = write_typed::Session::new().ok_or("the parties of the messages are not CompIDs")?;
     let sorted = |bytes: &[u8]| {
         let mut fields: Vec<Vec<u8>> = bytes.split(|byte| *byte == 1).map(<[u8]>::to_vec).collect();
         fields[3..7].sort();
@@ -480,7 +487,7 @@ mod tests {
         let error = typed_six(&ring, Tier::SCALAR, read_nos, six_of_nos).err();
         assert_eq!(
             error.as_deref(),
-            Some("NOS-222 typed-six: message 9 of the ring does not come out right")
+            Some("NOS-222 typed-six: message 9 of the ring has a wrong result")
         );
         let sealing = Sealing::new(
             Nos222::VERSION.begin_string(),
@@ -490,13 +497,13 @@ mod tests {
         )
         .unwrap();
         let error = encode(&ring, sealing, |order| (order.seq, order.sending_time), Nos222::write).err();
-        assert_eq!(error.as_deref(), Some("NOS-222 encode: message 9 of the ring does not come out right"));
+        assert_eq!(error.as_deref(), Some("NOS-222 encode: message 9 of the ring has a wrong result"));
         ring.bytes[3][100] ^= 1;
         let validator = Validator::new(fix44());
         assert!(
             index(&ring, Tier::best()).is_err() && validate(&ring, &validator, Tier::best(), &[]).is_err()
         );
-        // It reads less than all.
+        // It reads fewer than all.
         let aim = Ring::numbered("AIM-158", more_messages::valid_aim_158);
         assert!(typed_all(&aim, Tier::best(), |_, _| Some(()), |_, _| Some(())).is_err());
     }

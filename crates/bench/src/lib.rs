@@ -1,7 +1,8 @@
-//! Workloads and measurements of Fixbolt: the messages and orders that are timed, and how time is taken.
+//! Workloads and measurements of Fixbolt: the messages and orders that are timed, and how time is
+//! measured.
 //!
-//! Everything here is repeatable: the same seed gives the same orders and reports. What is timed is checked first, and nothing
-//! here decides how figures are shown.
+//! Everything here is repeatable: the same seed yields the same orders and reports. Results are
+//! checked before they are timed. How figures are displayed is decided elsewhere.
 #![forbid(unsafe_code)]
 
 pub mod clock;

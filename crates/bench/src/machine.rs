@@ -1,22 +1,22 @@
-//! Which machine a figure was taken on: a figure without it says nothing.
+//! The machine that a figure was measured on, without which it means nothing.
 
 use std::fmt;
 
 /// The machine that this process runs on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// The processor's name.
+    /// The name of the processor.
     pub processor: String,
-    /// Logical processors that this process may use.
+    /// Number of logical processors that this process may use.
     pub processors: usize,
-    /// Operating system and its release.
+    /// The operating system and its release.
     pub system: String,
-    /// Whether this program was built with optimisation.
+    /// Whether this program was built with optimization.
     pub optimised: bool,
 }
 
 impl Machine {
-    /// Asks the system; what it does not tell is `unknown`.
+    /// Asks the system; what it does not say is `unknown`.
     #[must_use]
     pub fn here() -> Self {
         let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -38,7 +38,7 @@ impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {} processors, {}", self.processor, self.processors, self.system)?;
         if !self.optimised {
-            f.write_str(", UNOPTIMISED build: figures mean nothing")?;
+            f.write_str(", UNOPTIMIZED build: figures mean nothing")?;
         }
         Ok(())
     }

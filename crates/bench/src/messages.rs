@@ -1,13 +1,15 @@
-//! The messages behind published figures, in rings of 64 that differ: one message alone would be memorised by the processor.
+//! The messages of published figures, in rings of 64 that differ: the processor would memorize a
+//! single message.
 //!
-//! A ring's bytes are put together as text here, so that they are an oracle for what an encoder writes.
+//! The bytes of a ring are assembled as text here, so that they are an oracle for encoders.
 
 use fixbolt_codec::{BodyWriter, Decimal, Key, UtcTimestamp, Version};
 
-/// Messages in a ring.
+/// Number of messages in a ring.
 pub const RING: usize = 64;
 
-/// NOS-222: the NewOrderSingle of FIX.4.4, 222 bytes and 24 fields, on which Fix8 and QuickFIX were compared.
+/// NOS-222: the NewOrderSingle of FIX.4.4, 222 bytes and 24 fields, with which Fix8 and QuickFIX
+/// were compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Nos222 {
     /// MsgSeqNum (34).
@@ -60,10 +62,10 @@ impl Nos222 {
     pub const VERSION: Version = Version::Fix44;
     /// SenderCompID (49) and TargetCompID (56).
     pub const PARTIES: (&'static str, &'static str) = ("A12345B", "COMPARO");
-    /// Its bytes and its fields.
+    /// Length of the message and number of its fields.
     pub const SIZE: (usize, usize) = (222, 24);
 
-    /// Member `n` of the ring.
+    /// Creates member `n` of the ring.
     #[must_use]
     pub fn new(n: u64) -> Self {
         let millis = n * 37 % 1000;
@@ -80,7 +82,7 @@ impl Nos222 {
         }
     }
 
-    /// The message as text.
+    /// Returns the message as text.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let Self { seq, transact_time, account, quantity, price, cl_ord_id, side, symbol, .. } = self;
@@ -124,10 +126,10 @@ impl Er235 {
     pub const VERSION: Version = Version::Fix42;
     /// SenderCompID (49) and TargetCompID (56).
     pub const PARTIES: (&'static str, &'static str) = ("TEX_DLD", "DLD_TEX");
-    /// Its bytes and its fields.
+    /// Length of the message and number of its fields.
     pub const SIZE: (usize, usize) = (235, 27);
 
-    /// Member `n` of the ring.
+    /// Creates member `n` of the ring.
     #[must_use]
     pub fn new(n: u64) -> Self {
         Self {
@@ -142,13 +144,13 @@ impl Er235 {
         }
     }
 
-    /// The message as text, with LastCapacity (29) 5 as published.
+    /// Returns the message as text, with LastCapacity (29) 5 as published.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         self.text(5)
     }
 
-    /// The message that a validation passes: FIX.4.2 knows LastCapacity (29) 1 to 4.
+    /// Returns a valid message: FIX.4.2 allows 1 to 4 for LastCapacity (29).
     #[must_use]
     pub fn valid_bytes(&self) -> Vec<u8> {
         self.text(4)
@@ -199,7 +201,8 @@ fn moment(n: u64, fraction: &str) -> UtcTimestamp {
     text.parse().expect("a moment of the morning")
 }
 
-/// A whole message of `fields` (with `|` for SOH): BodyLength and CheckSum by the book.
+/// Returns a whole message of `fields` (with `|` for SOH), with BodyLength and CheckSum by the
+/// definition.
 pub(crate) fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     let fields = fields.replace('|', "\u{1}");
     let mut message = format!("8={begin_string}\u{1}9={}\u{1}{fields}", fields.len());

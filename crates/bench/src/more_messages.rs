@@ -1,6 +1,8 @@
-//! The other messages behind published figures, as text: AIM's orders, and the four of FsFIX, with groups.
+//! The other messages of published figures, as text: those of AIM, and the four of FsFIX, with
+//! groups.
 //!
-//! Each function gives member `n` of a ring of [`RING`](crate::messages::RING), every one of the same size.
+//! Each function returns member `n` of a ring of [`RING`](crate::messages::RING) messages of the
+//! same size.
 
 use crate::messages::message;
 
@@ -17,13 +19,14 @@ pub fn aim_97(n: u64) -> Vec<u8> {
     )
 }
 
-/// AIM-158: the longer one, 158 bytes and 15 fields. As published its TransactTime (60) has an hour of one digit, which is no time.
+/// AIM-158: the longer one, 158 bytes and 15 fields. As published, the hour of TransactTime (60)
+/// has one digit, which is not a valid time.
 #[must_use]
 pub fn aim_158(n: u64) -> Vec<u8> {
     aim(n, "2:36:26")
 }
 
-/// The same with the hour that was meant, one byte longer.
+/// Returns the same with the intended hour, one byte longer.
 #[must_use]
 pub fn valid_aim_158(n: u64) -> Vec<u8> {
     aim(n, "22:36:26")
@@ -46,7 +49,7 @@ fn stamp(n: u64) -> (u64, u64, u64) {
     (10 + n, n % 60, n * 37 % 1000)
 }
 
-/// What the four have in common, in their own order of header fields.
+/// Returns what the four have in common, with header fields in their own order.
 fn fsfix(n: u64, msg_type: &str, body: &str) -> Vec<u8> {
     let (seq, second, milli) = stamp(n);
     let time = format!("20071123-05:30:{second:02}.{milli:03}");
@@ -100,7 +103,8 @@ pub fn nested_quote_status_request(n: u64) -> Vec<u8> {
     fsfix(n, "a", &format!("55=ABC{}|555=3|{}", 10 + n, legs.collect::<String>()))
 }
 
-/// NewOrderMultileg: 1,521 bytes and 124 fields, most of them drawn by lot; amounts of up to 42 digits.
+/// NewOrderMultileg: 1,521 bytes and 124 fields, most of them with random values; amounts of up to
+/// 42 digits.
 #[must_use]
 pub fn new_order_multileg(n: u64) -> Vec<u8> {
     let (seq, second, milli) = stamp(n);

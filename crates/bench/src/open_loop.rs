@@ -1,11 +1,12 @@
-//! The open-loop latency harness: work begins when it is due, whether or not the last answer has come, and is measured from the
-//! moment it was due. A stall is counted for everything that had to wait behind it (no coordinated omission).
+//! The open-loop latency harness: work begins when it is due, whether or not the last result has
+//! arrived, and is measured from the moment it was due. A stall counts for everything that had to
+//! wait for it (no coordinated omission).
 
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-/// When which piece of work is due.
+/// The times at which pieces of work are due.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     begin: Instant,
@@ -13,24 +14,24 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `rate` pieces a second from `begin` on.
+    /// Creates a schedule of `rate` pieces per second from `begin` on.
     ///
     /// # Panics
-    /// When `rate` is 0.
+    /// Panics if `rate` is 0.
     #[must_use]
     pub fn new(begin: Instant, rate: u32) -> Self {
-        assert!(rate > 0, "a schedule has a rate");
+        assert!(rate > 0, "the rate must not be 0");
         Self { begin, interval: Duration::from_secs(1) / rate }
     }
 
-    /// When piece `n`, from 0, is due.
+    /// Returns when piece `n`, from 0, is due.
     #[must_use]
     pub fn due(&self, n: u64) -> Instant {
         let nanos = u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).saturating_mul(n);
         self.begin + Duration::from_nanos(nanos)
     }
 
-    /// Waits until piece `n` is due: sleeps, and looks at the clock for the last stretch, since a sleep ends late.
+    /// Waits until piece `n` is due: sleeps, and polls the clock at the end, as a sleep ends late.
     pub fn wait(&self, n: u64) {
         const LAST_STRETCH: Duration = Duration::from_micros(150);
         let due = self.due(n);
@@ -48,13 +49,13 @@ impl Schedule {
     }
 }
 
-/// How long pieces of work took: 1 ns to a minute, to three digits.
+/// Durations of pieces of work: 1 ns to a minute, to three digits.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     histogram: Histogram<u64>,
 }
 
-/// The percentiles that are shown.
+/// The percentiles that are displayed.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
 impl Default for Latencies {
@@ -65,18 +66,18 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Adds one; longer ones than a minute count as a minute.
+    /// Adds a duration; those above a minute count as a minute.
     pub fn add(&mut self, latency: Duration) {
         self.histogram.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// How many there are.
+    /// Returns the number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// What `percentile` per cent do not exceed; 100 is the longest.
+    /// Returns the value that `percentile` per cent do not exceed; 100 returns the maximum.
     #[must_use]
     pub fn percentile(&self, percentile: f64) -> Duration {
         Duration::from_nanos(self.histogram.value_at_percentile(percentile))

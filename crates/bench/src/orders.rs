@@ -25,7 +25,8 @@ pub struct Order<'o> {
 }
 
 impl<'o> Order<'o> {
-    /// Writes the order's body: HandlInst automated (1), Side buy (1), OrdType limit (2), TimeInForce fill or kill (4).
+    /// Writes the order's body: HandlInst automated (1), Side buy (1), OrdType limit (2),
+    /// TimeInForce fill or kill (4).
     pub fn write(&self, body: &mut BodyWriter<'_>) {
         const CL_ORD_ID: Key = Key::new(11);
         const HANDL_INST: Key = Key::new(21);
@@ -50,7 +51,7 @@ impl<'o> Order<'o> {
     /// Reads an order that [`Order::write`] wrote.
     ///
     /// # Errors
-    /// The first field that is not there ([`ValueError::Empty`]) or not of its type.
+    /// Returns the first field that is missing ([`ValueError::Empty`]) or not of its type.
     pub fn read(message: &Message<'o>) -> Result<Self, ValueError> {
         let mut fields = InOrder { message, at: 8 };
         Ok(Self {
@@ -63,7 +64,7 @@ impl<'o> Order<'o> {
     }
 }
 
-/// Reads fields in the order in which they stand: each at the first try.
+/// Reads fields in wire order, each without a search.
 pub(crate) struct InOrder<'r, 'm> {
     pub(crate) message: &'r Message<'m>,
     pub(crate) at: usize,
@@ -95,7 +96,7 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Orders whose ClOrdIDs begin with `prefix` and end with their number, from 0.
+    /// Creates orders whose ClOrdIDs begin with `prefix` and end with their number, from 0.
     #[must_use]
     pub fn new(seed: u64, prefix: &str) -> Self {
         let cl_ord_id = format!("{prefix}-").into_bytes();
@@ -103,7 +104,7 @@ impl Orders {
         Self { random: Random::new(seed), cl_ord_id, prefix, number: 0 }
     }
 
-    /// The next order: quantity 1 to 10,000, price 1.000 to 500.000.
+    /// Returns the next order: quantity 1 to 10,000, price 1.000 to 500.000.
     pub fn next(&mut self, transact_time: UtcTimestamp) -> Order<'_> {
         self.cl_ord_id.truncate(self.prefix);
         self.cl_ord_id.extend_from_slice(self.number.to_string().as_bytes());
@@ -121,7 +122,7 @@ impl Orders {
     }
 }
 
-/// The number that a ClOrdID of [`Orders`] ends with.
+/// Returns the number at the end of a ClOrdID of [`Orders`].
 #[must_use]
 pub fn order_number(cl_ord_id: &[u8]) -> Option<u64> {
     let digits = cl_ord_id.rsplit(|byte| *byte == b'-').next()?;

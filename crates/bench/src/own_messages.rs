@@ -1,5 +1,5 @@
-//! What the codec takes for the messages that a run left behind: each is read as typed values, written again from them, and the
-//! bytes are compared.
+//! What the codec costs for the messages of a run: each is read as typed values and written again
+//! from them, and the bytes are compared.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,28 +13,29 @@ use crate::orders::{NEW_ORDER_SINGLE, Order};
 use crate::reports::{EXECUTION_REPORT, Report};
 use crate::wire::{Encoder, read};
 
-/// Messages that are worked on at a time: enough to time, few enough to stay near the processor, as they do in an engine.
+/// Number of messages processed at a time: enough to time, few enough to stay in the processor's
+/// caches, as in an engine.
 const BLOCK: usize = 512;
-/// More than any message here has fields.
+/// More fields than a message here has.
 const FIELDS: usize = 48;
-/// More than any message here has bytes.
+/// More bytes than a message here has.
 const SLOT: usize = 1024;
 
-/// What reading and writing took.
+/// The cost of reading and writing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spent {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Bytes to typed values.
+    /// Time from bytes to typed values.
     pub reading: Duration,
-    /// Typed values to bytes.
+    /// Time from typed values to bytes.
     pub writing: Duration,
-    /// Messages that could not be read, or whose bytes were others when written again.
+    /// Messages that could not be read, or whose bytes differed when written again.
     pub differing: u64,
 }
 
 impl Spent {
-    /// Nanoseconds a message, in and out; `None` without messages.
+    /// Returns the nanoseconds per message, in and out; `None` without messages.
     #[must_use]
     #[allow(clippy::cast_precision_loss)] // far below 2^53
     pub fn ns(&self) -> Option<(f64, f64)> {
@@ -43,7 +44,7 @@ impl Spent {
     }
 }
 
-/// Times orders or reports (FIX.4.2, of one session) block after block.
+/// Times orders or reports (FIX.4.2, of one session) block by block.
 #[derive(Debug, Default)]
 pub struct OwnMessages {
     bytes: Vec<u8>,
@@ -61,7 +62,7 @@ impl OwnMessages {
         }
     }
 
-    /// What all of them took.
+    /// Returns the total.
     #[must_use]
     pub fn finish(mut self) -> Spent {
         self.block();
@@ -85,7 +86,7 @@ impl OwnMessages {
     }
 }
 
-/// A message's values.
+/// The values of a message.
 #[derive(Clone, Copy, Debug)]
 enum Typed<'m> {
     Order(Order<'m>),
@@ -116,10 +117,10 @@ impl<'m> Typed<'m> {
     }
 }
 
-/// `None` when a message cannot be read at all.
+/// Returns `None` if a message cannot be read at all.
 fn measured(messages: &[&[u8]]) -> Option<Spent> {
     let Some(first) = messages.first() else { return Some(Spent::default()) };
-    // Timed: one storage for all messages, as an engine has it.
+    // Timed: one storage for all messages, as in an engine.
     let (mut tags, mut spans) = ([0; FIELDS], [Span::default(); FIELDS]);
     let mut index = Index::new(&mut tags, &mut spans);
     let (reading, ()) = timed(|| {
@@ -128,7 +129,7 @@ fn measured(messages: &[&[u8]]) -> Option<Spent> {
             let _ = black_box(message.as_ref().map(Typed::read));
         }
     });
-    // Not timed: the same values, kept, with a storage each.
+    // Not timed: the same values, kept, with a storage for each.
     let (mut tags, mut spans) =
         (vec![0; FIELDS * messages.len()], vec![Span::default(); FIELDS * messages.len()]);
     let storages = tags.chunks_mut(FIELDS).zip(spans.chunks_mut(FIELDS));
@@ -157,7 +158,7 @@ fn measured(messages: &[&[u8]]) -> Option<Spent> {
     Some(Spent { messages: messages.len() as u64, reading, writing, differing })
 }
 
-/// The encoder of the session that a message belongs to.
+/// Returns the encoder for the session of a message.
 fn encoder_of(bytes: &[u8]) -> Option<Encoder> {
     let (mut tags, mut spans) = ([0; FIELDS], [Span::default(); FIELDS]);
     let mut index = Index::new(&mut tags, &mut spans);

@@ -1,6 +1,7 @@
 //! Pseudo-random numbers that are the same for the same seed, on every machine and for good.
 //!
-//! Published figures are measured over workloads made from them. `fastrand` may change its sequence in a minor release.
+//! Published figures are measured over workloads made from them. `fastrand` may change its sequence
+//! in a minor release.
 
 /// A sequence of numbers (splitmix64: Steele, Lea and Flood, 2014).
 #[derive(Clone, Debug)]
@@ -9,13 +10,14 @@ pub struct Random {
 }
 
 impl Random {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// A sequence of its own for `part`: what happens to one order does not move the next one's numbers.
+    /// Creates a separate sequence for `part`, so that one order does not affect the numbers of the
+    /// next.
     #[must_use]
     pub fn of(seed: u64, part: &[u8]) -> Self {
         // FNV-1a over the part, then one step to spread it.
@@ -27,7 +29,7 @@ impl Random {
         random
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[allow(clippy::should_implement_trait)] // it never ends
     pub fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -37,10 +39,10 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     ///
     /// # Panics
-    /// When `least` is above `most`.
+    /// Panics if `least` is above `most`.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         assert!(least <= most, "a range has a beginning and an end");
         // The bias of the remainder is below 2^-40 for the ranges used here.

@@ -1,6 +1,7 @@
-//! Every field of a message read as its type, through the printed views, in the order of the wire.
+//! Reads every field of a message as its type, through the generated views, in wire order.
 //!
-//! BeginString, BodyLength, MsgType and CheckSum are left out: framing, the index and the view have read those.
+//! BeginString, BodyLength, MsgType and CheckSum are omitted: framing, the index and the view have
+//! read them.
 
 use std::hint::black_box;
 
@@ -13,11 +14,11 @@ use fixbolt_messages::fix44::{MarketDataRequest, NewOrderMultileg, NewOrderSingl
 
 /// What is done with each value.
 pub trait Seen {
-    /// Takes the value of field `tag`.
+    /// Receives the value of field `tag`.
     fn see<T: Shown>(&mut self, tag: u32, value: T);
 }
 
-/// Only sees to it that the value was read.
+/// Only ensures that the value is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Used;
 
@@ -28,12 +29,12 @@ impl Seen for Used {
     }
 }
 
-/// Keeps the values as text, to be compared with the message.
+/// Keeps the values as text, for comparison with the message.
 #[derive(Clone, Debug, Default)]
 pub struct Kept(pub Vec<(u32, Vec<u8>)>);
 
 impl Kept {
-    /// What a message's fields are, but those that are left out.
+    /// Returns the fields of a message, except those that are omitted.
     #[must_use]
     pub fn of(message: &Message<'_>) -> Self {
         let fields = message.fields().filter_map(|field| Some((field.tag?.number(), field.value.to_vec())));
@@ -49,7 +50,7 @@ impl Seen for Kept {
     }
 }
 
-/// A value that can be written as it stood on the wire.
+/// A value that can be written as it was on the wire.
 pub trait Shown {
     /// Appends the text.
     fn show(self, to: &mut Vec<u8>);
@@ -226,8 +227,8 @@ pub fn quote_status_request<'m, S: Seen>(message: Message<'m>, seen: &mut S) -> 
     Some(())
 }
 
-/// NewOrderMultileg: amounts of more digits than an `i64` holds are read as checked digits, and what is no country or currency as
-/// bytes.
+/// NewOrderMultileg. Amounts with more digits than an `i64` holds are read as checked digits, and
+/// invalid countries and currencies as bytes.
 pub fn new_order_multileg<'m, S: Seen>(message: Message<'m>, seen: &mut S) -> Option<()> {
     let order = NewOrderMultileg::read(message).ok()?;
     let header = order.header();

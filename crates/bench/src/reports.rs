@@ -1,4 +1,5 @@
-//! What a venue answers to an order: ExecutionReports of FIX.4.2 and FIX.4.4, and how many of which kind.
+//! A venue's reports on an order: ExecutionReports of FIX.4.2 and FIX.4.4, and how many of each
+//! kind.
 
 use fixbolt_codec::{BodyWriter, Decimal, Key, Message, MsgType, UtcTimestamp, ValueError};
 
@@ -8,18 +9,18 @@ use crate::random::Random;
 /// ExecutionReport.
 pub const EXECUTION_REPORT: MsgType = MsgType::new(b"8");
 
-/// What an ExecutionReport says, by OrdStatus (39).
+/// The kinds of ExecutionReport, by OrdStatus (39).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
-    /// The order is refused (8).
+    /// The order is rejected (8).
     Rejected,
-    /// The order is killed (4).
+    /// The order is canceled (4).
     Canceled,
-    /// The order is taken (0).
+    /// The order is accepted (0).
     Confirmed,
-    /// A part of it is filled (1).
+    /// Part of the order is filled (1).
     PartialFill,
-    /// It is filled as a whole (2).
+    /// The order is filled completely (2).
     Fill,
 }
 
@@ -28,7 +29,7 @@ impl Kind {
     pub const ALL: [Self; 5] =
         [Self::Rejected, Self::Canceled, Self::Confirmed, Self::PartialFill, Self::Fill];
 
-    /// The kind with this OrdStatus (39).
+    /// Returns the kind with this OrdStatus (39).
     #[must_use]
     pub const fn of(ord_status: &[u8]) -> Option<Self> {
         match ord_status {
@@ -41,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// OrdStatus (39); in FIX.4.2 ExecType (150) too.
+    /// Returns OrdStatus (39), which in FIX.4.2 is also ExecType (150).
     #[must_use]
     pub const fn ord_status(self) -> &'static [u8] {
         match self {
@@ -53,34 +54,35 @@ impl Kind {
         }
     }
 
-    /// Whether nothing follows for the order.
+    /// Returns whether no further report follows.
     #[must_use]
     pub const fn is_last(self) -> bool {
         matches!(self, Self::Rejected | Self::Canceled | Self::Fill)
     }
 
-    /// Whether it is the first report for an order of the mix.
+    /// Returns whether it is the first report for an order of the mix.
     #[must_use]
     pub const fn is_first(self) -> bool {
         matches!(self, Self::Rejected | Self::Canceled | Self::Confirmed)
     }
 }
 
-/// What becomes of an order.
+/// The fate of an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// One report: rejected.
     Reject,
     /// One report: canceled.
     Cancel,
-    /// Confirmed, then filled in so many parts.
+    /// Confirmed, then filled in this many parts.
     Fills(u64),
 }
 
 impl Fate {
-    /// What the mix decides about an order: 8 in 100 are rejected, 8 canceled, the others confirmed and filled in one to six
-    /// parts (never more than its quantity), which gives about 3.9 reports an order. The same seed and ClOrdID always give the
-    /// same, so that a message that is offered again is answered alike.
+    /// Decides the fate of an order: 8 in 100 are rejected, 8 canceled, the others confirmed and
+    /// filled in one to six parts (never more than its quantity), about 3.9 reports per order on
+    /// average. It depends only on the seed and ClOrdID, so that a message that is delivered again
+    /// gets the same reports.
     #[must_use]
     pub fn of(seed: u64, cl_ord_id: &[u8], quantity: u64) -> Self {
         let mut random = Random::of(seed, cl_ord_id);
@@ -91,7 +93,7 @@ impl Fate {
         }
     }
 
-    /// How many reports it makes.
+    /// Returns the number of reports.
     #[must_use]
     pub const fn reports(self) -> u64 {
         match self {
@@ -104,7 +106,7 @@ impl Fate {
 /// An ExecutionReport (8).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Report<'r> {
-    /// What it says.
+    /// Its kind.
     pub kind: Kind,
     /// OrderID (37).
     pub order_id: &'r [u8],
@@ -120,7 +122,7 @@ pub struct Report<'r> {
     pub quantity: Decimal,
     /// Price (44), of a limit order.
     pub price: Option<Decimal>,
-    /// LastShares, LastQty (32) and LastPx (31), of a fill.
+    /// LastShares, LastQty (32) and LastPx (31), for a fill.
     pub last: Option<(Decimal, Decimal)>,
     /// LeavesQty (151).
     pub leaves: Decimal,
@@ -135,8 +137,8 @@ pub struct Report<'r> {
 }
 
 impl<'r> Report<'r> {
-    /// Writes the report's body. FIX.4.2 has ExecTransType (20), and ExecType (150) follows OrdStatus (39); from FIX.4.3 on a
-    /// fill's ExecType is `F`.
+    /// Writes the body of the report. FIX.4.2 has ExecTransType (20), and ExecType (150) equals
+    /// OrdStatus (39); from FIX.4.3 on the ExecType of a fill is `F`.
     pub fn write(&self, body: &mut BodyWriter<'_>, fix42: bool) {
         const ORDER_ID: Key = Key::new(37);
         const CL_ORD_ID: Key = Key::new(11);
@@ -184,7 +186,7 @@ impl<'r> Report<'r> {
     /// Reads a report that [`Report::write`] wrote.
     ///
     /// # Errors
-    /// The first field that is not there ([`ValueError::Empty`]) or not of its type.
+    /// Returns the first field that is missing ([`ValueError::Empty`]) or not of its type.
     pub fn read(message: &Message<'r>) -> Result<Self, ValueError> {
         let mut fields = InOrder { message, at: 8 };
         let (order_id, cl_ord_id, exec_id) = (fields.bytes(37)?, fields.bytes(11)?, fields.bytes(17)?);

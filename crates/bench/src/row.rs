@@ -1,21 +1,21 @@
-//! One figure of a benchmark, with the keys that all benchmarks share.
+//! A figure of a benchmark, with the keys that all benchmarks share.
 
-/// One figure.
+/// A figure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
-    /// Which benchmark.
+    /// The benchmark.
     pub test: &'static str,
-    /// Whose figure: `fixbolt`, or another engine.
+    /// The engine measured: `fixbolt`, or another one.
     pub engine: &'static str,
-    /// The message worked on.
+    /// The message.
     pub message: &'static str,
-    /// What was done: index, validate, typed-six, encode, ...
+    /// The operation: index, validate, typed-six, encode, ...
     pub operation: &'static str,
-    /// The instructions that the index was built with; `None` where there is no index.
+    /// The instructions that the index was built with; `None` if there is no index.
     pub tier: Option<&'static str>,
-    /// Nanoseconds a message.
+    /// Nanoseconds per message.
     pub ns: f64,
-    /// What a bare prototype takes on the same machine, where it was measured.
+    /// The time of a bare prototype on the same machine, if it was measured.
     pub floor_ns: Option<f64>,
     /// What another engine's page says of the same, in nanoseconds, where it was measured.
     pub published: Option<f64>,

@@ -1,8 +1,10 @@
-//! The session benchmark: an order in, its report out, through [`Sessions`] without a socket, checked before it is timed.
+//! The session benchmark: an order in, its report out, through [`Sessions`] without a socket,
+//! checked before it is timed.
 //!
-//! An acceptor of FIX.4.4 that is logged on, validates, and numbers and stores both messages; its application reads the order and
-//! answers with a typed ExecutionReport. The clock is the benchmark's own: orders come ten microseconds apart. Neither timers nor
-//! resends nor a second session are part of it.
+//! An acceptor of FIX.4.4 that is logged on, validates, and numbers and stores both messages. Its
+//! application reads the order and replies with a typed ExecutionReport. The benchmark has its own
+//! clock: orders come ten microseconds apart. Timers, resends and further sessions are not
+//! included.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -32,21 +34,24 @@ use crate::messages::{MORNING, Nos222, RING, message};
 use crate::orders::NEW_ORDER_SINGLE;
 use crate::wire::{Encoder, read};
 
-/// Orders that are prepared at a time: enough to time, few enough to stay near the processor, as they do in an engine.
+/// Number of orders prepared at a time: enough to time, few enough to stay in the processor's
+/// caches, as in an engine.
 const BLOCK: usize = 512;
-/// Blocks of a slice: one operation's, before the next one's begins.
+/// Blocks per slice: the slices of different operations alternate.
 const SLICE: usize = 8;
-/// Rounds of the ring before instructions are counted: layouts are learned, and the journal has grown beyond its small segments.
+/// Rounds of the ring before instructions are counted: afterwards layouts are learned, and the
+/// journal has grown beyond its small segments.
 const WARM_UP: usize = 32;
 /// Nanoseconds from one order to the next.
 const STEP: u64 = 10_000;
-/// More than a message here has fields.
+/// More fields than a message here has.
 const FIELDS: usize = 48;
 
-/// Measures each store in `rounds` slices, which alternate, and gives a row each: the median slice.
+/// Measures each store in `rounds` alternating slices and returns one row per store: the median
+/// slice.
 ///
 /// # Errors
-/// Which report is not what it should be, before anything is timed; or that an order was not answered.
+/// Returns the report that is wrong, before anything is timed, or that an order was not answered.
 pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
     let mut acceptors = acceptors()?;
     let mut figures = vec![Vec::with_capacity(rounds); acceptors.len()];
@@ -67,12 +72,13 @@ pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
     Ok(timed.filter_map(|(row, figures)| Some(Row { ns: median(figures)?, ..row })).collect())
 }
 
-/// Runs each store once, for a profiler that counts the instructions of [`counted`], and gives the rows in the same order,
-/// without a figure. Each has two calls of [`counted`]: one to learn what is learned once, and one that counts a ring. The orders
-/// of both are prepared before the first one.
+/// Runs each store once, for a profiler that counts the instructions of [`counted`], and returns
+/// the rows in the same order, without a figure. Each store calls [`counted`] twice: the first call
+/// learns what is learned once, the second one counts a ring. The orders of both are prepared
+/// before the first call.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns an error as [`run`] does.
 pub fn once() -> Result<Vec<Row>, String> {
     let mut acceptors = acceptors()?;
     for acceptor in &mut acceptors {
@@ -87,7 +93,7 @@ pub fn once() -> Result<Vec<Row>, String> {
     Ok(acceptors.iter().map(Acceptor::row).collect())
 }
 
-/// Logged on, and checked.
+/// Creates a session that is logged on and checked.
 fn acceptors() -> Result<Vec<Acceptor>, String> {
     let folder = Folder::new()?;
     let journal = Box::new(DirectoryStore::new(&folder.0));
@@ -102,14 +108,14 @@ fn acceptors() -> Result<Vec<Acceptor>, String> {
     Ok(acceptors)
 }
 
-/// A session that is logged on, its application, and the orders that it will get.
+/// A session that is logged on, its application, and the orders for it.
 struct Acceptor {
     name: &'static str,
     sessions: Sessions,
     key: SessionKey,
     venue: Venue,
     trader: Trader,
-    /// Of the journal; it goes after the sessions.
+    /// The directory of the journal, which must be removed after the sessions.
     _folder: Option<Folder>,
 }
 
@@ -138,7 +144,7 @@ impl Acceptor {
         self.trader.prepare(orders).ok_or_else(|| format!("{}: no order can be written", self.name))
     }
 
-    /// Feeds so many of the orders that are prepared; gives how many of them were taken and answered.
+    /// Feeds this many of the prepared orders; returns how many were consumed and answered.
     fn answer(&mut self, orders: usize) -> usize {
         let mut block = std::mem::take(&mut self.trader.block);
         let answered = block
@@ -149,7 +155,8 @@ impl Acceptor {
         answered
     }
 
-    /// One message in; `right` looks at what comes out. Gives whether the message was taken and the answer is right.
+    /// Receives a message; `right` checks what is sent. Returns whether the message was consumed
+    /// and the answer is right.
     #[inline]
     fn feed(&mut self, now: Now, bytes: &[u8], right: impl FnOnce(&[u8]) -> bool) -> bool {
         let Self { sessions, key, venue, .. } = self;
@@ -165,7 +172,8 @@ impl Acceptor {
         (orders == answered).then_some(()).ok_or_else(wrong)
     }
 
-    /// Every report of three rings: one message, valid, with the next number, about its order.
+    /// Checks every report of three rings: one valid message, with the next sequence number, about
+    /// its order.
     fn check(&mut self) -> Result<(), String> {
         let validator = Validator::new(fix44());
         let mut scratch = validator.scratch();
@@ -183,7 +191,7 @@ impl Acceptor {
             });
             self.trader.block = block;
             if !right {
-                return Err(format!("{}: report {n} does not come out right", self.name));
+                return Err(format!("{}: report {n} is wrong", self.name));
             }
         }
         Ok(())
@@ -203,7 +211,7 @@ impl Acceptor {
     }
 }
 
-/// What the clocks show when order `n` comes, and what it says of when it was sent.
+/// Returns the time at which order `n` arrives, and its SendingTime.
 const fn at(n: u64) -> Now {
     Now { mono: Mono(n * STEP), utc: Utc(MORNING + n * STEP) }
 }
@@ -214,21 +222,21 @@ fn logon() -> Vec<u8> {
     message(Nos222::VERSION.begin_string(), &fields)
 }
 
-/// What `look` says of the message that `bytes` are; `false` when they are none.
+/// Returns the result of `look` for the message in `bytes`, or `false` if they are not a message.
 fn of(bytes: &[u8], look: impl FnOnce(Message<'_>) -> bool) -> bool {
     let (mut tags, mut spans) = ([0; FIELDS], [Span::default(); FIELDS]);
     let mut index = Index::new(&mut tags, &mut spans);
     read(&mut index, bytes).is_some_and(|message| message.bytes() == bytes && look(message))
 }
 
-/// Whether `bytes` are one message of this type with this number.
+/// Returns whether `bytes` are a message of this type with this sequence number.
 fn is_next(bytes: &[u8], msg_type: &[u8], seq: u64) -> bool {
     of(bytes, |message| {
         message.msg_type() == msg_type && message.get(Tag::new(34)) == Some(seq.to_string().as_bytes())
     })
 }
 
-/// Whether a report says that all of this order is filled at its price.
+/// Returns whether a report says that its order is completely filled at its price.
 fn is_fill(report: Message<'_>, order: Message<'_>) -> bool {
     let same = [(11, 11), (55, 55), (54, 54), (38, 38), (44, 44), (32, 38), (31, 44), (14, 38), (6, 44)];
     same.into_iter().all(|(its, the_orders)| {
@@ -236,7 +244,7 @@ fn is_fill(report: Message<'_>, order: Message<'_>) -> bool {
     }) && report.get(Tag::new(151)) == Some(b"0")
 }
 
-/// Fills every order in full, at its price. Its OrderIDs count.
+/// Fills every order completely, at its price. Its OrderIDs are consecutive.
 #[derive(Default)]
 struct Venue {
     orders: Count,
@@ -269,7 +277,7 @@ impl Application for Venue {
     }
 }
 
-/// A number in digits that counts.
+/// A counter as decimal digits.
 struct Count([u8; 10]);
 
 impl Default for Count {
@@ -291,7 +299,7 @@ impl Count {
     }
 }
 
-/// The counterparty: NOS-222 in turn, each with the next number and its own SendingTime.
+/// The counterparty: NOS-222 in turn, each with the next sequence number and its own SendingTime.
 struct Trader {
     ring: Vec<Nos222>,
     encoder: Encoder,
@@ -304,12 +312,12 @@ impl Trader {
         let (sender, target) = Nos222::PARTIES;
         let encoder =
             Encoder::new(Nos222::VERSION.begin_string().as_bytes(), sender.as_bytes(), target.as_bytes());
-        let encoder = encoder.ok_or("the ring's parties are no CompIDs")?;
+        let encoder = encoder.ok_or("the ring's parties are not CompIDs")?;
         let ring = (0..RING as u64).map(Nos222::new).collect();
         Ok(Self { ring, encoder, orders: 0, block: Block::default() })
     }
 
-    /// Replaces the block by the next `orders` orders; `None` when one cannot be written.
+    /// Replaces the block by the next `orders` orders; returns `None` if one cannot be written.
     fn prepare(&mut self, orders: usize) -> Option<()> {
         let Self { ring, encoder, orders: before, block } = self;
         block.clear();
@@ -327,7 +335,7 @@ impl Trader {
     }
 }
 
-/// Messages with the moment that each comes at.
+/// Messages with the time at which each arrives.
 #[derive(Default)]
 struct Block {
     bytes: Vec<u8>,
@@ -348,7 +356,7 @@ impl Block {
         self.messages.push((now, start..self.bytes.len()));
     }
 
-    /// The next `messages` messages, or what there is.
+    /// Returns the next `messages` messages, or as many as there are.
     fn take(&mut self, messages: usize) -> impl Iterator<Item = (Now, &[u8])> {
         let first = self.taken;
         self.taken = self.messages.len().min(first + messages);
@@ -357,7 +365,7 @@ impl Block {
     }
 }
 
-/// A folder that goes when it is dropped.
+/// A directory that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -372,7 +380,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A folder that stays is no reason to lose the figures.
+        // A directory that cannot be removed is no reason to lose the figures.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -405,7 +413,7 @@ mod tests {
         assert_eq!(acceptor.check(), Err("memory: no order can be written".to_owned()));
         let mut acceptor = Acceptor::new("memory", Box::new(MemoryStore::new()), None).unwrap();
         acceptor.trader.ring[9].side = 'x';
-        assert_eq!(acceptor.check(), Err("memory: report 9 does not come out right".to_owned()));
+        assert_eq!(acceptor.check(), Err("memory: report 9 is wrong".to_owned()));
         let mut acceptor = Acceptor::new("memory", Box::new(MemoryStore::new()), None).unwrap();
         acceptor.prepare(RING).unwrap();
         assert_eq!(acceptor.answer(2 * RING), RING);

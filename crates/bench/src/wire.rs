@@ -1,4 +1,5 @@
-//! Bytes to message and back, the shortest way that checks everything: what a codec figure is the time of.
+//! From bytes to a message and back, the shortest way that checks everything, which codec figures
+//! time.
 
 use std::ops::Range;
 
@@ -7,13 +8,13 @@ use fixbolt_codec::{
     SecondCache, SeqNum, Stamp,
 };
 
-/// Room in front of a body for the longest header.
+/// Space before a body for the longest header.
 const HEADROOM: usize = 192;
-/// Largest message.
+/// Maximum length of a message.
 const LIMIT: usize = 64 * 1024;
 
-/// The message that `bytes` begin with: framed, BodyLength and CheckSum verified, every field found. `None` when they are no
-/// whole message.
+/// Returns the message at the beginning of `bytes`: framed, BodyLength and CheckSum verified, every
+/// field found. `None` if there is no complete message.
 #[inline]
 pub fn read<'m>(index: &'m mut Index<'_>, bytes: &'m [u8]) -> Option<Message<'m>> {
     match Framer::new(LIMIT).next(bytes) {
@@ -22,7 +23,7 @@ pub fn read<'m>(index: &'m mut Index<'_>, bytes: &'m [u8]) -> Option<Message<'m>
     }
 }
 
-/// Writes messages of one session.
+/// Writes messages of a session.
 #[derive(Debug)]
 pub struct Encoder {
     envelope: Envelope,
@@ -31,21 +32,22 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder; `None` when an identity is empty or too long.
+    /// Creates an encoder, or returns `None` if a CompID or BeginString is empty or too long.
     #[must_use]
     pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
         let envelope = Envelope::new(begin_string, sender_comp_id, target_comp_id)?;
         Some(Self { envelope, second: SecondCache::new(), precision: Precision::Millis })
     }
 
-    /// The same with another precision of SendingTime than milliseconds.
+    /// Sets the precision of SendingTime, by default milliseconds.
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
-    /// Writes a whole message into `slot`: what `write` writes, and around it BeginString, BodyLength, CompIDs, MsgSeqNum,
-    /// SendingTime and CheckSum. Gives where it stands; `None` when the body was refused or the slot is too small.
+    /// Writes a whole message into `slot`: the body that `write` writes, with BeginString,
+    /// BodyLength, CompIDs, MsgSeqNum, SendingTime and CheckSum around it. Returns its position, or
+    /// `None` if the body was refused or the slot is too small.
     #[inline]
     pub fn encode(
         &mut self,
@@ -60,7 +62,7 @@ impl Encoder {
         self.seal(draft, msg_type, seq, sending_time)
     }
 
-    /// The same around a body that is written, by typed writers for example.
+    /// Does the same around a body that is written already, for example by typed writers.
     #[inline]
     pub fn seal(
         &mut self,
@@ -78,7 +80,7 @@ impl Encoder {
     }
 }
 
-/// Memory in which a whole message will stand: a body with room around it.
+/// Memory for a whole message: a body with space around it.
 #[derive(Debug)]
 pub struct Slot<'b>(pub &'b mut [u8]);
 
@@ -97,7 +99,7 @@ impl<'b> NewBody<'b> for Slot<'b> {
 }
 
 impl<'b> BodySink<'b> for SlotDraft<'b> {
-    /// The draft itself, for [`Encoder::seal`].
+    /// Returns the draft itself, for [`Encoder::seal`].
     type Receipt = Self;
     type Error = EncodeError;
 

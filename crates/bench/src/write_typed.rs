@@ -1,4 +1,5 @@
-//! Whole messages with groups from typed values, by the printed writers: what write-typed times.
+//! Whole messages with groups from typed values, with the generated writers, which write-typed
+//! times.
 
 use fixbolt_codec::{MsgType, Precision, SeqNum};
 use fixbolt_messages::fix44::components::*;
@@ -13,7 +14,7 @@ use crate::wire::{Encoder, Slot, SlotDraft};
 /// 2007-11-23 05:30:00 UTC, in nanoseconds since 1970.
 const SENT: u64 = 1_195_795_800_000_000_000;
 
-/// One session's writer, and the values that messages are made of.
+/// The writer of a session, and the values that messages are made from.
 #[derive(Debug)]
 pub struct Session {
     encoder: Encoder,
@@ -21,7 +22,7 @@ pub struct Session {
     values: Vec<Values>,
 }
 
-/// The values of one message of a ring.
+/// The values of a message of a ring.
 #[derive(Debug)]
 struct Values {
     md_req_id: String,
@@ -31,7 +32,7 @@ struct Values {
 }
 
 impl Session {
-    /// `None` when the parties are no CompIDs.
+    /// Returns `None` if the parties are not CompIDs.
     #[must_use]
     pub fn new() -> Option<Self> {
         let encoder =
@@ -60,7 +61,7 @@ impl Session {
     }
 }
 
-/// MarketDataRequest `n`; `None` when a field was refused.
+/// Writes MarketDataRequest `n`; returns `None` if a field was refused.
 #[inline]
 pub fn market_data_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     session.message(n, MarketDataRequest::MSG_TYPE, |slot, values| {
@@ -80,7 +81,7 @@ pub fn market_data_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     })
 }
 
-/// QuoteStatusRequest `n` with three legs; `None` when a field was refused.
+/// Writes QuoteStatusRequest `n` with three legs; returns `None` if a field was refused.
 #[inline]
 pub fn quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
@@ -95,7 +96,7 @@ pub fn quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     })
 }
 
-/// QuoteStatusRequest `n` with a group in each leg; `None` when a field was refused.
+/// Writes QuoteStatusRequest `n` with a group in each leg; returns `None` if a field was refused.
 #[inline]
 pub fn nested_quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
