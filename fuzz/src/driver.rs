@@ -1,7 +1,9 @@
-//! Runs targets for a time, catches what they report, makes the input small and says how to see it again.
+//! Runs targets for a time, catches their failures, minimizes the input and says how to reproduce
+//! it.
 //!
-//! Input `n` of a target is made from (seed, target, n) alone: no state passes from one input to the next. An input that
-//! never ends is reported too, by a watch over all workers, and ends the process.
+//! Input `n` of a target depends only on (seed, target, n): no state passes from one input to the
+//! next. An input that never ends is reported too, by a watchdog over all workers, and ends the
+//! process.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -18,9 +20,9 @@ use crate::mutate::mutate;
 use crate::random::Random;
 use crate::targets::Target;
 
-/// The longest input, in bytes.
+/// Maximum length of an input, in bytes.
 const MOST: usize = 16 * 1024;
-/// An input that takes longer than this hangs.
+/// An input that takes longer than this counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How to run.
@@ -28,26 +30,27 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Settings {
     /// How long each target runs.
     pub time: Duration,
-    /// Where the random numbers begin.
+    /// The seed of the random numbers.
     pub seed: u64,
-    /// Inputs that get far into the code under test, a folder a target: seeds beside those that a target makes itself.
+    /// Directories of inputs that get far into the code under test, one per target: seeds in
+    /// addition to those that a target makes itself.
     pub corpus: PathBuf,
-    /// Inputs that once failed, a folder a target: they come first and are seeds too.
+    /// Directories of inputs that once failed, one per target: they run first and are seeds too.
     pub regressions: PathBuf,
-    /// Where an input that fails is kept.
+    /// Where failing inputs are kept.
     pub artifacts: PathBuf,
 }
 
-/// An input for which something did not hold.
+/// An input that made a check fail.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The target's name.
     pub target: &'static str,
-    /// Which input, or which file.
+    /// The number of the input, or the file.
     pub origin: String,
-    /// What did not hold.
+    /// What failed.
     pub message: String,
-    /// The input, made as small as the driver could.
+    /// The input, as small as the driver could make it.
     pub input: Vec<u8>,
 }
 
@@ -58,31 +61,31 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What one target's run counted.
+/// The result of a target's run.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The target's name.
     pub target: &'static str,
-    /// Inputs run.
+    /// Number of inputs run.
     pub inputs: u64,
-    /// The first failure; the target stops at it.
+    /// The first failure, at which the target stops.
     pub failure: Option<Failure>,
 }
 
 thread_local! {
-    /// What the last panic of this thread said and where.
+    /// The message and place of this thread's last panic.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What a worker does now, for the watch.
+/// What a worker is doing, for the watchdog.
 struct Now {
     target: AtomicUsize,
     input: AtomicU64,
-    /// Milliseconds since the run began; 0 when nothing runs.
+    /// Milliseconds since the run began; 0 if it is idle.
     since: AtomicU64,
 }
 
-/// Runs every target, as many at once as the machine has cores.
+/// Runs all targets, as many at a time as the machine has cores.
 #[must_use]
 pub fn run_all(targets: &[&'static Target], settings: &Settings) -> Vec<Summary> {
     catch_quietly();
@@ -163,7 +166,7 @@ fn run_target(target: &'static Target, settings: &Settings, mut tell: impl FnMut
     Summary { target: target.name, inputs, failure: None }
 }
 
-/// What inputs are made from, and where each comes from; what once failed comes first.
+/// Returns the seeds of inputs and their origins; those that once failed come first.
 fn seeds_of(target: &Target, settings: &Settings) -> Vec<(String, Vec<u8>)> {
     let mut seeds = files_in(&settings.regressions.join(target.name));
     seeds.extend(files_in(&settings.corpus.join(target.name)));
@@ -179,7 +182,7 @@ fn input_of(target: &Target, seeds: &[Vec<u8>], seed: u64, number: u64) -> Vec<u
 /// Runs input `number` of `seed` alone.
 ///
 /// # Errors
-/// What did not hold.
+/// Returns what failed.
 pub fn run_one(target: &'static Target, settings: &Settings, number: u64) -> Result<(), String> {
     catch_quietly();
     let seeds: Vec<_> = seeds_of(target, settings).into_iter().map(|(_, input)| input).collect();
@@ -191,7 +194,7 @@ pub fn run_one(target: &'static Target, settings: &Settings, number: u64) -> Res
 /// Runs one input.
 ///
 /// # Errors
-/// What did not hold.
+/// Returns what failed.
 pub fn replay(target: &'static Target, input: &[u8]) -> Result<(), String> {
     catch_quietly();
     attempt(target, input)
@@ -205,7 +208,7 @@ fn attempt(target: &Target, input: &[u8]) -> Result<(), String> {
     })
 }
 
-/// A panic is an answer here: it is remembered, not printed.
+/// A panic is a result here: it is recorded, not printed.
 fn catch_quietly() {
     panic::set_hook(Box::new(|info| {
         SAID.with(|said| {
@@ -217,7 +220,7 @@ fn catch_quietly() {
     }));
 }
 
-/// Takes pieces away for as long as the target still fails, for at most some seconds.
+/// Removes pieces for as long as the target still fails, for at most a few seconds.
 fn smaller(target: &Target, mut input: Vec<u8>, mut message: String) -> (Vec<u8>, String) {
     let began = Instant::now();
     let mut piece = input.len() / 2;

@@ -1,9 +1,10 @@
-//! Hostile bytes for every door of Fixbolt that a counterparty, a file or an operator can put bytes into.
+//! Hostile bytes for every input of Fixbolt that a counterparty, a file or an operator controls.
 //!
-//! A [`Target`] is a function over bytes that panics when something does not hold that must hold for all of them: never only
-//! "no panic", always an invariant or an independent naive answer. Its signature is libFuzzer's, so that a coverage-guided
-//! fuzzer can call it too; this package's own driver needs nothing beyond stable Rust, and is blind to coverage: it mutates
-//! seeds with a FIX-aware mutator and a seeded generator, so that every input can be made again from three numbers.
+//! A [`Target`] is a function over bytes that panics if an invariant is broken, or if a result
+//! differs from that of an independent naive implementation. Its signature is libFuzzer's, so that
+//! a coverage-guided fuzzer can call it too. This package's own driver needs only stable Rust and
+//! is blind to coverage: it mutates seeds with a FIX-aware mutator and a seeded generator, so that
+//! every input can be reproduced from three numbers.
 
 mod driver;
 mod mutate;

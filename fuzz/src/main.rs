@@ -1,7 +1,9 @@
-//! `cargo run --release -- [TARGET...] [--seconds N] [--seed N]` in this folder; every target without a name.
+//! `cargo run --release -- [TARGET...] [--seconds N] [--seed N]` in this directory; without a name
+//! all targets run.
 //!
-//! A line a target, failures with their input; the last line counts. Exit status 0 when everything held, 1 when something did
-//! not, 2 for bad usage. `TARGET --input N --seed N` runs one input again, `TARGET --file FILE` one from a file.
+//! One line per target, and failures with their input; the last line has the totals. The exit
+//! status is 0 if everything passed, 1 if something failed, 2 for bad usage. `TARGET --input N
+//! --seed N` runs one input again, `TARGET --file FILE` one from a file.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
-//! From seeds to inputs: small damage, splices, and now and then BodyLength and CheckSum made right again, so that the
-//! damage gets past the first door.
+//! From seeds to inputs: small damage, splices, and sometimes a corrected BodyLength and CheckSum,
+//! so that the damage passes the first checks.
 
 use crate::random::Random;
 
-/// Bytes that change the meaning of what surrounds them.
+/// Bytes that change the meaning of those around them.
 const TOKENS: &[&[u8]] = &[
     b"\x01",
     b"=",
@@ -62,7 +62,7 @@ const TOKENS: &[&[u8]] = &[
     b"N",
 ];
 
-/// Input made from one or two of `seeds`.
+/// Makes an input from one or two of `seeds`.
 pub(crate) fn mutate(seeds: &[Vec<u8>], random: &mut Random, most: usize) -> Vec<u8> {
     let mut input = random.pick(seeds).clone();
     if random.one_in(4) {
@@ -76,7 +76,7 @@ pub(crate) fn mutate(seeds: &[Vec<u8>], random: &mut Random, most: usize) -> Vec
             input.splice(at..at, other[from..upto].iter().copied());
         }
     }
-    // Mostly little: much damage never gets past the first check.
+    // Usually few: much damage never passes the first check.
     let mut rounds = 1;
     while rounds < 12 && random.one_in(2) {
         rounds += 1;
@@ -123,7 +123,7 @@ fn damage(input: &mut Vec<u8>, random: &mut Random) {
         }
         8 => whole_field(input, at, random),
         9 => {
-            // A digit becomes another one: lengths, numbers and counts that are nearly right.
+            // Replaces a digit by another one: lengths, numbers and counts that are nearly right.
             if let Some(n) = input[at..].iter().position(u8::is_ascii_digit) {
                 input[at + n] = b'0' + (random.byte() % 10);
             }
@@ -137,7 +137,7 @@ fn damage(input: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Removes, repeats or moves the field around `at` (between two SOH, or two line ends).
+/// Removes, repeats or moves the field around `at` (between two SOHs or two line ends).
 fn whole_field(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     let ends = |byte: &u8| *byte == 1 || *byte == b'\n';
     let start = input[..at].iter().rposition(ends).map_or(0, |n| n + 1);
@@ -162,7 +162,8 @@ fn whole_field(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     }
 }
 
-/// Every stretch that looks like a message gets the BodyLength and CheckSum that it should have.
+/// Gives every stretch that looks like a message its proper BodyLength and CheckSum.
+/// have.
 pub(crate) fn with_right_lengths(input: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(input.len() + 8);
     let mut at = 0;
@@ -174,7 +175,8 @@ pub(crate) fn with_right_lengths(input: &[u8]) -> Vec<u8> {
     out
 }
 
-/// One message with right BodyLength and CheckSum; `None` when it does not look like one.
+/// Returns a message with its proper BodyLength and CheckSum, or `None` if it does not look like
+/// one.
 fn repaired(message: &[u8]) -> Option<Vec<u8>> {
     if !message.starts_with(b"8=FIX") {
         return None;

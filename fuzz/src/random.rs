@@ -1,20 +1,20 @@
 //! A small seeded generator (SplitMix64): the same numbers on every machine and for good.
 //!
-//! A failing input is reported as seed, target and number; a generator from a library, whose sequence may change with its
-//! version (`fastrand` did in 2.1), would make old reports worthless.
+//! A failing input is reported as seed, target and number; a generator from a library, whose
+//! sequence may change with its version (`fastrand` did in 2.1), would make old reports worthless.
 
 /// Random numbers from a seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that begins at `seed`.
+    /// Creates a generator that begins at `seed`.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A generator whose seed is made of several numbers.
+    /// Creates a generator whose seed is made of several numbers.
     #[must_use]
     pub fn of(parts: &[u64]) -> Self {
         let mut random = Self(0x9E37_79B9_7F4A_7C15);
@@ -25,7 +25,8 @@ impl Random {
         random
     }
 
-    /// A generator whose seed is made of bytes (FNV-1a): choices that belong to an input.
+    /// Creates a generator whose seed is made of bytes (FNV-1a), for choices that belong to an
+    /// input.
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
@@ -33,7 +34,7 @@ impl Random {
         }))
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[allow(clippy::should_implement_trait)] // an iterator without end would say less
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -43,25 +44,25 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`; 0 when that is 0.
+    /// Returns a number below `bound`, or 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of several.
+    /// Returns one of several.
     ///
     /// # Panics
-    /// When there is none.
+    /// Panics if there is none.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// A byte.
+    /// Returns a byte.
     pub fn byte(&mut self) -> u8 {
         self.next() as u8
     }

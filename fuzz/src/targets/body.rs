@@ -1,5 +1,6 @@
-//! Body writer and envelope: whatever is written is either refused for the reason that a plain model gives, or becomes a
-//! message that framer and index read back as exactly the fields that were written.
+//! Body writer and envelope: whatever is written is either refused for the reason that a simple
+//! model predicts, or becomes a message that framer and index read back as exactly the fields that
+//! were written.
 
 use fixbolt_codec::{
     BodyWriter, DataFields, Decimal, EncodeError, EncodeErrorKind, Envelope, Frame, Framer, Index, Key,
@@ -23,7 +24,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What has been written, as a model without any cleverness.
+/// What has been written, as a simple model.
 struct Model {
     fields: Vec<(u32, Vec<u8>)>,
     /// The message, and inside it the entries of the open groups.
@@ -31,11 +32,12 @@ struct Model {
     used: usize,
     body_begun: bool,
     error: Option<EncodeError>,
-    /// A tag stands behind a group that holds it too: whether that is a duplicate only a dictionary could say.
+    /// Whether a tag follows a group that contains it too: only a dictionary can say whether that
+    /// is a duplicate.
     undecided: bool,
 }
 
-/// The stretch in which a tag may stand once.
+/// The region in which a tag may occur once.
 #[derive(Default)]
 struct Scope {
     own: Vec<u32>,
@@ -100,7 +102,7 @@ impl Model {
         false
     }
 
-    /// A data field behind its length field is as long as that says; the length field is not elsewhere.
+    /// A data field after its length field has that length; the length field is not elsewhere.
     fn pair(&mut self, tag: u32, value: &[u8]) {
         let Some(length_tag) = DataFields::STANDARD.length_tag(tag) else { return };
         let in_front = self.fields.len().checked_sub(2).map(|n| &self.fields[n]);
@@ -141,12 +143,13 @@ impl Model {
     }
 }
 
-/// Any tag that an input's byte can name: length fields without their data, and the other way round, too.
+/// Any tag that a byte of the input can name, including length fields without their data and vice
+/// versa.
 fn tag(choices: &mut Choices<'_>) -> u32 {
     let byte = u32::from(choices.byte());
     match byte {
         0 => 2_147_483_647,
-        // Lengths and their data, more often than chance brings them together.
+        // Lengths and their data, more often than chance combines them.
         180..=199 => [95, 96, 354, 355, 43_109, 42_684][byte as usize % 6],
         // Tags that share a bit of the writer's memory.
         200..=229 => byte % 4 + 512 * (byte % 7 + 1),
@@ -162,7 +165,7 @@ pub(super) fn run(data: &[u8]) {
     let msg_type = MsgType::new(b"D");
     let (end, sum) = {
         let mut writer = BodyWriter::new(msg_type, &mut memory[HEADROOM..HEADROOM + ROOM]);
-        // Behind a mistake writing goes on, as an application's does: the first mistake stays.
+        // After a mistake writing continues, as in an application: the first mistake is kept.
         while !choices.is_empty() && !model.undecided {
             write_one(&mut writer, &mut model, &mut choices, 0);
         }

@@ -1,4 +1,4 @@
-//! Reads choices from an input; zeros when it ends.
+//! Reads choices from an input; zeros once it ends.
 
 pub(super) struct Choices<'d>(&'d [u8]);
 
@@ -17,14 +17,14 @@ impl<'d> Choices<'d> {
         *first
     }
 
-    /// At most `length` bytes.
+    /// Returns at most `length` bytes.
     pub(super) fn take(&mut self, length: usize) -> &'d [u8] {
         let (taken, rest) = self.0.split_at(length.min(self.0.len()));
         self.0 = rest;
         taken
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         let number =
             usize::from(self.byte()) << 16 | usize::from(self.byte()) << 8 | usize::from(self.byte());

@@ -1,5 +1,6 @@
-//! Configuration files: an error is one line that names the file and a line that exists; what is accepted is complete, and
-//! means the same with other line ends, with comments and blank lines behind it, and with keys in other case.
+//! Configuration files: an error is one line that names the file and an existing line. What is
+//! accepted is complete, and means the same with other line ends, with comments and blank lines
+//! after it, and with keys in another case.
 
 use fixbolt::config::{Configuration, ConnectionType, Identity};
 
@@ -53,7 +54,8 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    // Reading other files belongs to other tests: here a file would only make an input mean different things on two machines.
+    // Reading other files belongs to other tests: here an input would mean different things on
+    // different machines.
     if text.contains("include") || text.contains("${file") {
         return;
     }

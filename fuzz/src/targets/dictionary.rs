@@ -1,6 +1,6 @@
-//! Dictionary readers: what is accepted is whole (every reference leads somewhere, every look-up finds what the list holds,
-//! flattening ends), survives the compact table unchanged and QuickFIX's XML as far as that has words, and what is refused is
-//! refused with a line that exists.
+//! Dictionary readers. What is accepted is consistent (every reference leads somewhere, every
+//! look-up finds what the list has, flattening ends) and survives the compact table unchanged and
+//! QuickFIX's XML as far as that can express it. What is refused has an existing line.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         let (dictionary, _) = Dictionary::from_source(source).expect("a good source");
         texts.push(dictionary.to_table());
     }
-    // Every component holds the one before twice: what is flattened must not grow without bound.
+    // Every component contains the previous one twice: flattening must not grow without bound.
     let mut nested = String::new();
     for level in 1..40 {
         let inner = format!("<component name='C{}' required='N'/>", level - 1);
@@ -116,7 +116,8 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// As QuickFIX's XML: it is read again, and what was read from it once is not changed by the way through it.
+/// Writes QuickFIX's XML and reads it again: what was read from it once is not changed by going
+/// through it again.
 fn exported(dictionary: &Dictionary, was_quickfix: bool) {
     let xml = dictionary.to_quickfix_xml();
     if xml.contains(char::REPLACEMENT_CHARACTER) {
@@ -130,7 +131,7 @@ fn exported(dictionary: &Dictionary, was_quickfix: bool) {
     whole(&again);
     let (before, after) =
         if was_quickfix { (dictionary, &again) } else { (&again, &read(&again.to_quickfix_xml())) };
-    // The root's type may be anything; `FIX.4.4` comes back, `F.I.X.4.4` does not.
+    // The root's type may be anything; `FIX.4.4` is read back, `F.I.X.4.4` is not.
     let odd = before.version().name.matches('.').count() != 2;
     let lost = before.diff(after).into_iter().map(|difference| difference.to_string());
     let lost: Vec<_> = lost.filter(|line| !(odd && line.starts_with("~ version"))).collect();

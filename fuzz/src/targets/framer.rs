@@ -1,5 +1,6 @@
-//! The framer: the messages of a stream do not depend on how it arrives; no byte is lost or invented; whatever came before,
-//! good messages are found again after at most one message's length.
+//! The framer: the messages of a stream do not depend on how it arrives, no byte is lost or
+//! invented, and after any bytes valid messages are found again after at most the length of one
+//! message.
 
 use fixbolt_codec::{Frame, FrameError, Framer};
 
@@ -26,7 +27,8 @@ pub(super) fn run(data: &[u8]) {
     let pieces = cut(data, |_| 1 + random.below(64));
     assert_eq!(whole, pieces, "arriving in pieces gives other messages");
 
-    // One broken message costs one message: behind LIMIT bytes of good ones every next one is found.
+    // One broken message costs one message: after LIMIT bytes of valid ones every further one is
+    // found.
     let lost = LIMIT / HEARTBEAT.len() + 2;
     let mut healed = data.to_vec();
     for _ in 0..lost + 20 {
@@ -40,7 +42,7 @@ pub(super) fn run(data: &[u8]) {
     );
 }
 
-/// The messages of a stream that arrives in stretches.
+/// Returns the messages of a stream that arrives in pieces.
 fn cut(data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
     let mut framer = Framer::new(LIMIT);
     let (mut messages, mut arrived, mut consumed) = (Vec::new(), 0, 0);
@@ -66,7 +68,8 @@ fn cut(data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
                     consumed += bytes.len();
                 }
                 Frame::Garbled { bytes, error } => {
-                    // What may begin a message stays in the buffer: then only the error comes, and no second time.
+                    // What may begin a message stays in the buffer; then only the error is
+                    // returned, and only once.
                     assert!(
                         !bytes.is_empty() || (error.is_some() && !told),
                         "garbled, and nothing to drop: a loop without end"
@@ -90,7 +93,7 @@ fn cut(data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
     messages
 }
 
-/// BodyLength again, by a way of its own.
+/// Computes BodyLength again, independently.
 fn check_length(bytes: &[u8]) {
     let mut fields = bytes.split(|b| *b == 1);
     let (begin, length) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());

@@ -1,11 +1,11 @@
-//! The index, in every tier that the processor has, against a naive reader: the same fields, the same first fault, the same error; and the fields put together again
-//! are the message.
+//! The index, in every tier of the processor, against a naive reader: the same fields, the same
+//! first fault, the same error. The fields put together again are the message.
 
 use fixbolt_codec::{
     DataFields, Fault, FaultKind, Frame, Framer, Index, IndexError, Message, Span, Tag, Tier,
 };
 
-/// Fields that the index has room for.
+/// Maximum number of fields in the index.
 const ROOM: usize = 96;
 
 pub(super) fn run(data: &[u8]) {
@@ -35,9 +35,9 @@ pub(super) fn run(data: &[u8]) {
 }
 
 struct Expected<'m> {
-    /// Tag (0 where there is none), whole field without SOH, value.
+    /// Tag (0 if there is none), whole field without SOH, value.
     fields: Vec<(u32, &'m [u8], &'m [u8])>,
-    /// Kind, position, the tag's bytes.
+    /// Kind, position, bytes of the tag.
     fault: Option<(FaultKind, usize, &'m [u8])>,
 }
 
@@ -88,7 +88,8 @@ fn naive(bytes: &[u8]) -> Result<Expected<'_>, IndexError> {
         let field = &bytes[start..end];
         let equals = field.iter().position(|b| *b == b'=');
         let tag = equals.and_then(|equals| tag_of(&field[..equals]));
-        // A data field is as long as the field right in front of it says, and never reaches into CheckSum.
+        // A data field has the length in the field directly before it, and never extends into
+        // CheckSum.
         let announced = data.take();
         if let (Some(equals), Some(tag), Some((data_tag, length))) = (equals, tag, announced)
             && tag == data_tag

@@ -1,9 +1,9 @@
-//! The journal on disk: turns are written, the process dies or closes, bytes of the files change, the journal is opened,
-//! verified, repaired and written again.
+//! The journal on disk: turns are written, the process dies or closes, bytes of the files change,
+//! and the journal is opened, verified, repaired and written again.
 //!
-//! Undamaged it holds what was written. Whatever was changed, nothing panics and a body that is read back is one that was
-//! written under that number. With single bytes changed NextNumOut never goes down, unless the session is halted; and what
-//! opens goes on.
+//! If undamaged it has what was written. Whatever was changed, nothing panics, and a body that is
+//! read back was written under that number. If single bytes were changed, NextNumOut never
+//! decreases unless the session is halted, and a journal that opens can be continued.
 
 use std::collections::HashMap;
 use std::fs;
@@ -33,7 +33,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What the journal must hold.
+/// What the journal must contain.
 /// The one session of a store.
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -113,7 +113,7 @@ fn never_down(recovered: &Recovered, model: &Model) {
     );
 }
 
-/// Opens the journal, reads everything that it gives, and goes on if it may.
+/// Opens the journal, reads everything in it, and continues it if permitted.
 fn look(folder: &Folder, model: &Model, choices: &mut Choices<'_>) -> Result<Recovered, StoreError> {
     let mut store = open(folder);
     let key = KEY;
@@ -146,7 +146,7 @@ fn true_bodies(store: &mut DirectoryStore, key: SessionKey, generation: Generati
     let mut from = SeqNum::ONE;
     while let Ok(Some(record)) = store.read(key, generation, from..=SeqNum::MAX) {
         assert!(record.seq >= from, "asked from {from}, got {}", record.seq);
-        // What was written while looking before is 'n' throughout.
+        // What was written during an earlier check is 'n' throughout.
         let known = model.bodies.get(&(generation.0, record.seq.0)).is_some_and(|body| body == record.body);
         assert!(
             known || record.body.iter().all(|b| *b == b'n'),
@@ -225,7 +225,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
 fn change_byte(files: &[PathBuf], choices: &mut Choices<'_>) {
     let path = &files[choices.below(files.len())];
     let mut bytes = fs::read(path).expect("a file of the journal");
-    // Mostly where something stands.
+    // Usually where there is something.
     let used = bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     let reach = if choices.byte().is_multiple_of(8) { bytes.len() } else { (used + 64).min(bytes.len()) };
     if reach > 0 {
@@ -235,7 +235,7 @@ fn change_byte(files: &[PathBuf], choices: &mut Choices<'_>) {
     }
 }
 
-/// Damage of other kinds: nobody promises the numbers, only that nothing is made up.
+/// Damage of other kinds: sequence numbers are not guaranteed, only that nothing is made up.
 fn wreck(files: &[PathBuf], choices: &mut Choices<'_>) {
     let path = &files[choices.below(files.len())];
     let mut bytes = fs::read(path).expect("a file of the journal");
@@ -281,7 +281,7 @@ fn copy(from: &Path, to: &Path) {
         for file in files_of(&session) {
             match fs::copy(&file, target.join(file.file_name().expect("a name"))) {
                 Ok(_) => {}
-                // The store thread renames a segment when it is ready.
+                // The store's thread renames a segment when it is ready.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => panic!("a copy: {error}"),
             }
@@ -289,7 +289,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A directory that goes with the value; in memory where the machine has such a place.
+/// A directory that is removed with the value; in memory if possible.
 struct Folder(PathBuf);
 
 impl Folder {

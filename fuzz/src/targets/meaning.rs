@@ -1,7 +1,8 @@
-//! What a message means: the validator and the typed views over whatever the index lets through.
+//! The meaning of a message: the validator and the typed views over whatever the index accepts.
 //!
-//! The validator gives the same answer twice and to everyone who asks, each violation about a field that is there; every field
-//! has a place in the structure. And where it finds nothing wrong, every typed getter reads its field.
+//! The validator returns the same result every time, and each violation is about an existing field;
+//! every field has a place in the structure. If it finds nothing wrong, every typed getter can read
+//! its field.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -37,7 +38,7 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// Every version that a message can be of, over its transport.
+/// Returns every version that a message can have, over its transport.
 fn validators() -> &'static [Validator] {
     static ALL: OnceLock<Vec<Validator>> = OnceLock::new();
     ALL.get_or_init(|| dictionaries().iter().map(|dictionary| Validator::new(dictionary)).collect())
@@ -61,11 +62,11 @@ fn dictionaries() -> &'static [Cow<'static, Dictionary>] {
     })
 }
 
-/// Where FIX.4.2 and FIX.4.4 stand among them: those whose typed views are read.
+/// The positions of FIX.4.2 and FIX.4.4, whose typed views are read.
 const FIX42: usize = 0;
 const FIX44: usize = 1;
 
-/// Messages of a session, and of each version small and full ones of the types that most people use.
+/// Messages of a session, and small and full ones of the commonest types of each version.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = messages();
     for (n, dictionary) in dictionaries().iter().enumerate() {
@@ -84,7 +85,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 
 fn look(message: &Message<'_>) {
     let validators = validators();
-    // Its own version and another one: nobody promises that a message meets its own.
+    // Its own version and another one: a message need not conform to its own.
     let own =
         dictionaries().iter().position(|d| d.version().begin_string.as_bytes() == message.begin_string());
     let other = usize::from(fixbolt_codec::byte_sum(message.bytes())) % validators.len();
@@ -138,8 +139,8 @@ fn violations<'m>(validator: &Validator, message: &Message<'m>) -> Vec<Violation
     found
 }
 
-/// A value that the validator has passed. A number may have more digits than its type holds and be right all the same; then
-/// nothing is read.
+/// Returns a value that the validator has accepted. A valid number may have more digits than its
+/// type holds; then nothing is read.
 fn read<T>(field: &str, value: Result<T, FieldError>) -> Option<T> {
     match value {
         Ok(value) => Some(value),

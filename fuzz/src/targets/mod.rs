@@ -1,4 +1,4 @@
-//! The targets, one a module, and the seeds that several share.
+//! The targets, one per module, and the seeds that several of them share.
 
 mod body;
 mod choices;
@@ -12,18 +12,18 @@ mod session;
 mod values;
 mod watched;
 
-/// One thing to fuzz.
+/// A fuzz target.
 #[derive(Debug)]
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Panics when something does not hold for these bytes.
+    /// Panics if these bytes break an invariant.
     pub run: fn(&[u8]),
     /// Inputs to begin with.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// Every target.
+/// All targets.
 pub static TARGETS: &[Target] = &[
     Target { name: "framer", run: framer::run, seeds: framer::seeds },
     Target { name: "index", run: index::run, seeds: messages },
@@ -36,7 +36,7 @@ pub static TARGETS: &[Target] = &[
     Target { name: "values", run: values::run, seeds: values::seeds },
 ];
 
-/// A message around these fields (`|` for SOH), with right BodyLength and CheckSum.
+/// Returns a message around these fields (`|` for SOH), with its BodyLength and CheckSum.
 fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     let body = fields.replace('|', "\x01");
     let mut message = format!("8={begin_string}\x019={}\x01{body}", body.len()).into_bytes();
@@ -45,7 +45,8 @@ fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     message
 }
 
-/// A message of every kind that a session sees, in both versions, groups and data fields among them.
+/// Returns a message of every kind that a session receives, in both versions, including groups and
+/// data fields.
 fn messages() -> Vec<Vec<u8>> {
     let header = "49=TRADER|56=VENUE|34=2|52=20260105-10:00:00.000|";
     let bodies = [
@@ -81,7 +82,7 @@ fn messages() -> Vec<Vec<u8>> {
     let report = "37=o1|17=e1|150=F|39=2|55=IBM|54=1|38=100|32=100|31=57.00|151=0|14=100|6=57.00|60=20260105-10:00:00|";
     all.push(message("FIX.4.4", &format!("35=8|{header}{report}")));
     all.push(message("FIX.4.4", &format!("35=B|{header}148=head|33=1|58=one|95=5|96=a|=b9|")));
-    // A data field whose length reaches into the trailer.
+    // A data field whose length extends into the trailer.
     all.push(message("FIX.4.2", &format!("35=B|{header}148=head|95=10|96=xy|")));
     all.push(message("FIXT.1.1", &format!("35=A|{header}98=0|108=30|1137=9|")));
     all.push(message(

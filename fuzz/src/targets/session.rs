@@ -1,9 +1,11 @@
-//! The session core in virtual time, as an engine drives it: a counterparty's bytes in pieces, a clock, an application that
-//! echoes, fails, panics or says "not now", a store that acknowledges at once or late.
+//! The session core in virtual time, driven as by an engine: a counterparty's bytes in pieces, a
+//! clock, an application that echoes, fails, panics or says "not now", and a store that
+//! acknowledges at once or late.
 //!
-//! What must hold whatever comes: everything on the wire is whole, numbered without gap, and committed before it is there; a
-//! repetition has its original's body; the application sees each number once; memory is bounded; silence ends the connection;
-//! and after all that a proper logon works.
+//! What must hold in every case: everything on the wire is complete, numbered without gaps, and
+//! committed before it is sent; a resent message has the body of its original; the application
+//! receives each sequence number once; memory is bounded; silence ends the connection; and after
+//! all that a proper logon works.
 
 use std::collections::HashMap;
 
@@ -92,13 +94,15 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn run(data: &[u8]) {
-    // The end decides, so that a failing input can be made smaller from its beginning without becoming another one.
+    // The end decides, so that a failing input can be minimized from its beginning without becoming
+    // another one.
     let mut random = Random::of_bytes(&data[data.len().saturating_sub(16)..]);
     let version = if data.starts_with(b"8=FIX.4.2") { Version::Fix42 } else { Version::Fix44 };
     let role = if random.one_in(3) { Role::Initiator } else { Role::Acceptor };
     let mut world = World::new(version, role, &mut random);
     world.no_heartbeats = data.windows(6).any(|six| six.starts_with(b"108=0") || six == b"108=-0");
-    // The second time the same bytes come again: numbers that are too low now, repetitions, another logon.
+    // The second time the same bytes come again: sequence numbers that are too low now, resent
+    // messages, another logon.
     for _ in 0..1 + random.below(3) {
         if world.sessions.halted(world.key).is_some() {
             break;
@@ -134,7 +138,8 @@ struct World {
     /// Bytes that the session has not consumed yet.
     buffer: Vec<u8>,
     wire: Wire,
-    /// The counterparty may have asked for no heartbeats: then a session that is logged on may wait for ever.
+    /// The counterparty may have asked for no heartbeats: then a session that is logged on may wait
+    /// forever.
     no_heartbeats: bool,
 }
 
@@ -200,7 +205,7 @@ impl World {
         let consumed = self.sessions.receive(self.now, self.key, &self.buffer, &mut self.app);
         self.consumed(consumed);
         self.write();
-        // "Not now" and a full outbox end when time passes and the socket takes bytes.
+        // "Not now" and a full outbox end when time passes and the socket accepts bytes.
         let mut rounds = 0;
         while (self.sessions.is_blocked(self.key) || self.sessions.is_replaying(self.key)) && self.is_open() {
             rounds += 1;
@@ -217,7 +222,7 @@ impl World {
         self.buffer.drain(..bytes);
     }
 
-    /// Time passes, in milliseconds.
+    /// Lets this many milliseconds pass.
     fn pass(&mut self, milliseconds: u64) {
         self.now.mono.0 += milliseconds * 1_000_000;
         self.now.utc.0 += milliseconds * 1_000_000;
@@ -226,7 +231,7 @@ impl World {
         self.write();
     }
 
-    /// The socket takes everything that the store has released, until nothing is left.
+    /// The socket accepts everything that the store has released, until nothing is left.
     fn write(&mut self) {
         for _ in 0..6 {
             self.sessions.store_advanced(self.now, &mut self.app);
@@ -246,7 +251,8 @@ impl World {
         assert_eq!(self.app.violation, None);
     }
 
-    /// The counterparty says nothing more: the connection ends after a bounded number of deadlines.
+    /// The counterparty sends nothing more: the connection ends after a bounded number of
+    /// deadlines.
     fn fall_silent(&mut self) {
         for _ in 0..200 {
             if !self.is_open() {
@@ -286,7 +292,7 @@ impl World {
         );
     }
 
-    /// A proper counterparty connects: whatever happened, it is served.
+    /// A proper counterparty connects and is served, whatever happened before.
     fn recover(&mut self) {
         self.app.mood = Mood::Good;
         if self.sessions.halted(self.key).is_some() {
@@ -325,24 +331,25 @@ impl World {
     }
 }
 
-/// What has been seen of the messages that went out.
+/// What is known of the messages that were sent.
 #[derive(Default)]
 struct Wire {
-    /// A message that is not whole yet.
+    /// A message that is not complete yet.
     rest: Vec<u8>,
-    /// The number of the next message that is sent for the first time.
+    /// The sequence number of the next message that is sent for the first time.
     next: u64,
-    /// Messages sent for the first time since the numbers began at 1: what a repetition must repeat.
+    /// Messages sent for the first time since the sequence numbers began at 1, which resent ones
+    /// must repeat.
     originals: HashMap<u64, Vec<(u32, Vec<u8>)>>,
-    /// The session's NextNumOut: kept messages count for it before they are on the wire.
+    /// The session's NextNumOut, which includes kept messages before they are on the wire.
     next_out: u64,
-    /// A Logout went out in this connection.
+    /// Whether a Logout was sent in this connection.
     logged_out: bool,
-    /// How many messages went out.
+    /// Number of messages sent.
     count: usize,
-    /// The last message that went out, for whoever has to explain it.
+    /// The last message sent, for failure reports.
     said: String,
-    /// What went out before it.
+    /// The one before it.
     before: Vec<String>,
 }
 
@@ -407,7 +414,7 @@ impl Wire {
         if number == 1 && message.msg_type() == b"A" {
             self.originals.clear();
         } else {
-            // Behind our Logout the application's answers are kept for the next connection.
+            // After our Logout the application's answers are kept for the next connection.
             let in_order = number == self.next || (self.logged_out && number > self.next);
             assert!(in_order, "{} is next, and after {:#?} comes {text}", self.next, self.before);
         }
@@ -417,7 +424,7 @@ impl Wire {
     }
 }
 
-/// What a repetition has in common with its original.
+/// Returns the fields that a resent message shares with its original.
 fn content(message: &Message<'_>) -> Vec<(u32, Vec<u8>)> {
     (0..message.len())
         .filter(|n| !matches!(message.tags()[*n], 8 | 9 | 10 | 43 | 52 | 122))
@@ -434,11 +441,11 @@ enum Mood {
     Rejecting,
 }
 
-/// Sends every message back, as well as its mood lets it.
+/// Sends every message back, as far as its mood permits.
 struct Echo {
     mood: Mood,
     random: Random,
-    /// The last number that was processed to the end.
+    /// The last sequence number that was processed completely.
     done: u64,
     delivered: usize,
     /// What the core did wrong; a panic in here would be taken for the application's own.
@@ -499,7 +506,7 @@ impl Application for Echo {
     }
 }
 
-/// The message's body back to where it came from. What would be no message is not sent.
+/// Sends the body of the message back. A body that would not be a valid message is not sent.
 fn echo(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, SendError> {
     let Some(msg_type) = MsgType::try_new(message.msg_type()) else { return Ok(Delivery::Done) };
     let mut draft = turn.reply().draft(msg_type);

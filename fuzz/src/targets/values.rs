@@ -1,6 +1,7 @@
-//! Field types: a value that is read and written gives its own bytes again, up to the differences that the codec's module
-//! lists; and it is a fixed point from then on. The cached rendering of times agrees with the plain one, moments with their
-//! numbers; decimals calculate as decimals do; what an encoding writes it reads.
+//! Field types: a value that is read and written yields the same bytes, except for the differences
+//! that the codec's module lists, and never changes again. The cached rendering of times agrees
+//! with the plain one, timestamps with their numbers; decimal arithmetic follows its laws; what an
+//! encoding writes it can read.
 
 use std::fmt::Debug;
 
@@ -86,7 +87,7 @@ pub(super) fn run(data: &[u8]) {
     exact::<TzTimestamp>(data, zone);
     exact::<TzTimeOnly>(data, zone);
 
-    // Whatever has the form of a number stays readable as its digits, and a narrow number is a wide one.
+    // Whatever has the form of a number can be read as digits, and a narrow number is a wide one.
     let digits = Digits::from_field(data);
     if Decimal::parse(data).is_ok() {
         assert!(WideDecimal::parse(data).is_ok(), "a Decimal that is no WideDecimal");
@@ -128,7 +129,7 @@ pub(super) fn run(data: &[u8]) {
     cached(u64::from_le_bytes(eight) % 4_102_444_800_000_000_000);
 }
 
-/// Lists are their tokens with a space between them, any text is itself.
+/// Lists are their tokens separated by a space, and any text is itself.
 fn lists(data: &[u8]) {
     if let Ok(list) = MultipleStringValue::from_field(data) {
         let tokens: Vec<&[u8]> = list.iter().map(Text::as_bytes).collect();
@@ -145,7 +146,7 @@ fn lists(data: &[u8]) {
     }
 }
 
-/// What arithmetic must hold for any two numbers.
+/// Laws of arithmetic for any two numbers.
 fn calculated(one: WideDecimal, other: WideDecimal) {
     if let Some(difference) = one.checked_sub(other) {
         assert_eq!(one.cmp(&other), difference.cmp(&WideDecimal::ZERO), "{one} and {other}");
@@ -193,7 +194,7 @@ fn calculated(one: WideDecimal, other: WideDecimal) {
     }
 }
 
-/// Two moments and what lies between them.
+/// Two timestamps and the time between them.
 fn apart(one: UtcTimestamp, other: UtcTimestamp) {
     let nanos = one.nanos_since(other);
     assert_eq!(other.nanos_since(one), -nanos);
@@ -208,7 +209,8 @@ fn apart(one: UtcTimestamp, other: UtcTimestamp) {
     }
 }
 
-/// Decimals and binary fractions: the nearest one is the standard library's, and the way back is short or exact.
+/// Decimals and binary fractions: the nearest one is that of the standard library, and the way back
+/// is the shortest or exact.
 fn binary(data: &[u8]) {
     if let Ok(wide) = WideDecimal::parse(data) {
         let text = std::str::from_utf8(data).expect("digits");
@@ -231,7 +233,8 @@ fn binary(data: &[u8]) {
     }
 }
 
-/// Text that is written is read as it was; text that is read is written so that it is read again, or refused.
+/// Written text is read back unchanged; text that was read is written so that it can be read again,
+/// or refused.
 fn encoded(encoding: Encoding, data: &[u8]) {
     let texts = [encoding.decode(data).ok(), std::str::from_utf8(data).ok().map(Into::into)];
     for text in texts.into_iter().flatten() {
@@ -248,7 +251,7 @@ fn encoded(encoding: Encoding, data: &[u8]) {
     }
 }
 
-/// Reads, writes, compares with what `normal` makes of the bytes, and reads again.
+/// Reads, writes, compares with the `normal` form of the bytes, and reads again.
 fn exact<T: Debug + ToField + for<'a> FromField<'a>>(data: &[u8], normal: fn(&[u8]) -> Vec<u8>) {
     let Ok(value) = T::from_field(data) else { return };
     let mut out = [0xAA; 64];
@@ -274,7 +277,7 @@ fn same(bytes: &[u8]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// `-00` is written `+00`; the hyphen behind a date is none.
+/// `-00` is written `+00`; the hyphen after a date is not an offset.
 fn zone(bytes: &[u8]) -> Vec<u8> {
     let mut normal = bytes.to_vec();
     let dated = bytes.len() > 8 && bytes[..8].iter().all(u8::is_ascii_digit);
@@ -298,7 +301,7 @@ fn integer(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// As an integer in front of the point, nothing changed behind it, no bare point.
+/// As an integer before the point, unchanged after it, without a bare point.
 fn decimal(bytes: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(bytes).expect("digits");
     let (sign, magnitude) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));

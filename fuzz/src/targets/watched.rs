@@ -1,4 +1,4 @@
-//! A store that remembers what went through it, so that the wire can be compared with it.
+//! A store that records everything, so that the wire can be compared with it.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use fixbolt_session::store::{
     Generation, Position, Record, RecordKind, Recovered, SessionKey, Store, StoreError,
 };
 
-/// What went through the store, shared with whoever looks at the wire.
+/// What the store was given, shared with the observer of the wire.
 #[derive(Clone)]
 pub(super) struct Seen(Arc<Mutex<Log>>);
 
@@ -18,12 +18,12 @@ struct Log {
     /// Outbound messages of the open turn.
     open: Vec<Vec<u8>>,
     committed: Vec<(Position, Vec<u8>)>,
-    /// The furthest position that the store has called safe, to the session's knowledge.
+    /// The furthest position that the session knows to be safe.
     told: Position,
 }
 
 impl Seen {
-    /// Whether this message was committed, and the session was told that its turn is safe.
+    /// Returns whether this message was committed and the session was told that its turn is safe.
     pub(super) fn is_safe(&self, message: &[u8]) -> bool {
         let log = self.lock();
         log.committed.iter().rev().any(|(position, bytes)| bytes == message && *position <= log.told)
