@@ -48,8 +48,8 @@ fn a_message_names_its_own_version() {
         ("35=D|49=A|1128=6|", Ok("FIX.4.4")),
         ("35=D|1128=9|1156=269|", Ok("EP269")),
         ("35=D|1128=9|1129=VENUE|", Ok("venue")),
-        // An extension pack nobody added is read as what it extends; a custom version nobody added
-        // cannot be read.
+        // An extension pack that was not added is treated as the version it extends; a custom
+        // version that was not added cannot be read.
         ("35=D|1128=9|1156=12|", Ok("FIX.5.0SP2")),
         ("35=D|1128=9|1156=12|1129=VENUE|", Ok("venue")),
         ("35=D|1128=9|1129=ELSE|", Err(1128)),

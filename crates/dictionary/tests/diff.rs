@@ -1,5 +1,5 @@
 //! The differences between the published dictionaries, as spec/dictionaries.md section 3 lists
-//! them: each figure there that turned out to be another one is corrected here, with the reason.
+//! them. Figures there that turned out to be wrong are corrected here, with the reason.
 
 #[path = "support/published.rs"]
 mod published;
@@ -107,7 +107,7 @@ fn fix_4_4_of_orchestra_and_of_quickfix_j_differ_as_known() {
         (of("/Symbol(55)"), of("/NoAllocs(78)"), of("/PosAmtType(707)"), of("/PosAmt(708)")),
         (33, 2, 4, 4)
     );
-    // A block that stands inside of the group for one and after it for the other: 30 fields.
+    // A block that is inside the group for one and after it for the other: 30 fields.
     let moved = |sign: Only, inside_group: bool| -> usize {
         let size = |difference: &Difference| match difference {
             Difference::Member { place, only, inside, .. }

@@ -1,6 +1,6 @@
-//! FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2, which are FIX Latest as its pedigree tells it, against the
-//! files that QuickFIX and QuickFIX/J ship for the same versions. What differs was changed after
-//! the version and the pedigree does not say from what.
+//! FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2, which are parts of FIX Latest by its pedigree, against the
+//! files of QuickFIX and QuickFIX/J for the same versions. The differences were changed after the
+//! version, and the pedigree does not say what they were before.
 
 #[path = "support/published.rs"]
 mod published;
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use fixbolt_dictionary::{Dictionary, Difference, Only, fix50, fix50sp1, fix50sp2, fixt11};
 use published::{counts, read};
 
-/// Returns the lines of one kind, without the mark and the kind in front.
+/// Returns the lines of one kind, without the mark and the kind at the beginning.
 fn lines(found: &[Difference], kind: &str) -> Vec<String> {
     let line = |one: &Difference| one.to_string().splitn(3, ' ').last().map(str::to_owned);
     found.iter().filter(|one| one.kind() == kind).filter_map(line).collect()
 }
 
-/// Returns how many members only the other side has, those inside of groups included, by place.
+/// Returns the number of members that only the other side has, including those of groups, by place.
 fn missing(found: &[Difference]) -> BTreeMap<String, usize> {
     let mut missing = BTreeMap::new();
     for difference in found {

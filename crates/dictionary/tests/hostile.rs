@@ -1,4 +1,4 @@
-//! Whatever a peer sends, validation ends, does not panic and stays within its memory.
+//! Whatever a counterparty sends, validation ends, does not panic and stays within its memory.
 
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ const SEEDS: [&str; 4] = [
     "35=W|34=2|49=A|56=B|52=20261121-09:00:00|55=IBM|268=3|269=0|270=1|269=1|270=2|269=2|270=3|627=1|628=H|95=5|96=\x01=\x01=\x01|",
 ];
 
-/// Fields of a seed, shuffled, doubled, dropped and spoilt.
+/// Fields of a seed, shuffled, duplicated, dropped and damaged.
 fn spoilt() -> impl Strategy<Value = Vec<u8>> {
     let fields = (0..SEEDS.len())
         .prop_map(|seed| SEEDS[seed].split('|').map(|field| field.as_bytes().to_vec()).collect::<Vec<_>>());
@@ -74,15 +74,15 @@ fn check(message: &Message<'_>, validator: &Validator) -> Result<(), TestCaseErr
             }
             ControlFlow::Continue(())
         });
-        // A field gives a handful of violations at most; what is missing is bounded by the
+        // A field causes a handful of violations at most; missing fields are bounded by the
         // dictionary for each entry.
         prop_assert!(found <= message.len() * 64 + 1024, "{found}");
-        // The first is the first, and a walk leaves nothing after for the next.
+        // The first violation is the first of all, and a walk leaves nothing behind for the next.
         prop_assert_eq!(validator.first_reject(message, policy, &mut scratch), rejected);
         if *policy == Policy::ignoring() {
             prop_assert_eq!(found, 0);
         }
-        // A check that is ignored finds nothing, and the others find what they found.
+        // An ignored check finds nothing, and the others find what they found.
         let without = policy.with(Check::DataType, Action::Ignore).with(Check::EnumValue, Action::Ignore);
         let mut fewer = 0;
         validator.for_each(message, &without, &mut scratch, |_| {

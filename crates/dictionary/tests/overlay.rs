@@ -1,5 +1,4 @@
-//! A dialect as a difference to a shipped version: what is added, what is changed, what
-//! contradicts.
+//! A dialect as a difference to a shipped version: additions, changes, contradictions.
 
 use fixbolt_dictionary::{Dictionary, Member, UnionType, fix42, fix44};
 
@@ -16,14 +15,14 @@ fn dialect(fields: &str, components: &str, messages: &str) -> Dictionary {
     dictionary
 }
 
-/// Returns the one error of an overlay.
+/// Returns the only error of an overlay.
 fn refused(fields: &str, components: &str, messages: &str) -> String {
     let errors = Dictionary::from_source(&overlay(fields, components, messages)).unwrap_err();
     assert_eq!(errors.len(), 1, "{errors:?}");
     errors[0].to_string()
 }
 
-/// Returns the tags of a message, a group's as `count(members)`, a required one with `!`.
+/// Returns the tags of a message: groups as `count(members)`, required ones with `!`.
 fn shape(dictionary: &Dictionary, members: &[Member]) -> String {
     let one = |member: fixbolt_dictionary::FlatMember| {
         let mark = if member.required { "!" } else { "" };

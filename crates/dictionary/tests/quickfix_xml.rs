@@ -1,10 +1,10 @@
-//! Writing QuickFIX XML: what is written is read back as it was.
+//! QuickFIX XML that we write is read back unchanged.
 
 mod support;
 
 use fixbolt_dictionary::{Dictionary, UnionType, Version, fix44, shipped};
 
-/// Reads back what is written; the text must be the same when it is written again.
+/// Reads back what was written; the text must be the same when it is written again.
 fn read_back(dictionary: &Dictionary) -> Dictionary {
     let text = dictionary.to_quickfix_xml();
     let (read, warnings) =
@@ -18,7 +18,7 @@ fn read_back(dictionary: &Dictionary) -> Dictionary {
     read
 }
 
-/// Returns the lines of what differs after reading back.
+/// Returns the differences after reading back, line by line.
 fn lost(dictionary: &Dictionary) -> Vec<String> {
     dictionary.diff(&read_back(dictionary)).iter().map(ToString::to_string).collect()
 }
@@ -75,7 +75,7 @@ fn groups_keep_their_names_and_codes_theirs() {
 #[test]
 fn what_quickfix_cannot_say_stands_in_attributes_that_it_passes_over() {
     let text = fix44().to_quickfix_xml();
-    // Other readers take the requirement of the reference and of the group in it together.
+    // Other readers combine the requirement of the reference with that of the group in it.
     assert!(text.contains("<component name='Parties'>\n      <group name='NoPartyIDs' required='Y'>"));
     assert!(text.contains(
         "<field number='492' name='PaymentMethod' type='INT' allowOtherValues='true' unionDataType='Reserved1000Plus'>"
@@ -90,7 +90,7 @@ fn awkward_names_and_values_survive() {
         field 1 Account String codes=S\nfield 78 NoAllocs NumInGroup\ngroup Same 78 1!\ngroup Other 78 1 @Same\ncomponent Same 1\n\
         header\ntrailer\nmessage D Order *Same! *Other\nmessage U1 Empty\n";
     let dictionary = Dictionary::from_table(table).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    // The group Same stands in its message: its name belongs to a component.
+    // The group Same is in its message: its name belongs to a component.
     let (read, _) = Dictionary::from_quickfix_xml(&dictionary.to_quickfix_xml()).expect("it is well formed");
     assert_eq!(dictionary.diff(&read), []);
     assert_eq!(read.codes(1), dictionary.codes(1));

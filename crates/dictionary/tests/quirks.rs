@@ -47,7 +47,7 @@ fn flat(dictionary: &Dictionary, msg_type: &str) -> Vec<(u32, bool)> {
     dictionary.expand(&message.members).map(|member| (member.tag, member.required)).collect()
 }
 
-/// Returns what is rejected first in the FIX.4.4 message with these fields: reason and tag.
+/// Returns the first violation of the FIX.4.4 message with these fields: reason and tag.
 fn rejected(dictionary: &Dictionary, policy: &Policy, fields: &str) -> Option<(u16, u32)> {
     let fields = fields.replace('|', "\x01");
     let mut bytes = format!("8=FIX.4.4\x019={}\x01{fields}", fields.len()).into_bytes();
@@ -116,7 +116,7 @@ fn a_name_must_be_a_fields_and_a_tag_one_fields_unless_asked() {
             "line 12: field 'Old': this field name is already defined",
         ]
     );
-    // A tag that two fields bear can be accepted; a name of two fields cannot mean both.
+    // A tag of two fields can be accepted; a name of two fields cannot mean both.
     let text =
         text.replace("<field name='Typo'/>", "").replace("number='41' name='Old'", "number='41' name='X'");
     let options = ReadOptions::default().accept_duplicate_tags();
@@ -140,7 +140,7 @@ fn what_does_not_say_that_it_is_required_is_not() {
     );
     let (dictionary, warnings) = read_with_warnings(&text);
     assert_eq!(flat(&dictionary, "U"), [(5002, false), (5004, false), (5001, false), (5003, true)]);
-    // `C` for conditional is seen in venues' files.
+    // `C` for conditional occurs in venues' files.
     assert_eq!(flat(&dictionary, "V"), [(5002, false), (5003, true)]);
     assert_eq!(
         reasons(&warnings),
@@ -162,7 +162,7 @@ fn a_members_requirement_is_the_and_of_all_components_on_its_path() {
     let dictionary = read(&text);
     assert_eq!(flat(&dictionary, "U"), [(5002, false), (5003, false), (5001, false)]);
     assert_eq!(flat(&dictionary, "V"), [(5002, true), (5003, false), (5001, false)]);
-    // The loaders look at the inner component only; their policies reproduce that.
+    // The loaders consider only the inner component; their policies reproduce that.
     assert_eq!(rejected(&dictionary, &Policy::standard(), "35=U|5001=1|"), None);
     assert_eq!(rejected(&dictionary, &Policy::quickfix(), "35=U|5001=1|"), Some((1, 5002)));
 }
@@ -255,7 +255,7 @@ fn a_group_is_what_stands_in_a_group_element_whatever_its_count_fields_type() {
     assert_eq!(dictionary.group(group(&dictionary, "U")).count_tag, 5001);
     let message = dictionary.message(b"U").expect("it is defined");
     assert_eq!(message.members[1], Member::Field { tag: 82, required: false });
-    // A group without members is a field, as the loaders have it.
+    // A group without members is a field, as in the loaders.
     let text = text.replace("<field name='NoRpts'/>", "<group name='NoRpts'></group>");
     let (dictionary, warnings) = read_with_warnings(&text);
     assert_eq!(reasons(&warnings), ["a group without members, read as a field"]);
@@ -363,7 +363,7 @@ fn values_are_compared_whole_tokens_of_lists_one_by_one_and_an_open_field_takes_
     assert_eq!(wrong("102=BB A"), None);
     assert_eq!(wrong("102=BB C"), Some((5, 102)));
     assert_eq!(wrong("103=ZZ"), None);
-    // The values of reserved ranges, which the dialect itself cannot say.
+    // The values of reserved ranges, which the dialect itself cannot express.
     assert_eq!(wrong("104=100"), None);
     assert_eq!(wrong("104=99"), Some((5, 104)));
     let open = text.replace("allowOtherValues='true'", "allowOtherValues='Y'");
@@ -495,8 +495,8 @@ fn a_field_that_comes_twice_in_a_message_keeps_its_first_place() {
     assert_eq!(reasons(&warnings), ["is listed twice, the first is kept"]);
 }
 
-/// What the dialect leaves to the XML: order of sections and attributes, quotes, comments, a mark
-/// of the byte order.
+/// What the dialect leaves to XML: order of sections and attributes, quotes, comments, a byte order
+/// mark.
 #[test]
 fn the_form_of_the_xml_does_not_matter() {
     let text = "\u{feff}\n<?xml version=\"1.0\" encoding='UTF-8'?>\n<!-- <fix> -->\n<fix minor=\"4\" major = '4' ><!-- -->\n<fields>\

@@ -359,7 +359,7 @@ fn an_earlier_version_is_what_its_pedigree_leaves() {
     assert_eq!(sizes(&as_of("FIX.5.0SP1")), (1, vec![2, 3], 2, 0, 1));
     assert_eq!(sizes(&as_of("FIX.5.0SP2")), (1, vec![2, 3, 1], 2, 0, 1));
     assert_eq!(sizes(&as_of("FIX.Latest")), (2, vec![2, 3, 1], 2, 1, 2));
-    // The session layer of a version over FIXT.1.1 is FIXT.1.1's.
+    // The session layer of a version over FIXT.1.1 is that of FIXT.1.1.
     assert_eq!((as_of("FIX.4.4").header().len(), as_of("FIX.5.0").header().len()), (1, 0));
     assert_eq!(as_of("FIX.5.0").field(2).map(|field| field.kind), Some(DataType::Char));
     let wrong = |text: &str, version: &str| {
@@ -375,7 +375,7 @@ fn an_earlier_version_is_what_its_pedigree_leaves() {
         wrong("table 1\n", "FIX.4.2"),
         "line 1: document: options apply to FIX Orchestra and QuickFIX XML, not to a table"
     );
-    // A reference to what came later is left out; one to what nobody defines is an error.
+    // A reference to something later is omitted; one to something undefined is an error.
     let dangling = text.replace("fieldRef id='3' added='FIX.4.4'", "fieldRef id='4' added='FIX.4.4'");
     assert_eq!(wrong(&dangling, "FIX.5.0"), "line 3: fieldRef '4' in message 'M': no field has this id");
 }

@@ -1,5 +1,5 @@
-//! Real messages of other engines: framed, indexed, every field read as its dictionary's type and
-//! written back.
+//! Real messages of other engines are framed, indexed, and every field is read as its dictionary's
+//! type and written back.
 
 #[allow(dead_code, unreachable_pub)] // the codec's tests use the rest
 #[path = "../../codec/tests/support/messages.rs"]
@@ -31,12 +31,12 @@ enum Outcome {
     UnknownTag,
 }
 
-/// What was read, for a test to fix.
+/// What was read, in the form in which a test can assert it.
 #[derive(Default)]
 struct Tally {
     messages: usize,
     fields: BTreeMap<Outcome, usize>,
-    /// What did not come back as it was, and how often.
+    /// What did not come back unchanged, and how often.
     notes: BTreeMap<String, usize>,
 }
 
@@ -128,7 +128,7 @@ fn every_recorded_message_is_read_as_its_types_and_written_back_or_refused_for_w
         }
     }
     assert_eq!((recorded.len(), wrong_lengths, wrong_sums), (678, 148, 10));
-    // The one: a count (33) that is a letter. Nobody's BodyLength or integer among these is padded.
+    // The only one: a count (33) that is a letter. No BodyLength or integer among these is padded.
     let fields = [(Outcome::Same, 12_765), (Outcome::Unparsable, 1), (Outcome::UnknownTag, 2_168)];
     tally.is(520, &fields, &[("Unparsable 33=a", 1)]);
 }
@@ -154,7 +154,7 @@ fn every_message_of_a_venues_raw_stream_is_read_as_its_types_and_written_back() 
     tally.is(13_888, &[(Outcome::Same, 206_591)], &[]);
 }
 
-/// Returns the message that the bytes begin with; when it is not complete, nothing more comes.
+/// Returns the message at the beginning of the bytes; if it is not complete, nothing more follows.
 fn frame(bytes: &[u8]) -> Result<fixbolt_codec::Framed<'_>, FrameError> {
     let mut framer = Framer::new(64 * 1024);
     let frame = match framer.next(bytes) {
@@ -183,7 +183,7 @@ impl Dictionaries {
         Self { read: files.into_iter().map(read).collect() }
     }
 
-    /// Those that say what a message's tags mean, first one first.
+    /// Those that say what a message's tags mean, the first one first.
     fn of(&self, message: &Message<'_>) -> Vec<&Dictionary> {
         let read = |name| &self.read[name];
         match message.begin_string() {
@@ -219,7 +219,7 @@ fn round_trip(begin_string: &[u8], tag: u32, kind: Option<DataType>, value: &[u8
     if tag == 9 { Outcome::BodyLengthZeros } else { Outcome::IntegerZeros }
 }
 
-/// Reads a value as its type and writes it from what was read.
+/// Reads a value as its type and writes it again.
 fn read_and_write(kind: DataType, value: &[u8]) -> Result<Vec<u8>, ValueError> {
     fn typed<T: for<'m> FromField<'m> + ToField>(value: &[u8]) -> Result<Vec<u8>, ValueError> {
         let mut out = vec![0; T::MAX_LEN];

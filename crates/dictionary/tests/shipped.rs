@@ -1,4 +1,4 @@
-//! The shipped versions: whole, made from the official sources, and found by version.
+//! The shipped versions are complete, made from the official sources, and found by version.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! The reference folder, which is not part of the project: where it is, and saying so where it is
-//! not.
+//! The reference folder, which is not part of the project: its place, and saying so if it is
+//! absent.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,11 @@
-//! Published dictionaries of the reference folder, and how many differences of each kind they have.
+//! Published dictionaries of the reference folder, and their number of differences of each kind.
 
 use std::collections::BTreeMap;
 
 use fixbolt_dictionary::{Dictionary, Difference};
 
-/// Returns a dictionary of the reference folder; without the folder none, which is said.
+/// Returns a dictionary of the reference folder; if the folder is absent, says so and returns
+/// `None`.
 pub(crate) fn read(path: &str) -> Option<Dictionary> {
     let Some(text) = crate::support::shared(&format!("dictionaries/{path}")) else {
         crate::support::absent(1);

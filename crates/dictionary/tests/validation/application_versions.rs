@@ -11,7 +11,7 @@ use fixbolt_dictionary::{
 
 use crate::with_message;
 
-/// FIX.5.0 by default, FIX.4.4 where a message says so.
+/// FIX.5.0 by default, FIX.4.4 if a message says so.
 fn versions() -> ApplicationVersions<Arc<Validator>> {
     let over = |application: &Dictionary| {
         Arc::new(Validator::new(&application.over(fixt11()).expect("it fits its transport")))
@@ -61,7 +61,7 @@ fn the_session_layer_is_the_transport_s() {
     assert_eq!(first(&logon, &standard, &mut scratch), None);
     let logon = format!("35=A|{REST}98=0|108=30|");
     assert_eq!(first(&logon, &standard, &mut scratch), Some((Check::RequiredField, 1, 1137, None)));
-    // An application field has no place there.
+    // An application field does not belong there.
     let heartbeat = format!("35=0|{REST}11=x|");
     let found = first(&heartbeat, &standard, &mut scratch).expect("11 is none of the transport's");
     assert_eq!((found.1, found.2), (0, 11));

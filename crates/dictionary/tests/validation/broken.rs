@@ -1,4 +1,4 @@
-//! Samples broken at one place on purpose, each with what validation has to say about it.
+//! Samples that are broken at one place on purpose, each with what validation must say about it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,13 +39,13 @@ pub(crate) enum Mutation {
     DataLengthWrong,
 }
 
-/// What has to be said about a broken message.
+/// What validation must say about a broken message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// It is no message any more.
+    /// It is no longer a message.
     Garbled,
-    /// One violation: its check, SessionRejectReason and RefTagID. Where the check is not made,
-    /// `follow` finds something else.
+    /// One violation: its check, SessionRejectReason and RefTagID. If the check is not made,
+    /// `follow` is found instead.
     Found { check: Check, reason: u16, tag: String, follow: &'static [Check] },
 }
 
@@ -83,11 +83,11 @@ impl Mutation {
     ];
 }
 
-/// A sample with what its message's structure is, ready to be broken.
+/// A sample with the structure of its message, ready to be broken.
 pub(crate) struct Subject<'d> {
     dictionary: &'d Dictionary,
     sample: Sample,
-    /// The scopes that have a tag, among those that the message can reach.
+    /// The scopes that contain a tag, among those that the message can reach.
     scopes: HashMap<u32, HashSet<Scope>>,
     counts: HashSet<u32>,
 }
@@ -376,13 +376,13 @@ impl<'d> Subject<'d> {
         Some((wire.framed(self.sample.begin_string()), expected))
     }
 
-    /// Returns whether the tag has one place in this message only, so that nothing else may be
+    /// Returns whether the tag has only one place in this message, so that nothing else can be
     /// meant by it.
     fn is_sole(&self, tag: u32) -> bool {
         self.scopes.get(&tag).is_some_and(|scopes| scopes.len() == 1)
     }
 
-    /// Any text is right for the field.
+    /// Any text is valid for the field.
     fn is_text(&self, field: &FieldDef) -> bool {
         field.kind == DataType::String
             && field.codes.is_none()
@@ -396,7 +396,7 @@ impl<'d> Subject<'d> {
         text.parse().expect("a count is a number")
     }
 
-    /// NoSides (552) has codes for the numbers that it may be.
+    /// NoSides (552) has codes for the numbers that it may have.
     fn may_count(&self, count_at: usize, entries: u32) -> bool {
         let tag = self.sample.fields()[count_at].tag;
         let codes = self.dictionary.codes(tag);
@@ -445,7 +445,7 @@ impl<'d> Subject<'d> {
         true
     }
 
-    /// Returns a value of the field's type that is none of its codes.
+    /// Returns a value of the field's type that is not one of its codes.
     fn no_code(&self, field: &FieldDef) -> Option<&'static [u8]> {
         if field.codes.is_none() || field.union.is_some() || matches!(field.tag, 35 | 372) {
             return None;
@@ -461,7 +461,7 @@ impl<'d> Subject<'d> {
     }
 }
 
-/// Fields as they stand on the wire, without delimiters.
+/// Fields as on the wire, without delimiters.
 struct Wire(Vec<Vec<u8>>);
 
 impl Wire {
@@ -469,12 +469,12 @@ impl Wire {
         self.0[at] = field.to_vec();
     }
 
-    /// Another value for a field of the sample.
+    /// Returns another value for a field of the sample.
     fn give(&mut self, at: usize, value: &[u8], fields: &[SampleField]) {
         self.0[at] = [fields[at].tag.to_string().as_bytes(), b"=", value].concat();
     }
 
-    /// Returns a field that has no business here.
+    /// Returns a field that does not belong here.
     fn stray(&mut self, at: usize, field: &str, expected: Expected) -> Expected {
         self.0.insert(at, field.as_bytes().to_vec());
         expected
@@ -510,7 +510,7 @@ fn found(check: Check, reason: u16, tag: impl ToString) -> Expected {
     Expected::Found { check, reason, tag: tag.to_string(), follow: &[] }
 }
 
-/// Returns a value that no field of this type may have; none where anything goes.
+/// Returns a value that no field of this type may have, or `None` if every value is valid.
 fn of_wrong_type(kind: DataType) -> Option<&'static [u8]> {
     Some(match kind {
         DataType::Int | DataType::Length | DataType::SeqNum | DataType::DayOfMonth | DataType::TagNum => {

@@ -1,4 +1,4 @@
-//! Every check rejected, warned about and ignored; groups of any depth; the market's scripts.
+//! Every check as reject, warn and ignore; groups of any depth; the scripts of other engines.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use fixbolt_dictionary::{
     SessionRejectReason as Reason, Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
 };
 
-/// Returns a whole message around `fields` (written with `|`), the first of them MsgType.
+/// Returns a whole message around `fields` (with `|` for SOH), the first of which is MsgType.
 fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     framed(begin_string, fields.replace('|', "\x01").as_bytes())
 }
@@ -72,7 +72,7 @@ fn an_identifier_is_unique_in_its_message_and_a_reference_is_to_one() {
     };
     let wrong = |place: usize| (Check::DataType, 5, sample.fields()[place].tag.to_string());
     assert_eq!(reasons_with(last, &sample.fields()[last].value), []);
-    // The second of two; the first one's references still have theirs.
+    // The second of two; the references of the first one still have theirs.
     let (first, second) = (identifiers[0], identifiers[1]);
     assert_eq!(reasons_with(second, &sample.fields()[first].value), [wrong(second)]);
     assert_eq!(reasons_with(references[1], b"nobody"), [wrong(references[1])]);
@@ -86,7 +86,7 @@ static V44: LazyLock<Validator> = LazyLock::new(|| Validator::new(fix44()));
 
 const HEADER: &str = "34=2|49=A|56=B|52=20261121-09:00:00.000|";
 
-/// Returns a right order of FIX 4.4 with `more` after it.
+/// Returns a valid order of FIX 4.4 with `more` after it.
 fn order(more: &str) -> Vec<u8> {
     message(
         "FIX.4.4",
@@ -113,7 +113,7 @@ fn right_messages_pass() {
     assert_eq!(all(&V42, &Policy::standard(), &message("FIX.4.2", fills)), []);
 }
 
-/// One message for each check that fails it and nothing else, with reason and tag.
+/// For each check a message that fails it and nothing else, with reason and tag.
 fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
     let whole = |fields: &str| message("FIX.4.4", fields);
     vec![
@@ -156,7 +156,7 @@ fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
 fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
     let mut seen = Vec::new();
     for (check, bytes, reason, tag) in failures() {
-        // What else a message fails is not what is looked at here.
+        // Other mistakes of the message are not examined here.
         let only = |action: Action| Policy::ignoring().with(check, action);
         let found = all(&V44, &only(Action::Reject), &bytes);
         assert!(!found.is_empty(), "{check:?} {tag}");
@@ -165,8 +165,8 @@ fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
         assert_eq!(warned[0], (check, Action::Warn, reason, tag.to_string()));
         assert_eq!(warned.len(), found.len());
         assert_eq!(all(&V44, &only(Action::Ignore), &bytes), []);
-        // Under the standard policy it is the first thing rejected; as a warning it lets the
-        // message pass.
+        // Under the standard policy it is the first thing rejected; as a warning the message
+        // passes.
         let mut scratch = V44.scratch();
         let first = |policy: &Policy, scratch: &mut _| {
             with(&bytes, |message| {
@@ -185,7 +185,7 @@ fn every_check_names_its_reason_and_tag_and_obeys_its_action() {
         seen.push(check);
     }
     for check in Check::ALL {
-        // What belongs to a set of versions is tested there.
+        // Checks over a set of versions are tested there.
         assert!(seen.contains(&check) || check == Check::ApplicationVersion, "{check:?} has no case");
     }
 }
@@ -239,17 +239,17 @@ fn groups_nest_to_any_depth_and_entries_are_checked_one_by_one() {
         ("35=U1|100=1|101=a|103=1|110=2|111=1|112=d|111=1|112=f|114=g|", &[(1, "114")]),
         // The inner group's entry has to begin with the deep group's count.
         ("35=U1|100=1|101=a|103=1|110=1|113=t|", &[(15, "113"), (1, "111")]),
-        // No entry at all of a group that may be left out, and of one that may not.
+        // No entry in an optional group and in a required one.
         ("35=U1|100=0|", &[]),
         ("35=U2|100=0|", &[(16, "100")]),
         ("35=U2|120=z|", &[(1, "100")]),
-        // Zero announced, but something came.
+        // Zero announced, but there is an entry.
         ("35=U1|100=0|101=a|103=1|", &[(16, "100")]),
         // Group fields without the count.
         ("35=U1|101=a|", &[(2, "101")]),
         // A thousand announced, two sent.
         ("35=U1|100=1000|101=a|103=1|101=b|103=1|", &[(16, "100")]),
-        // Counts typed int are counts all the same.
+        // Counts of type int are counts as well.
         ("35=U1|100=x|101=a|103=1|", &[(6, "100")]),
         ("35=U1|100=-1|", &[(16, "100")]),
         // A header group after the body.
@@ -294,11 +294,11 @@ fn quickfix_takes_only_the_innermost_component_s_word_for_required() {
     assert_eq!(check(&standard, "35=U1|52=x|"), []);
     assert_eq!(check(&quickfix, "35=U1|52=x|"), [(1, "53".into())]);
     assert_eq!(check(&quickfixj, "35=U1|52=x|"), [(1, "53".into())]);
-    // In an entry QuickFIX forgets what comes through a component, QuickFIX/J does not.
+    // In an entry QuickFIX ignores what comes through a component, QuickFIX/J does not.
     assert_eq!(check(&standard, "35=U2|50=1|51=x|"), [(1, "53".into())]);
     assert_eq!(check(&quickfix, "35=U2|50=1|51=x|"), []);
     assert_eq!(check(&quickfixj, "35=U2|50=1|51=x|"), [(1, "53".into())]);
-    // A required group of no entries: a count is there.
+    // A required group without entries: the count is present.
     assert_eq!(check(&standard, "35=U2|50=0|"), [(16, "50".into())]);
     assert_eq!(check(&quickfix, "35=U2|50=0|"), []);
 }
@@ -352,7 +352,7 @@ fn fields_of_the_user_range_that_other_messages_have_are_not_looked_at_where_agr
 #[test]
 fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_components() {
     let quickfix = Policy::quickfix();
-    // 103 comes through a component, 114 stands in an optional group.
+    // 103 comes through a component, 114 is in an optional group.
     assert_eq!(reasons(&NEST, &quickfix, &message("FIX.4.4", "35=U2|100=1|101=a|")), []);
     assert_eq!(
         reasons(&NEST, &quickfix, &message("FIX.4.4", "35=U2|100=1|103=1|")),
@@ -364,7 +364,7 @@ fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_c
     );
     let every = quickfix.with_requirements(Requirements::Standard);
     assert_eq!(reasons(&NEST, &every, &message("FIX.4.4", "35=U2|100=1|101=a|")), [(1, "103".into())]);
-    // The order inside an entry is free after its first field.
+    // The order in an entry is free after its first field.
     assert_eq!(reasons(&V44, &quickfix, &order("453=1|448=ME|452=1|447=D|")), []);
     assert_eq!(reasons(&V44, &quickfix, &order("453=1|447=D|448=ME|"))[0], (15, "447".into()));
 }
@@ -475,7 +475,7 @@ fn the_markets_scripts_for_test_case_14_get_their_rejects() {
     }
 }
 
-/// Validates what a script sends and compares with the answer it expects; returns the number of
+/// Validates what a script sends and compares with the expected answer; returns the number of
 /// Rejects.
 fn run_script(text: &str, begin_string: &str, validator: &Validator, policy: &Policy) -> usize {
     let mut scratch = validator.scratch();
@@ -500,7 +500,7 @@ fn run_script(text: &str, begin_string: &str, validator: &Validator, policy: &Po
             (Some(violation), Some(_)) => {
                 rejects += 1;
                 assert_eq!(Some(violation.text().to_string()), value("58"), "{line}");
-                // The script for an unknown message type gives no RefTagID.
+                // The script for an unknown message type has no RefTagID.
                 if violation.check != Check::MsgType {
                     assert_eq!(Some(violation.tag.to_string()), value("371"), "{line}");
                 }
@@ -528,8 +528,8 @@ fn a_tag_as_sent_keeps_its_bytes() {
     assert_eq!(first, Some(Some(Reason::InvalidTagNumber)));
 }
 
-/// Every message of three versions, once with the least and once with all fields, groups two
-/// entries each.
+/// Every message of three versions, once minimal and once with all fields and two entries per
+/// group.
 #[test]
 fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_share() {
     for version in [Version::Fix42, Version::Fix44, Version::Fix50] {
@@ -557,7 +557,8 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
             let (_, raw) = line.split_once("\"raw\": \"").expect("a line has the raw message");
             let raw = raw.replace("\\u0001", "\x01").replace("\"}", "");
             count += 1;
-            // The shipped FIX.5.0 comes from FIX Latest, which has put members of groups in another order since.
+            // The shipped FIX.5.0 comes from FIX Latest, where members of groups have another order
+            // since.
             if !(version == Version::Fix50 && line.contains("\"mode\": \"full\"")) {
                 for (_, tag) in reasons(&ours, &Policy::standard(), raw.as_bytes()) {
                     tags.push(tag.parse::<u32>().expect("it is a tag"));
@@ -573,8 +574,8 @@ fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_s
         }
         theirs_found.sort_unstable();
         theirs_found.dedup();
-        // The messages were made from these files. Only "at most 0 bytes" on a Logon is no length,
-        // and groups are left out whose wrapper is required while they themselves are not.
+        // The messages were made from these files. Only "at most 0 bytes" on a Logon is not a
+        // length, and groups are missing whose wrapper is required while they are not.
         let expected: &[(u16, u32)] = match version {
             Version::Fix42 => &[],
             Version::Fix44 => &[(1, 453), (1, 555), (1, 702), (1, 711), (1, 753), (5, 383)],

@@ -1,5 +1,4 @@
-//! What a scratch has learned changes no answer: a scratch that has seen everything before and a
-//! new one say the same.
+//! What a scratch has learned changes no result: a used scratch and a new one agree.
 
 use fixbolt_dictionary::{
     Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, sample::Samples,
@@ -8,7 +7,7 @@ use fixbolt_dictionary::{
 use crate::broken::{Mutation, Subject};
 use crate::with_message;
 
-/// Of the same message by several sessions that share a scratch.
+/// Messages of several sessions that share a scratch.
 const POLICIES: [Policy; 4] = [
     Policy::standard(),
     Policy::quickfix(),
@@ -16,8 +15,8 @@ const POLICIES: [Policy; 4] = [
     Policy::standard().with(Check::EnumValue, Action::Warn).with(Check::GroupCount, Action::Ignore),
 ];
 
-/// Compares under every policy, each twice so that what is learned at the first look is used at the
-/// second; how many were right.
+/// Compares under every policy, each message twice so that what was learned the first time is used
+/// the second time. Returns how many were valid.
 fn agree(validator: &Validator, pairs: &[(u32, u32)], warm: &mut Scratch, bytes: &[u8]) -> usize {
     let mut right = 0;
     for policy in POLICIES.iter().chain(&POLICIES) {
@@ -27,7 +26,7 @@ fn agree(validator: &Validator, pairs: &[(u32, u32)], warm: &mut Scratch, bytes:
             assert_eq!(found, expected, "{}", bytes.escape_ascii());
             right += usize::from(found.is_empty());
         });
-        // A data field that does not end where its length says makes no message.
+        // A data field that does not end where its length says: not a message.
         if compared.is_err() {
             return 0;
         }
@@ -81,7 +80,7 @@ fn a_scratch_that_has_learned_and_a_new_one_give_the_same_answers() {
 
 #[test]
 fn what_was_learned_with_one_validator_is_not_used_with_another() {
-    // A venue that asks for HandlInst in every order: the scopes of both are numbered alike.
+    // A venue that requires HandlInst in every order: the scopes of both have the same numbers.
     let text = "<fix extends='FIX.4.4'>
         <messages>
         <message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='HandlInst' required='Y'/></message>

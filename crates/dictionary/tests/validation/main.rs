@@ -1,5 +1,5 @@
-//! Validation through the public API: each check, sample messages of every version, and those
-//! broken on purpose.
+//! Validation through the public API: each check, sample messages of every version, and broken
+//! ones.
 
 mod application_versions;
 mod broken;
@@ -25,7 +25,7 @@ fn versions() -> impl Iterator<Item = Dictionary> {
     })
 }
 
-/// Calls `look` with the message that `bytes` are, data fields by `pairs` of length and data tags.
+/// Calls `look` with the message in `bytes`, with data fields by `pairs` of length and data tags.
 fn with_message<R>(
     bytes: &[u8],
     pairs: &[(u32, u32)],

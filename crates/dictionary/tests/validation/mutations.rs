@@ -1,5 +1,5 @@
-//! Every message of every version, broken in 29 ways: each gets the reason and the tag that it
-//! should, or passes where the policy does not look.
+//! Every message of every version, broken in 29 ways: each gets the right reason and tag, or passes
+//! if the policy does not check it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use fixbolt_dictionary::{Action, Check, DataType, Policy, Validator, Violation};
 use crate::broken::{Expected, Mutation, Subject};
 use crate::{versions, with_message};
 
-/// Large samples are broken in a few ways only, which change from message to message: the tests of
-/// all versions take seconds.
+/// Large samples are broken in only a few ways, which change from message to message, so that the
+/// tests of all versions take seconds.
 const fn every(bytes: usize) -> usize {
     match bytes {
         0..4_000 => 1,
@@ -56,8 +56,8 @@ fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
                         assert!(matches!(garbled, Err(IndexError::DataLength { .. })), "{}", about());
                         continue;
                     };
-                    // Where fields are gone or there twice, so are identifiers and what they are
-                    // referred to by.
+                    // If fields are missing or duplicated, so are identifiers and what refers to
+                    // them.
                     let identifiers = has_identifiers.then_some(Check::DataType);
                     let follow: Vec<Check> = follow.iter().copied().chain(identifiers).collect();
                     let only = Policy::ignoring().with(check, Action::Reject);
@@ -97,7 +97,7 @@ fn a_message_broken_in_one_place_gets_the_reason_and_tag_of_that_place() {
         assert!(done.len() >= 20, "{name} has messages for {} ways only", done.len());
         ways.extend(done.into_keys());
     }
-    // Old versions have no sequence numbers or lengths by type, and no messages for the ways that
+    // Old versions have no types for sequence numbers or lengths, and no messages for the ways that
     // need them.
     for mutation in Mutation::ALL {
         assert!(ways.contains(&mutation), "no version has a message for {mutation:?}");
