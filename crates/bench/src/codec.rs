@@ -485,10 +485,7 @@ mod tests {
         let mut ring = Ring::new("NOS-222", (0..RING as u64).map(Nos222::new).collect(), Nos222::bytes);
         ring.values[9].price = Decimal::from_parts(1, 0);
         let error = typed_six(&ring, Tier::SCALAR, read_nos, six_of_nos).err();
-        assert_eq!(
-            error.as_deref(),
-            Some("NOS-222 typed-six: message 9 of the ring has a wrong result")
-        );
+        assert_eq!(error.as_deref(), Some("NOS-222 typed-six: message 9 of the ring has a wrong result"));
         let sealing = Sealing::new(
             Nos222::VERSION.begin_string(),
             Nos222::PARTIES,

@@ -77,3 +77,7 @@ pub use types::{
     UtcTimestamp, ValueError, WideDecimal, Zone,
 };
 pub use version::{UnknownVersion, Version};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

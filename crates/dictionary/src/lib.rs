@@ -69,3 +69,7 @@ pub use validate::{
     Action, Check, FieldPlace, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason,
     TypeRules, Validator, Violation,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
