@@ -24,8 +24,10 @@ use crate::worker::event_source::EventSource;
 use crate::worker::listeners::Listeners;
 use crate::worker_signal::WorkerSignal;
 
-/// Messages from other threads that may wait for each session, unless told otherwise.
-const OUTBOUND_QUEUE_CAPACITY: usize = 1024;
+/// Bytes of messages from other threads that may wait for each session, unless told otherwise.
+const OUTBOUND_QUEUE_SIZE: usize = 1024 * 1024;
+/// Bytes of messages from other threads that may wait for all sessions, unless told otherwise.
+const OUTBOUND_BUDGET: usize = 32 * 1024 * 1024;
 /// The index of an inbound message has room for messages of this size at least, in bytes.
 const MIN_INDEXED_SIZE: usize = 64 * 1024;
 
@@ -36,7 +38,8 @@ pub struct EngineBuilder {
     initiations: Vec<Initiation>,
     store: Option<Box<dyn Store>>,
     observer: Option<Arc<dyn WireObserver>>,
-    outbound_queue_capacity: usize,
+    outbound_queue_size: usize,
+    outbound_budget: usize,
     limits: Limits,
 }
 
@@ -58,7 +61,8 @@ impl EngineBuilder {
             initiations: Vec::new(),
             store: None,
             observer: None,
-            outbound_queue_capacity: OUTBOUND_QUEUE_CAPACITY,
+            outbound_queue_size: OUTBOUND_QUEUE_SIZE,
+            outbound_budget: OUTBOUND_BUDGET,
             limits: Limits::default(),
         }
     }
@@ -114,10 +118,23 @@ impl EngineBuilder {
         self
     }
 
-    /// How many messages from other threads may wait for each session, 1,024 by default.
+    /// How many bytes of messages from other threads may wait for each session, 1 MiB by default; one message of MaxMessageSize
+    /// always has room. A message takes its body's bytes and up to 39 more. [`PostError::Full`](crate::PostError::Full) refuses
+    /// what exceeds it.
     #[must_use]
-    pub const fn outbound_queue_capacity(mut self, messages: usize) -> Self {
-        self.outbound_queue_capacity = if messages == 0 { 1 } else { messages };
+    pub const fn outbound_queue_size(mut self, bytes: usize) -> Self {
+        self.outbound_queue_size = bytes;
+        self
+    }
+
+    /// How many bytes of messages from other threads may wait for all sessions together, 32 MiB by default.
+    ///
+    /// The memory is allocated in pieces of 8 KiB when messages first need it. A session takes no more of it than it leaves to
+    /// the others: one whose counterparty does not read keeps no other one from sending. A body has to fit into half of the
+    /// budget; [`PostError::TooLarge`](crate::PostError::TooLarge) refuses a larger one.
+    #[must_use]
+    pub const fn outbound_budget(mut self, bytes: usize) -> Self {
+        self.outbound_budget = bytes;
         self
     }
 
@@ -148,8 +165,8 @@ impl EngineBuilder {
     /// # Errors
     /// [`EngineError`], one line that says what and where: a port in use, a journal that another process holds, ...
     pub fn start<A: Application + Send + 'static>(self, mut app: A) -> Result<Engine<A>, EngineError> {
-        let Self { acceptances, templates, initiations, store, observer, outbound_queue_capacity, limits } =
-            self;
+        let Self { acceptances, templates, initiations, store, observer, limits, .. } = self;
+        let (outbound_queue_size, outbound_budget) = (self.outbound_queue_size, self.outbound_budget);
         if acceptances.is_empty() && templates.is_empty() && initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
@@ -159,7 +176,7 @@ impl EngineBuilder {
         let waker =
             Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
         let signal = Arc::new(WorkerSignal::new(waker, limits.sessions.max(1)));
-        let registry = Arc::new(SessionRegistry::new(outbound_queue_capacity));
+        let registry = Arc::new(SessionRegistry::new(outbound_queue_size, outbound_budget));
 
         let mut listeners = Listeners::default();
         let mut accepted = Vec::new();

@@ -53,8 +53,7 @@ impl<A> Engine<A> {
     /// A sender for messages of `session` from other threads; `None` when there is no such session (yet).
     #[must_use]
     pub fn sender(&self, session: &SessionId) -> Option<Sender> {
-        let (queue, max_body_size) = self.registry.outbound_queue(session)?;
-        Some(Sender::new(session.clone(), queue, Arc::clone(&self.signal), max_body_size))
+        Some(Sender::new(self.registry.outbound_queue(session)?, Arc::clone(&self.signal)))
     }
 
     /// Logs one session out with a text (empty: none). An initiator logs on again after its reconnect interval.

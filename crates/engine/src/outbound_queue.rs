@@ -1,97 +1,131 @@
-//! A bounded queue of finished bodies from other threads to one session.
-//!
-//! Pushing takes no lock and allocates nothing: bodies travel in buffers that go round between two lock-free queues.
+//! The messages of other threads to one session, and what these threads see of the session.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::Arc;
 
-use crossbeam_queue::ArrayQueue;
-use fixbolt_codec::{Body, MsgType};
-use fixbolt_session::{SessionKey, Ticket};
+use fixbolt_codec::Body;
+use fixbolt_session::{SessionId, SessionKey, StatusCell, Ticket};
 
-/// Bodies on their way to one session.
+use crate::pages::Pages;
+use crate::ring::{Full, Record, Ring, largest_body, record_size};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+
+/// Messages on their way to one session.
 #[derive(Debug)]
 pub(crate) struct OutboundQueue {
+    pub(crate) id: SessionId,
     pub(crate) session: SessionKey,
-    bodies: ArrayQueue<QueuedBody>,
-    free: ArrayQueue<Box<[u8]>>,
-    /// Whether the worker knows that there are bodies.
+    pub(crate) status: Arc<StatusCell>,
+    /// The largest body that it takes, in bytes.
+    pub(crate) max_body_size: usize,
+    pub(crate) pages: Arc<Pages>,
+    ring: Ring,
+    /// Whether the worker knows that there are messages.
     announced: AtomicBool,
     tickets: AtomicU64,
-}
-
-/// One body on its way.
-#[derive(Debug)]
-pub(crate) struct QueuedBody {
-    pub(crate) ticket: Ticket,
-    msg_type: MsgType,
-    memory: Box<[u8]>,
-    len: usize,
-    sum: u8,
-}
-
-impl QueuedBody {
-    pub(crate) fn body(&self) -> Body<'_> {
-        Body { msg_type: self.msg_type, bytes: &self.memory[..self.len], sum: self.sum }
-    }
 }
 
 /// What [`OutboundQueue::push`] did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pushed {
     pub(crate) ticket: Ticket,
-    /// The worker does not know that the queue has bodies: the caller must announce it.
+    /// The worker does not know that the queue has messages: the caller must announce it.
     pub(crate) must_announce: bool,
 }
 
 impl OutboundQueue {
-    /// Creates a queue for `capacity` bodies of at most `size` bytes each.
-    pub(crate) fn new(session: SessionKey, capacity: usize, size: usize) -> Self {
-        let free = ArrayQueue::new(capacity);
-        while free.push(vec![0; size].into_boxed_slice()).is_ok() {}
+    /// Creates a queue of at least `capacity` bytes, and of as many as a body of `max_body_size` bytes needs, as far as the
+    /// budget allows.
+    pub(crate) fn new(
+        id: SessionId,
+        session: SessionKey,
+        status: Arc<StatusCell>,
+        max_body_size: usize,
+        capacity: usize,
+        pages: Arc<Pages>,
+    ) -> Self {
+        let max_body_size = max_body_size.min(largest_body(&pages));
         Self {
+            id,
             session,
-            bodies: ArrayQueue::new(capacity),
-            free,
+            status,
+            max_body_size,
+            ring: Ring::new(Arc::clone(&pages), capacity.max(record_size(max_body_size))),
+            pages,
             announced: AtomicBool::new(false),
             tickets: AtomicU64::new(0),
         }
     }
 
-    /// Pushes a copy of `body`; returns `None` when the queue is full.
-    pub(crate) fn push(&self, body: &Body<'_>) -> Option<Pushed> {
-        let mut memory = self.free.pop()?;
-        let len = body.bytes.len();
-        memory[..len].copy_from_slice(body.bytes);
-        let ticket = Ticket(self.tickets.fetch_add(1, Ordering::Relaxed) + 1);
-        let queued = QueuedBody { ticket, msg_type: body.msg_type, memory, len, sum: body.sum };
-        // There are as many buffers as places: a body that has a buffer has a place.
-        let pushed = self.bodies.push(queued);
-        debug_assert!(pushed.is_ok(), "a buffer without a place");
-        fence(Ordering::SeqCst);
-        Some(Pushed { ticket, must_announce: !self.announced.swap(true, Ordering::SeqCst) })
+    /// Pushes a copy of `body`.
+    pub(crate) fn push(&self, body: &Body<'_>) -> Result<Pushed, Full> {
+        // Counted once there is room: no ticket is left out.
+        let ticket = self.ring.push(body, || self.tickets.fetch_add(1, Ordering::Relaxed) + 1)?;
+        // Of this swap and the worker's, the later one sees what the other thread did before the earlier one.
+        let must_announce = !self.announced.swap(true, Ordering::AcqRel);
+        Ok(Pushed { ticket: Ticket(ticket), must_announce })
     }
 
-    /// Takes the next body out; for the worker.
-    pub(crate) fn pop(&self) -> Option<QueuedBody> {
-        self.bodies.pop()
+    /// Copies the next body into `body`, for the worker.
+    pub(crate) fn peek(&self, body: &mut Vec<u8>) -> Option<Record> {
+        self.ring.peek(body)
     }
 
-    /// How many bodies may wait.
-    pub(crate) fn capacity(&self) -> usize {
-        self.bodies.capacity()
+    /// Removes the message that [`OutboundQueue::peek`] returned. Returns whether that made room.
+    pub(crate) fn consume(&self, record: Record) -> bool {
+        self.ring.consume(record)
     }
 
-    /// Returns a body's buffer to the senders.
-    pub(crate) fn recycle(&self, body: QueuedBody) {
-        let returned = self.free.push(body.memory);
-        debug_assert!(returned.is_ok(), "more buffers than places");
+    /// How many bytes wait, at most.
+    pub(crate) fn queued(&self) -> usize {
+        self.ring.queued()
     }
 
     /// Tells senders that the worker found the queue empty and forgets it, so that the next push announces it again. Returns
-    /// `false` when a body came meanwhile and the worker must look again.
-    pub(crate) fn retire(&self) -> bool {
-        self.announced.store(false, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.bodies.is_empty() || self.announced.swap(true, Ordering::SeqCst)
+    /// `false` when a message came meanwhile and the worker must look again. `body` is overwritten.
+    pub(crate) fn retire(&self, body: &mut Vec<u8>) -> bool {
+        self.announced.swap(false, Ordering::AcqRel);
+        self.ring.peek(body).is_none() || self.announced.swap(true, Ordering::AcqRel)
+    }
+
+    /// Gives the page of an empty queue back if other sessions may need it. Returns whether that made room.
+    pub(crate) fn shrink(&self) -> bool {
+        self.pages.are_short() && self.ring.shrink()
+    }
+}
+
+#[cfg(all(loom, test))]
+mod loom_tests {
+    use fixbolt_codec::{Body, MsgType};
+
+    use super::*;
+
+    #[test]
+    fn loom_a_message_is_announced_or_found_before_the_worker_forgets_the_queue() {
+        loom::model(|| {
+            let id: SessionId = "FIX.4.4:US->THEM".parse().unwrap();
+            let status = Arc::new(StatusCell::default());
+            let pages = Arc::new(Pages::with_shift(4, 3));
+            let queue =
+                Arc::new(OutboundQueue::new(id, SessionKey::new(0, 0, 0), status, 8, 8, Arc::clone(&pages)));
+            let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };
+            // The worker knows of the queue, because of this message.
+            assert!(queue.push(&body).unwrap().must_announce);
+            let writer = {
+                let queue = Arc::clone(&queue);
+                loom::thread::spawn(move || queue.push(&body).unwrap().must_announce)
+            };
+            let mut seen = 0;
+            let mut buffer = Vec::new();
+            loop {
+                if let Some(record) = queue.peek(&mut buffer) {
+                    queue.consume(record);
+                    seen += 1;
+                } else if queue.retire(&mut buffer) {
+                    break;
+                }
+            }
+            let announced = writer.join().unwrap();
+            assert!(seen == 2 || announced, "the second message would lie there for ever");
+        });
     }
 }

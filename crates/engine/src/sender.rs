@@ -1,88 +1,142 @@
 //! Sending from threads other than the session's own.
 
 use core::fmt;
+use core::time::Duration;
 use std::sync::Arc;
+use std::time::Instant;
 
 use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, MsgType, NewBody};
 use fixbolt_session::{SessionId, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
+use crate::ring::Full;
 use crate::worker_signal::WorkerSignal;
 
 /// Sends messages of one session from any thread. Cheap to clone: give each thread its own.
 ///
-/// A sent message gets a [`Ticket`] at once; what became of it is told to the application on the session's thread, by
-/// `Event::Sent` with its number or `Event::NotSent` with the reason. Messages of one sender keep their order. When the
-/// counterparty does not read, the session's queue fills up and `send` returns [`PostError::Full`].
+/// A message that is accepted gets a [`Ticket`] at once; what became of it is told to the application on the session's thread,
+/// by `Event::Sent` with its number, or by `Event::NotSent` if the session has ended or the message was refused after all. A
+/// message that is not accepted is told here, as a [`PostError`]. Messages of one thread keep their order.
+///
+/// Typed writers write into `&mut sender`, and never wait: [`PostError::Full`] says that the counterparty or the journal does
+/// not keep up. [`Sender::within`] waits for room.
+///
+/// A sender that has written nothing takes a few words of memory; with its first message it allocates, once, what a message of
+/// MaxMessageSize needs.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use fixbolt::codec::{Message, UtcTimestamp};
+/// use fixbolt::messages::fix44::fields::{OrdType, Side};
+/// use fixbolt::messages::fix44::{NewOrderSingle, new_order_single::Required};
+/// use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings, Turn};
+/// use fixbolt::{Engine, Initiation, PostError};
+///
+/// struct Trader;
+///
+/// impl Application for Trader {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// let session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
+/// let id = session.id.clone();
+/// // Nobody listens there, so that the session does not log on.
+/// let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
+/// let mut sender = engine.sender(&id).ok_or("no such session")?;
+/// let transact_time: UtcTimestamp = "20261121-10:00:00".parse()?;
+/// let required = || Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time, ord_type: OrdType::Market };
+/// // At once, or not at all.
+/// let sent = NewOrderSingle::write(&mut sender, required()).send();
+/// assert_eq!(sent, Err(PostError::NotLoggedOn));
+/// // Waits for room in the queue, but not for a logon.
+/// let sent = NewOrderSingle::write(sender.within(Duration::from_millis(5)), required()).send();
+/// assert_eq!(sent, Err(PostError::NotLoggedOn));
+/// engine.stop()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Sender {
-    id: SessionId,
     queue: Arc<OutboundQueue>,
     signal: Arc<WorkerSignal>,
+    /// Where drafts are written; empty before the first one.
     memory: Box<[u8]>,
 }
 
 impl Sender {
-    pub(crate) fn new(
-        id: SessionId,
-        queue: Arc<OutboundQueue>,
-        signal: Arc<WorkerSignal>,
-        max_body_size: usize,
-    ) -> Self {
-        Self { id, queue, signal, memory: vec![0; max_body_size].into_boxed_slice() }
+    pub(crate) fn new(queue: Arc<OutboundQueue>, signal: Arc<WorkerSignal>) -> Self {
+        Self { queue, signal, memory: Box::default() }
     }
 
     /// The session that it sends for.
     #[must_use]
-    pub const fn session_id(&self) -> &SessionId {
-        &self.id
+    pub fn session_id(&self) -> &SessionId {
+        &self.queue.id
     }
 
-    /// Posts a finished body, as [`fixbolt_codec::Memory`] makes one.
+    /// Sends a finished body, as [`fixbolt_codec::Memory`] makes one, at once or not at all.
     ///
     /// # Errors
-    /// [`PostError::Full`], [`PostError::Stopped`]; [`PostError::TooLarge`] when the body has more bytes than the session
-    /// takes.
-    pub fn post(&mut self, body: &Body<'_>) -> Result<Ticket, PostError> {
-        post(&self.queue, &self.signal, body, self.memory.len())
+    /// [`PostError`], except [`PostError::Encode`].
+    pub fn try_send(&self, body: &Body<'_>) -> Result<Ticket, PostError> {
+        Post { queue: &self.queue, signal: &self.signal, limit: None }.post(body)
+    }
+
+    /// The same sender for one message that may wait for room, for at most `limit` from the moment when it is sent. It does not
+    /// wait for a logon.
+    pub fn within(&mut self, limit: Duration) -> PatientSender<'_> {
+        PatientSender { sender: self, limit }
+    }
+
+    fn draft_within(&mut self, msg_type: MsgType, limit: Option<Duration>) -> SenderDraft<'_> {
+        let Self { queue, signal, memory } = self;
+        if memory.is_empty() {
+            *memory = vec![0; queue.max_body_size].into_boxed_slice();
+        }
+        SenderDraft { writer: BodyWriter::new(msg_type, memory), post: Post { queue, signal, limit } }
     }
 }
 
 impl Clone for Sender {
     fn clone(&self) -> Self {
-        Self {
-            id: self.id.clone(),
-            queue: Arc::clone(&self.queue),
-            signal: Arc::clone(&self.signal),
-            memory: vec![0; self.memory.len()].into_boxed_slice(),
-        }
+        Self::new(Arc::clone(&self.queue), Arc::clone(&self.signal))
     }
-}
-
-fn post(
-    queue: &Arc<OutboundQueue>,
-    signal: &WorkerSignal,
-    body: &Body<'_>,
-    limit: usize,
-) -> Result<Ticket, PostError> {
-    if body.bytes.len() > limit {
-        return Err(PostError::TooLarge { limit });
-    }
-    if signal.is_stopped() {
-        return Err(PostError::Stopped);
-    }
-    let ticket = signal.push(queue, body).ok_or(PostError::Full)?;
-    // A worker that ended meanwhile sends nothing any more.
-    if signal.is_stopped() { Err(PostError::Stopped) } else { Ok(ticket) }
 }
 
 impl<'s> NewBody<'s> for &'s mut Sender {
     type Draft = SenderDraft<'s>;
 
     fn draft(self, msg_type: MsgType) -> SenderDraft<'s> {
-        let Sender { queue, signal, memory, .. } = self;
-        let limit = memory.len();
-        SenderDraft { writer: BodyWriter::new(msg_type, memory), queue, signal, limit }
+        self.draft_within(msg_type, None)
+    }
+}
+
+/// A [`Sender`] for one message that may wait for room; [`Sender::within`] returns it.
+#[derive(Debug)]
+#[must_use = "nothing is sent until a message is written"]
+pub struct PatientSender<'s> {
+    sender: &'s mut Sender,
+    limit: Duration,
+}
+
+impl PatientSender<'_> {
+    /// Sends a finished body, once there is room for it.
+    ///
+    /// # Errors
+    /// As [`Sender::try_send`]; [`PostError::Full`] if the time has passed without room.
+    pub fn send(self, body: &Body<'_>) -> Result<Ticket, PostError> {
+        let Sender { queue, signal, .. } = self.sender;
+        Post { queue, signal, limit: Some(self.limit) }.post(body)
+    }
+}
+
+impl<'s> NewBody<'s> for PatientSender<'s> {
+    type Draft = SenderDraft<'s>;
+
+    fn draft(self, msg_type: MsgType) -> SenderDraft<'s> {
+        self.sender.draft_within(msg_type, Some(self.limit))
     }
 }
 
@@ -91,9 +145,7 @@ impl<'s> NewBody<'s> for &'s mut Sender {
 #[must_use = "nothing is sent until `send`"]
 pub struct SenderDraft<'s> {
     writer: BodyWriter<'s>,
-    queue: &'s Arc<OutboundQueue>,
-    signal: &'s WorkerSignal,
-    limit: usize,
+    post: Post<'s>,
 }
 
 impl<'s> BodySink<'s> for SenderDraft<'s> {
@@ -106,23 +158,85 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
 
     fn send(self) -> Result<Ticket, PostError> {
         let body = self.writer.finish()?;
-        post(self.queue, self.signal, &body, self.limit)
+        self.post.post(&body)
     }
 }
 
-/// Why a message was not even posted. It will not be sent.
+/// How a body gets to the worker.
+#[derive(Clone, Copy, Debug)]
+struct Post<'s> {
+    queue: &'s Arc<OutboundQueue>,
+    signal: &'s WorkerSignal,
+    /// How long it may wait for room.
+    limit: Option<Duration>,
+}
+
+impl Post<'_> {
+    fn post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
+        let posted = self.try_post(body);
+        match (posted, self.limit) {
+            (Err(PostError::Full), Some(limit)) => self.wait(body, limit),
+            _ => posted,
+        }
+    }
+
+    fn wait(self, body: &Body<'_>, limit: Duration) -> Result<Ticket, PostError> {
+        // A limit beyond the clock's end is none that anybody waits for.
+        let now = Instant::now();
+        let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
+        let posted = self.queue.pages.room.wait_until(until, || match self.try_post(body) {
+            Err(PostError::Full) => None,
+            posted => Some(posted),
+        });
+        posted.unwrap_or(Err(PostError::Full))
+    }
+
+    fn try_post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
+        let Self { queue, signal, .. } = self;
+        let status = &queue.status;
+        if signal.is_stopped() {
+            return Err(PostError::Stopped);
+        }
+        if body.msg_type.is_admin() {
+            return Err(PostError::SessionMessage);
+        }
+        let limit = queue.max_body_size;
+        if body.bytes.len() > limit {
+            return Err(PostError::TooLarge { limit });
+        }
+        if status.is_halted() {
+            return Err(PostError::Halted);
+        }
+        if !status.is_logged_on() && !status.keeps_messages() {
+            return Err(PostError::NotLoggedOn);
+        }
+        let ticket = signal.push(queue, body).map_err(|Full| PostError::Full)?;
+        // A worker that ended meanwhile sends nothing any more.
+        if signal.is_stopped() { Err(PostError::Stopped) } else { Ok(ticket) }
+    }
+}
+
+/// Why a message was not accepted. It will not be sent, has no ticket, and no sequence number was used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PostError {
     /// The body is no FIX message.
     Encode(EncodeError),
-    /// The session's queue is full: the counterparty or the journal does not keep up. Try again later.
-    Full,
-    /// The body has more bytes than the session takes.
+    /// The MsgType belongs to the session layer (0 1 2 3 4 5 A): the session writes it itself.
+    SessionMessage,
+    /// The body has more bytes than MaxMessageSize, or than half of the engine's budget for outbound messages.
     TooLarge {
         /// Bytes that a body may have.
         limit: usize,
     },
+    /// The session is not logged on, and its settings say that nothing is kept meanwhile
+    /// ([`WhileLoggedOff::Refuse`](fixbolt_session::WhileLoggedOff::Refuse)).
+    NotLoggedOn,
+    /// The session is halted until somebody ends that.
+    Halted,
+    /// There is no room in the session's queue or in the engine's budget: the counterparty or the journal does not keep up. Try
+    /// again later, or send [`within`](Sender::within) a time.
+    Full,
     /// The engine has stopped.
     Stopped,
 }
@@ -137,8 +251,11 @@ impl fmt::Display for PostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encode(error) => error.fmt(f),
-            Self::Full => f.write_str("the session's queue is full"),
-            Self::TooLarge { limit } => write!(f, "a body larger than {limit} bytes"),
+            Self::SessionMessage => f.write_str("the session layer writes this MsgType itself"),
+            Self::TooLarge { limit } => write!(f, "the body has more than {limit} bytes"),
+            Self::NotLoggedOn => f.write_str("the session is not logged on"),
+            Self::Halted => f.write_str("the session is halted"),
+            Self::Full => f.write_str("the session's queue is full: try again later"),
             Self::Stopped => f.write_str("the engine has stopped"),
         }
     }

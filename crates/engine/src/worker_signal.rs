@@ -12,6 +12,7 @@ use fixbolt_session::{SessionKey, Ticket, WorkerWaker};
 
 use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
+use crate::ring::Full;
 
 /// What a worker and the threads that use it share.
 #[derive(Debug)]
@@ -49,8 +50,8 @@ impl WorkerSignal {
         }
     }
 
-    /// Pushes a copy of `body` into `queue` and sees to it that the worker takes it out; returns `None` when the queue is full.
-    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Option<Ticket> {
+    /// Pushes a copy of `body` into `queue` and sees to it that the worker takes it out.
+    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Result<Ticket, Full> {
         let pushed = queue.push(body)?;
         if pushed.must_announce {
             // A queue is announced once at a time, and there are no more queues than places.
@@ -58,7 +59,7 @@ impl WorkerSignal {
             debug_assert!(announced.is_ok(), "more queues than places");
             self.wake();
         }
-        Some(pushed.ticket)
+        Ok(pushed.ticket)
     }
 
     /// Leaves a command for the worker. A worker that has ended drops it, which ends the wait for its answer.

@@ -12,7 +12,10 @@
 //!
 //! - The worker signal's list of commands (stop, log out, resolve, a looked-up host): only when its atomic flag says that one
 //!   waits. Messages of other threads come through lock-free queues.
-//! - The session registry: when a session is opened. Its outbound queues: never, `Engine::sender` takes them.
+//! - The session registry: when a session is opened.
+//! - Where other threads wait for room: only while one waits, which an atomic count tells. A ring's own lock: never, it is for
+//!   threads that add pages.
+//! - A session's status: when a halt begins or ends.
 //! - The channel in which the store thread leaves the next segment: taken from once a segment; std's bounded channel locks only
 //!   to wake a blocked sender, and the store thread never blocks on it.
 //! - A journal's `maker`, `ahead` and `head`: by the store's own threads; by the worker only when it closes a session, or does

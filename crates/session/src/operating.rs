@@ -54,6 +54,7 @@ impl Sessions {
             let halt = Halt::StoreDamaged { reason };
             session.retry = None;
             session.halted = Some(halt.clone());
+            session.publish();
             self.close_halted_store(key);
             return Err(OpenError::Halted(halt));
         }
@@ -253,6 +254,7 @@ impl Sessions {
         })?;
         if let Some(session) = table::find_mut(&mut self.table, key) {
             session.halted = None;
+            session.publish();
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! What changes is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a session begins and ends
 //! each lifetime, and what a rollback restores; it decides nothing about messages.
 
+use std::sync::Arc;
+
 use fixbolt_codec::{Envelope, FromField, Precision, Recovery, SecondCache, SeqNum, Version, is_admin};
 use fixbolt_dictionary::Scratch;
 
@@ -19,6 +21,7 @@ use crate::refusals::Refusals;
 use crate::reorder::ReorderBuffer;
 use crate::settings::{Role, SessionSettings, WhileLoggedOff};
 use crate::state::{Connection, Phase, State, Stored, Unsent};
+use crate::status::StatusCell;
 use crate::store::{Recovered, StoreError};
 use crate::store_retry::StoreRetry;
 use crate::time::{Mono, Now};
@@ -58,6 +61,8 @@ pub(crate) struct Session {
     /// Whether the session stands in the worker's list of those with something to write, and of those that wait for the store.
     pub(crate) has_output: bool,
     pub(crate) awaits_store: bool,
+    /// What other threads see of the session.
+    pub(crate) status: Arc<StatusCell>,
 }
 
 /// What the open transaction keeps of a session that it touched.
@@ -114,6 +119,7 @@ impl Session {
             turn: OpenTurn { number: 0, snapshot, refused: None, unreached: None },
             has_output: false,
             awaits_store: false,
+            status: Arc::new(StatusCell::new(settings.while_logged_off == WhileLoggedOff::Keep)),
             state,
             outbox,
             settings,
@@ -136,7 +142,14 @@ impl Session {
         } else {
             None
         };
+        self.publish();
         lost
+    }
+
+    /// Shows other threads how the session stands: what they see is committed.
+    pub(crate) fn publish(&self) {
+        let Stored { next_in, next_out, .. } = self.state.stored;
+        self.status.publish(self.state.phase(), self.halted.as_ref(), next_in, next_out);
     }
 
     /// Begins a transport connection.
@@ -147,13 +160,16 @@ impl Session {
         number.0 = number.0.wrapping_add(1);
         self.reading = Reading::new(recovery(&self.behavior));
         self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
+        self.publish();
     }
 
     /// Ends the transport connection with all that it kept; `None` if there is none.
     pub(crate) fn disconnect(&mut self) -> Option<Connection> {
         self.reading = Reading::new(recovery(&self.behavior));
         self.drop_output();
-        self.state.connection.take()
+        let connection = self.state.connection.take();
+        self.publish();
+        connection
     }
 
     /// Nothing of what is queued will be written. What the application has sent stays in the store until the counterparty asks
@@ -242,6 +258,7 @@ impl Session {
         // Another halt takes the place of one that its store would have ended.
         self.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
         self.halted = Some(halt.clone());
+        self.publish();
         self.close(SessionEnd::Halted(halt));
     }
 

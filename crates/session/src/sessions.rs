@@ -17,6 +17,7 @@ use crate::reorder::Kept;
 use crate::session::Session;
 use crate::settings::{SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
+use crate::status::StatusCell;
 use crate::store::{Recovered, Store, StoreError};
 use crate::stored_message::FieldStorage;
 use crate::table;
@@ -229,6 +230,7 @@ impl Sessions {
             return Err(OpenError::Connected);
         }
         let store_is_open = session.store_is_open;
+        session.status.close();
         self.lists.forget(key.index());
         (self.table[key.index()], self.validators[key.index()]) = (None, None);
         if store_is_open { self.store.close(key).map_err(OpenError::Store) } else { Ok(()) }
@@ -240,7 +242,11 @@ impl Sessions {
     /// The first store's refusal.
     pub fn close_all(mut self) -> Result<(), StoreError> {
         let mut result = Ok(());
-        for session in self.table.iter().flatten().filter(|session| session.store_is_open) {
+        for session in self.table.iter().flatten() {
+            session.status.close();
+            if !session.store_is_open {
+                continue;
+            }
             let closed = self.store.close(session.key);
             result = result.and(closed);
         }
@@ -300,6 +306,12 @@ impl Sessions {
             connection.end = None;
         }
         format!("{state:?}\n{:?}\n{reorder:?}", outbox.cursor)
+    }
+
+    /// What other threads see of the session; `None` if it is not open.
+    #[must_use]
+    pub fn status(&self, key: SessionKey) -> Option<Arc<StatusCell>> {
+        self.session(key).map(|session| Arc::clone(&session.status))
     }
 
     /// Whether a transport connection may be given to the session now.

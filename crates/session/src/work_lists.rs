@@ -52,6 +52,7 @@ impl WorkLists {
 
     /// The session in `place` has committed a transaction.
     pub(crate) fn note_commit(&mut self, place: usize, session: &mut Session) {
+        session.publish();
         if !session.outbox.is_empty() {
             self.note_output(place, session);
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use fixbolt::Engine;
-use fixbolt_codec::{BodySink, Memory, Message, NewBody, Version};
+use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::{
     Application, Delivery, Event, Failure as CallbackFailure, SessionEnd, SessionId, Turn, Utc,
 };
@@ -243,11 +243,9 @@ impl Exchange {
             .engine
             .sender(&self.id)
             .ok_or_else(|| Failure::usage(format!("there is no session {}", self.id)))?;
-        let mut memory = vec![0; 64 * 1024];
-        let mut draft = Memory(&mut memory).draft(self.composed.msg_type);
+        let mut draft = (&mut sender).draft(self.composed.msg_type);
         self.composed.write(draft.writer());
-        let body = draft.send().map_err(|error| Failure::usage(format!("not sent: {error}")))?;
-        sender.post(&body).map_err(|error| Failure::usage(format!("not sent: {error}")))?;
+        draft.send().map_err(|error| Failure::usage(format!("not sent: {error}")))?;
         Ok(())
     }
 

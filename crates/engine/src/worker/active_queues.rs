@@ -2,25 +2,23 @@
 
 use std::sync::Arc;
 
-use fixbolt_session::SessionKey;
+use fixbolt_codec::Body;
+use fixbolt_session::{SessionKey, Ticket};
 
-use crate::outbound_queue::{OutboundQueue, QueuedBody};
+use crate::outbound_queue::OutboundQueue;
 use crate::worker_signal::WorkerSignal;
 
-/// The most messages taken from one queue in a cycle.
-const QUEUE_BATCH: usize = 64;
+/// The most bytes taken from one queue in a cycle; a larger message is taken alone.
+const BATCH: usize = 32 * 1024;
+/// A message of this size is copied without an allocation; larger ones are, too, once the largest has come.
+const BODY: usize = 64 * 1024;
 
 /// The queues that have messages, or had some a moment ago.
 #[derive(Debug)]
 pub(crate) struct ActiveQueues {
-    queues: Vec<ActiveQueue>,
-}
-
-#[derive(Debug)]
-struct ActiveQueue {
-    queue: Arc<OutboundQueue>,
-    /// A message that found the session's outbox full.
-    stalled: Option<QueuedBody>,
+    queues: Vec<Arc<OutboundQueue>>,
+    /// Where a message is copied to be sent.
+    body: Vec<u8>,
 }
 
 /// How many messages to take from each queue.
@@ -44,13 +42,14 @@ pub(crate) enum SendOutcome {
 /// What is left in a queue.
 enum QueueState {
     Empty,
+    /// The session takes nothing more for now.
     Stalled,
     More,
 }
 
 impl ActiveQueues {
     pub(crate) fn new() -> Self {
-        Self { queues: Vec::with_capacity(64) }
+        Self { queues: Vec::with_capacity(64), body: Vec::with_capacity(BODY) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -62,68 +61,73 @@ impl ActiveQueues {
         &mut self,
         signal: &WorkerSignal,
         take: Take,
-        mut send: impl FnMut(SessionKey, &QueuedBody) -> SendOutcome,
+        mut send: impl FnMut(SessionKey, Ticket, &Body<'_>) -> SendOutcome,
     ) -> bool {
         self.collect(signal);
+        let Self { queues, body } = self;
         let mut more = false;
-        let mut n = 0;
-        while n < self.queues.len() {
-            match self.queues[n].send(take, &mut send) {
-                QueueState::Empty => {
-                    self.queues.swap_remove(n);
-                }
-                QueueState::Stalled => n += 1,
-                QueueState::More => {
-                    more = true;
-                    n += 1;
-                }
+        queues.retain(|queue| match send_from(queue, take, body, &mut send) {
+            QueueState::Empty => false,
+            QueueState::Stalled => true,
+            QueueState::More => {
+                more = true;
+                true
             }
-        }
+        });
         more
     }
 
     /// Passes every message that was not sent to `refuse`, at the engine's end.
-    pub(crate) fn refuse(&mut self, signal: &WorkerSignal, mut refuse: impl FnMut(SessionKey, &QueuedBody)) {
+    pub(crate) fn refuse(&mut self, signal: &WorkerSignal, mut refuse: impl FnMut(SessionKey, Ticket)) {
         self.collect(signal);
-        for ActiveQueue { queue, mut stalled } in self.queues.drain(..) {
-            while let Some(queued) = stalled.take().or_else(|| queue.pop()) {
-                refuse(queue.session, &queued);
-                queue.recycle(queued);
+        for queue in self.queues.drain(..) {
+            while let Some(record) = queue.peek(&mut self.body) {
+                refuse(queue.session, Ticket(record.number));
+                queue.consume(record);
             }
         }
     }
 
     fn collect(&mut self, signal: &WorkerSignal) {
         while let Some(queue) = signal.next_announced() {
-            self.queues.push(ActiveQueue { queue, stalled: None });
+            self.queues.push(queue);
         }
     }
 }
 
-impl ActiveQueue {
-    fn send(
-        &mut self,
-        take: Take,
-        send: &mut impl FnMut(SessionKey, &QueuedBody) -> SendOutcome,
-    ) -> QueueState {
-        let Self { queue, stalled } = self;
-        let most = match take {
-            Take::Batch => QUEUE_BATCH,
-            Take::All => queue.capacity() + 1,
-        };
-        for _ in 0..most {
-            let Some(queued) = stalled.take().or_else(|| queue.pop()) else {
-                if queue.retire() {
-                    return QueueState::Empty;
-                }
+/// Passes a queue's messages to `send`.
+fn send_from(
+    queue: &OutboundQueue,
+    take: Take,
+    bytes: &mut Vec<u8>,
+    send: &mut impl FnMut(SessionKey, Ticket, &Body<'_>) -> SendOutcome,
+) -> QueueState {
+    let most = match take {
+        Take::Batch => BATCH,
+        Take::All => queue.queued(),
+    };
+    let mut made_room = false;
+    let mut taken = 0;
+    let state = loop {
+        let Some(record) = queue.peek(bytes) else {
+            if !queue.retire(bytes) {
                 continue;
-            };
-            if send(queue.session, &queued) == SendOutcome::BackPressure {
-                *stalled = Some(queued);
-                return QueueState::Stalled;
             }
-            queue.recycle(queued);
+            made_room |= queue.shrink();
+            break QueueState::Empty;
+        };
+        if taken > 0 && taken + record.size() > most {
+            break QueueState::More;
         }
-        QueueState::More
+        let body = Body { msg_type: record.msg_type, bytes, sum: record.sum };
+        if send(queue.session, Ticket(record.number), &body) == SendOutcome::BackPressure {
+            break QueueState::Stalled;
+        }
+        taken += record.size();
+        made_room |= queue.consume(record);
+    };
+    if made_room {
+        queue.pages.room.made();
     }
+    state
 }

@@ -50,6 +50,7 @@ use crate::clock;
 use crate::command::Command;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
+use crate::pages::Pages;
 use crate::session_registry::SessionRegistry;
 use crate::worker_signal::WorkerSignal;
 
@@ -124,21 +125,22 @@ impl Worker {
     /// Runs until the engine is stopped. Returns the application, and how closing the stores went.
     pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
         // However this thread ends, by a panic too: nobody must wait for it.
-        struct Ended(Arc<WorkerSignal>);
+        struct Ended(Arc<WorkerSignal>, Arc<Pages>);
         impl Drop for Ended {
             fn drop(&mut self) {
                 self.0.stop();
+                self.1.room.made();
             }
         }
-        let ended = Ended(Arc::clone(&self.signal));
+        let ended = Ended(Arc::clone(&self.signal), Arc::clone(self.driver.pages()));
         let mut events = Events::with_capacity(EVENTS);
         while !self.is_done() {
             self.run_cycle(&mut events, &mut app);
         }
         drop(ended);
         let Self { mut driver, mut queues, mut cycle, signal, .. } = self;
-        queues.refuse(&signal, |key, queued| {
-            driver.tell_not_sent(key, queued.ticket, &SendError::Unavailable, &cycle, &mut app);
+        queues.refuse(&signal, |key, ticket| {
+            driver.tell_not_sent(key, ticket, &SendError::Unavailable, &cycle, &mut app);
         });
         let closed = driver.close(&mut cycle, &mut app);
         (app, closed)
@@ -247,7 +249,9 @@ impl Worker {
     /// Sends messages of other threads.
     fn send_queued(&mut self, take: Take, app: &mut dyn Application) {
         let Self { driver, queues, cycle, signal, .. } = self;
-        if queues.send(signal, take, |key, queued| driver.send_queued(key, queued, cycle, app)) {
+        let more =
+            queues.send(signal, take, |key, ticket, body| driver.send_queued(key, ticket, body, cycle, app));
+        if more {
             cycle.repeat();
         }
     }

@@ -17,7 +17,7 @@ use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::command::PoisonResolution;
-use crate::outbound_queue::QueuedBody;
+use crate::pages::Pages;
 use crate::session_registry::SessionRegistry;
 
 /// The sessions of one worker, with their connections.
@@ -67,10 +67,16 @@ impl SessionDriver {
         if let Some(halt) = self.sessions.halted(key) {
             tracing::error!(session = %entry.id, %halt, "the session is halted");
         }
-        self.registry.add(entry.id.clone(), key, entry.max_message_size);
+        let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
+        self.registry.add(entry.id.clone(), key, status, entry.max_message_size);
         self.table.add(key, entry);
         self.note_deadline(key, cycle);
         Ok(key)
+    }
+
+    /// The memory of the messages of other threads.
+    pub(crate) fn pages(&self) -> &Arc<Pages> {
+        self.registry.pages()
     }
 
     /// The open session with this identity.
@@ -224,12 +230,12 @@ impl SessionDriver {
     pub(crate) fn send_queued(
         &mut self,
         key: SessionKey,
-        queued: &QueuedBody,
+        ticket: Ticket,
+        body: &Body<'_>,
         cycle: &Cycle,
         app: &mut dyn Application,
     ) -> SendOutcome {
-        let ticket = queued.ticket;
-        match self.send(key, &queued.body(), cycle, app) {
+        match self.send(key, body, cycle, app) {
             Ok(seq) => self.sessions.notify(cycle.now, key, &Event::Sent { ticket, seq }, app),
             Err(SendError::BackPressure) => return SendOutcome::BackPressure,
             Err(why) => self.tell_not_sent(key, ticket, &why, cycle, app),
@@ -407,6 +413,8 @@ impl SessionDriver {
         }
         tracing::info!(session = %entry.id, "disconnected");
         self.sessions.disconnected(cycle.now, key, app);
+        // A thread that waits for room waits in vain now.
+        self.pages().room.made();
         self.note_deadline(key, cycle);
         let stage = self.connections.get(slot).map(|connection| connection.stage);
         if matches!(stage, Some(Stage::Closing { .. })) {

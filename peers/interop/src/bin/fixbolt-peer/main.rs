@@ -212,7 +212,9 @@ impl Side {
                     };
                     match posted {
                         Ok(_) => break,
-                        Err(PostError::Full) => std::thread::sleep(Duration::from_millis(1)),
+                        Err(PostError::Full | PostError::NotLoggedOn) => {
+                            std::thread::sleep(Duration::from_millis(1));
+                        }
                         Err(why) => return say("not-sent", &[("why", why.to_string().into())]),
                     }
                 }

@@ -1,0 +1,178 @@
+//! The memory of all rings of an engine: pages of words, allocated when they are first needed, at most as many as the budget
+//! has, and passed from ring to ring.
+//!
+//! A page that no ring has is all zero. Nothing here is unsafe: a word is an atomic, so that a page may be shared before, while
+//! and after a ring has it.
+
+use std::sync::OnceLock;
+
+use crate::room::Room;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes of a word.
+pub(crate) const WORD: usize = 8;
+/// Words of a page are two to the power of this: 8 KiB.
+pub(crate) const PAGE_SHIFT: u32 = 10;
+
+/// The words of one page.
+pub(crate) type Page = [AtomicU64];
+
+/// The pages of an engine.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    shift: u32,
+    pages: Box<[OnceLock<Box<Page>>]>,
+    /// How many pages were ever used: those from here on are not allocated yet.
+    used: AtomicU32,
+    /// How many pages rings have.
+    held: AtomicU32,
+    /// The list of pages that were given back: the first one's number plus 1 (0: none) in the lower half, in the upper half a
+    /// count of changes, so that a list that looks the same again is not taken for the same.
+    free: AtomicU64,
+    /// For each page on that list: the next one's number plus 1.
+    next: Box<[AtomicU32]>,
+    /// Where threads wait for room in any ring.
+    pub(crate) room: Room,
+}
+
+impl Pages {
+    /// Creates the pages of a budget of `bytes`, at least one, none of them allocated.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self::with_shift(bytes / (WORD << PAGE_SHIFT), PAGE_SHIFT)
+    }
+
+    /// Creates `count` pages of two to the power of `shift` words each.
+    pub(crate) fn with_shift(count: usize, shift: u32) -> Self {
+        let count = count.clamp(1, u32::MAX as usize - 1);
+        Self {
+            shift,
+            pages: (0..count).map(|_| OnceLock::new()).collect(),
+            used: AtomicU32::new(0),
+            held: AtomicU32::new(0),
+            free: AtomicU64::new(0),
+            next: (0..count).map(|_| AtomicU32::new(0)).collect(),
+            room: Room::new(),
+        }
+    }
+
+    /// Words of a page are two to the power of this.
+    pub(crate) const fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// How many pages there may be.
+    pub(crate) fn budget(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// How many pages rings have.
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed) as usize
+    }
+
+    /// How many pages no ring has.
+    fn available(&self) -> usize {
+        self.budget().saturating_sub(self.held())
+    }
+
+    /// Whether so much of the budget is used that rings without messages give their page back.
+    pub(crate) fn are_short(&self) -> bool {
+        self.available() < self.budget() / 2
+    }
+
+    /// Takes a page for a ring that has `held` already; `None` when it must do with what it has. A ring gets no more than it
+    /// leaves to the others: one that is not emptied takes half of the budget at most, and two a third each.
+    pub(crate) fn take(&self, held: usize) -> Option<u32> {
+        if self.available() <= held {
+            return None;
+        }
+        let page = self.pop().or_else(|| self.take_unused())?;
+        self.held.fetch_add(1, Ordering::Relaxed);
+        Some(page)
+    }
+
+    fn pop(&self) -> Option<u32> {
+        let mut free = self.free.load(Ordering::Acquire);
+        loop {
+            let page = first(free)?;
+            let next = self.next[page as usize].load(Ordering::Relaxed);
+            match self.free.compare_exchange_weak(free, list(free, next), Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return Some(page),
+                Err(now) => free = now,
+            }
+        }
+    }
+
+    fn take_unused(&self) -> Option<u32> {
+        let mut used = self.used.load(Ordering::Relaxed);
+        while (used as usize) < self.pages.len() {
+            match self.used.compare_exchange_weak(used, used + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(used),
+                Err(now) => used = now,
+            }
+        }
+        None
+    }
+
+    /// Gives a page back, all zero. Waiting threads hear of it from [`Room::made`] only.
+    pub(crate) fn give_back(&self, page: u32) {
+        let mut free = self.free.load(Ordering::Relaxed);
+        loop {
+            self.next[page as usize].store(first(free).map_or(0, |first| first + 1), Ordering::Relaxed);
+            match self.free.compare_exchange_weak(
+                free,
+                list(free, page + 1),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => free = now,
+            }
+        }
+        self.held.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The words of a page that a ring has; allocated at the first call, by the thread that took the page.
+    pub(crate) fn words(&self, page: u32) -> &Page {
+        self.pages[page as usize]
+            .get_or_init(|| (0..1usize << self.shift).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+/// The first page of a list.
+#[allow(clippy::cast_possible_truncation)] // the lower half
+fn first(free: u64) -> Option<u32> {
+    (free as u32).checked_sub(1)
+}
+
+/// The list that `first` (a page's number plus 1) begins, one change after `before`.
+fn list(before: u64, first: u32) -> u64 {
+    ((before >> 32).wrapping_add(1) << 32) | u64::from(first)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_page_is_allocated_before_it_is_needed_and_none_beyond_the_budget() {
+        let pages = Pages::with_shift(3, 2);
+        assert_eq!(
+            [pages.take(0), pages.take(0), pages.take(0), pages.take(0)],
+            [Some(0), Some(1), Some(2), None]
+        );
+        assert!(pages.pages.iter().all(|page| page.get().is_none()));
+        pages.give_back(1);
+        pages.give_back(0);
+        assert_eq!([pages.take(0), pages.take(0), pages.take(0)], [Some(0), Some(1), None]);
+    }
+
+    #[test]
+    fn a_ring_gets_no_more_pages_than_it_leaves() {
+        let pages = Pages::with_shift(6, 2);
+        let held = (0..).take_while(|held| pages.take(*held).is_some()).count();
+        assert_eq!(held, 3);
+        assert!(pages.take(0).is_some());
+    }
+}

@@ -1,0 +1,342 @@
+//! A bounded ring of records, written by any number of threads and read by one.
+//!
+//! Words are counted from the ring's beginning and never again; page p has those from p times the page's size on. A writer
+//! reserves its record's words by moving `tail`, fills them, and stores the record's first word last: as long as that is zero,
+//! the reader sees nothing. The reader makes every word zero again that it has consumed, and gives a page back whose last word
+//! it was. So writers wait for nobody, but for one another when a page is to be added, once a page; the reader waits for nobody
+//! and allocates nothing.
+//!
+//! A thread that is stopped between reserving and storing keeps the records behind its own from being read, until it goes on.
+//!
+//! There is no unsafe code: words are atomics, written and read relaxed, and the first word orders them. On the processors that
+//! we build for that is a plain store or load.
+
+use std::sync::Arc;
+
+use fixbolt_codec::{Body, MsgType};
+
+use crate::pages::{Page, Pages, WORD};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
+
+/// Words of a record before the body: length and checksum, number, MsgType.
+const HEAD: usize = 4;
+/// The bit of a record's first word that says that the record is complete.
+const COMPLETE: u64 = 1 << 63;
+
+/// The records of one session on their way to its worker.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    pages: Arc<Pages>,
+    /// Page p of the ring stands in place p modulo their number: its number among all pages plus 1, or 0.
+    places: Box<[AtomicU32]>,
+    /// Words that were reserved.
+    tail: Padded<AtomicU64>,
+    /// Words that were consumed. Only the reader uses it.
+    head: Padded<AtomicU64>,
+    /// The first page that the reader has not given back.
+    first: AtomicU64,
+    /// Held while pages are added.
+    growing: Mutex<()>,
+}
+
+/// Alone on its cache line (and the one that is fetched with it): one side's writing does not slow the other's reading.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Padded<T>(T);
+
+/// There is no room now: in the ring, or in the budget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Full;
+
+/// What stands at the ring's head; its body was copied out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) number: u64,
+    pub(crate) msg_type: MsgType,
+    pub(crate) sum: u8,
+    /// Words that it takes.
+    words: u64,
+}
+
+impl Record {
+    /// Bytes that it takes in the ring.
+    #[allow(clippy::cast_possible_truncation)] // it was written from memory
+    pub(crate) const fn size(&self) -> usize {
+        self.words as usize * WORD
+    }
+}
+
+/// Whether words can be reserved.
+enum Room {
+    There,
+    /// The ring has room for another page.
+    NeedsPage,
+    None,
+}
+
+impl Ring {
+    /// Creates an empty ring that holds at least `capacity` bytes, and one record of any size up to that.
+    pub(crate) fn new(pages: Arc<Pages>, capacity: usize) -> Self {
+        let page = WORD << pages.shift();
+        // A record may begin anywhere in a page.
+        let places = (capacity + HEAD * WORD).div_ceil(page) + 1;
+        Self {
+            pages,
+            places: (0..places).map(|_| AtomicU32::new(0)).collect(),
+            tail: Padded(AtomicU64::new(0)),
+            head: Padded(AtomicU64::new(0)),
+            first: AtomicU64::new(0),
+            growing: Mutex::new(()),
+        }
+    }
+
+    /// Writes a copy of `body`, with what `number` returns once there is room for it.
+    pub(crate) fn push(&self, body: &Body<'_>, number: impl FnOnce() -> u64) -> Result<u64, Full> {
+        let len = body.bytes.len();
+        let start = self.reserve((HEAD + len.div_ceil(WORD)) as u64)?;
+        let number = number();
+        let [low, high] = pack(body.msg_type);
+        let mut words = Words { ring: self, at: start + 1, page: None };
+        for word in [number, low, high] {
+            words.next().store(word, Ordering::Relaxed);
+        }
+        let (whole, rest) = body.bytes.as_chunks::<WORD>();
+        for bytes in whole {
+            words.next().store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+        }
+        if !rest.is_empty() {
+            let mut bytes = [0; WORD];
+            bytes[..rest.len()].copy_from_slice(rest);
+            words.next().store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+        }
+        let first = COMPLETE | u64::from(body.sum) << 32 | len as u64;
+        Words { ring: self, at: start, page: None }.next().store(first, Ordering::Release);
+        Ok(number)
+    }
+
+    /// Reserves words for a record, and returns the first one.
+    fn reserve(&self, words: u64) -> Result<u64, Full> {
+        let mut tail = self.tail.0.load(Ordering::Acquire);
+        loop {
+            match self.room(tail, words) {
+                Room::There => match self.move_tail(tail, words) {
+                    Ok(()) => return Ok(tail),
+                    Err(now) => tail = now,
+                },
+                Room::NeedsPage => return self.reserve_in_new_page(words),
+                Room::None => return Err(Full),
+            }
+        }
+    }
+
+    /// Adds the pages that a record needs. Who adds pages is alone at it: one that was added for a record that then goes
+    /// elsewhere would be lost.
+    #[cold]
+    fn reserve_in_new_page(&self, words: u64) -> Result<u64, Full> {
+        let _alone = lock(&self.growing);
+        loop {
+            let tail = self.tail.0.load(Ordering::Acquire);
+            match self.room(tail, words) {
+                Room::There => {
+                    if self.move_tail(tail, words).is_ok() {
+                        return Ok(tail);
+                    }
+                }
+                Room::NeedsPage => self.add_pages(tail, words)?,
+                Room::None => return Err(Full),
+            }
+        }
+    }
+
+    fn add_pages(&self, tail: u64, words: u64) -> Result<(), Full> {
+        let released = self.first.load(Ordering::Acquire);
+        for page in self.page_of(tail)..=self.page_of(tail + words - 1) {
+            let place = self.place(page);
+            if place.load(Ordering::Acquire) == 0 {
+                // An old `tail` names pages that were given back. Whoever sees that sees the new one, too.
+                if self.tail.0.load(Ordering::Relaxed) != tail {
+                    return Ok(());
+                }
+                // More than there are, when the reader has just given some back.
+                let held = usize::try_from(page.saturating_sub(released)).unwrap_or(usize::MAX);
+                let taken = self.pages.take(held).ok_or(Full)?;
+                // Allocated here, so that neither another writer nor the reader has to.
+                self.pages.words(taken);
+                place.store(taken + 1, Ordering::Release);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether words from `tail` on can be reserved.
+    fn room(&self, tail: u64, words: u64) -> Room {
+        let last = self.page_of(tail + words - 1);
+        // First of all: a page from here on finds its place as it was left by the page that had it before.
+        let released = self.first.load(Ordering::Acquire);
+        if last.saturating_sub(released) >= self.places.len() as u64 {
+            return Room::None;
+        }
+        let there = |page| self.place(page).load(Ordering::Acquire) != 0;
+        if (self.page_of(tail)..=last).all(there) { Room::There } else { Room::NeedsPage }
+    }
+
+    /// Reserves, if nobody else has meanwhile. Then the pages are still there: the reader gives none back that reaches beyond
+    /// `tail`.
+    fn move_tail(&self, tail: u64, words: u64) -> Result<(), u64> {
+        self.tail.0.compare_exchange_weak(tail, tail + words, Ordering::AcqRel, Ordering::Acquire).map(drop)
+    }
+
+    /// Copies the body of the oldest record that is complete into `body`, from its beginning. For the reader alone, like all
+    /// that follows.
+    pub(crate) fn peek(&self, body: &mut Vec<u8>) -> Option<Record> {
+        let head = self.head.0.load(Ordering::Relaxed);
+        if self.place(self.page_of(head)).load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut words = Words { ring: self, at: head, page: None };
+        let first = words.next().load(Ordering::Acquire);
+        if first == 0 {
+            return None;
+        }
+        let mut next = || words.next().load(Ordering::Relaxed);
+        let (number, low, high) = (next(), next(), next());
+        let (len, sum) = (first & u64::from(u32::MAX), first >> 32 & 0xff);
+        let (len, sum) = (usize::try_from(len).unwrap_or(0), sum.to_le_bytes()[0]);
+        let count = len.div_ceil(WORD);
+        body.clear();
+        for _ in 0..count {
+            body.extend_from_slice(&next().to_le_bytes());
+        }
+        body.truncate(len);
+        let msg_type = unpack([low, high]);
+        Some(Record { number, msg_type, sum, words: (HEAD + count) as u64 })
+    }
+
+    /// Removes the record that [`Ring::peek`] returned. Returns whether that made room.
+    pub(crate) fn consume(&self, record: Record) -> bool {
+        let head = self.head.0.load(Ordering::Relaxed);
+        let end = head + record.words;
+        let mut words = Words { ring: self, at: head, page: None };
+        for _ in 0..record.words {
+            words.next().store(0, Ordering::Relaxed);
+        }
+        let made_room = self.page_of(end) > self.page_of(head);
+        for page in self.page_of(head)..self.page_of(end) {
+            self.give_back(page);
+        }
+        self.head.0.store(end, Ordering::Relaxed);
+        made_room
+    }
+
+    /// Gives the page of an empty ring back. Returns whether that made room.
+    pub(crate) fn shrink(&self) -> bool {
+        let mut made_room = false;
+        loop {
+            let head = self.head.0.load(Ordering::Relaxed);
+            let page = self.page_of(head);
+            let end = (page + 1) << self.pages.shift();
+            // Nobody reserves in this page from here on.
+            if self.place(page).load(Ordering::Acquire) == 0
+                || self.tail.0.compare_exchange(head, end, Ordering::AcqRel, Ordering::Relaxed).is_err()
+            {
+                return made_room;
+            }
+            self.give_back(page);
+            self.head.0.store(end, Ordering::Relaxed);
+            made_room = true;
+        }
+    }
+
+    /// Gives back a page that was consumed to its end.
+    fn give_back(&self, page: u64) {
+        if let Some(number) = self.place(page).swap(0, Ordering::AcqRel).checked_sub(1) {
+            self.pages.give_back(number);
+        }
+        self.first.store(page + 1, Ordering::Release);
+    }
+
+    /// How many bytes were reserved since the head, with the records' heads.
+    pub(crate) fn queued(&self) -> usize {
+        let words = self.tail.0.load(Ordering::Relaxed) - self.head.0.load(Ordering::Relaxed);
+        usize::try_from(words).unwrap_or(usize::MAX) * WORD
+    }
+
+    fn page_of(&self, word: u64) -> u64 {
+        word >> self.pages.shift()
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // below their number
+    fn place(&self, page: u64) -> &AtomicU32 {
+        &self.places[(page % self.places.len() as u64) as usize]
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let mut body = Vec::new();
+        while let Some(record) = self.peek(&mut body) {
+            self.consume(record);
+        }
+        self.shrink();
+    }
+}
+
+/// Bytes that a record with a body of so many bytes takes.
+pub(crate) const fn record_size(body: usize) -> usize {
+    HEAD * WORD + body.next_multiple_of(WORD)
+}
+
+/// The largest body that a ring can take while the others take nothing, in bytes.
+pub(crate) fn largest_body(pages: &Pages) -> usize {
+    let page = WORD << pages.shift();
+    // Half of the budget, less the beginning of the first page and the end of the last one.
+    (pages.budget() / 2 * page).saturating_sub(2 * page + record_size(0))
+}
+
+/// The words of a record, one after another, over the ends of pages.
+struct Words<'r> {
+    ring: &'r Ring,
+    at: u64,
+    page: Option<&'r Page>,
+}
+
+impl<'r> Words<'r> {
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // within a page
+    fn next(&mut self) -> &'r AtomicU64 {
+        let ring = self.ring;
+        let within = self.at & ((1 << ring.pages.shift()) - 1);
+        let page = match self.page {
+            Some(page) if within > 0 => page,
+            _ => {
+                // It is there as long as the record is: the place was seen filled before the words were reserved.
+                let number = ring.place(ring.page_of(self.at)).load(Ordering::Acquire);
+                ring.pages.words(number - 1)
+            }
+        };
+        self.page = Some(page);
+        self.at += 1;
+        &page[within as usize]
+    }
+}
+
+/// A MsgType as two words: up to 15 bytes, their number in the last one.
+fn pack(msg_type: MsgType) -> [u64; 2] {
+    let bytes = msg_type.as_bytes();
+    let mut packed = [0; 2 * WORD];
+    packed[..bytes.len()].copy_from_slice(bytes);
+    packed[2 * WORD - 1] = bytes.len().to_le_bytes()[0];
+    let (words, _) = packed.as_chunks::<WORD>();
+    [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
+}
+
+fn unpack([low, high]: [u64; 2]) -> MsgType {
+    let mut packed = [0; 2 * WORD];
+    packed[..WORD].copy_from_slice(&low.to_le_bytes());
+    packed[WORD..].copy_from_slice(&high.to_le_bytes());
+    let len = usize::from(packed[2 * WORD - 1]).min(2 * WORD - 1);
+    MsgType::new(&packed[..len])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,15 @@
+//! The atomics and locks of what threads share here: the standard library's, or loom's in a test that tries every interleaving.
+
+#[cfg(all(loom, test))]
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(all(loom, test))]
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+#[cfg(not(all(loom, test)))]
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(not(all(loom, test)))]
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// Takes a lock, whether or not another thread panicked while it had it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

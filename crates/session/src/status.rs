@@ -1,0 +1,163 @@
+//! Where a session stands, for threads other than its worker.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use fixbolt_codec::SeqNum;
+
+use crate::end::Halt;
+use crate::state::Phase;
+
+/// Where a session stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// There is no connection.
+    Disconnected,
+    /// There is a connection; the Logons are not exchanged yet.
+    LoggingOn,
+    /// Logons are exchanged.
+    LoggedOn,
+    /// A Logout was sent; its answer, or the end of the connection, is awaited.
+    LoggingOut,
+    /// The session does not go on until somebody ends that.
+    Halted(Halt),
+    /// The session is closed.
+    Closed,
+}
+
+/// The status of one session: its worker keeps it current, any thread reads it without asking the worker.
+///
+/// It is written when a transaction is committed, before the application hears of it, and when a connection begins or ends. Each
+/// value is right by itself at a moment during the call; two that are read one after the other need not be of the same moment.
+#[derive(Debug)]
+pub struct StatusCell {
+    standing: AtomicU8,
+    next_in: AtomicU64,
+    next_out: AtomicU64,
+    /// Why the session is halted; written before `standing` says so.
+    halt: Mutex<Option<Halt>>,
+    /// Whether messages are taken while the session is not logged on.
+    keeps_messages: bool,
+}
+
+/// [`SessionState`] as a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Standing {
+    Disconnected,
+    LoggingOn,
+    LoggedOn,
+    LoggingOut,
+    Halted,
+    Closed,
+}
+
+impl Standing {
+    const ALL: [Self; 6] =
+        [Self::Disconnected, Self::LoggingOn, Self::LoggedOn, Self::LoggingOut, Self::Halted, Self::Closed];
+}
+
+impl Default for StatusCell {
+    /// The status of a session that was just opened and keeps no messages.
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
+
+impl StatusCell {
+    pub(crate) fn new(keeps_messages: bool) -> Self {
+        Self {
+            standing: AtomicU8::new(Standing::Disconnected as u8),
+            next_in: AtomicU64::new(1),
+            next_out: AtomicU64::new(1),
+            halt: Mutex::new(None),
+            keeps_messages,
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        let number = usize::from(self.standing.load(Ordering::Acquire));
+        Standing::ALL.get(number).copied().unwrap_or(Standing::Closed)
+    }
+
+    /// Where the session stands. Takes a lock if it is halted.
+    #[must_use]
+    pub fn state(&self) -> SessionState {
+        match self.standing() {
+            Standing::Disconnected => SessionState::Disconnected,
+            Standing::LoggingOn => SessionState::LoggingOn,
+            Standing::LoggedOn => SessionState::LoggedOn,
+            Standing::LoggingOut => SessionState::LoggingOut,
+            Standing::Closed => SessionState::Closed,
+            Standing::Halted => {
+                let halt = self.halt.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                // The halt has just ended.
+                halt.map_or(SessionState::Disconnected, SessionState::Halted)
+            }
+        }
+    }
+
+    /// Whether the session is logged on.
+    #[must_use]
+    pub fn is_logged_on(&self) -> bool {
+        self.standing() == Standing::LoggedOn
+    }
+
+    /// Whether the session is halted. Takes no lock.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        self.standing() == Standing::Halted
+    }
+
+    /// Whether the session is closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.standing() == Standing::Closed
+    }
+
+    /// Whether the session takes messages while it is not logged on
+    /// ([`WhileLoggedOff::Keep`](crate::WhileLoggedOff::Keep)).
+    #[must_use]
+    pub const fn keeps_messages(&self) -> bool {
+        self.keeps_messages
+    }
+
+    /// NextNumIn: the MsgSeqNum (34) that is expected next.
+    #[must_use]
+    pub fn next_in(&self) -> SeqNum {
+        SeqNum(self.next_in.load(Ordering::Relaxed))
+    }
+
+    /// NextNumOut: the MsgSeqNum (34) that is used next.
+    #[must_use]
+    pub fn next_out(&self) -> SeqNum {
+        SeqNum(self.next_out.load(Ordering::Relaxed))
+    }
+
+    /// For the worker: takes over how the session stands now.
+    pub(crate) fn publish(&self, phase: Phase, halted: Option<&Halt>, next_in: SeqNum, next_out: SeqNum) {
+        self.next_in.store(next_in.0, Ordering::Relaxed);
+        self.next_out.store(next_out.0, Ordering::Relaxed);
+        let standing = match (halted, phase) {
+            (Some(_), _) => Standing::Halted,
+            (None, Phase::Disconnected) => Standing::Disconnected,
+            (None, Phase::AwaitingLogon | Phase::LogonSent) => Standing::LoggingOn,
+            (None, Phase::LoggedOn) => Standing::LoggedOn,
+            (None, Phase::LogoutSent | Phase::LogoutAnswered) => Standing::LoggingOut,
+        };
+        // Locked only where a halt begins or ends.
+        let before = self.standing();
+        if standing == Standing::Halted || before == Standing::Halted {
+            *self.halt.lock().unwrap_or_else(PoisonError::into_inner) = halted.cloned();
+        }
+        if standing != before {
+            self.standing.store(standing as u8, Ordering::Release);
+        }
+    }
+
+    /// For the worker: the session is closed.
+    pub(crate) fn close(&self) {
+        self.standing.store(Standing::Closed as u8, Ordering::Release);
+    }
+}
