@@ -24,7 +24,8 @@ use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle, execution_report}
 use fixbolt_messages::typed::View as _;
 use fixbolt_session::store::{SessionKey, Store};
 use fixbolt_session::{
-    Application, Delivery, Failure, Mono, Now, Role, SessionId, SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Failure, Mono, Now, Role, SessionDictionary, SessionId, SessionSettings, Sessions,
+    Turn, Utc,
 };
 
 use crate::Row;
@@ -124,7 +125,7 @@ impl Acceptor {
         let (trader, venue) = Nos222::PARTIES;
         let id = SessionId::new(Nos222::VERSION, venue, trader).map_err(|error| error.to_string())?;
         let settings = SessionSettings {
-            validator: Some(Arc::new(Validator::new(fix44()))),
+            dictionary: SessionDictionary::Own(Arc::new(Validator::new(fix44()))),
             ..SessionSettings::new(id, Role::Acceptor)
         };
         let mut sessions = Sessions::new(store, settings.max_message_size);

@@ -13,6 +13,7 @@ macro_rules! note {
 }
 
 mod bench;
+mod check_config;
 mod demo;
 mod dictionary;
 mod exit;
@@ -57,6 +58,7 @@ enum Command {
     Serve(serve::Arguments),
     Send(send::Arguments),
     Print(print::Arguments),
+    CheckConfig(check_config::Arguments),
     #[command(subcommand)]
     Journal(journal::Command),
     #[command(subcommand)]
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Send(arguments) => send::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
+        Command::CheckConfig(arguments) => check_config::run(&arguments),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(arguments) => generate::run(&arguments),

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use fixbolt::config::Configuration;
-use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, shipped_validator};
+use fixbolt::config::CheckedConfiguration;
+use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
 use fixbolt_codec::{BodyWriter, Message};
 use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
@@ -18,6 +18,7 @@ use fixbolt_session::{
     SessionSettings, Turn,
 };
 
+use crate::check_config::refused;
 use crate::exit::{Answer, Failure};
 use crate::log::Log;
 use crate::output;
@@ -25,8 +26,10 @@ use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
-/// Without a configuration any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, and numbers begin at 1 with every Logon.
-/// With --config the file's acceptor sessions are served with their journals and numbers.
+/// Without a configuration any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, and numbers
+/// begin at 1 with every Logon. With --config the file's acceptor sessions are served with their
+/// journals and numbers; every mistake in it is told, and none is served if there is one, unless
+/// --keep-going leaves out the sessions concerned.
 ///
 /// The venue fills every valid order in full: limit orders at their price, market orders at 100. What it does not fill it
 /// rejects, and says why in Text (58). With --random it answers as the demo's venue does: some orders are rejected, some
@@ -48,6 +51,9 @@ pub(crate) struct Arguments {
     /// Sessions to accept, in the industry's form: [DEFAULT], [SESSION], Key=Value
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Start the sessions that can be had, and tell why the others cannot
+    #[arg(long, requires = "config")]
+    keep_going: bool,
     /// What answers
     #[arg(long, value_enum, default_value_t = App::Venue, value_name = "venue|echo", hide_possible_values = true)]
     app: App,
@@ -72,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     Log::Everything.install();
     let mut builder = match &arguments.config {
-        Some(file) => configured(file)?,
+        Some(file) => configured(file, arguments.keep_going)?,
         None => any_counterparty(arguments.listen),
     };
     if arguments.app == App::Echo {
@@ -83,28 +89,35 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     serve(builder, Venue::new(arguments.random, format!("V{since:X}")))
 }
 
-fn configured(file: &std::path::Path) -> Result<EngineBuilder, Failure> {
-    let configuration = Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
+fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder, Failure> {
+    let checked = CheckedConfiguration::from_file(file);
+    let mistakes = checked.mistakes.clone();
+    let configuration = if keep_going { checked.usable() } else { checked.whole() };
+    let mut configuration = configuration.map_err(|mistakes| refused(&mistakes))?;
+    for mistake in mistakes {
+        note!("left out: {mistake}");
+    }
     for warning in &configuration.warnings {
         note!("warning: {warning}");
     }
-    let is_initiator = |session: &&fixbolt::config::SessionConfiguration| {
+    let is_initiator = |session: &fixbolt::config::SessionConfiguration| {
         matches!(session.connection, fixbolt::config::ConnectionType::Initiator { .. })
     };
-    if let Some(session) = configuration.sessions.iter().find(is_initiator) {
-        let place = &session.place;
-        return Err(Failure::usage(format!(
-            "{place}: an initiator; serve takes acceptors, `fixbolt send` connects"
-        )));
+    let initiators: Vec<_> = configuration.sessions.extract_if(.., |session| is_initiator(session)).collect();
+    for session in &initiators {
+        let line = format!("{}: an initiator; serve takes acceptors, `fixbolt send` connects", session.place);
+        if !keep_going || configuration.sessions.is_empty() {
+            return Err(Failure::usage(line));
+        }
+        note!("left out: {line}");
     }
-    EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))
+    let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
+    Ok(builder.keep_going(keep_going))
 }
 
 fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
     Engine::builder().accept_any(listen, |id| {
-        let validator = shipped_validator(id.version())?;
         Some(Acceptance::from(SessionSettings {
-            validator: Some(validator),
             reset_on_logon: true,
             ..SessionSettings::new(id.clone(), Role::Acceptor)
         }))

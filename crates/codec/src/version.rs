@@ -3,10 +3,12 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// A version of FIX, oldest first; the transport FIXT.1.1 comes last, since its sessions have what FIX.4.4's have and more.
+/// A version of FIX, oldest first; the transport FIXT.1.1 comes last, since its sessions have what
+/// FIX.4.4's have and more.
 ///
 /// FIX.5.0 and later are application versions: their messages travel in sessions of FIXT.1.1, and
-/// [`begin_string`](Self::begin_string) says so. The list is closed: FIX Latest stands for every later extension pack.
+/// [`begin_string`](Self::begin_string) says so. The list is closed: FIX Latest stands for every
+/// later extension pack.
 ///
 /// ```
 /// use fixbolt_codec::Version;
@@ -72,13 +74,15 @@ impl Version {
         }
     }
 
-    /// Returns the BeginString (8) of the version's messages: its name up to FIX.4.4, `FIXT.1.1` for all others.
+    /// Returns the BeginString (8) of the version's messages: its name up to FIX.4.4, `FIXT.1.1`
+    /// for all others.
     #[must_use]
     pub const fn begin_string(self) -> &'static str {
         if self.is_application() { Self::Fixt11.name() } else { self.name() }
     }
 
-    /// Returns the version's value in ApplVerID (1128); `None` for the transport, which is no application version.
+    /// Returns the version's value in ApplVerID (1128); `None` for the transport, which is no
+    /// application version.
     #[must_use]
     pub const fn appl_ver_id(self) -> Option<&'static str> {
         match self {
@@ -95,13 +99,15 @@ impl Version {
         }
     }
 
-    /// Returns whether the version has only application messages, which travel in sessions of FIXT.1.1: FIX.5.0 and later.
+    /// Returns whether the version has only application messages, which travel in sessions of
+    /// FIXT.1.1: FIX.5.0 and later.
     #[must_use]
     pub const fn is_application(self) -> bool {
         matches!(self, Self::Fix50 | Self::Fix50Sp1 | Self::Fix50Sp2 | Self::FixLatest)
     }
 
-    /// Returns the version of a session whose messages have this BeginString (8), exactly as it is on the wire.
+    /// Returns the version of a session whose messages have this BeginString (8), exactly as it is
+    /// on the wire.
     ///
     /// ```
     /// use fixbolt_codec::Version;
@@ -135,8 +141,9 @@ impl fmt::Display for Version {
 impl FromStr for Version {
     type Err = UnknownVersion;
 
-    /// Reads a name as people write it: `FIX.4.4`, `fix44`, `4.4`, `5.0sp2`, `latest`, `FIXT`. Case, dots, hyphens, underscores
-    /// and spaces do not count, and the leading `FIX` may be left out, except that of the transport.
+    /// Reads a name as people write it: `FIX.4.4`, `fix44`, `4.4`, `5.0sp2`, `latest`, `FIXT`.
+    /// Case, dots, hyphens, underscores and spaces do not count, and the leading `FIX` may be left
+    /// out, except that of the transport.
     fn from_str(name: &str) -> Result<Self, UnknownVersion> {
         let letters = |name: &'static str| significant(name);
         let is = |version: &Self| {
@@ -159,7 +166,7 @@ pub struct UnknownVersion;
 
 impl fmt::Display for UnknownVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no version of FIX has this name; the versions are ")?;
+        f.write_str("none of the versions ")?;
         for (n, version) in Version::ALL.into_iter().enumerate() {
             let comma = if n == 0 { "" } else { ", " };
             write!(f, "{comma}{version}")?;
@@ -198,8 +205,8 @@ mod tests {
         }
         assert_eq!(
             UnknownVersion.to_string(),
-            "no version of FIX has this name; the versions are FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIX.5.0, \
-             FIX.5.0SP1, FIX.5.0SP2, FIX.Latest, FIXT.1.1"
+            "none of the versions FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4, FIX.5.0, FIX.5.0SP1, FIX.5.0SP2, FIX.Latest, \
+             FIXT.1.1"
         );
     }
 

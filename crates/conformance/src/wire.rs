@@ -8,7 +8,7 @@ use fixbolt_codec::{BodySink, Frame, Framer, Key, Message, MsgType, NewBody, Seq
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Handle, LogonDecision, Mono, Now, Resend, Role, SendError,
-    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
+    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
 };
 
 /// What a [`Desk`] does with the next message.
@@ -114,13 +114,14 @@ pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
     draft.send()
 }
 
-/// Returns the settings of session `FIX.4.4:US->name`.
+/// Returns the settings of session `FIX.4.4:US->name`, without a dictionary.
 ///
 /// # Panics
 /// If `name` is not a CompID.
 #[must_use]
 pub fn settings(name: &str, role: Role) -> SessionSettings {
-    SessionSettings::new(SessionId::new(Version::Fix44, "US", name).unwrap(), role)
+    let id = SessionId::new(Version::Fix44, "US", name).unwrap();
+    SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id, role) }
 }
 
 /// The sessions of one worker, with a clock that only moves when told to. The test is their counterparty; it names a session

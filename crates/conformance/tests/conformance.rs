@@ -10,7 +10,7 @@ use fixbolt_conformance::{
 use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt_journal::{LateStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Compatibility, Role, SessionSettings};
+use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -125,7 +125,7 @@ fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
     };
     SessionSettings {
         reset_on_logon,
-        validator: Some(shipped(version)),
+        dictionary: SessionDictionary::Own(shipped(version)),
         ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
     }
 }
@@ -144,7 +144,7 @@ fn island(version: &str) -> SessionSettings {
     SessionSettings {
         reset_on_logon: true,
         compatibility: Compatibility::QuickFix,
-        validator: Some(shipped(version)),
+        dictionary: SessionDictionary::Own(shipped(version)),
         policy: Policy::quickfix(),
         ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
     }

@@ -8,8 +8,8 @@ use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::SessionKey;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, LogonDecision, Mono, Now, Phase, Role, SessionEnd, SessionId,
-    SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Event, Failure, LogonDecision, Mono, Now, Phase, Role, SessionDictionary,
+    SessionEnd, SessionId, SessionSettings, Sessions, Turn, Utc,
 };
 
 /// The venue's application: echoes, and refuses as often as it was told to.
@@ -72,7 +72,9 @@ struct Side<A> {
 impl<A: Application> Side<A> {
     fn new(now: Now, id: SessionId, role: Role, mut app: A) -> Self {
         let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let key = sessions.open(now, SessionSettings::new(id, role), &mut app).unwrap();
+        let settings =
+            SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id, role) };
+        let key = sessions.open(now, settings, &mut app).unwrap();
         Self { sessions, key, app, inbox: Vec::new() }
     }
 

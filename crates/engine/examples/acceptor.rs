@@ -5,7 +5,7 @@
 //! fixbolt send --sender TRADER --target VENUE NewOrderSingle Symbol=IBM Side=BUY OrdType=LIMIT OrderQty=57 Price=298.075
 //! ```
 
-use fixbolt::codec::{Decimal, Message, Version};
+use fixbolt::codec::{Decimal, Message};
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{CxlRejResponseTo, ExecType, OrdStatus};
 use fixbolt::messages::fix44::{self, execution_report, order_cancel_reject};
@@ -76,8 +76,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-    session.validator = fixbolt::shipped_validator(Version::Fix44);
+    let session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
     let address = "127.0.0.1:9880".parse()?;
     let engine = fixbolt::Engine::builder().accept(address, session).journal("venue").start(Venue)?;
     engine.stop_on_signals()?;

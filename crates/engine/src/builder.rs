@@ -3,6 +3,7 @@
 use core::fmt;
 use core::net::SocketAddr;
 use core::time::Duration;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
+use crate::session_check;
 use crate::session_registry::SessionRegistry;
 use crate::tier::choose_tier;
 use crate::worker::Worker;
@@ -41,6 +43,7 @@ pub struct EngineBuilder {
     outbound_queue_size: usize,
     outbound_budget: usize,
     limits: Limits,
+    keep_going: bool,
 }
 
 impl fmt::Debug for EngineBuilder {
@@ -64,6 +67,7 @@ impl EngineBuilder {
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
             outbound_budget: OUTBOUND_BUDGET,
             limits: Limits::default(),
+            keep_going: false,
         }
     }
 
@@ -83,9 +87,14 @@ impl EngineBuilder {
     pub fn accept_any(
         mut self,
         address: SocketAddr,
-        settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
+        mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.templates.push((address, AcceptanceTemplate(Box::new(settings))));
+        let checked = move |id: &SessionId| {
+            let mut acceptance = settings(id)?;
+            let checked = prepare_session(&mut acceptance.settings, Role::Acceptor);
+            checked.map_err(|error| tracing::warn!(%error, "refused")).ok().map(|()| acceptance)
+        };
+        self.templates.push((address, AcceptanceTemplate(Box::new(checked))));
         self
     }
 
@@ -159,17 +168,29 @@ impl EngineBuilder {
         self
     }
 
+    /// Whether sessions that cannot be had are left out, instead of stopping the start: their port
+    /// is in use, or another process has their journal. Each is told as an error of its own
+    /// (`tracing`). Off by default.
+    #[must_use]
+    pub const fn keep_going(mut self, keep_going: bool) -> Self {
+        self.keep_going = keep_going;
+        self
+    }
+
     /// Opens journals and ports and starts the worker thread. The application sees its sessions' journals
     /// (`on_resume`) before this returns.
     ///
     /// # Errors
     /// [`EngineError`], one line that says what and where: a port in use, a journal that another process holds, ...
     pub fn start<A: Application + Send + 'static>(self, mut app: A) -> Result<Engine<A>, EngineError> {
-        let Self { acceptances, templates, initiations, store, observer, limits, .. } = self;
+        let Self { mut acceptances, templates, mut initiations, store, observer, limits, keep_going, .. } =
+            self;
         let (outbound_queue_size, outbound_budget) = (self.outbound_queue_size, self.outbound_budget);
         if acceptances.is_empty() && templates.is_empty() && initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
+        let had = |result| or_left_out(keep_going, result);
+        prepare(&mut acceptances, &mut initiations, keep_going)?;
         choose_tier()?;
         let system = |doing| move |e: io::Error| EngineError::System { doing, reason: e.to_string() };
         let poll = Poll::new().map_err(system("creating the event queue"))?;
@@ -181,11 +202,15 @@ impl EngineBuilder {
         let mut listeners = Listeners::default();
         let mut accepted = Vec::new();
         for (address, acceptance) in acceptances {
-            accepted.push((bind(&mut listeners, address, &poll)?, acceptance));
+            let listener = or_left_out(keep_going, bind(&mut listeners, address, &poll))?;
+            accepted.extend(listener.map(|listener| (listener, acceptance)));
         }
+        let mut sessions_had = 0;
         for (address, template) in templates {
-            let listener = bind(&mut listeners, address, &poll)?;
-            listeners.add_template(listener, template);
+            if let Some(listener) = or_left_out(keep_going, bind(&mut listeners, address, &poll))? {
+                listeners.add_template(listener, template);
+                sessions_had += 1;
+            }
         }
         let addresses = listeners.addresses();
 
@@ -201,13 +226,16 @@ impl EngineBuilder {
             Worker::new(sessions, listeners, poll, Arc::clone(&signal), Arc::clone(&registry), limits);
         for (listener, acceptance) in accepted {
             let id = acceptance.settings.id.clone();
-            check_role(&acceptance.settings, Role::Acceptor)?;
-            worker.accept_for(listener, acceptance, &mut app).map_err(|e| EngineError::open(id, e))?;
+            let opened = worker.accept_for(listener, acceptance, &mut app).map(drop);
+            sessions_had += usize::from(had(opened.map_err(|e| EngineError::open(id, e)))?.is_some());
         }
         for initiation in initiations {
             let id = initiation.settings.id.clone();
-            check_role(&initiation.settings, Role::Initiator)?;
-            worker.connect_for(initiation, &mut app).map_err(|e| EngineError::open(id, e))?;
+            let opened = worker.connect_for(initiation, &mut app);
+            sessions_had += usize::from(had(opened.map_err(|e| EngineError::open(id, e)))?.is_some());
+        }
+        if sessions_had == 0 {
+            return Err(EngineError::NoSessions);
         }
         Engine::spawn(worker, app, addresses, signal, registry).map_err(system("starting the worker thread"))
     }
@@ -228,13 +256,64 @@ fn bind(listeners: &mut Listeners, address: SocketAddr, poll: &Poll) -> Result<u
         .map_err(|e| EngineError::Listen { address, reason: e.to_string() })
 }
 
-fn check_role(settings: &SessionSettings, role: Role) -> Result<(), EngineError> {
-    if settings.role == role {
-        return Ok(());
+/// What could be had; `None` if it is left out.
+fn or_left_out<T>(keep_going: bool, result: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+    match result {
+        Ok(had) => Ok(Some(had)),
+        Err(error) if keep_going => {
+            tracing::error!(%error, "left out");
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
-    let reason = match role {
-        Role::Acceptor => "it is to be accepted, but its role is initiator",
-        Role::Initiator => "it is to connect, but its role is acceptor",
+}
+
+/// Checks every session before anything is opened, and puts the shipped dictionaries in their
+/// places.
+fn prepare(
+    acceptances: &mut Vec<(SocketAddr, Acceptance)>,
+    initiations: &mut Vec<Initiation>,
+    keep_going: bool,
+) -> Result<(), EngineError> {
+    let mut known = HashSet::new();
+    let mut failed = None;
+    let mut keep = |result: Result<(), EngineError>| match or_left_out(keep_going, result) {
+        Ok(had) => had.is_some(),
+        Err(error) => {
+            failed.get_or_insert(error);
+            true
+        }
     };
-    Err(EngineError::Settings { session: Box::new(settings.id.clone()), reason: reason.to_owned() })
+    let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
+        true => Ok(()),
+        false => Err(wrong(&settings.id, "it is given twice".to_owned())),
+    };
+    acceptances.retain_mut(|(_, Acceptance { settings, .. })| {
+        keep(once(settings).and_then(|()| prepare_session(settings, Role::Acceptor)))
+    });
+    initiations.retain_mut(|initiation| {
+        let hosts = session_check::check_hosts(initiation);
+        let settings = &mut initiation.settings;
+        keep(
+            once(settings)
+                .and_then(|()| prepare_session(settings, Role::Initiator))
+                .and_then(|()| hosts.map_err(|reason| wrong(&settings.id, reason))),
+        )
+    });
+    failed.map_or(Ok(()), Err)
+}
+
+fn prepare_session(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
+    if settings.role != role {
+        let reason = match role {
+            Role::Acceptor => "it is to be accepted, but its role is initiator",
+            Role::Initiator => "it is to connect, but its role is acceptor",
+        };
+        return Err(wrong(&settings.id, reason.to_owned()));
+    }
+    session_check::prepare(settings).map_err(|reason| wrong(&settings.id, reason))
+}
+
+fn wrong(session: &SessionId, reason: String) -> EngineError {
+    EngineError::Settings { session: Box::new(session.clone()), reason }
 }

@@ -2,20 +2,20 @@
 
 use core::fmt;
 use core::net::SocketAddr;
-use std::path::PathBuf;
 
 use fixbolt_codec::TierError;
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{OpenError, SessionId};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, ConfigErrors};
 
-/// Why an engine did not start, or did not end well. Each is one line that says what and where.
+/// Why an engine did not start, or did not end well. Each is one line that says what and where, but
+/// for a configuration's: a line a mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The configuration is wrong.
-    Config(ConfigError),
+    /// The configuration is wrong: a line a mistake.
+    Config(ConfigErrors),
     /// There is nothing to do.
     NoSessions,
     /// An address cannot be listened on: another process has the port, or it is no address of this machine.
@@ -38,13 +38,6 @@ pub enum EngineError {
         session: Box<SessionId>,
         /// Why not.
         error: StoreError,
-    },
-    /// A dictionary cannot be used.
-    Dictionary {
-        /// The file.
-        file: PathBuf,
-        /// Why not.
-        reason: String,
     },
     /// The environment variable `FIXBOLT_SIMD` names instructions that cannot be used.
     Tier {
@@ -76,9 +69,15 @@ impl EngineError {
     }
 }
 
+impl From<ConfigErrors> for EngineError {
+    fn from(errors: ConfigErrors) -> Self {
+        Self::Config(errors)
+    }
+}
+
 impl From<ConfigError> for EngineError {
     fn from(error: ConfigError) -> Self {
-        Self::Config(error)
+        Self::Config(error.into())
     }
 }
 
@@ -90,7 +89,6 @@ impl fmt::Display for EngineError {
             Self::Listen { address, reason } => write!(f, "cannot listen on {address}: {reason}"),
             Self::Settings { session, reason } => write!(f, "session {session}: {reason}"),
             Self::Store { session, error } => write!(f, "session {session}: {error}"),
-            Self::Dictionary { file, reason } => write!(f, "dictionary {}: {reason}", file.display()),
             Self::Tier { name, reason } => {
                 write!(f, "environment variable FIXBOLT_SIMD is {name:?}: {reason}")
             }

@@ -35,6 +35,7 @@ mod pages;
 mod ring;
 mod room;
 mod sender;
+mod session_check;
 mod session_registry;
 mod shutdown_signals;
 mod stopper;
@@ -46,7 +47,6 @@ mod worker_signal;
 
 pub use acceptance::Acceptance;
 pub use builder::EngineBuilder;
-pub use configured::shipped_validator;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use initiation::Initiation;
@@ -62,9 +62,9 @@ pub mod session {
     pub use fixbolt_session::{
         Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery, Direction, Draft, Event,
         Failure, GarbledError, Halt, Handle, InvalidSessionId, LogonDecision, LogonFields, Misbehavior, Mono,
-        Now, OpenError, Phase, Resend, Resume, Role, Secret, SendError, SessionEnd, SessionId, SessionKey,
-        SessionReject, SessionRejectReason, SessionSettings, SessionWaker, StoredMessage, Ticket, Turn,
-        Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
+        Now, OpenError, Phase, Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd,
+        SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionWaker,
+        StoredMessage, Ticket, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

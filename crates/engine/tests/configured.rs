@@ -92,7 +92,8 @@ fn comp_ids_with_the_signs_that_an_identitys_text_has_keep_their_journals() {
         scratch.0.join("venue").display()
     );
     let id = SessionId::new(Version::Fix44, "A->B", "VENUE:1").unwrap();
-    // The first order of the second run has the number after those of the first: both journals were found again.
+    // The first order of the second run has the number after those of the first: both journals were
+    // found again.
     for (run, number) in [(1, 2), (2, 5)] {
         let configuration = Configuration::from_text("venue.cfg", &venue).unwrap();
         let (app, venue_log) = Recorder::venue();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fixbolt::Engine;
 use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
-use fixbolt::session::{Compatibility, Role, SessionSettings, Utc};
+use fixbolt::session::{Compatibility, Role, SessionDictionary, SessionSettings, Utc};
 use fixbolt_conformance::{
     Command, Echo, Failure, FailureKind, Order, Received, Script, Tcp, Transport, TransportError, run,
 };
@@ -54,7 +54,7 @@ fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
     let dictionary = if id.starts_with("FIX.4.2") { fix42() } else { fix44() };
     SessionSettings {
         reset_on_logon,
-        validator: Some(Arc::new(Validator::new(dictionary))),
+        dictionary: SessionDictionary::Own(Arc::new(Validator::new(dictionary))),
         ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
     }
 }

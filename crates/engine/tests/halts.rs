@@ -16,7 +16,7 @@ use fixbolt::{Engine, EngineBuilder, Initiation, Sender};
 use support::*;
 
 fn bystander() -> SessionSettings {
-    SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor)
+    of("FIX.4.4:VENUE->OTHER", Role::Acceptor)
 }
 
 fn full() -> StoreError {

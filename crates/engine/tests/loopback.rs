@@ -257,7 +257,7 @@ fn a_template_opens_a_session_for_whoever_logs_on() {
     let venue = Engine::builder()
         .accept_any(anywhere(), |id| {
             (id.sender_comp_id() == "VENUE")
-                .then(|| Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor)))
+                .then(|| Acceptance::from(SessionSettings { id: id.clone(), ..acceptor() }))
         })
         .start(app)
         .unwrap();
@@ -394,7 +394,7 @@ fn a_counterparty_that_does_not_read_is_not_read_from_and_loses_nothing() {
 fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on() {
     let (mut app, log) = Recorder::venue();
     app.poison = Some(b"bad");
-    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let builder = Engine::builder().accept(anywhere(), acceptor());
     let venue = builder.accept(anywhere(), other).start(app).unwrap();
     let address = venue.addresses()[0];
@@ -497,7 +497,7 @@ impl Application for Clumsy {
 
 #[test]
 fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine() {
-    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let (app, log) = Recorder::venue();
     let venue = Engine::builder()
         .accept(anywhere(), acceptor())

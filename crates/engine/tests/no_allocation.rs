@@ -37,15 +37,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::codec::{Decimal, Message, UtcTimestamp, Version};
+use fixbolt::codec::{Decimal, Message, UtcTimestamp};
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus, OrdType, Side};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
 use fixbolt::session::{
-    Application, Delivery, Event, Failure, Role, SessionId, SessionReject, SessionRejectReason,
-    SessionSettings, Turn,
+    Application, Delivery, Event, Failure, Role, SessionDictionary, SessionId, SessionReject,
+    SessionRejectReason, SessionSettings, Turn,
 };
-use fixbolt::{Engine, Initiation, shipped_validator};
+use fixbolt::{Engine, Initiation};
 use support::*;
 
 struct Counting;
@@ -343,7 +343,7 @@ fn second() -> u64 {
 }
 
 fn validated(mut settings: SessionSettings) -> SessionSettings {
-    settings.validator = shipped_validator(Version::Fix44);
+    settings.dictionary = SessionDictionary::Shipped;
     settings
 }
 
@@ -355,7 +355,7 @@ fn no_message_costs_an_allocation_in_either_role() {
     let (venue_base, trader_base) = (scratch.0.join("venue"), scratch.0.join("trader"));
     let selling = Stretch::new(["/fixbolt-proof/begin/venue", "/fixbolt-proof/end/venue"]);
     let buying = Stretch::new(["/fixbolt-proof/begin/trader", "/fixbolt-proof/end/trader"]);
-    let forgetful = SessionSettings::new(id("FIX.4.4:VENUE->FORGETFUL"), Role::Acceptor);
+    let forgetful = of("FIX.4.4:VENUE->FORGETFUL", Role::Acceptor);
     let venue = Engine::builder()
         .accept(anywhere(), validated(acceptor()))
         .accept(anywhere(), validated(forgetful))

@@ -80,7 +80,7 @@ fn many_blocked_sessions_do_not_make_the_loop_spin() {
     const SESSIONS: u64 = 50;
     let (app, log, gate) = gated();
     let template =
-        |id: &fixbolt::session::SessionId| Some(SessionSettings::new(id.clone(), Role::Acceptor).into());
+        |id: &fixbolt::session::SessionId| Some(SessionSettings { id: id.clone(), ..acceptor() }.into());
     let venue = Engine::builder().accept_any(anywhere(), template).start(app).unwrap();
     let mut peers: Vec<Peer> = (0..SESSIONS)
         .map(|n| {
@@ -115,7 +115,7 @@ fn an_application_that_wakes_itself_keeps_the_other_sessions_and_the_stop_from_n
             Ok(Delivery::NotNow)
         })
     });
-    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let mut settings = acceptor();
     settings.logout_timeout = Duration::from_millis(50);
     let venue = Engine::builder().accept(anywhere(), settings).accept(anywhere(), other).start(app).unwrap();
@@ -179,7 +179,7 @@ fn calls_that_found_the_queue_full_reach_every_session_that_waits() {
     let mut builder = Engine::builder().session_limit(SESSIONS);
     for n in 0..SESSIONS {
         let id = id(&format!("FIX.4.4:VENUE->PEER{n}"));
-        builder = builder.accept(anywhere(), SessionSettings::new(id, Role::Acceptor));
+        builder = builder.accept(anywhere(), SessionSettings { id, ..acceptor() });
     }
     let venue = builder.start(app).unwrap();
     let mut peers = Vec::new();

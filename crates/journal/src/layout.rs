@@ -237,7 +237,8 @@ pub(crate) enum HeadState {
     Cut,
 }
 
-/// Writes the identity: its text, for people, and the lengths of its parts in there, which say where each begins.
+/// Writes the identity: its text, for people, and the lengths of its parts in there, which say
+/// where each begins.
 fn put_session(bytes: &mut [u8], session: &SessionId) {
     let text = session.to_string();
     let parts = [session.version().name(), session.sender_comp_id(), session.target_comp_id()];

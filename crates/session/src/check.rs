@@ -20,7 +20,8 @@ pub(crate) fn violation<'m>(
 ) -> Option<Reject<'m>> {
     let session = table::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
-    let (Some(validator), Some(scratch)) = (&session.settings.validator, &mut session.scratch) else {
+    let (Some(validator), Some(scratch)) = (session.settings.dictionary.validator(), &mut session.scratch)
+    else {
         return message.fault().map(|fault| broken_field(message, fault).reject(&behavior));
     };
     let mut found = None::<Found<'m>>;

@@ -5,11 +5,12 @@ use core::str::FromStr;
 
 use fixbolt_codec::Version;
 
-/// The identity of a session: version, our CompID, the counterparty's, and a qualifier where two sessions share them.
+/// The identity of a session: version, our CompID, the counterparty's, and a qualifier where two
+/// sessions share them.
 ///
-/// Printed as QuickFIX writes it, `FIX.4.4:SENDER->TARGET[:QUALIFIER]`, and read from what people type in that form. A CompID may
-/// hold `:` and `->`, so that the text of an identity may be that of another one as well: what must know a session again keeps
-/// the parts.
+/// Printed as QuickFIX writes it, `FIX.4.4:SENDER->TARGET[:QUALIFIER]`, and read from what people
+/// type in that form. A CompID may hold `:` and `->`, so that the text of an identity may be that
+/// of another one as well: what must know a session again keeps the parts.
 ///
 /// ```
 /// use fixbolt_codec::Version;
@@ -31,8 +32,9 @@ impl SessionId {
     /// A session without qualifier.
     ///
     /// # Errors
-    /// [`InvalidSessionId`] if a part is empty, has bytes outside printable ASCII, or is longer than 64 bytes, and for FIX.5.0 and
-    /// later: these are application versions, and their sessions are of FIXT.1.1.
+    /// [`InvalidSessionId`] if a part is empty, has bytes outside printable ASCII, or is longer
+    /// than 64 bytes, and for FIX.5.0 and later: these are application versions, and their sessions
+    /// are of FIXT.1.1.
     pub fn new(
         version: Version,
         sender_comp_id: &str,
@@ -144,7 +146,7 @@ impl FromStr for SessionId {
             || InvalidSessionId(format!("{text:?} is not of the form FIX.4.4:SENDER->TARGET[:QUALIFIER]"));
         let (version, rest) = text.split_once(':').ok_or_else(wrong)?;
         let version =
-            version.parse().map_err(|unknown| InvalidSessionId(format!("{version:?}: {unknown}")))?;
+            version.parse().map_err(|unknown| InvalidSessionId(format!("{version:?} is {unknown}")))?;
         let (sender, rest) = rest.split_once("->").ok_or_else(wrong)?;
         let (target, qualifier) = rest.split_once(':').unwrap_or((rest, ""));
         Self::qualified(version, sender, target, qualifier)
@@ -186,7 +188,7 @@ mod tests {
     #[test]
     fn a_version_that_is_unknown_or_has_no_sessions_is_refused() {
         let error = "FIX.4.5:A->B".parse::<SessionId>().unwrap_err().to_string();
-        assert!(error.starts_with("\"FIX.4.5\": no version of FIX has this name"), "{error}");
+        assert!(error.starts_with("\"FIX.4.5\" is none of the versions FIX.4.0, "), "{error}");
         let error = SessionId::new(Version::Fix50Sp2, "A", "B").unwrap_err().to_string();
         assert_eq!(error, "FIX.5.0SP2 is an application version; its sessions are of FIXT.1.1");
     }

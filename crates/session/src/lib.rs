@@ -82,7 +82,7 @@ pub use reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use resume::{Direction, Resume, StoredMessage};
 pub use sessions::{OpenError, Sessions};
-pub use settings::{Role, SessionSettings, WhileLoggedOff};
+pub use settings::{Role, SessionDictionary, SessionSettings, WhileLoggedOff};
 pub use state::Phase;
 pub use status::{SessionState, StatusCell};
 pub use time::{Mono, Now, Utc};

@@ -157,7 +157,7 @@ impl Sending<'_> {
         }
         if by_application
             && let (Some(check), Some(validator), Some(scratch)) =
-                (self.outbound, &settings.validator, self.scratch)
+                (self.outbound, settings.dictionary.validator(), self.scratch)
         {
             check.check(seq, &memory[message.clone()], validator, scratch)?;
         }

@@ -107,10 +107,10 @@ impl Session {
             keeps_messages,
             opened_at: recovered.next_in,
             refusals: Refusals::new(),
-            scratch: settings.validator.as_ref().map(|validator| validator.scratch()),
+            scratch: settings.dictionary.validator().map(|validator| validator.scratch()),
             outbound: settings
                 .outbound_policy
-                .filter(|_| settings.validator.is_some())
+                .filter(|_| settings.dictionary.validator().is_some())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             masked: Vec::new(),

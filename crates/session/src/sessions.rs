@@ -15,7 +15,7 @@ use crate::key::SessionKey;
 use crate::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::reorder::Kept;
 use crate::session::Session;
-use crate::settings::{SessionSettings, WhileLoggedOff};
+use crate::settings::{SessionDictionary, SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
 use crate::status::StatusCell;
 use crate::store::{Recovered, Store, StoreError};
@@ -161,7 +161,7 @@ impl Sessions {
         let key = SessionKey::new(self.worker, index, self.opened);
         let recovered = self.store.open(key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);
-        let validator = settings.validator.clone();
+        let validator = settings.dictionary.validator().cloned();
         let keeps_messages = self.store.keeps_messages();
         let session = Session::new(key, settings, envelope, &recovered, keeps_messages);
         if free == self.table.len() {
@@ -350,7 +350,9 @@ impl Sessions {
 }
 
 fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
-    let wrong = if settings.outbox_size < OUTBOX_MIN {
+    let wrong = if settings.dictionary == SessionDictionary::Shipped {
+        "the shipped dictionary is not in its place: an engine puts it there; without one, name a validator or none"
+    } else if settings.outbox_size < OUTBOX_MIN {
         "the outbox needs at least 16 KiB"
     } else if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
         "MaxMessageSize is at least 8192"

@@ -29,15 +29,51 @@ pub enum WhileLoggedOff {
     Keep,
 }
 
+/// The dictionary that a session's messages are compared with.
+#[derive(Clone, Debug, Default)]
+pub enum SessionDictionary {
+    /// The shipped one of the session's version. The engine puts it in its place when it starts; a
+    /// session that is opened without an engine needs one of the others.
+    #[default]
+    Shipped,
+    /// Another one, of the session's version.
+    Own(Arc<Validator>),
+    /// None: only what the session layer itself needs is checked.
+    None,
+}
+
+impl SessionDictionary {
+    /// Returns the validator; `None` without a dictionary, or as long as the shipped one is not in
+    /// its place.
+    #[must_use]
+    pub const fn validator(&self) -> Option<&Arc<Validator>> {
+        match self {
+            Self::Own(validator) => Some(validator),
+            Self::Shipped | Self::None => None,
+        }
+    }
+}
+
+/// Two own dictionaries are equal if they are the same validator.
+impl PartialEq for SessionDictionary {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Own(one), Self::Own(other)) => Arc::ptr_eq(one, other),
+            (Self::Shipped, Self::Shipped) | (Self::None, Self::None) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The settings of one session.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SessionSettings {
     /// Who talks to whom.
     pub id: SessionId,
     /// Who connects.
     pub role: Role,
-    /// The dictionary that messages are compared with; `None` checks only what the session layer itself needs.
-    pub validator: Option<Arc<Validator>>,
+    /// The dictionary that messages are compared with.
+    pub dictionary: SessionDictionary,
     /// Reaction to each kind of violation in a message that comes in.
     pub policy: Policy,
     /// Reaction to each kind of violation in a message that the application sends; `None` does not look. A rejected message
@@ -84,14 +120,16 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// Settings with every default: no dictionary, nothing sent is compared with one, HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout
-    /// within 2 s, messages to 64 KiB, numbers continued, milliseconds, Password (554), NewPassword (925) and RawData (96) masked.
+    /// Settings with every default: the shipped dictionary, nothing sent is compared with it,
+    /// HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout within 2 s, messages to
+    /// 64 KiB, numbers continued, milliseconds, Password (554), NewPassword (925) and RawData (96)
+    /// masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
         Self {
             id,
             role,
-            validator: None,
+            dictionary: SessionDictionary::Shipped,
             policy: Policy::standard(),
             outbound_policy: None,
             compatibility: Compatibility::Standard,

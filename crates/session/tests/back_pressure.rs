@@ -3,8 +3,8 @@
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Version};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Failure, Mono, Now, Role, SendError, SessionId, SessionKey, SessionSettings,
-    Sessions, Turn, Utc,
+    Application, Delivery, Failure, Mono, Now, Role, SendError, SessionDictionary, SessionId, SessionKey,
+    SessionSettings, Sessions, Turn, Utc,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -33,6 +33,7 @@ struct Side {
 impl Side {
     fn new(ours: &str, theirs: &str, role: Role) -> Self {
         let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
+        settings.dictionary = SessionDictionary::None;
         settings.outbox_size = 16 * 1024;
         settings.max_message_size = 8 * 1024;
         let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);

@@ -6,7 +6,7 @@ use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt_conformance::wire::{Side, kinds, settings};
 use fixbolt_dictionary::{Dictionary, Validator, fix44};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Role, SessionKey};
+use fixbolt_session::{Role, SessionDictionary, SessionKey};
 
 const SESSION: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -25,7 +25,7 @@ fn dialect() -> Dictionary {
 
 fn side(dictionary: &Dictionary) -> Side {
     let mut settings = settings("PEER", Role::Acceptor);
-    settings.validator = Some(Arc::new(Validator::new(dictionary)));
+    settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
     assert!(side.log_on(0, 1, "").concat().contains("35=A"));
     side

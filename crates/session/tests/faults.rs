@@ -11,8 +11,8 @@ use fixbolt_journal::{MemoryStore, NoStore};
 use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Failure, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
-    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc, WhileLoggedOff,
-    WorkerWaker,
+    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
+    WhileLoggedOff, WorkerWaker,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -292,7 +292,7 @@ fn a_business_message_reject_is_never_answered_with_another_one() {
 fn a_malformed_business_message_reject_gets_its_reject() {
     let validator = fixbolt_dictionary::Validator::new(fixbolt_dictionary::fix44());
     let mut settings = settings("PEER", Role::Acceptor);
-    settings.validator = Some(Arc::new(validator));
+    settings.dictionary = SessionDictionary::Own(Arc::new(validator));
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
     side.log_on(0, 1, "");
     let out = side.say(0, "35=j|34=2|45=2|");

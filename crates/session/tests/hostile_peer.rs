@@ -8,8 +8,8 @@ use fixbolt_conformance::wire::{Desk, Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Misbehavior, Now, OpenError, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings, Sessions,
-    Utc, WhileLoggedOff,
+    Misbehavior, Now, OpenError, Phase, Role, SendError, SessionDictionary, SessionEnd, SessionKey,
+    SessionSettings, Sessions, Utc, WhileLoggedOff,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -374,7 +374,8 @@ fn sends_at_full_speed_leave_room_for_answers() {
 
 #[test]
 fn a_reject_is_never_rejected() {
-    let mut side = logged_on(|settings| settings.validator = Some(Arc::new(Validator::new(fix44()))));
+    let validator = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
+    let mut side = logged_on(|settings| settings.dictionary = validator);
     assert_eq!(kinds(&side.say(0, "35=3|34=2|58=RefSeqNum is missing|")), "");
     assert_eq!(side.sessions.numbers(KEY).unwrap().0, SeqNum(3));
 }

@@ -12,8 +12,8 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Versi
 use fixbolt_dictionary::{Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, Mono, Now, Role, SendError, SessionId, SessionKey,
-    SessionSettings, Sessions, Turn, Utc,
+    Application, Delivery, Event, Failure, Handle, Mono, Now, Role, SendError, SessionDictionary, SessionId,
+    SessionKey, SessionSettings, Sessions, Turn, Utc,
 };
 
 struct Counting;
@@ -127,7 +127,7 @@ impl Side {
     fn new(now: Now, role: Role, validator: &Arc<Validator>) -> Self {
         let (ours, theirs) = if role == Role::Initiator { ("TRADER", "VENUE") } else { ("VENUE", "TRADER") };
         let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
-        settings.validator = Some(Arc::clone(validator));
+        settings.dictionary = SessionDictionary::Own(Arc::clone(validator));
         settings.outbound_policy = Some(Policy::standard());
         let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);
         let mut desk = Desk::default();

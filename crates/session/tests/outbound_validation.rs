@@ -7,16 +7,17 @@ use fixbolt_conformance::wire::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Role, SendError, SessionKey, SessionSettings, Turn, WhileLoggedOff,
+    Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, SessionSettings,
+    Turn, WhileLoggedOff,
 };
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
 
 /// A session that is logged on; NextNumOut is 2.
 fn side(outbound_policy: Option<Policy>) -> Side {
-    let validator = Some(Arc::new(Validator::new(fix44())));
+    let dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     let settings = SessionSettings {
-        validator,
+        dictionary,
         // The hand-written counterparty's orders have an id and no more.
         policy: Policy::ignoring(),
         outbound_policy,

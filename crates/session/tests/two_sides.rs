@@ -9,8 +9,8 @@ use fixbolt_codec::{
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Role, SendError,
-    SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn,
-    Utc,
+    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+    SessionSettings, Sessions, Turn, Utc,
 };
 
 /// What the application of a side does with an order, and what it saw.
@@ -109,7 +109,7 @@ fn settings(role: Role) -> SessionSettings {
         Role::Initiator => SessionId::new(Version::Fix44, "TRADER", "VENUE"),
         Role::Acceptor => SessionId::new(Version::Fix44, "VENUE", "TRADER"),
     };
-    SessionSettings::new(id.unwrap(), role)
+    SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id.unwrap(), role) }
 }
 
 fn side(now: Now, role: Role) -> Side {
@@ -545,9 +545,13 @@ fn a_session_whose_settings_are_refused_costs_no_place() {
     let mut pair = Pair::new();
     let Side { sessions, app, .. } = &mut pair.acceptor;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
-    let settings = SessionSettings::new(other.clone(), Role::Acceptor);
-    assert!(sessions.open(pair.now, SessionSettings { outbox_size: 0, ..settings }, app).is_err());
-    let key = sessions.open(pair.now, SessionSettings::new(other.clone(), Role::Acceptor), app).unwrap();
+    let settings = SessionSettings { id: other.clone(), ..settings(Role::Acceptor) };
+    let wrong = SessionSettings { outbox_size: 0, ..settings.clone() };
+    assert!(sessions.open(pair.now, wrong, app).is_err());
+    let unresolved = SessionSettings { dictionary: SessionDictionary::Shipped, ..settings.clone() };
+    let error = sessions.open(pair.now, unresolved, app).unwrap_err().to_string();
+    assert!(error.starts_with("the shipped dictionary is not in its place"), "{error}");
+    let key = sessions.open(pair.now, settings, app).unwrap();
     assert_eq!(sessions.settings(key).unwrap().id, other);
 }
 
@@ -557,7 +561,8 @@ fn an_application_that_panics_at_its_journal_has_a_halted_session() {
     let Side { sessions, app, .. } = &mut pair.acceptor;
     app.panic_at_resume = true;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
-    let key = sessions.open(pair.now, SessionSettings::new(other, Role::Acceptor), app).unwrap();
+    let key =
+        sessions.open(pair.now, SessionSettings { id: other, ..settings(Role::Acceptor) }, app).unwrap();
     assert_eq!(
         sessions.halted(key),
         Some(&Halt::CallbackFailed { callback: "on_resume", why: "panic".into() })

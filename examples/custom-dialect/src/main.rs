@@ -9,7 +9,9 @@ use custom_dialect::auction::groups::{parcels_grp, parties};
 use custom_dialect::auction::{AuctionAck, AuctionRequest, auction_ack, auction_request};
 use custom_dialect::validator;
 use fixbolt::codec::{Decimal, Message};
-use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
+use fixbolt::session::{
+    Application, Delivery, Event, Failure, Role, SessionDictionary, SessionSettings, Turn,
+};
 
 struct Venue;
 
@@ -60,11 +62,11 @@ impl Application for Trader {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-    session.validator = Some(validator());
+    session.dictionary = SessionDictionary::Own(validator());
     let venue = fixbolt::Engine::builder().accept("127.0.0.1:0".parse()?, session).start(Venue)?;
 
     let mut session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
-    session.validator = Some(validator());
+    session.dictionary = SessionDictionary::Own(validator());
     let (id, (told, news)) = (session.id.clone(), mpsc::channel());
     let session = fixbolt::Initiation::new(session, "127.0.0.1", venue.addresses()[0].port());
     let trader = fixbolt::Engine::builder().connect(session).start(Trader(told))?;

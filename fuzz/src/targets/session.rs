@@ -8,21 +8,30 @@
 //! all that a proper logon works.
 
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use fixbolt_codec::{
     BodySink, DataFields, EncodeErrorKind, Frame, Framer, FromField, Index, Key, Message, MsgType, NewBody,
     SeqNum, Span, Tag, UtcTimestamp, Version,
 };
+use fixbolt_dictionary::{Validator, fix42, fix44};
 use fixbolt_journal::{LateStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError, SessionId, SessionKey,
-    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc,
+    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc, SessionDictionary,
 };
 
 use super::message;
 use super::watched::{Seen, Watched};
 use crate::random::Random;
+
+/// The validator of a version, made once.
+fn validator(version: Version) -> Arc<Validator> {
+    static FIX42: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix42())));
+    static FIX44: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix44())));
+    Arc::clone(if version == Version::Fix42 { &FIX42 } else { &FIX44 })
+}
 
 const MOST: usize = 8192;
 const OUTBOX: usize = 32 * 1024;
@@ -159,7 +168,10 @@ impl World {
         settings.reset_on_logout = random.one_in(8);
         settings.reset_on_disconnect = random.one_in(8);
         settings.poison_attempts = 3;
-        settings.validator = random.one_in(2).then(|| fixbolt::shipped_validator(version)).flatten();
+        settings.dictionary = match random.one_in(2) {
+            true => SessionDictionary::Own(validator(version)),
+            false => SessionDictionary::None,
+        };
         let utc = UtcTimestamp::from_field(b"20260105-10:00:00.000")
             .expect("a time")
             .to_unix_nanos()
@@ -315,7 +327,10 @@ impl World {
         let flag = if reset { "141=Y|" } else { "" };
         let time = self.time();
         let header = |kind: &str, number: u64| format!("35={kind}|49=TRADER|56=VENUE|34={number}|52={time}|");
-        self.arrive(&message(self.version.begin_string(), &format!("{}98=0|108=30|{flag}", header("A", number))));
+        self.arrive(&message(
+            self.version.begin_string(),
+            &format!("{}98=0|108=30|{flag}", header("A", number)),
+        ));
         assert_eq!(self.sessions.phase(self.key), Phase::LoggedOn, "a proper Logon gets {}", self.wire.said);
         let delivered = self.app.delivered;
         self.arrive(&message(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::{Engine, Initiation, PostError, Sender, shipped_validator};
+use fixbolt::{Engine, Initiation, PostError, Sender};
 use fixbolt_bench::open_loop::{Latencies, Schedule};
 use fixbolt_bench::orders::{NEW_ORDER_SINGLE, Orders};
 use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp, Version};
@@ -118,10 +118,7 @@ pub(super) fn id(role: Role) -> Result<SessionId, Failure> {
 }
 
 fn settings(role: Role) -> Result<SessionSettings, Failure> {
-    Ok(SessionSettings {
-        validator: shipped_validator(Version::Fix42),
-        ..SessionSettings::new(id(role)?, role)
-    })
+    Ok(SessionSettings::new(id(role)?, role))
 }
 
 /// Where orders are sent from.

@@ -28,7 +28,7 @@ pub(crate) fn load(argument: &Path) -> Result<Loaded, Failure> {
         argument.extension().is_some_and(|end| !end.as_encoded_bytes()[0].is_ascii_digit())
             || argument.components().count() > 1;
     if !looks_like_a_file && !argument.exists() {
-        return Err(Failure::usage(format!("{}: no such file, and {unknown}", argument.display())));
+        return Err(Failure::usage(format!("{} is {unknown}, and no such file", argument.display())));
     }
     load_file(argument)
 }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
-use fixbolt::{Engine, EngineBuilder, Initiation, shipped_validator};
+use fixbolt::{Engine, EngineBuilder, Initiation};
 use fixbolt_dictionary::{Dictionary, shipped};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use super::Arguments;
+use crate::check_config::refused;
 use crate::dictionary::load_file;
 use crate::exit::Failure;
 use crate::serve::cannot_start;
@@ -37,14 +38,11 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
             Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
         })?;
     let version = arguments.version;
-    let validator = shipped_validator(version)
-        .ok_or_else(|| Failure::usage(format!("--version {version}: sessions are of FIX.4.2 or FIX.4.4")))?;
     let dictionary = shipped(version);
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
     let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
     let settings = SessionSettings {
-        validator: Some(validator),
         reset_on_logon: !arguments.no_reset,
         logon_timeout: Duration::from_secs(arguments.timeout),
         ..SessionSettings::new(id.clone(), Role::Initiator)
@@ -67,8 +65,7 @@ const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
 
 /// The initiator session of a configuration, with its journal and its numbers.
 pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
-    let mut configuration =
-        Configuration::from_file(file).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut configuration = Configuration::from_file(file).map_err(|mistakes| refused(&mistakes))?;
     for warning in &configuration.warnings {
         note!("warning: {warning}");
     }

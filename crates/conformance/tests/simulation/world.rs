@@ -6,7 +6,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    Compatibility, Mono, Now, Phase, Role, SendError, SessionId, SessionSettings, Utc, WhileLoggedOff,
+    Compatibility, Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId, SessionSettings, Utc,
+    WhileLoggedOff,
 };
 
 use crate::disk::Kept;
@@ -96,6 +97,7 @@ pub(crate) struct World {
 
 fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> SessionSettings {
     let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
+    settings.dictionary = SessionDictionary::None;
     settings.heart_bt_int = random.within(1, 8) as u32;
     settings.outbox_size = random.within(16, 128) as usize * 1024;
     settings.reorder_buffer_size = random.within(200, 60_000) as usize;

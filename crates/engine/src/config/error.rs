@@ -1,6 +1,7 @@
 //! What can be wrong with a configuration, each with its file and line.
 
 use core::fmt;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Where a setting stands: the file as it was named, and the line counted from 1.
@@ -18,9 +19,10 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// Why a configuration is refused. Every variant is one line of text that says where and what.
+/// A mistake in a configuration: one line of text that says where and what, and what to do.
 ///
-/// Values are shown as the file has them: what `${...}` stands for never appears in an error.
+/// Values are shown as the file has them: what `${...}` stands for never appears in an error, and
+/// neither does the value of a key that holds a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -54,16 +56,16 @@ pub enum ConfigError {
         /// The key as written.
         key: String,
         /// The known key that is spelt most alike, if one is near.
-        nearest: Option<&'static str>,
+        nearest: Option<String>,
     },
-    /// A known key whose effect we cannot give: to ignore it would change what the session does.
+    /// A known key whose effect is not there yet: to ignore it would change what the session does.
     Unavailable {
         /// Where.
         place: SourceLine,
-        /// The key.
+        /// The key, with its value where other values are available.
         key: String,
         /// Why, and what to do.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// The value does not have the key's type or range.
     Value {
@@ -85,6 +87,15 @@ pub enum ConfigError {
         /// Why not.
         reason: String,
     },
+    /// A dictionary cannot be used.
+    Dictionary {
+        /// Where it is named.
+        place: SourceLine,
+        /// The file as named.
+        file: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// A setting that the session needs is not there.
     Missing {
         /// The session's section, or the file's first line when there is none.
@@ -92,7 +103,7 @@ pub enum ConfigError {
         /// What is missing and for what.
         reason: String,
     },
-    /// Two settings that cannot both hold.
+    /// Two settings that cannot both hold, or a session that cannot be had with its settings.
     Contradiction {
         /// Where the one stands.
         place: SourceLine,
@@ -113,8 +124,57 @@ impl ConfigError {
             | Self::Unavailable { place, .. }
             | Self::Value { place, .. }
             | Self::Expansion { place, .. }
+            | Self::Dictionary { place, .. }
             | Self::Missing { place, .. }
             | Self::Contradiction { place, .. } => Some(place),
+        }
+    }
+
+    /// Returns the key that the mistake is about, where it is about one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::UnknownKey { key, .. } | Self::Unavailable { key, .. } | Self::Value { key, .. } => {
+                Some(key)
+            }
+            Self::Dictionary { .. } => Some("DataDictionary"),
+            _ => None,
+        }
+    }
+
+    /// Returns the known key that was meant perhaps.
+    #[must_use]
+    pub fn nearest(&self) -> Option<&str> {
+        match self {
+            Self::UnknownKey { nearest, .. } => nearest.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Returns what is wrong, without the place.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unreadable { file, reason, .. } => format!("cannot read {file}: {reason}"),
+            Self::Syntax { reason, .. }
+            | Self::Missing { reason, .. }
+            | Self::Contradiction { reason, .. } => reason.clone(),
+            Self::UnknownSection { name, .. } => {
+                format!("unknown section [{name}]; there are [DEFAULT], [SESSION] and [APP]")
+            }
+            Self::UnknownKey { key, nearest: Some(nearest), .. } => {
+                format!("unknown key {key}; did you mean {nearest}?")
+            }
+            Self::UnknownKey { key, nearest: None, .. } => {
+                format!("unknown key {key}; keys of the application stand in [APP] or start with X-")
+            }
+            Self::Unavailable { key, reason, .. } => format!("{key} is not available: {reason}"),
+            Self::Value { key, value, expected, .. } => {
+                let hint = if value.contains('#') { " (a comment stands on a line of its own)" } else { "" };
+                format!("{key}={value}: {expected} expected{hint}")
+            }
+            Self::Expansion { name, reason, .. } => format!("${{{name}}}: {reason}"),
+            Self::Dictionary { file, reason, .. } => format!("DataDictionary={file}: {reason}"),
         }
     }
 }
@@ -124,34 +184,54 @@ impl fmt::Display for ConfigError {
         if let Some(place) = self.place() {
             write!(f, "{place}: ")?;
         }
-        match self {
-            Self::Unreadable { file, reason, .. } => write!(f, "cannot read {file}: {reason}"),
-            Self::Syntax { reason, .. }
-            | Self::Missing { reason, .. }
-            | Self::Contradiction { reason, .. } => f.write_str(reason),
-            Self::UnknownSection { name, .. } => {
-                write!(f, "unknown section [{name}]; there are [DEFAULT], [SESSION] and [APP]")
-            }
-            Self::UnknownKey { key, nearest: Some(nearest), .. } => {
-                write!(f, "unknown key {key}; did you mean {nearest}?")
-            }
-            Self::UnknownKey { key, nearest: None, .. } => {
-                write!(f, "unknown key {key}; keys of the application stand in [APP] or start with X-")
-            }
-            Self::Unavailable { key, reason, .. } => write!(f, "{key} is not available: {reason}"),
-            Self::Value { key, value, expected, .. } => {
-                write!(f, "{key}={value}: {expected} expected")?;
-                if value.contains('#') {
-                    f.write_str(" (a comment stands on a line of its own)")?;
-                }
-                Ok(())
-            }
-            Self::Expansion { name, reason, .. } => write!(f, "${{{name}}}: {reason}"),
-        }
+        f.write_str(&self.reason())
     }
 }
 
 impl core::error::Error for ConfigError {}
+
+/// Every mistake of a configuration, at least one, in the order of the file. Displayed as one line
+/// each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigErrors(Vec<ConfigError>);
+
+impl ConfigErrors {
+    /// Returns the mistakes if there are any.
+    pub(super) fn of(mistakes: Vec<ConfigError>) -> Option<Self> {
+        (!mistakes.is_empty()).then_some(Self(mistakes))
+    }
+
+    /// The mistakes, in the order of the file.
+    pub fn iter(&self) -> core::slice::Iter<'_, ConfigError> {
+        self.0.iter()
+    }
+}
+
+impl From<ConfigError> for ConfigErrors {
+    fn from(mistake: ConfigError) -> Self {
+        Self(vec![mistake])
+    }
+}
+
+impl<'e> IntoIterator for &'e ConfigErrors {
+    type Item = &'e ConfigError;
+    type IntoIter = core::slice::Iter<'e, ConfigError>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for ConfigErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, mistake) in self.0.iter().enumerate() {
+            let line_end = if n == 0 { "" } else { "\n" };
+            write!(f, "{line_end}{mistake}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for ConfigErrors {}
 
 /// A setting that is understood and has no effect here, with what replaces it.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,27 +4,34 @@
 //! what replaces it; the application's, in `[APP]` or with the prefix `X-`; anything else stops the start with file, line
 //! and the nearest known key. A known key whose effect is not available stops the start too: nothing is ignored silently.
 //!
+//! A file is checked as a whole: [`Configuration::from_file`] returns every mistake in it,
+//! [`CheckedConfiguration`] says session by session what there is.
+//!
 //! `${NAME}` is an environment variable, `${file:PATH}` the text of a file, `$$` a dollar sign; `include=PATH` reads another
 //! file. No setting starts a program.
 
+mod completing;
+mod dictionaries;
+mod draft;
 mod error;
-mod keys;
+mod other_keys;
+mod reading;
+mod rows;
+mod secret;
 mod session;
 mod text;
-mod validation;
-mod value;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use error::{ConfigError, ConfigWarning, SourceLine};
-pub(crate) use session::SESSION_VERSIONS;
-pub use session::{ConnectionType, Identity, SessionConfiguration};
-pub use validation::Validation;
+pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine};
+pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 
-use keys::Treatment;
-use text::{Section, SectionKind, Setting};
-use value::Settings;
+use dictionaries::Dictionaries;
+use other_keys::Treatment;
+use reading::SessionReader;
+use text::{Section, SectionKind, Setting, Text};
 
 /// A configuration file, read and checked.
 ///
@@ -41,9 +48,13 @@ use value::Settings;
 /// ")?;
 /// assert_eq!(configuration.sessions.len(), 1);
 ///
-/// let typo = Configuration::from_text("venue.cfg", "[DEFAULT]\nHeartBeatInt=30\n").unwrap_err();
-/// assert_eq!(typo.to_string(), "venue.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt?");
-/// # Ok::<(), fixbolt::config::ConfigError>(())
+/// let wrong = "[DEFAULT]\nHeartBeatInt=30\n[SESSION]\nConnectionType=initiater\n";
+/// let mistakes = Configuration::from_text("venue.cfg", wrong).unwrap_err();
+/// assert!(mistakes.to_string().starts_with(
+///     "venue.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt?\n\
+///      venue.cfg:3: this session has no BeginString"
+/// ));
+/// # Ok::<(), fixbolt::config::ConfigErrors>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -57,67 +68,114 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Reads the file at `path` and the files it includes, with the variables of the process's environment.
+    /// Reads the file at `path`, the files that it includes and the dictionaries that it names,
+    /// with the variables of the process's environment.
     ///
     /// # Errors
-    /// [`ConfigError`], the first one found: it names file and line.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
-        let path = path.as_ref();
-        let sections = text::read_file(path, &environment)?;
-        Self::from_sections(&path.display().to_string(), &sections)
+    /// [`ConfigErrors`]: every mistake, each with file and line.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigErrors> {
+        CheckedConfiguration::from_file(path).whole()
     }
 
     /// Reads `text` as if it stood in a file called `name`. Includes are relative to the current directory.
     ///
     /// # Errors
     /// As [`Configuration::from_file`].
-    pub fn from_text(name: &str, text: &str) -> Result<Self, ConfigError> {
-        Self::from_sections(name, &text::read_text(name, text, &environment)?)
+    pub fn from_text(name: &str, text: &str) -> Result<Self, ConfigErrors> {
+        CheckedConfiguration::from_text(name, text).whole()
+    }
+}
+
+/// What there is in a configuration file: of each session either the session or what is wrong with
+/// it.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct CheckedConfiguration {
+    /// The sessions, in the order of the file.
+    pub sessions: Vec<CheckedSession>,
+    /// Every mistake, in the order of the file.
+    pub mistakes: Vec<ConfigError>,
+    /// Settings of the section `[APP]`: the application's own, keys as written.
+    pub application: BTreeMap<String, String>,
+    /// What is set and has no effect.
+    pub warnings: Vec<ConfigWarning>,
+}
+
+impl CheckedConfiguration {
+    /// Reads what [`Configuration::from_file`] reads.
+    #[must_use]
+    pub fn from_file(path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        Self::from_read(&path.display().to_string(), &text::read_file(path, &environment))
     }
 
-    fn from_sections(file: &str, sections: &[Section]) -> Result<Self, ConfigError> {
+    /// Reads what [`Configuration::from_text`] reads.
+    #[must_use]
+    pub fn from_text(name: &str, text: &str) -> Self {
+        Self::from_read(name, &text::read_text(name, text, &environment))
+    }
+
+    /// Returns the configuration if there is no mistake in it.
+    ///
+    /// # Errors
+    /// Every mistake.
+    pub fn whole(self) -> Result<Configuration, ConfigErrors> {
+        match ConfigErrors::of(self.mistakes.clone()) {
+            Some(mistakes) => Err(mistakes),
+            None => self.usable(),
+        }
+    }
+
+    /// Returns the sessions that can be had, without those that have mistakes.
+    ///
+    /// # Errors
+    /// Every mistake, if no session can be had.
+    pub fn usable(self) -> Result<Configuration, ConfigErrors> {
+        let Self { sessions, mistakes, application, warnings } = self;
+        let sessions: Vec<_> = sessions.into_iter().filter_map(|session| session.result.ok()).collect();
+        match ConfigErrors::of(mistakes) {
+            Some(mistakes) if sessions.is_empty() => Err(mistakes),
+            _ => Ok(Configuration { sessions, application, warnings }),
+        }
+    }
+
+    fn from_read(file: &str, text: &Text) -> Self {
         let mut warnings = Vec::new();
         let mut application = BTreeMap::new();
-        for section in sections {
-            for setting in &section.settings {
-                if section.kind == SectionKind::App {
-                    application.insert(setting.key.clone(), setting.value.clone());
-                } else {
-                    warnings.extend(classify(setting)?);
-                }
-            }
+        let of = |kind| text.sections.iter().filter(move |section| section.kind == kind);
+        for setting in of(SectionKind::App).flat_map(|section| &section.settings) {
+            application.insert(setting.key.clone(), setting.text().to_owned());
         }
-        let defaults = sections.iter().find(|section| section.kind == SectionKind::Default);
-        let mut read: Vec<SessionConfiguration> = Vec::new();
-        for section in sections.iter().filter(|section| section.kind == SectionKind::Session) {
-            let settings = Settings::new(section, defaults);
-            let mut session = SessionConfiguration::read(&settings, &mut warnings)?;
-            for setting in defaults.iter().flat_map(|defaults| &defaults.settings).chain(&section.settings) {
-                if let Some(name) = application_key(&setting.key) {
-                    session.application.insert(name.to_owned(), setting.value.clone());
-                }
-            }
-            if let (Some(first), Identity::Fixed(id)) =
-                (read.iter().find(|other| other.identity == session.identity), &session.identity)
-            {
-                let reason =
-                    format!("the session {id} is configured a second time, first at {}", first.place);
-                return Err(ConfigError::Contradiction { place: session.place, reason });
-            }
-            read.push(session);
+        let defaults = of(SectionKind::Default).next();
+        // What is wrong before any section and in [DEFAULT] is wrong in every session.
+        let mut shared = text.mistakes.clone();
+        let mut shared_application = BTreeMap::new();
+        if let Some(defaults) = defaults {
+            shared.extend(defaults.mistakes.iter().cloned());
+            classify(defaults, &mut shared, &mut warnings, &mut shared_application);
         }
-        if read.is_empty() {
+        let mut mistakes = shared.clone();
+        for section in of(SectionKind::App).chain(of(SectionKind::Unknown)) {
+            mistakes.extend(section.mistakes.iter().cloned());
+        }
+        let mut dictionaries = Dictionaries::default();
+        let mut sessions: Vec<CheckedSession> = Vec::new();
+        for section in of(SectionKind::Session) {
+            let mut own = shared.clone();
+            own.extend(section.mistakes.iter().cloned());
+            let mut application = shared_application.clone();
+            classify(section, &mut own, &mut warnings, &mut application);
+            let mut session =
+                SessionReader::check(section, defaults, own, application, &mut dictionaries, &mut warnings);
+            fits_the_others(&mut session, &sessions);
+            mistakes.extend(session.result.as_ref().err().into_iter().flatten().cloned());
+            sessions.push(session);
+        }
+        if sessions.is_empty() && mistakes.is_empty() {
             let place = SourceLine { file: file.into(), line: 1 };
-            return Err(ConfigError::Missing { place, reason: "there is no [SESSION]".to_owned() });
+            mistakes.push(ConfigError::Missing { place, reason: "there is no [SESSION]".to_owned() });
         }
-        // A setting in [DEFAULT] is read once a session: its warning is told once.
-        let mut told: Vec<ConfigWarning> = Vec::new();
-        for warning in warnings {
-            if !told.contains(&warning) {
-                told.push(warning);
-            }
-        }
-        Ok(Self { sessions: read, application, warnings: told })
+        Self { sessions, mistakes: in_order(mistakes, file), application, warnings: once(warnings) }
     }
 }
 
@@ -125,37 +183,101 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// What concerns [DEFAULT] is found once a session: it is told once.
+fn once<T: PartialEq>(all: Vec<T>) -> Vec<T> {
+    let mut told = Vec::new();
+    for one in all {
+        if !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    told
+}
+
+/// Each mistake once, in the order of the file; those of files that it includes come after its own.
+fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
+    let mut mistakes = once(mistakes);
+    mistakes.sort_by_key(|mistake| {
+        mistake.place().map(|place| {
+            let included = (&*place.file != file).then(|| place.file.clone());
+            (included, place.line)
+        })
+    });
+    mistakes
+}
+
 /// The name behind `X-`.
 fn application_key(key: &str) -> Option<&str> {
     key.get(..2).filter(|prefix| prefix.eq_ignore_ascii_case("X-")).map(|_| &key[2..])
 }
 
-/// Which of the four kinds a key is.
-fn classify(setting: &Setting) -> Result<Option<ConfigWarning>, ConfigError> {
-    if application_key(&setting.key).is_some() {
-        return Ok(None);
-    }
-    match keys::treatment(&setting.key) {
-        Some(Treatment::Used) => Ok(None),
-        Some(Treatment::Replaced(instead)) => Ok(Some(ConfigWarning {
-            place: setting.place.clone(),
-            key: setting.key.clone(),
-            instead: instead.to_owned(),
-        })),
-        Some(Treatment::Unavailable { harmless, reason }) => {
-            if harmless.iter().any(|value| value.eq_ignore_ascii_case(&setting.value)) {
-                return Ok(None);
-            }
-            Err(ConfigError::Unavailable { place: setting.place.clone(), key: setting.key.clone(), reason })
+/// Tells the keys of a section that are not used: the application's, those without effect, and
+/// those that stop the start.
+fn classify(
+    section: &Section,
+    mistakes: &mut Vec<ConfigError>,
+    warnings: &mut Vec<ConfigWarning>,
+    application: &mut BTreeMap<String, String>,
+) {
+    for setting in &section.settings {
+        let Setting { key, place, .. } = setting;
+        let mut warn = |instead: String| {
+            warnings.push(ConfigWarning { place: place.clone(), key: key.clone(), instead });
+        };
+        if let Some(name) = application_key(key) {
+            application.insert(name.to_owned(), setting.text().to_owned());
+            continue;
         }
-        None => Err(ConfigError::UnknownKey {
-            place: setting.place.clone(),
-            key: setting.key.clone(),
-            nearest: keys::nearest(&setting.key),
-        }),
+        if rows::row_of(key).is_some() {
+            continue;
+        }
+        match other_keys::treatment(key) {
+            Some(Treatment::Replaced(instead)) => warn(instead.to_owned()),
+            Some(Treatment::Unavailable { harmless, reason }) => {
+                if !harmless.iter().any(|value| value.eq_ignore_ascii_case(setting.text())) {
+                    let (place, key) = (place.clone(), key.clone());
+                    mistakes.push(ConfigError::Unavailable { place, key, reason: reason.into() });
+                }
+            }
+            None if section.kind == SectionKind::Default && other_keys::looks_like_no_key(key) => {
+                application.insert(key.clone(), setting.text().to_owned());
+                warn(format!(
+                    "it is no key of the engine and is handed to the application; write X-{key}, or move it to [APP]"
+                ));
+            }
+            None => mistakes.push(ConfigError::UnknownKey {
+                place: place.clone(),
+                key: key.clone(),
+                nearest: other_keys::nearest(key),
+            }),
+        }
     }
 }
 
+/// Checks a session against those above it that can be had.
+fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
+    let Ok(this) = &session.result else { return };
+    let mut others = others.iter().filter_map(|other| other.result.as_ref().ok());
+    let reason = if let Some(first) = others.clone().find(|other| other.identity == this.identity)
+        && let Identity::Fixed(id) = &this.identity
+    {
+        format!("the session {id} is configured a second time, first at {}", first.place)
+    } else if let Some(first) = others.next()
+        && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
+    {
+        // A turn may write to several of them.
+        format!(
+            "FileStorePath and PersistMessages are the same for all sessions of an engine, but differ from {}",
+            first.place
+        )
+    } else {
+        return;
+    };
+    session.result = Err(vec![ConfigError::Contradiction { place: this.place.clone(), reason }]);
+}
+
+#[cfg(test)]
+mod page_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

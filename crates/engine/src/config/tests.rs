@@ -3,10 +3,10 @@
 use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
-use fixbolt_codec::Precision;
-use fixbolt_session::Compatibility;
+use fixbolt_dictionary::Policy;
+use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, WhileLoggedOff};
 
-use super::keys::{KEYS, Treatment};
+use super::rows::{Effect, ROWS, Row, Scope};
 use super::*;
 
 const ACCEPTOR: &str = "[SESSION]
@@ -27,7 +27,7 @@ SocketConnectHost=venue.example
 SocketConnectPort=9880
 ";
 
-fn read(text: &str) -> Result<Configuration, ConfigError> {
+fn read(text: &str) -> Result<Configuration, ConfigErrors> {
     Configuration::from_text("a.cfg", text)
 }
 
@@ -57,21 +57,17 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     assert_eq!(session.identity, Identity::Fixed("FIX.4.4:VENUE->TRADER".parse().unwrap()));
     let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 9880);
     assert_eq!(session.connection, ConnectionType::Acceptor { listen, allowed: Vec::new() });
-    assert_eq!(session.max_latency, Some(Duration::from_secs(120)));
-    assert_eq!(session.timestamp_precision, Precision::Millis);
-    assert_eq!(session.max_message_size, 65_536);
-    assert_eq!(session.compatibility, Compatibility::Standard);
-    assert!(session.persist_messages && session.socket_nodelay && session.check_comp_id);
+    let id = "FIX.4.4:VENUE->TRADER".parse().unwrap();
+    assert_eq!(session.settings, SessionSettings::new(id, Role::Acceptor));
+    assert!(session.persist_messages && session.socket_nodelay);
     assert!(session.journal.is_none() && session.data_dictionary.is_none());
-    assert_eq!(session.validation.incoming, Some(fixbolt_dictionary::Policy::standard()));
-    assert_eq!(session.validation.outgoing, None);
 }
 
 #[test]
 fn a_sessions_own_setting_beats_the_default() {
     let session = one(&format!("[DEFAULT]\nHeartBtInt=10\nLogonTimeout=7\n{INITIATOR}"));
-    assert_eq!(session.heart_bt_int, 30);
-    assert_eq!(session.logon_timeout, Duration::from_secs(7));
+    assert_eq!(session.settings.heart_bt_int, 30);
+    assert_eq!(session.settings.logon_timeout, Duration::from_secs(7));
 }
 
 #[test]
@@ -96,7 +92,7 @@ fn a_dynamic_session_takes_any_comp_ids() {
     );
     assert_eq!(
         initiator_refused("AcceptorTemplate=Y"),
-        "a.cfg:9: AcceptorTemplate=Y: only an acceptor takes any session"
+        "a.cfg:9: AcceptorTemplate is an acceptor's; this session is an initiator"
     );
 }
 
@@ -137,7 +133,7 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
         warnings,
         [
             "a.cfg:2: FileLogPath has no effect: the journal in FileStorePath is the message log; `fixbolt print` shows it",
-            "a.cfg:3: StartTime has no effect: the session never ends and numbers are not reset once a day; write NonStopSession=Y",
+            "a.cfg:3: StartTime has no effect: the session never ends and sequence numbers are not reset once a day; write NonStopSession=Y",
         ]
     );
 }
@@ -146,7 +142,7 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothing() {
     assert_eq!(
         acceptor_refused("SocketUseSSL=Y"),
-        "a.cfg:7: SocketUseSSL is not available: there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it"
+        "a.cfg:7: SocketUseSSL is not available: there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it and leave the key out"
     );
     assert!(read(&with(ACCEPTOR, "SocketUseSSL=n")).is_ok());
     assert!(acceptor_refused("Weekdays=mon").starts_with("a.cfg:7: Weekdays is not available: "));
@@ -155,10 +151,9 @@ fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothin
 #[test]
 fn only_a_schedule_that_means_always_is_accepted() {
     assert!(read(&with(ACCEPTOR, "NonStopSession=Y")).is_ok());
-    assert!(
-        acceptor_refused("StartTime=08:00:00\nEndTime=17:00:00")
-            .starts_with("a.cfg:7: a session schedule (StartTime other than EndTime) is not available")
-    );
+    assert!(acceptor_refused("StartTime=08:00:00\nEndTime=17:00:00").starts_with(
+        "a.cfg:7: StartTime=08:00:00 with EndTime=17:00:00 is not available: there are no schedules yet"
+    ));
     assert_eq!(acceptor_refused("EndTime=17:00:00"), "a.cfg:7: EndTime is given without StartTime");
     assert_eq!(acceptor_refused("StartTime=17:00:00"), "a.cfg:7: StartTime is given without EndTime");
     assert_eq!(
@@ -182,7 +177,7 @@ fn every_value_has_its_type_and_the_error_says_which() {
         ("LogonTimeout=0", "a whole number from 1 to 86400"),
         ("MaxLatency=1e3", "a whole number from 1 to 86400"),
         ("MaxMessageSize=99999999999999999999", "a whole number from 8192 to 67108864"),
-        ("TimestampPrecision=4", "one of 0, 3, 6, 9, SECONDS, MILLIS, MICROS, NANOS"),
+        ("TimestampPrecision=4", "one of 0, 3, 6, 9, 12, SECONDS, MILLIS, MICROS, NANOS, PICOS"),
         ("Compatibility=quickfixn", "one of standard, quickfix, quickfixj"),
         ("SocketAcceptAddress=venue.example", "an IP address of this machine"),
         ("AllowedRemoteAddresses=127.0.0.1,", "IP addresses with commas between"),
@@ -196,7 +191,7 @@ fn every_value_has_its_type_and_the_error_says_which() {
     );
     assert_eq!(
         refused(&ACCEPTOR.replace("FIX.4.4", "FIX.4.5")),
-        "a.cfg:3: BeginString=FIX.4.5: FIX.4.2 or FIX.4.4 expected"
+        "a.cfg:3: BeginString=FIX.4.5: a version as FIX.4.4 expected"
     );
     assert_eq!(
         refused(&ACCEPTOR.replace("9880", "65536")),
@@ -262,11 +257,11 @@ fn settings_that_cannot_both_hold_are_refused() {
     assert_eq!(refused(&both), "a.cfg:2: PersistMessages=N keeps no journal, but FileStorePath names one");
     assert_eq!(
         acceptor_refused("SocketNodelay=N\nSocketTcpNoDelay=Y"),
-        "a.cfg:8: SocketNodelay and SocketTcpNoDelay differ"
+        "a.cfg:8: SocketNodelay and SocketTcpNoDelay are the same and differ"
     );
     assert_eq!(
         acceptor_refused("SocketAcceptHost=0.0.0.0\nSocketAcceptAddress=127.0.0.1"),
-        "a.cfg:7: SocketAcceptHost and SocketAcceptAddress differ"
+        "a.cfg:8: SocketAcceptHost and SocketAcceptAddress are the same and differ"
     );
     assert_eq!(
         refused(&format!("{ACCEPTOR}{ACCEPTOR}")),
@@ -276,52 +271,222 @@ fn settings_that_cannot_both_hold_are_refused() {
 
 #[test]
 fn what_a_variable_stands_for_never_appears_in_an_error() {
-    let sections =
-        text::read_text("a.cfg", &with(ACCEPTOR, "HeartBtInt=${SECRET}"), &|_| Some("hunter2".to_owned()))
-            .unwrap();
-    let error = Configuration::from_sections("a.cfg", &sections).unwrap_err().to_string();
+    let text =
+        text::read_text("a.cfg", &with(ACCEPTOR, "HeartBtInt=${SECRET}"), &|_| Some("hunter2".to_owned()));
+    let error = CheckedConfiguration::from_read("a.cfg", &text).whole().unwrap_err().to_string();
     assert_eq!(error, "a.cfg:7: HeartBtInt=${SECRET}: a whole number from 0 to 86400 expected");
 }
 
 #[test]
-fn every_used_key_of_the_vocabulary_is_read_and_every_read_key_is_in_it() {
-    let mut asked = Vec::new();
-    for text in [ACCEPTOR, INITIATOR] {
-        let sections = text::read_text("a.cfg", text, &|_| None).unwrap();
-        let settings = Settings::new(&sections[0], None);
-        SessionConfiguration::read(&settings, &mut Vec::new()).unwrap();
-        asked.extend(settings.asked());
+fn every_mistake_of_a_file_is_told_in_one_go_in_its_order_and_once() {
+    let text = "Quux=1
+[DEFAULT]
+ConnectionType=acceptor
+BeginString=FIX.4.4
+SenderCompID=VENUE
+SocketAcceptPort=98800
+SSLProtocol=all
+hello
+[SESSION]
+TargetCompID=A
+ResetOnLogon=yes
+RestOnLogout=Y
+[SESSION]
+BeginString=FIX.4.3
+LogoutTimeout=${FIXBOLT_NO_SUCH_VARIABLE}
+[SESION]
+TargetCompID=C
+";
+    assert_eq!(
+        refused(text),
+        "a.cfg:1: Quux stands before the first section; begin with [DEFAULT]
+a.cfg:6: SocketAcceptPort=98800: a whole number from 0 to 65535 expected
+a.cfg:7: SSLProtocol is not available: there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it and leave the key out
+a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
+a.cfg:11: ResetOnLogon=yes: Y or N expected
+a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
+a.cfg:13: this session has no TargetCompID
+a.cfg:14: BeginString=FIX.4.3 is not available: sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4; leave the session out, or start the others with `fixbolt serve --keep-going`
+a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: no such environment variable, or not UTF-8
+a.cfg:16: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
+    );
+}
+
+#[test]
+fn sessions_without_mistakes_can_be_had_without_the_others() {
+    let other = ACCEPTOR.replace("TRADER", "OTHER");
+    let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}ResetOnLogon=yes\n{other}"));
+    let names: Vec<_> = checked.sessions.iter().map(|s| (s.name.as_str(), s.result.is_ok())).collect();
+    assert_eq!(names, [("FIX.4.4:VENUE->TRADER", false), ("FIX.4.4:VENUE->OTHER", true)]);
+    assert!(checked.clone().whole().is_err());
+    assert_eq!(checked.usable().unwrap().sessions.len(), 1);
+    // What is wrong with the defaults is wrong with every session.
+    let checked = CheckedConfiguration::from_text("a.cfg", &format!("[DEFAULT]\nSSLProtocol=all\n{other}"));
+    assert!(checked.usable().is_err());
+}
+
+#[test]
+fn keys_of_a_quickfixj_application_in_default_are_handed_to_it_with_a_warning() {
+    let defaults = "[DEFAULT]\nDefaultMarketPrice=15\n";
+    let configuration = read(&format!("{defaults}{ACCEPTOR}")).unwrap();
+    assert_eq!(configuration.sessions[0].application["DefaultMarketPrice"], "15");
+    assert_eq!(
+        configuration.warnings[0].to_string(),
+        "a.cfg:2: DefaultMarketPrice has no effect: it is no key of the engine and is handed to the application; write X-DefaultMarketPrice, or move it to [APP]"
+    );
+    assert_eq!(
+        refused(&format!("[DEFAULT]\nHeartBeatInterval=15\n{ACCEPTOR}")),
+        "a.cfg:2: unknown key HeartBeatInterval; keys of the application stand in [APP] or start with X-"
+    );
+    assert!(acceptor_refused("DefaultMarketPrice=15").contains("unknown key"));
+}
+
+#[test]
+fn a_secret_is_neither_in_errors_nor_in_effective_settings() {
+    let lines = "Password=hunter2\nX-Password=hunter3\nFileStorePath=${file:/no/such/file}";
+    let checked = CheckedConfiguration::from_text("a.cfg", &with(ACCEPTOR, lines));
+    assert!(!checked.mistakes.is_empty());
+    let shown = format!("{:?}{:?}", checked.mistakes, checked.sessions[0].effective);
+    assert!(!shown.contains("hunter"), "{shown}");
+}
+
+/// The smallest session that a row can be set in.
+fn base_of(row: &Row) -> &'static str {
+    if row.scope == Scope::Initiator { INITIATOR } else { ACCEPTOR }
+}
+
+#[test]
+fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
+    let mut compared = 0;
+    for row in ROWS.iter().filter(|row| !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. })) {
+        let in_words = ["required", "none", "any", "the shipped"];
+        if in_words.iter().any(|words| row.default.starts_with(words)) {
+            continue;
+        }
+        let default = row.default.split(' ').next().unwrap();
+        for name in row.names() {
+            let (without, given) =
+                (one(base_of(row)), one(&with(base_of(row), &format!("{name}={default}"))));
+            assert_eq!(without, given, "{name}={default}");
+        }
+        compared += 1;
     }
-    for key in &asked {
-        assert_eq!(keys::treatment(key), Some(Treatment::Used), "{key} is read");
+    assert!(compared > 35, "{compared}");
+}
+
+#[test]
+fn every_row_does_something() {
+    for (line, row) in [
+        ("Compatibility=quickfix", "Compatibility"),
+        ("HeartBtInt=7", "HeartBtInt"),
+        ("TestRequestDelayMultiplier=0.5", "TestRequestDelayMultiplier"),
+        ("LogonTimeout=7", "LogonTimeout"),
+        ("LogoutTimeout=7", "LogoutTimeout"),
+        ("ResetOnLogon=Y", "ResetOnLogon"),
+        ("ResetOnLogout=Y", "ResetOnLogout"),
+        ("ResetOnDisconnect=Y", "ResetOnDisconnect"),
+        ("PersistMessages=N", "PersistMessages"),
+        ("WhileLoggedOff=keep", "WhileLoggedOff"),
+        ("MaxDeliveryAttempts=7", "MaxDeliveryAttempts"),
+        ("MaskedTags=none", "MaskedTags"),
+        ("CheckCompID=N", "CheckCompID"),
+        ("RequiresOrigSendingTime=N", "RequiresOrigSendingTime"),
+        ("CheckLatency=N", "CheckLatency"),
+        ("MaxLatency=7", "MaxLatency"),
+        ("MillisecondsInTimeStamp=N", "MillisecondsInTimeStamp"),
+        ("TimestampPrecision=PICOS", "TimestampPrecision"),
+        ("MaxMessageSize=8192", "MaxMessageSize"),
+        ("OutboundBufferSize=100000", "OutboundBufferSize"),
+        ("ReorderBufferSize=0", "ReorderBufferSize"),
+        ("UseDataDictionary=N", "UseDataDictionary"),
+        ("ValidateIncomingMessage=N", "ValidateIncomingMessage"),
+        ("ValidateFieldsOutOfOrder=N", "ValidateFieldsOutOfOrder"),
+        ("ValidateFieldsHaveValues=N", "ValidateFieldsHaveValues"),
+        ("ValidateUserDefinedFields=N", "ValidateUserDefinedFields"),
+        ("ValidateUnorderedGroupFields=N", "ValidateUnorderedGroupFields"),
+        ("AllowUnknownMsgFields=Y", "AllowUnknownMsgFields"),
+        ("AllowUnknownEnumValues=Y", "AllowUnknownEnumValues"),
+        ("RejectInvalidMessage=N", "RejectInvalidMessage"),
+        ("Incoming.MsgType=warn", "Incoming.CHECK"),
+        ("ValidateOutgoingMessage=Y", "ValidateOutgoingMessage"),
+        ("AllowedRemoteAddresses=127.0.0.1, ::1", "AllowedRemoteAddresses"),
+        ("SocketAcceptHost=0.0.0.0", "SocketAcceptHost"),
+        ("SocketNodelay=N", "SocketNodelay"),
+        ("FileStorePath=x", "FileStorePath"),
+        ("SocketConnectTimeout=7", "SocketConnectTimeout"),
+        ("ReconnectInterval=7", "ReconnectInterval"),
+        ("SessionQualifier=7", "SessionQualifier"),
+    ] {
+        let row = ROWS.iter().find(|other| other.name == row).unwrap();
+        let base = if row.name == "SessionQualifier" { INITIATOR } else { base_of(row) };
+        assert_ne!(one(base), one(&with(base, line)), "{line}");
     }
-    for (key, treatment) in KEYS {
-        assert!(*treatment != Treatment::Used || asked.iter().any(|read| read == key), "{key} is used");
+    let session =
+        one(&with(ACCEPTOR, "WhileLoggedOff=keep\nMaskedTags=554, 925\nTestRequestDelayMultiplier=1"));
+    assert_eq!(session.settings.while_logged_off, WhileLoggedOff::Keep);
+    assert_eq!((session.settings.masked, session.settings.test_request_percent), (vec![554, 925], 200));
+    let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000"));
+    assert_eq!((session.settings.max_message_size, session.settings.outbox_size), (1_000_000, 4_000_000));
+    let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000\nOutboundBufferSize=2000000"));
+    assert_eq!(session.settings.outbox_size, 2_000_000);
+    assert_eq!(
+        one(&with(ACCEPTOR, "Compatibility=quickfix")).settings.compatibility,
+        Compatibility::QuickFix
+    );
+}
+
+#[test]
+fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another() {
+    let dictionary = |line: &str| one(&with(ACCEPTOR, line)).settings.dictionary;
+    assert_eq!(dictionary(""), SessionDictionary::Shipped);
+    assert_eq!(dictionary("UseDataDictionary=N"), SessionDictionary::None);
+    assert_eq!(dictionary("ValidateIncomingMessage=N"), SessionDictionary::None);
+    let outgoing = one(&with(ACCEPTOR, "ValidateIncomingMessage=N\nValidateOutgoingMessage=Y")).settings;
+    assert_eq!(outgoing.dictionary, SessionDictionary::Shipped);
+    assert_eq!(outgoing.outbound_policy, Some(Policy::standard()));
+    assert_eq!(
+        outgoing.policy.action(fixbolt_dictionary::Check::RequiredField),
+        fixbolt_dictionary::Action::Ignore
+    );
+    assert_eq!(
+        acceptor_refused("DataDictionary=FIX44.xml"),
+        "a.cfg:7: DataDictionary=FIX44.xml: No such file or directory (os error 2); leave the key out (the shipped one of FIX.4.4 serves), or correct the path"
+    );
+
+    let directory = std::env::temp_dir().join(format!("fixbolt-dictionary-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("dictionary.xml");
+    let line = format!("DataDictionary={}", file.display());
+    std::fs::write(&file, "<fix extends='FIX.4.4'/>").unwrap();
+    assert!(matches!(dictionary(&line), SessionDictionary::Own(_)));
+    std::fs::write(&file, "<fix extends='FIX.4.2'/>").unwrap();
+    let error = acceptor_refused(&line);
+    assert!(error.ends_with("it is of FIX.4.2, but the session is of FIX.4.4"), "{error}");
+    std::fs::write(&file, "<fix").unwrap();
+    assert!(acceptor_refused(&line).starts_with("a.cfg:7: DataDictionary="));
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn all_sessions_are_kept_in_one_place() {
+    let other = ACCEPTOR.replace("TRADER", "OTHER");
+    let error = refused(&format!("{ACCEPTOR}FileStorePath=one\n{other}"));
+    assert!(error.starts_with("a.cfg:8: FileStorePath and PersistMessages are the same"), "{error}");
+}
+
+#[test]
+fn a_comp_id_that_no_header_can_have_is_refused_at_its_line() {
+    let expected = "1 to 64 printable ASCII characters";
+    let long = "X".repeat(65);
+    for value in [long.as_str(), "caf\u{e9}"] {
+        let text = ACCEPTOR.replace("TRADER", value);
+        assert_eq!(refused(&text), format!("a.cfg:5: TargetCompID={value}: {expected} expected"));
     }
-    for key in keys::one_key_a_check() {
-        assert!(asked.iter().any(|read| read == key), "{key} is used");
-    }
+    assert_eq!(refused(&ACCEPTOR.replace("TRADER", "")), "a.cfg:5: TargetCompID=: a value expected");
 }
 
 #[test]
 fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
     let error = read("[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
     assert_eq!(error.to_string(), r"a.cfg:2: the control character '\r' stands in the line");
-}
-
-#[test]
-fn the_page_about_configuration_names_every_key_with_what_becomes_of_it() {
-    let page = include_str!("../../../../docs/configuration.md");
-    let (used, rest) = page.split_once("## Keys without effect").unwrap();
-    let (replaced, unavailable) = rest.split_once("## Keys that stop the start").unwrap();
-    for (key, treatment) in KEYS {
-        let (part, reason) = match treatment {
-            Treatment::Used => (used, ""),
-            Treatment::Replaced(instead) => (replaced, *instead),
-            Treatment::Unavailable { reason, .. } => (unavailable, *reason),
-        };
-        let line = part.lines().find(|line| line.contains(&format!("`{key}`")));
-        let line = line.unwrap_or_else(|| panic!("{key} is missing in its part of docs/configuration.md"));
-        assert!(line.contains(reason), "{key}: {reason}");
-    }
 }

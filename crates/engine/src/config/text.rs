@@ -1,12 +1,27 @@
 //! The file's text as sections of settings: comments, includes, `${...}`. Knows no key, starts no program.
+//!
+//! A mistake is kept beside what it spoils, its section or the file, and the rest is read all the
+//! same.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{ConfigError, SourceLine};
+use super::secret::is_secret;
 
 /// How deep files may include each other.
 const MAX_INCLUDE_DEPTH: usize = 8;
+/// Largest file that `${file:PATH}` reads, in bytes.
+const MAX_VALUE_FILE: u64 = 64 * 1024;
+
+/// What was read of a file and of those that it includes.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    pub(super) sections: Vec<Section>,
+    /// Mistakes before the first section.
+    pub(super) mistakes: Vec<ConfigError>,
+}
 
 /// A section: the settings below its header. All `[DEFAULT]` sections are one, and so are all `[APP]` sections.
 #[derive(Clone, Debug)]
@@ -14,6 +29,7 @@ pub(super) struct Section {
     pub(super) kind: SectionKind,
     pub(super) place: SourceLine,
     pub(super) settings: Vec<Setting>,
+    pub(super) mistakes: Vec<ConfigError>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,17 +37,33 @@ pub(super) enum SectionKind {
     Default,
     Session,
     App,
+    /// A misspelt header: what stands below belongs to no other section.
+    Unknown,
 }
 
 /// One `Key=Value` line.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) key: String,
-    /// The value as the file has it: what errors show.
+    /// The value as the file has it: what errors show. A secret's is masked unless it is `${...}`.
     pub(super) written: String,
-    /// The value with `${...}` replaced.
-    pub(super) value: String,
+    /// The value with `${...}` replaced; `None` if that failed, which is a mistake already.
+    pub(super) value: Option<String>,
+    /// The value may not be shown: the key is a secret's, or a file's text is in the value.
+    pub(super) hidden: bool,
     pub(super) place: SourceLine,
+}
+
+impl Setting {
+    /// The value, empty if it could not be had.
+    pub(super) fn text(&self) -> &str {
+        self.value.as_deref().unwrap_or_default()
+    }
+
+    /// The value as it may be shown.
+    pub(super) fn shown(&self) -> &str {
+        if self.hidden { &self.written } else { self.text() }
+    }
 }
 
 impl Section {
@@ -44,26 +76,24 @@ impl Section {
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
 /// Reads `path` and what it includes.
-pub(super) fn read_file(path: &Path, environment: Environment<'_>) -> Result<Vec<Section>, ConfigError> {
-    let mut reader = Reader { environment, sections: Vec::new(), current: None, open: Vec::new() };
-    reader.file(path, None)?;
-    Ok(reader.sections)
+pub(super) fn read_file(path: &Path, environment: Environment<'_>) -> Text {
+    let mut reader = Reader { environment, text: Text::default(), current: None, open: Vec::new() };
+    if let Err(error) = reader.file(path, None) {
+        reader.text.mistakes.push(error);
+    }
+    reader.text
 }
 
 /// Reads `text` as if it stood in a file called `name`; includes are relative to the current directory.
-pub(super) fn read_text(
-    name: &str,
-    text: &str,
-    environment: Environment<'_>,
-) -> Result<Vec<Section>, ConfigError> {
-    let mut reader = Reader { environment, sections: Vec::new(), current: None, open: Vec::new() };
-    reader.lines(&Arc::from(name), Path::new(""), text)?;
-    Ok(reader.sections)
+pub(super) fn read_text(name: &str, text: &str, environment: Environment<'_>) -> Text {
+    let mut reader = Reader { environment, text: Text::default(), current: None, open: Vec::new() };
+    reader.lines(&Arc::from(name), Path::new(""), text);
+    reader.text
 }
 
 struct Reader<'e> {
     environment: Environment<'e>,
-    sections: Vec<Section>,
+    text: Text,
     current: Option<usize>,
     /// The files being read, the including ones first.
     open: Vec<PathBuf>,
@@ -88,51 +118,77 @@ impl Reader<'_> {
         }
         self.open.push(whole);
         let directory = path.parent().unwrap_or(Path::new(""));
-        self.lines(&Arc::from(path.display().to_string()), directory, &text)?;
+        self.lines(&Arc::from(path.display().to_string()), directory, &text);
         self.open.pop();
         Ok(())
     }
 
-    fn lines(&mut self, file: &Arc<str>, directory: &Path, text: &str) -> Result<(), ConfigError> {
+    fn lines(&mut self, file: &Arc<str>, directory: &Path, text: &str) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, number) in text.lines().zip(1..) {
             let place = SourceLine { file: Arc::clone(file), line: number };
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            if let Some(odd) = line.chars().find(|c| c.is_control() && *c != '\t') {
-                // No key or value has one, and in an error it would break the line.
-                let reason = format!("the control character {odd:?} stands in the line");
-                return Err(ConfigError::Syntax { place, reason });
-            }
-            if let Some(header) = line.strip_prefix('[') {
-                self.section(place, header)?;
-                continue;
-            }
-            let Some((key, written)) = line.split_once('=') else {
-                let reason = format!("{line:?} is neither [SECTION], Key=Value nor # comment");
-                return Err(ConfigError::Syntax { place, reason });
-            };
-            let (key, written) = (key.trim(), written.trim());
-            if key.is_empty() {
-                return Err(ConfigError::Syntax { place, reason: "no key before the '='".to_owned() });
-            }
-            let value = self.expand(written, &place, directory)?;
-            if key.eq_ignore_ascii_case("include") {
-                // The file's first lines belong to the section of the include, which goes on after it.
-                let current = self.current;
-                self.file(&directory.join(value), Some(&place))?;
-                self.current = current;
-            } else {
-                self.setting(Setting { key: key.to_owned(), written: written.to_owned(), value, place })?;
+            if let Err(error) = self.line(line.trim(), place, directory) {
+                self.mistake(error);
             }
         }
-        Ok(())
+    }
+
+    fn line(&mut self, line: &str, place: SourceLine, directory: &Path) -> Result<(), ConfigError> {
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(());
+        }
+        if let Some(odd) = line.chars().find(|c| c.is_control() && *c != '\t') {
+            // No key or value has one, and in an error it would break the line.
+            let reason = format!("the control character {odd:?} stands in the line");
+            return Err(ConfigError::Syntax { place, reason });
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            return self.section(place, header);
+        }
+        let Some((key, written)) = line.split_once('=') else {
+            let reason = format!("{line:?} is neither [SECTION], Key=Value nor # comment");
+            return Err(ConfigError::Syntax { place, reason });
+        };
+        let (key, written) = (key.trim(), written.trim());
+        if key.is_empty() {
+            return Err(ConfigError::Syntax { place, reason: "no key before the '='".to_owned() });
+        }
+        let mut setting = Setting {
+            key: key.to_owned(),
+            written: written.to_owned(),
+            value: None,
+            hidden: is_secret(key) || written.contains("${file:"),
+            place,
+        };
+        if setting.hidden && !written.contains("${") {
+            "***".clone_into(&mut setting.written);
+        }
+        match self.expand(written, &setting.place, directory) {
+            Ok(value) => setting.value = Some(value),
+            Err(error) => self.mistake(error),
+        }
+        if !key.eq_ignore_ascii_case("include") {
+            return self.setting(setting);
+        }
+        let Some(path) = setting.value else { return Ok(()) };
+        // The file's first lines belong to the section of the include, which goes on after it.
+        let current = self.current;
+        let read = self.file(&directory.join(path), Some(&setting.place));
+        self.current = current;
+        read
+    }
+
+    /// Keeps a mistake beside what it spoils.
+    fn mistake(&mut self, error: ConfigError) {
+        match self.current {
+            Some(current) => self.text.sections[current].mistakes.push(error),
+            None => self.text.mistakes.push(error),
+        }
     }
 
     fn section(&mut self, place: SourceLine, header: &str) -> Result<(), ConfigError> {
         let Some(name) = header.strip_suffix(']') else {
+            self.begin(SectionKind::Unknown, &place);
             return Err(ConfigError::Syntax {
                 place,
                 reason: "']' expected at the end of the line".to_owned(),
@@ -142,14 +198,23 @@ impl Reader<'_> {
             "DEFAULT" => SectionKind::Default,
             "SESSION" => SectionKind::Session,
             "APP" => SectionKind::App,
-            _ => return Err(ConfigError::UnknownSection { place, name: name.to_owned() }),
+            _ => SectionKind::Unknown,
         };
-        let known = self.sections.iter().position(|s| s.kind == kind && kind != SectionKind::Session);
+        self.begin(kind, &place);
+        match kind {
+            SectionKind::Unknown => Err(ConfigError::UnknownSection { place, name: name.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, kind: SectionKind, place: &SourceLine) {
+        let joined = matches!(kind, SectionKind::Default | SectionKind::App);
+        let known = self.text.sections.iter().position(|section| joined && section.kind == kind);
         self.current = Some(known.unwrap_or_else(|| {
-            self.sections.push(Section { kind, place, settings: Vec::new() });
-            self.sections.len() - 1
+            let place = place.clone();
+            self.text.sections.push(Section { kind, place, settings: Vec::new(), mistakes: Vec::new() });
+            self.text.sections.len() - 1
         }));
-        Ok(())
     }
 
     fn setting(&mut self, setting: Setting) -> Result<(), ConfigError> {
@@ -157,7 +222,7 @@ impl Reader<'_> {
             let reason = format!("{} stands before the first section; begin with [DEFAULT]", setting.key);
             return Err(ConfigError::Syntax { place: setting.place, reason });
         };
-        let section = &mut self.sections[current];
+        let section = &mut self.text.sections[current];
         if let Some(first) = section.find(&setting.key) {
             let reason = format!("{} is given a second time, first at {}", setting.key, first.place);
             return Err(ConfigError::Contradiction { place: setting.place, reason });
@@ -188,8 +253,7 @@ impl Reader<'_> {
                 return Err(ConfigError::Syntax { place: place.clone(), reason });
             };
             if let Some(path) = name.strip_prefix("file:") {
-                let text = std::fs::read_to_string(directory.join(path))
-                    .map_err(|e| failed(name, format!("cannot read the file: {e}")))?;
+                let text = value_file(&directory.join(path)).map_err(|reason| failed(name, reason))?;
                 let text = text.strip_suffix('\n').unwrap_or(&text);
                 value.push_str(text.strip_suffix('\r').unwrap_or(text));
             } else {
@@ -204,6 +268,18 @@ impl Reader<'_> {
     }
 }
 
+/// The text of a file that holds a value. An error never has a byte of it.
+fn value_file(path: &Path) -> Result<String, String> {
+    let cannot = |error: std::io::Error| format!("cannot read the file: {error}");
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    file.take(MAX_VALUE_FILE + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_VALUE_FILE {
+        return Err(format!("the file is larger than {MAX_VALUE_FILE} bytes: no value is"));
+    }
+    String::from_utf8(bytes).map_err(|_| "the file is not UTF-8".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,27 +288,71 @@ mod tests {
         (name == "HOST").then(|| "exchange.example".to_owned())
     }
 
-    fn read(text: &str) -> Result<Vec<Section>, ConfigError> {
-        read_text("a.cfg", text, &environment)
+    /// The sections, or every mistake.
+    fn whole(text: Text) -> Result<Vec<Section>, String> {
+        let mistakes = text.mistakes.iter().chain(text.sections.iter().flat_map(|section| &section.mistakes));
+        let mistakes: Vec<String> = mistakes.map(ToString::to_string).collect();
+        if mistakes.is_empty() { Ok(text.sections) } else { Err(mistakes.join("\n")) }
+    }
+
+    fn read(text: &str) -> Result<Vec<Section>, String> {
+        whole(read_text("a.cfg", text, &environment))
     }
 
     fn refused(text: &str) -> String {
-        read(text).unwrap_err().to_string()
+        read(text).unwrap_err()
+    }
+
+    #[test]
+    fn every_mistake_is_kept_beside_its_section() {
+        let text = read_text(
+            "a.cfg",
+            "x=1\n[DEFAULT]\nhello\n[SESION]\na=${HOTS}\n[SESSION]\nb=${HOTS}\nb=2\n=\n",
+            &environment,
+        );
+        let lines = |mistakes: &[ConfigError]| -> Vec<u32> {
+            mistakes.iter().map(|error| error.place().unwrap().line).collect()
+        };
+        assert_eq!(lines(&text.mistakes), [1]);
+        let sections: Vec<_> = text.sections.iter().map(|s| (s.kind, lines(&s.mistakes))).collect();
+        assert_eq!(
+            sections,
+            [
+                (SectionKind::Default, vec![3]),
+                (SectionKind::Unknown, vec![4, 5]),
+                (SectionKind::Session, vec![7, 8, 9]),
+            ]
+        );
+        assert_eq!(text.sections[2].find("b").unwrap().value, None);
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let sections =
+            read("[APP]\nPassword=hunter2\nNewPassword=${HOST}\nUsername=me\nRawData=x\n").unwrap();
+        let shown = |key| sections[0].find(key).unwrap().shown();
+        assert_eq!(
+            [shown("Password"), shown("NewPassword"), shown("Username"), shown("RawData")],
+            ["***", "${HOST}", "me", "***"]
+        );
+        assert_eq!(sections[0].find("Password").unwrap().text(), "hunter2");
+        let error = refused("[APP]\nPassword=hunter2\nPassword=hunter3\n");
+        assert!(!error.contains("hunter"), "{error}");
     }
 
     #[test]
     fn sections_and_keys_are_read_whatever_their_case_and_spaces() {
         let sections = read("# comment\n[default]\n a = b \r\n\n[Session]\nc=d=e\n[DEFAULT]\nf=g\n").unwrap();
         assert_eq!(sections.len(), 2);
-        assert_eq!(sections[0].find("A").unwrap().value, "b");
+        assert_eq!(sections[0].find("A").unwrap().text(), "b");
         assert_eq!(sections[0].find("f").unwrap().place.to_string(), "a.cfg:8");
-        assert_eq!(sections[1].find("C").unwrap().value, "d=e");
+        assert_eq!(sections[1].find("C").unwrap().text(), "d=e");
     }
 
     #[test]
     fn a_variable_is_replaced_and_an_unknown_one_stops_the_start() {
         let sections = read("[APP]\nhost=${HOST}:1 $${HOST}\n").unwrap();
-        assert_eq!(sections[0].find("host").unwrap().value, "exchange.example:1 ${HOST}");
+        assert_eq!(sections[0].find("host").unwrap().text(), "exchange.example:1 ${HOST}");
         assert_eq!(
             refused("[APP]\nhost=${HOTS}"),
             "a.cfg:2: ${HOTS}: no such environment variable, or not UTF-8"
@@ -268,21 +388,28 @@ mod tests {
         std::fs::write(path("secret"), "s3cret$\n").unwrap();
         std::fs::write(path("more.cfg"), "b=2\nPassword=${file:secret}\n[SESSION]\nc=3\n").unwrap();
         std::fs::write(path("main.cfg"), "[APP]\na=1\ninclude=more.cfg\nd=4\n").unwrap();
-        let sections = read_file(&path("main.cfg"), &environment).unwrap();
+        let sections = whole(read_file(&path("main.cfg"), &environment)).unwrap();
         let app = sections.iter().find(|s| s.kind == SectionKind::App).unwrap();
         let keys: Vec<_> = app.settings.iter().map(|s| s.key.as_str()).collect();
         assert_eq!(keys, ["a", "b", "Password", "d"]);
-        assert_eq!(app.find("password").unwrap().value, "s3cret$");
+        assert_eq!(app.find("password").unwrap().text(), "s3cret$");
         assert_eq!(app.find("password").unwrap().written, "${file:secret}");
 
+        std::fs::write(path("secret"), vec![b'x'; 70_000]).unwrap();
+        let error = whole(read_file(&path("main.cfg"), &environment)).unwrap_err();
+        assert!(
+            error.ends_with("more.cfg:2: ${file:secret}: the file is larger than 65536 bytes: no value is"),
+            "{error}"
+        );
+
         std::fs::write(path("main.cfg"), "include=main.cfg\n").unwrap();
-        let error = read_file(&path("main.cfg"), &environment).unwrap_err().to_string();
+        let error = whole(read_file(&path("main.cfg"), &environment)).unwrap_err();
         assert!(error.ends_with("main.cfg: the file includes itself"), "{error}");
         std::fs::write(path("main.cfg"), "include=absent.cfg\n").unwrap();
-        let error = read_file(&path("main.cfg"), &environment).unwrap_err().to_string();
+        let error = whole(read_file(&path("main.cfg"), &environment)).unwrap_err();
         assert!(error.contains("main.cfg:1: cannot read ") && error.contains("absent.cfg: "), "{error}");
         std::fs::write(path("main.cfg"), b"[APP]\nx=\xff\n").unwrap();
-        let error = read_file(&path("main.cfg"), &environment).unwrap_err().to_string();
+        let error = whole(read_file(&path("main.cfg"), &environment)).unwrap_err();
         assert!(error.ends_with("main.cfg: not UTF-8 at byte 8"), "{error}");
         std::fs::remove_dir_all(&directory).unwrap();
     }

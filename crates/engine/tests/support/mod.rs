@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Tag};
 use fixbolt::session::{
-    Application, Delivery, Event, Failure, LogonDecision, Resume, Role, SessionId, SessionKey,
-    SessionSettings, Turn,
+    Application, Delivery, Event, Failure, LogonDecision, Resume, Role, SessionDictionary, SessionId,
+    SessionKey, SessionSettings, Turn,
 };
 use fixbolt::store::{Generation, MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
 
@@ -26,12 +26,17 @@ pub fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
+/// Settings without a dictionary: the messages of most tests have nothing but an id.
+pub fn of(name: &str, role: Role) -> SessionSettings {
+    SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id(name), role) }
+}
+
 pub fn acceptor() -> SessionSettings {
-    SessionSettings::new(id("FIX.4.4:VENUE->TRADER"), Role::Acceptor)
+    of("FIX.4.4:VENUE->TRADER", Role::Acceptor)
 }
 
 pub fn initiator() -> SessionSettings {
-    SessionSettings::new(id("FIX.4.4:TRADER->VENUE"), Role::Initiator)
+    of("FIX.4.4:TRADER->VENUE", Role::Initiator)
 }
 
 /// A directory for one test, removed when the test is over.

@@ -126,7 +126,6 @@ impl Side {
     /// Starts the engine on the journal; an initiator logs on, with ResetSeqNumFlag=Y when `reset`.
     fn start(&mut self, reset: bool) -> Result<(), String> {
         let mut settings = SessionSettings::new(self.id.clone(), self.role);
-        settings.validator = fixbolt::shipped_validator(self.version);
         settings.heart_bt_int = self.heartbeat;
         settings.reset_on_logon = reset;
         settings.logout_timeout = Duration::from_secs(5);

@@ -1,0 +1,115 @@
+//! `fixbolt check-config`: what a configuration means, and every mistake in it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use fixbolt::config::{
+    CheckedConfiguration, CheckedSession, ConfigError, ConfigErrors, ConfigWarning, EffectiveSetting,
+};
+
+use crate::exit::{Answer, Failure};
+use crate::output::{self, Format, Object};
+
+/// Shows the settings that each session of a configuration has, and every mistake in it.
+///
+/// For each session its identity, then its settings, those of the file with their line, the others
+/// by default; a secret is masked. Then what has no effect and every mistake, each with file, line
+/// and what to do. Dictionaries that the file names are read; no port is opened and no journal.
+///
+/// As JSON an object a line: kind session (name, place, valid, settings), warning and mistake
+/// (place, key, reason, nearest).
+///
+/// Exit status: 0 every session can be had; 1 there are mistakes; 2 the file cannot be read.
+#[derive(Debug, Args)]
+#[command(
+    name = "check-config",
+    after_help = "Examples:\n  fixbolt check-config venue.cfg\n  fixbolt check-config venue.cfg -o json | jq -r 'select(.kind == \"mistake\").reason'"
+)]
+pub(crate) struct Arguments {
+    /// The configuration: [DEFAULT], [SESSION], Key=Value
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Form of the answer
+    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
+    output: Format,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let checked = CheckedConfiguration::from_file(&arguments.file);
+    if let [unreadable @ ConfigError::Unreadable { included_at: None, .. }] = &checked.mistakes[..] {
+        return Err(Failure::usage(unreadable.to_string()));
+    }
+    let mut out = output::stdout();
+    match arguments.output {
+        Format::Text => text(&mut out, &checked)?,
+        Format::Json => json(&mut out, &checked)?,
+    }
+    out.flush()?;
+    Ok(if checked.mistakes.is_empty() { Answer::Yes } else { Answer::No })
+}
+
+fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
+    for CheckedSession { place, name, effective, result } in &checked.sessions {
+        let cannot = if result.is_ok() { "" } else { ", cannot be had" };
+        writeln!(out, "session {name} ({place}{cannot})")?;
+        for EffectiveSetting { key, value, place, .. } in effective {
+            match place {
+                Some(place) => writeln!(out, "  {key}={value}  ({place})")?,
+                None => writeln!(out, "  {key}={value}")?,
+            }
+        }
+        writeln!(out)?;
+    }
+    for warning in &checked.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    for mistake in &checked.mistakes {
+        writeln!(out, "mistake: {mistake}")?;
+    }
+    let sessions = checked.sessions.len();
+    let valid = checked.sessions.iter().filter(|session| session.result.is_ok()).count();
+    match checked.mistakes.len() {
+        0 => writeln!(out, "{sessions} sessions, no mistake")?,
+        mistakes => writeln!(out, "{valid} of {sessions} sessions can be had, {mistakes} mistakes")?,
+    }
+    Ok(())
+}
+
+fn json(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
+    for CheckedSession { place, name, effective, result } in &checked.sessions {
+        let settings = effective.iter().map(|EffectiveSetting { key, value, place, meaning }| {
+            let place = place.as_ref().map(ToString::to_string);
+            let setting = Object::new().text("key", key).text("value", value);
+            setting.maybe_text("place", place.as_deref()).text("meaning", meaning)
+        });
+        let object = Object::new()
+            .text("kind", "session")
+            .text("name", name)
+            .text("place", &place.to_string())
+            .raw("valid", result.is_ok())
+            .array("settings", settings);
+        writeln!(out, "{object}")?;
+    }
+    for ConfigWarning { place, key, instead } in &checked.warnings {
+        let object = Object::new().text("kind", "warning").text("place", &place.to_string());
+        writeln!(out, "{}", object.text("key", key).text("reason", instead))?;
+    }
+    for mistake in &checked.mistakes {
+        let place = mistake.place().map(ToString::to_string);
+        let object = Object::new()
+            .text("kind", "mistake")
+            .maybe_text("place", place.as_deref())
+            .maybe_text("key", mistake.key())
+            .text("reason", &mistake.reason())
+            .maybe_text("nearest", mistake.nearest());
+        writeln!(out, "{object}")?;
+    }
+    Ok(())
+}
+
+/// Why a configuration is not used: a line a mistake.
+pub(crate) fn refused(mistakes: &ConfigErrors) -> Failure {
+    Failure::usage(mistakes.to_string().replace('\n', "\nfixbolt: "))
+}

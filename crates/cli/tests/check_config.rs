@@ -1,0 +1,125 @@
+//! `fixbolt check-config`, and what `serve` does with a configuration that has mistakes.
+
+mod command;
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use command::{directory, fixbolt, run};
+
+const VENUE: &str = "[DEFAULT]
+ConnectionType=acceptor
+SocketAcceptPort=0
+SenderCompID=VENUE
+FileLogPath=log
+DefaultMarketPrice=12.30
+X-Password=hunter2
+[SESSION]
+BeginString=FIX.4.4
+TargetCompID=TRADER
+ResetOnLogon=Y
+";
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = directory(name).join("venue.cfg");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn a_file_without_mistakes_shows_each_sessions_settings() {
+    let path = file("check-config", VENUE);
+    let path = path.to_str().unwrap();
+    let ended = run(&["check-config", path]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines[0], format!("session FIX.4.4:VENUE->TRADER ({path}:8)"));
+    for line in [
+        format!("  ResetOnLogon=Y  ({path}:11)"),
+        "  ResetOnLogout=N".to_owned(),
+        "  LogonTimeout=10".to_owned(),
+        format!("  SocketAcceptPort=0  ({path}:3)"),
+    ] {
+        assert!(lines.contains(&line.as_str()), "{line}: {}", ended.out);
+    }
+    let has = |text: &str| lines.iter().any(|line| line.starts_with("warning: ") && line.contains(text));
+    assert!(has("FileLogPath has no effect") && has("DefaultMarketPrice has no effect"), "{}", ended.out);
+    assert!(lines.ends_with(&["1 sessions, no mistake"]) && !ended.out.contains("hunter2"), "{}", ended.out);
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line_and_what_was_meant() {
+    let wrong = VENUE.replace("ResetOnLogon=Y", "RestOnLogon=Y\nLogoutTimeout=two\nDataDictionary=FIX44.xml");
+    let path = file("check-config-wrong", &wrong);
+    let path = path.to_str().unwrap();
+    let ended = run(&["check-config", path]);
+    assert_eq!((ended.status, ended.err.as_str()), (1, ""));
+    let mistakes: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("mistake: ")).collect();
+    assert_eq!(
+        mistakes[0],
+        format!("mistake: {path}:11: unknown key RestOnLogon; did you mean ResetOnLogon?")
+    );
+    assert!(
+        mistakes[1].ends_with("venue.cfg:12: LogoutTimeout=two: a whole number from 1 to 86400 expected")
+    );
+    assert!(mistakes[2].contains("leave the key out (the shipped one of FIX.4.4 serves)"), "{}", mistakes[2]);
+    assert_eq!(mistakes.len(), 3);
+    assert!(ended.out.ends_with("0 of 1 sessions can be had, 3 mistakes\n"), "{}", ended.out);
+
+    let ended = run(&["check-config", path, "-o", "json"]);
+    assert_eq!(ended.status, 1);
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert!(
+        lines[0].starts_with(r#"{"kind":"session","name":"FIX.4.4:VENUE->TRADER","place":""#),
+        "{}",
+        lines[0]
+    );
+    assert!(
+        lines[0]
+            .contains(r#""valid":false,"settings":[{"key":"ConnectionType","value":"acceptor","place":""#)
+    );
+    let mistake = lines.iter().find(|line| line.contains("RestOnLogon")).unwrap();
+    assert!(mistake.starts_with(r#"{"kind":"mistake","place":""#), "{mistake}");
+    assert!(mistake.ends_with(r#""nearest":"ResetOnLogon"}"#), "{mistake}");
+
+    // What serves refuses for the same reasons.
+    let ended = run(&["serve", "--config", path]);
+    assert_eq!((ended.status, ended.err.lines().count()), (2, 3), "{}", ended.err);
+    assert!(ended.err.lines().all(|line| line.starts_with("fixbolt: ")), "{}", ended.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_no_answer() {
+    let ended = run(&["check-config", "/no/such/file.cfg"]);
+    assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+    assert!(ended.err.starts_with("fixbolt: cannot read /no/such/file.cfg: "), "{}", ended.err);
+}
+
+#[test]
+fn with_keep_going_the_sessions_that_can_be_had_are_served() {
+    let more = "[SESSION]\nBeginString=FIX.4.3\nTargetCompID=OLD\n";
+    let path = file("serve-keep-going", &format!("{VENUE}{more}"));
+    let path = path.to_str().unwrap();
+    assert_eq!(run(&["serve", "--config", path]).status, 2);
+    let mut server = fixbolt()
+        .args(["serve", "--keep-going", "--config", path])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let address = first.strip_prefix("listening ").expect("it listens").trim().to_owned();
+    let order = ["Symbol=IBM", "Side=BUY", "OrdType=LIMIT", "OrderQty=5", "Price=1"];
+    let to = ["--to", &address, "--sender", "TRADER", "--target", "VENUE"];
+    let ended = run(&[&["send", "NewOrderSingle"], &order[..], &to[..]].concat());
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    server.kill().unwrap();
+    let told = server.wait_with_output().unwrap();
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(told.contains("left out: ") && told.contains("BeginString=FIX.4.3 is not available"), "{told}");
+    // Not one session can be had.
+    let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.4.3"));
+    assert_eq!(run(&["serve", "--keep-going", "--config", path.to_str().unwrap()]).status, 2);
+}

@@ -1,0 +1,246 @@
+//! What several keys decide together: identity, connection, schedule, sizes, validation.
+
+use fixbolt_codec::Version;
+use fixbolt_dictionary::{Action, Check, Policy};
+use fixbolt_session::{Role, SessionDictionary, SessionId};
+
+use super::dictionaries::Dictionaries;
+use super::draft::Draft;
+use super::error::{ConfigError, ConfigWarning};
+use super::reading::SessionReader;
+use super::session::{ConnectionType, Identity};
+use super::text::Setting;
+use super::values::number_after;
+use crate::session_check;
+
+/// As without a dictionary: fields that break the syntax are rejected all the same.
+const SYNTAX_ONLY: Policy =
+    Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
+
+impl SessionReader<'_> {
+    pub(super) fn identity(&mut self) -> Option<Identity> {
+        let acceptor = self.draft.role == Some(Role::Acceptor);
+        self.required("ConnectionType", "ConnectionType (acceptor or initiator)", true);
+        if let (true, Some(setting)) = (acceptor, self.find("SessionQualifier")) {
+            let reason =
+                "SessionQualifier: a Logon carries none, so an acceptor cannot tell such sessions apart";
+            self.contradicts(setting, reason);
+        }
+        let dynamic = self.draft.dynamic;
+        for name in ["BeginString", "SenderCompID", "TargetCompID"] {
+            self.required(name, name, !dynamic);
+        }
+        if let (false, Some(setting)) = (dynamic, self.find("BeginString"))
+            && setting.text() == "*"
+        {
+            self.wrong(setting, "a version as FIX.4.4");
+        }
+        let draft = &mut self.draft;
+        draft.settings.role = draft.role?;
+        if dynamic {
+            let named = |part: &Option<String>| part.clone().filter(|part| part != "*");
+            let (sender_comp_id, target_comp_id) = (named(&draft.sender), named(&draft.target));
+            let part = |part: &Option<String>| part.clone().unwrap_or_else(|| "*".to_owned());
+            let version = draft.version.unwrap_or(Version::Fix44);
+            let id = SessionId::new(version, &part(&sender_comp_id), &part(&target_comp_id)).ok()?;
+            draft.settings.id = id;
+            return Some(Identity::Dynamic { version: draft.version, sender_comp_id, target_comp_id });
+        }
+        let (version, sender, target) = (draft.version?, draft.sender.as_ref()?, draft.target.as_ref()?);
+        let qualifier = draft.qualifier.as_deref().unwrap_or_default();
+        let id = SessionId::qualified(version, sender, target, qualifier);
+        match id {
+            Ok(id) => {
+                draft.settings.id = id.clone();
+                Some(Identity::Fixed(id))
+            }
+            Err(error) => {
+                let place =
+                    self.find("BeginString").map_or(&self.own.place, |setting| &setting.place).clone();
+                self.mistakes.push(ConfigError::Contradiction { place, reason: error.to_string() });
+                None
+            }
+        }
+    }
+
+    pub(super) fn connection(&mut self) -> Option<ConnectionType> {
+        match self.draft.role? {
+            Role::Acceptor => {
+                self.required("SocketAcceptPort", "SocketAcceptPort", true);
+                let listen = (self.draft.address, self.draft.port?);
+                Some(ConnectionType::Acceptor { listen, allowed: self.draft.allowed.clone() })
+            }
+            Role::Initiator => {
+                self.required("HeartBtInt", "HeartBtInt (seconds), which an initiator decides", true);
+                Some(ConnectionType::Initiator {
+                    hosts: self.hosts()?,
+                    reconnect_interval: self.draft.reconnect_interval,
+                    connect_timeout: self.draft.connect_timeout,
+                })
+            }
+        }
+    }
+
+    /// The failover list.
+    fn hosts(&mut self) -> Option<Vec<(String, u16)>> {
+        let (host_key, port_key) = ("SocketConnectHost", "SocketConnectPort");
+        let (own, defaults) = (self.own, self.defaults);
+        let find = move |key: &str| own.find(key).or_else(|| defaults.and_then(|d| d.find(key)));
+        let mut hosts = Some(Vec::new());
+        let mut length = 0;
+        loop {
+            let suffix = if length == 0 { String::new() } else { length.to_string() };
+            let (host_key, port_key) = (format!("{host_key}{suffix}"), format!("{port_key}{suffix}"));
+            let (host, port) = match (find(&host_key), find(&port_key)) {
+                (Some(host), Some(port)) => (host, port),
+                (None, None) if length == 0 => {
+                    self.missing("SocketConnectHost and SocketConnectPort");
+                    return None;
+                }
+                (None, None) => break,
+                (Some(_), None) => {
+                    self.missing(&port_key);
+                    return None;
+                }
+                (None, Some(_)) => {
+                    self.missing(&host_key);
+                    return None;
+                }
+            };
+            let all_digits = port.text().bytes().all(|b| b.is_ascii_digit());
+            match port.text().parse::<u16>().ok().filter(|port| all_digits && *port > 0) {
+                Some(number) if host.value.as_ref().is_some_and(|host| !host.is_empty()) => {
+                    hosts.as_mut().map(|hosts| hosts.push((host.text().to_owned(), number)))
+                }
+                number => {
+                    // An empty host is a mistake already, and so is what could not be expanded.
+                    if number.is_none() && port.value.is_some() {
+                        self.wrong(port, "a whole number from 1 to 65535");
+                    }
+                    hosts = None;
+                    Some(())
+                }
+            };
+            length += 1;
+        }
+        // Numbered keys after the end of their list would never be read.
+        let all = self.own.settings.iter().chain(self.defaults.iter().flat_map(|d| &d.settings));
+        for setting in all {
+            let number =
+                number_after(&setting.key, host_key).or_else(|| number_after(&setting.key, port_key));
+            if number.is_some_and(|number| number >= length) {
+                let reason = format!("{} is never tried: the list has no number {length}", setting.key);
+                self.contradicts(setting, reason);
+                break;
+            }
+        }
+        hosts
+    }
+
+    /// A schedule that nobody keeps would be a lie: only what means "always" is accepted.
+    pub(super) fn check_schedule(&mut self, warnings: &mut Vec<ConfigWarning>) {
+        let (start, end) = (self.find("StartTime"), self.find("EndTime"));
+        let (start, end) = match (start, end) {
+            (None, None) => return,
+            (Some(start), None) => return self.contradicts(start, "StartTime is given without EndTime"),
+            (None, Some(end)) => return self.contradicts(end, "EndTime is given without StartTime"),
+            (Some(start), Some(end)) => (start, end),
+        };
+        if self.draft.non_stop {
+            return self.contradicts(start, "NonStopSession=Y has no StartTime and no EndTime");
+        }
+        match (self.draft.start, self.draft.end) {
+            (Some(from), Some(to)) if from == to => warnings.push(ConfigWarning {
+                place: start.place.clone(),
+                key: start.key.clone(),
+                instead:
+                    "the session never ends and sequence numbers are not reset once a day; write NonStopSession=Y"
+                        .to_owned(),
+            }),
+            (Some(_), Some(_)) => self.mistakes.push(ConfigError::Unavailable {
+                place: start.place.clone(),
+                key: format!("StartTime={} with EndTime={}", start.shown(), end.shown()),
+                reason: "there are no schedules yet; write NonStopSession=Y, and start and stop the process".into(),
+            }),
+            // A time that is none is a mistake already.
+            _ => {}
+        }
+    }
+
+    pub(super) fn check_sizes_and_times(&mut self) {
+        let draft = &mut self.draft;
+        draft.settings.sending_time_threshold = draft.check_latency.then_some(draft.max_latency);
+        if !draft.outbox_given {
+            let size = draft.settings.outbox_size.max(4 * draft.settings.max_message_size);
+            draft.settings.outbox_size = size;
+            for setting in self.effective.iter_mut().filter(|setting| setting.key == "OutboundBufferSize") {
+                setting.value = size.to_string();
+            }
+        }
+        if let (true, false, Some(setting)) =
+            (draft.journal.is_some(), draft.persist_messages, self.find("PersistMessages"))
+        {
+            self.contradicts(setting, "PersistMessages=N keeps no journal, but FileStorePath names one");
+        }
+        if let (false, "keep", Some(setting)) = (
+            self.draft.persist_messages,
+            self.find("WhileLoggedOff").map_or("", Setting::text).to_ascii_lowercase().as_str(),
+            self.find("WhileLoggedOff"),
+        ) {
+            self.contradicts(setting, "WhileLoggedOff=keep keeps messages, but PersistMessages=N keeps none");
+        }
+    }
+
+    pub(super) fn check_validation(&mut self, dictionaries: &mut Dictionaries) {
+        let Draft { use_dictionary, validate_incoming, validate_outgoing, .. } = self.draft;
+        if let (false, Some(setting)) = (use_dictionary, self.find_own("DataDictionary")) {
+            self.contradicts(setting, "DataDictionary is named, but UseDataDictionary=N does not read it");
+        }
+        if let (false, true, Some(setting)) =
+            (use_dictionary, validate_outgoing, self.find_own("ValidateOutgoingMessage"))
+        {
+            let reason = "ValidateOutgoingMessage=Y needs a dictionary, but UseDataDictionary=N has none";
+            self.contradicts(setting, reason);
+        }
+        let (incoming, outgoing) = (use_dictionary && validate_incoming, use_dictionary && validate_outgoing);
+        if let (false, Some(setting)) = (incoming, self.find_own("Incoming.CHECK")) {
+            let reason = format!("{} is set, but messages that come in are not validated", setting.key);
+            self.contradicts(setting, reason);
+        }
+        if let (false, Some(setting)) = (outgoing, self.find_own("Outgoing.CHECK")) {
+            let key = &setting.key;
+            self.contradicts(
+                setting,
+                format!("{key} is set, but only ValidateOutgoingMessage=Y validates what is sent"),
+            );
+        }
+        let draft = &mut self.draft;
+        draft.settings.policy = if incoming { draft.incoming } else { SYNTAX_ONLY };
+        draft.settings.outbound_policy = outgoing.then_some(draft.outgoing);
+        if !incoming && !outgoing {
+            draft.settings.dictionary = SessionDictionary::None;
+            draft.dictionary = None;
+        }
+        // A session of FIXT.1.1 has TransportDataDictionary and AppDataDictionary instead.
+        let over_fixt = self.draft.version == Some(Version::Fixt11);
+        if let (false, Some(file), Some(setting)) =
+            (over_fixt, self.draft.dictionary.clone(), self.find("DataDictionary"))
+        {
+            match dictionaries.validator(&file, self.draft.version) {
+                Ok(validator) => self.draft.settings.dictionary = SessionDictionary::Own(validator),
+                Err(reason) => self.mistakes.push(ConfigError::Dictionary {
+                    place: setting.place.clone(),
+                    file: setting.written.clone(),
+                    reason,
+                }),
+            }
+        }
+        // What the builder checks when the engine starts; a version that is not there is a mistake
+        // already.
+        if self.mistakes.is_empty()
+            && let Err(reason) = session_check::prepare(&mut self.draft.settings.clone())
+        {
+            self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A session as its rows have set it so far.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fixbolt_codec::Version;
+use fixbolt_dictionary::{Action, Check, Policy};
+use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
+
+use super::rows::checks;
+
+/// What the rows change. Fields that several rows decide together are put into `settings` when all
+/// of them are read.
+pub(super) struct Draft {
+    pub(super) settings: SessionSettings,
+    pub(super) role: Option<Role>,
+    /// BeginString; `None` if it is not given, or any.
+    pub(super) version: Option<Version>,
+    pub(super) sender: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) qualifier: Option<String>,
+    pub(super) dynamic: bool,
+    pub(super) check_latency: bool,
+    pub(super) max_latency: Duration,
+    pub(super) outbox_given: bool,
+    pub(super) non_stop: bool,
+    /// Seconds since midnight.
+    pub(super) start: Option<u32>,
+    pub(super) end: Option<u32>,
+    pub(super) use_dictionary: bool,
+    pub(super) dictionary: Option<PathBuf>,
+    pub(super) validate_incoming: bool,
+    pub(super) validate_outgoing: bool,
+    pub(super) incoming: Policy,
+    pub(super) outgoing: Policy,
+    pub(super) connect_timeout: Duration,
+    pub(super) reconnect_interval: Duration,
+    pub(super) port: Option<u16>,
+    pub(super) address: IpAddr,
+    pub(super) allowed: Vec<IpAddr>,
+    pub(super) nodelay: bool,
+    pub(super) journal: Option<PathBuf>,
+    pub(super) persist_messages: bool,
+}
+
+impl Draft {
+    /// A session with every default.
+    ///
+    /// # Errors
+    /// None in fact: `*` is a CompID.
+    pub(super) fn new() -> Result<Self, InvalidSessionId> {
+        // Identity and role are among the last things to be known.
+        let settings = SessionSettings::new(SessionId::new(Version::Fix44, "*", "*")?, Role::Acceptor);
+        Ok(Self {
+            max_latency: settings.sending_time_threshold.unwrap_or_default(),
+            settings,
+            role: None,
+            version: None,
+            sender: None,
+            target: None,
+            qualifier: None,
+            dynamic: false,
+            check_latency: true,
+            outbox_given: false,
+            non_stop: false,
+            start: None,
+            end: None,
+            use_dictionary: true,
+            dictionary: None,
+            validate_incoming: true,
+            validate_outgoing: false,
+            incoming: Policy::standard(),
+            // What we send is to be right whatever we take.
+            outgoing: Policy::standard(),
+            connect_timeout: Duration::from_secs(10),
+            reconnect_interval: Duration::from_secs(30),
+            port: None,
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            allowed: Vec::new(),
+            nodelay: true,
+            journal: None,
+            persist_messages: true,
+        })
+    }
+
+    /// Follows an engine, also in what is checked.
+    pub(super) fn follow(&mut self, engine: Compatibility) {
+        self.settings.compatibility = engine;
+        self.incoming = match engine {
+            Compatibility::Standard => Policy::standard(),
+            Compatibility::QuickFix => Policy::quickfix(),
+            Compatibility::QuickFixJ => Policy::quickfixj(),
+        };
+    }
+
+    /// A switch of QuickFIX: what is checked while it is on.
+    pub(super) fn switch(&mut self, on: bool, checks: &[Check]) {
+        let action = if on { Action::Reject } else { Action::Ignore };
+        self.incoming = checks.iter().fold(self.incoming, |policy, check| policy.with(*check, action));
+    }
+
+    /// A permission: what is not checked if it is given.
+    pub(super) fn allow(&mut self, on: bool, checks: &[Check]) {
+        if on {
+            self.switch(false, checks);
+        }
+    }
+
+    /// N turns every rejection into a warning.
+    pub(super) fn reject_invalid(&mut self, on: bool) {
+        let rejected = |policy: &Policy, check| policy.action(check) == Action::Reject;
+        for check in checks() {
+            if !on && rejected(&self.incoming, check) {
+                self.incoming = self.incoming.with(check, Action::Warn);
+            }
+        }
+    }
+}

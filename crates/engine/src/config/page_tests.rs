@@ -1,0 +1,87 @@
+//! The tables of docs/configuration.md are made of the rows.
+//!
+//! `FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt page_tests` writes them anew.
+
+use std::fmt::Write as _;
+
+use super::other_keys::{OTHER_KEYS, Treatment};
+use super::rows::{ROWS, Row, Scope};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+
+fn used() -> String {
+    let mut table = "| key | of | values | default | meaning |\n|---|---|---|---|---|\n".to_owned();
+    for Row { name, alias, scope, effect, default, meaning } in ROWS {
+        let names = [Some(*name), *alias].into_iter().flatten().map(|name| format!("`{name}`"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let of = match scope {
+            Scope::Both => "both",
+            Scope::Acceptor => "acceptor",
+            Scope::Initiator => "initiator",
+        };
+        let values = effect.values();
+        writeln!(table, "| {names} | {of} | {values} | {default} | {meaning} |").unwrap();
+    }
+    table
+}
+
+/// Rows that say the same, together.
+fn grouped<T: PartialEq>(rows: impl Iterator<Item = (&'static str, T)>) -> Vec<(String, T)> {
+    let mut groups: Vec<(String, T)> = Vec::new();
+    for (name, says) in rows {
+        match groups.iter_mut().find(|(_, other)| *other == says) {
+            Some((names, _)) => write!(names, ", `{name}`").unwrap(),
+            None => groups.push((format!("`{name}`"), says)),
+        }
+    }
+    groups
+}
+
+fn replaced() -> String {
+    let rows = OTHER_KEYS.iter().filter_map(|(name, treatment)| match treatment {
+        Treatment::Replaced(instead) => Some((*name, *instead)),
+        Treatment::Unavailable { .. } => None,
+    });
+    let mut table = "| key | instead |\n|---|---|\n".to_owned();
+    for (names, instead) in grouped(rows) {
+        writeln!(table, "| {names} | {instead} |").unwrap();
+    }
+    table
+}
+
+fn unavailable() -> String {
+    let rows = OTHER_KEYS.iter().filter_map(|(name, treatment)| match treatment {
+        Treatment::Unavailable { harmless, reason } => Some((*name, (*harmless, *reason))),
+        Treatment::Replaced(_) => None,
+    });
+    let mut table = "| key | harmless | why, and what to do |\n|---|---|---|\n".to_owned();
+    for (names, (harmless, reason)) in grouped(rows) {
+        writeln!(table, "| {names} | {} | {reason} |", harmless.join(", ")).unwrap();
+    }
+    table
+}
+
+/// The page with what stands between the marks of a table replaced.
+fn with_table(page: &str, name: &str, table: &str) -> String {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+    let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("the page has no {begin}"));
+    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("the page has no {end}"));
+    format!("{before}{begin}{table}{end}{after}")
+}
+
+#[test]
+fn the_pages_tables_are_made_of_the_rows() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let tables = [("used keys", used()), ("replaced keys", replaced()), ("unavailable keys", unavailable())];
+    let right = tables.iter().fold(page.clone(), |page, (name, table)| with_table(&page, name, table));
+    if std::env::var_os("FIXBOLT_WRITE_DOCS").is_some() {
+        return std::fs::write(PAGE, right).unwrap();
+    }
+    for (is, should) in page.lines().zip(right.lines()) {
+        assert_eq!(
+            is, should,
+            "write docs/configuration.md anew: FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt page_tests"
+        );
+    }
+    assert_eq!(page, right);
+}

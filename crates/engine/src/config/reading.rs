@@ -1,0 +1,223 @@
+//! From the settings of a section and of the defaults to a session, with every mistake on the way.
+
+use std::collections::BTreeMap;
+
+use fixbolt_codec::Version;
+
+use super::dictionaries::Dictionaries;
+use super::draft::Draft;
+use super::error::{ConfigError, ConfigWarning, SourceLine};
+use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Refusal, Row, Scope};
+use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
+use super::text::{Section, Setting};
+
+/// Reads a session's own section before the defaults.
+pub(super) struct SessionReader<'s> {
+    pub(super) own: &'s Section,
+    pub(super) defaults: Option<&'s Section>,
+    pub(super) draft: Draft,
+    pub(super) mistakes: Vec<ConfigError>,
+    pub(super) effective: Vec<EffectiveSetting>,
+}
+
+impl<'s> SessionReader<'s> {
+    /// Checks the session with these settings. `mistakes` are those found before: of its section
+    /// and of the defaults.
+    pub(super) fn check(
+        own: &'s Section,
+        defaults: Option<&'s Section>,
+        mistakes: Vec<ConfigError>,
+        application: BTreeMap<String, String>,
+        dictionaries: &mut Dictionaries,
+        warnings: &mut Vec<ConfigWarning>,
+    ) -> CheckedSession {
+        let place = own.place.clone();
+        let draft = match Draft::new() {
+            Ok(draft) => draft,
+            Err(error) => {
+                let reason = error.to_string();
+                let result = Err(vec![ConfigError::Contradiction { place: place.clone(), reason }]);
+                return CheckedSession { place, name: String::new(), effective: Vec::new(), result };
+            }
+        };
+        let mut reader = Self { own, defaults, draft, mistakes, effective: Vec::new() };
+        for row in ROWS {
+            reader.apply(row);
+        }
+        let identity = reader.identity();
+        let connection = reader.connection();
+        reader.check_schedule(warnings);
+        reader.check_sizes_and_times();
+        reader.check_validation(dictionaries);
+        let name = reader.name();
+        let (Some(identity), Some(connection), []) = (identity, connection, &reader.mistakes[..]) else {
+            let Self { effective, mistakes, .. } = reader;
+            return CheckedSession { place, name, effective, result: Err(mistakes) };
+        };
+        let Draft { settings, journal, persist_messages, dictionary, nodelay, .. } = reader.draft;
+        let session = SessionConfiguration {
+            place: place.clone(),
+            identity,
+            connection,
+            settings,
+            journal,
+            persist_messages,
+            data_dictionary: dictionary,
+            socket_nodelay: nodelay,
+            application,
+        };
+        CheckedSession { place, name, effective: reader.effective, result: Ok(session) }
+    }
+
+    /// What the session is called, as far as it is known.
+    fn name(&self) -> String {
+        let unknown = if self.draft.dynamic { "*" } else { "?" };
+        let part = |part: &Option<String>| part.clone().unwrap_or_else(|| unknown.to_owned());
+        let version = self.draft.version.map_or(unknown, Version::name);
+        let qualifier = self.draft.qualifier.as_ref().map(|text| format!(":{text}")).unwrap_or_default();
+        format!("{version}:{}->{}{qualifier}", part(&self.draft.sender), part(&self.draft.target))
+    }
+
+    /// The settings of a row: those of the session's own section if it has any, else those of the
+    /// defaults.
+    fn settings(&self, row: &Row) -> (Vec<&'s Setting>, bool) {
+        let of = |section: &'s Section| -> Vec<&'s Setting> {
+            section.settings.iter().filter(|setting| row.is(&setting.key)).collect()
+        };
+        let (own, defaults) = (of(self.own), self.defaults.map(of).unwrap_or_default());
+        match row.effect {
+            // Each key of such a row is one of its own.
+            Effect::Check(_) | Effect::Listed { .. } => {
+                let has = |setting: &&Setting| own.iter().any(|s| s.key.eq_ignore_ascii_case(&setting.key));
+                let inherited: Vec<_> = defaults.into_iter().filter(|setting| !has(setting)).collect();
+                let is_own = !own.is_empty();
+                (inherited.into_iter().chain(own).collect(), is_own)
+            }
+            _ if own.is_empty() => (defaults, false),
+            _ => (own, true),
+        }
+    }
+
+    /// The setting that a key's row has, from the session's section or the defaults.
+    pub(super) fn find(&self, name: &str) -> Option<&'s Setting> {
+        let row = ROWS.iter().find(|row| row.name == name)?;
+        self.settings(row).0.first().copied()
+    }
+
+    /// The same, only if the session's own section has it.
+    pub(super) fn find_own(&self, name: &str) -> Option<&'s Setting> {
+        let row = ROWS.iter().find(|row| row.name == name)?;
+        self.own.settings.iter().find(|setting| row.is(&setting.key))
+    }
+
+    fn apply(&mut self, row: &'static Row) {
+        let (settings, own) = self.settings(row);
+        if let Some(role) = self.draft.role
+            && !row.scope.includes(role)
+        {
+            if let (true, Some(setting)) = (own, settings.first()) {
+                let (whose, is) = match row.scope {
+                    Scope::Initiator => ("an initiator's", "an acceptor"),
+                    _ => ("an acceptor's", "an initiator"),
+                };
+                self.contradicts(setting, format!("{} is {whose}; this session is {is}", setting.key));
+            }
+            return;
+        }
+        if let [first, second, ..] = settings[..]
+            && !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. })
+            && first.value != second.value
+        {
+            self.contradicts(second, format!("{} and {} are the same and differ", first.key, second.key));
+        }
+        for setting in &settings {
+            self.set(row, setting);
+        }
+        let one_key = !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. });
+        let words = row.default.starts_with("required") || matches!(row.default, "none" | "any");
+        if settings.is_empty() && one_key && !words {
+            let (key, value) = (row.name.to_owned(), row.default.to_owned());
+            self.effective.push(EffectiveSetting { key, value, place: None, meaning: row.meaning });
+        }
+        for setting in settings {
+            let key = if one_key { row.name } else { &setting.key };
+            self.effective.push(EffectiveSetting {
+                key: key.to_owned(),
+                value: setting.shown().to_owned(),
+                place: Some(setting.place.clone()),
+                meaning: row.meaning,
+            });
+        }
+    }
+
+    fn set(&mut self, row: &Row, setting: &Setting) {
+        let Some(value) = &setting.value else { return };
+        if value.is_empty() && !matches!(row.effect, Effect::Flag(_)) {
+            return self.wrong(setting, "a value");
+        }
+        let draft = &mut self.draft;
+        let result = match &row.effect {
+            Effect::Flag(set) => {
+                let flag = [("Y", true), ("N", false)]
+                    .into_iter()
+                    .find(|(word, _)| word.eq_ignore_ascii_case(value));
+                flag.map(|(_, on)| set(draft, on)).ok_or(Refusal::Form)
+            }
+            Effect::Number { from, to, set, .. } => {
+                // FromStr takes a leading '+', which no engine writes.
+                let digits = value.bytes().all(|b| b.is_ascii_digit());
+                let number = value.parse().ok().filter(|number| digits && (*from..=*to).contains(number));
+                number.map(|number| set(draft, number)).ok_or(Refusal::Form)
+            }
+            Effect::Word { words, set } => {
+                let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
+                word.map(|n| set(draft, n)).ok_or(Refusal::Form)
+            }
+            Effect::Text { set, .. } => set(draft, value),
+            Effect::Check(direction) => {
+                let word = ACTION_WORDS.iter().position(|word| word.eq_ignore_ascii_case(value));
+                let policy = match direction {
+                    Direction::Incoming => &mut draft.incoming,
+                    Direction::Outgoing => &mut draft.outgoing,
+                };
+                let said = row.check(&setting.key).zip(word);
+                said.map(|(check, n)| *policy = policy.with(check, ACTIONS[n])).ok_or(Refusal::Form)
+            }
+            Effect::Listed { .. } => Ok(()),
+        };
+        match result {
+            Ok(()) => {}
+            Err(Refusal::Form) => self.wrong(setting, row.effect.expected()),
+            Err(Refusal::Unavailable(reason)) => {
+                let key = format!("{}={}", setting.key, setting.written);
+                let place = setting.place.clone();
+                self.mistakes.push(ConfigError::Unavailable { place, key, reason: reason.into() });
+            }
+        }
+    }
+
+    pub(super) fn required(&mut self, name: &str, what: &str, required: bool) {
+        if required && self.find(name).is_none() {
+            self.missing(what);
+        }
+    }
+
+    pub(super) fn missing(&mut self, what: &str) {
+        let place: SourceLine = self.own.place.clone();
+        self.mistakes.push(ConfigError::Missing { place, reason: format!("this session has no {what}") });
+    }
+
+    pub(super) fn contradicts(&mut self, setting: &Setting, reason: impl Into<String>) {
+        let place = setting.place.clone();
+        self.mistakes.push(ConfigError::Contradiction { place, reason: reason.into() });
+    }
+
+    pub(super) fn wrong(&mut self, setting: &Setting, expected: impl Into<String>) {
+        self.mistakes.push(ConfigError::Value {
+            place: setting.place.clone(),
+            key: setting.key.clone(),
+            value: setting.written.clone(),
+            expected: expected.into(),
+        });
+    }
+}

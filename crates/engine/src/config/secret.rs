@@ -1,0 +1,8 @@
+//! Which keys hold secrets: their values are masked in everything that is shown.
+
+/// Returns whether a key's value is a secret: Password and what ends so, NewPassword, RawData.
+pub(super) fn is_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let key = key.strip_prefix("x-").unwrap_or(&key);
+    key.ends_with("password") || key == "rawdata"
+}

@@ -1,0 +1,99 @@
+//! Values of text: what each form means for a session.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use fixbolt_codec::Version;
+use fixbolt_session::SessionId;
+
+use super::draft::Draft;
+use super::rows::Refusal;
+use crate::session_check::unspoken;
+
+/// The form of a CompID.
+pub(super) const COMP_ID: &str = "1 to 64 printable ASCII characters";
+
+pub(super) fn version(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    if value == "*" {
+        return Ok(());
+    }
+    let version: Version = value.parse().map_err(|_| Refusal::Form)?;
+    draft.version = Some(version);
+    match unspoken(version) {
+        Some(reason) => Err(Refusal::Unavailable(format!(
+            "{reason}; leave the session out, or start the others with `fixbolt serve --keep-going`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refusal> {
+    SessionId::new(Version::Fix44, value, value).map_err(|_| Refusal::Form)?;
+    *part = Some(value.to_owned());
+    Ok(())
+}
+
+pub(super) fn test_request_delay(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 2 {
+        return Err(Refusal::Form);
+    }
+    let hundredths = format!("{part:0<2}").parse::<u32>().unwrap_or(0);
+    let percent = whole.parse::<u32>().ok().and_then(|whole| whole.checked_mul(100)?.checked_add(hundredths));
+    let percent = percent.filter(|percent| *percent <= 1000).ok_or(Refusal::Form)?;
+    draft.settings.test_request_percent = 100 + percent;
+    Ok(())
+}
+
+pub(super) fn masked_tags(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    draft.settings.masked = match value {
+        "none" => Vec::new(),
+        tags => {
+            let tag = |text: &str| text.trim().parse::<u32>().ok().filter(|tag| *tag > 0);
+            tags.split(',').map(tag).collect::<Option<_>>().ok_or(Refusal::Form)?
+        }
+    };
+    Ok(())
+}
+
+/// `HH:MM:SS` in seconds since midnight.
+pub(super) fn time_of_day(time: &mut Option<u32>, value: &str) -> Result<(), Refusal> {
+    let number = |part: &str, limit: u32| {
+        let number = part.parse::<u32>().ok().filter(|n| *n < limit)?;
+        (part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit())).then_some(number)
+    };
+    let parts: Vec<&str> = value.split(':').collect();
+    let [h, m, s] = parts[..] else { return Err(Refusal::Form) };
+    let (Some(h), Some(m), Some(s)) = (number(h, 24), number(m, 60), number(s, 60)) else {
+        return Err(Refusal::Form);
+    };
+    *time = Some(h * 3600 + m * 60 + s);
+    Ok(())
+}
+
+pub(super) fn path(path: &mut Option<PathBuf>, value: &str) -> Result<(), Refusal> {
+    *path = Some(PathBuf::from(value));
+    Ok(())
+}
+
+pub(super) fn listen(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    draft.address = match value {
+        name if name.eq_ignore_ascii_case("localhost") => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        value => value.parse().map_err(|_| Refusal::Form)?,
+    };
+    Ok(())
+}
+
+pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    let addresses = value.split(',').map(|part| part.trim().parse::<IpAddr>());
+    draft.allowed = addresses.collect::<Result<_, _>>().map_err(|_| Refusal::Form)?;
+    Ok(())
+}
+
+/// The number in `Name12` for the name `Name`; it begins at 1.
+pub(super) fn number_after(key: &str, name: &str) -> Option<usize> {
+    let digits = key.get(name.len()..).filter(|_| key[..name.len()].eq_ignore_ascii_case(name))?;
+    let all = !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|_| all)
+}

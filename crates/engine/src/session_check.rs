@@ -1,0 +1,131 @@
+//! What must be right of a session before it can start, however it was configured.
+
+use std::sync::{Arc, OnceLock};
+
+use fixbolt_dictionary::{Validator, Version, fix42, fix44};
+use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
+
+use crate::initiation::Initiation;
+
+/// The versions that sessions speak.
+pub(crate) const SESSION_VERSIONS: [Version; 2] = [Version::Fix42, Version::Fix44];
+
+/// The validator of a version that sessions speak, by the shipped dictionary; `None` for any other.
+/// Made once a process.
+pub(crate) fn shipped_validator(version: Version) -> Option<Arc<Validator>> {
+    static FIX42: OnceLock<Arc<Validator>> = OnceLock::new();
+    static FIX44: OnceLock<Arc<Validator>> = OnceLock::new();
+    let shipped = match version {
+        Version::Fix42 => FIX42.get_or_init(|| Arc::new(Validator::new(fix42()))),
+        Version::Fix44 => FIX44.get_or_init(|| Arc::new(Validator::new(fix44()))),
+        _ => return None,
+    };
+    Some(Arc::clone(shipped))
+}
+
+/// Says why a session of this version cannot be had; `None` if it can.
+pub(crate) fn unspoken(version: Version) -> Option<String> {
+    (!SESSION_VERSIONS.contains(&version)).then(|| {
+        let there = SESSION_VERSIONS.map(Version::name).join(" and ");
+        format!("sessions of {version} are not there yet; there are those of {there}")
+    })
+}
+
+/// Checks the settings of a session and puts the shipped dictionary in its place.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
+    let version = settings.id.version();
+    if let Some(reason) = unspoken(version) {
+        return Err(reason);
+    }
+    if settings.dictionary == SessionDictionary::Shipped {
+        let validator = shipped_validator(version).ok_or_else(|| {
+            format!(
+                "no dictionary of {version} is shipped; name one, or do without by SessionDictionary::None"
+            )
+        })?;
+        settings.dictionary = SessionDictionary::Own(validator);
+    }
+    let validates = settings.dictionary.validator().is_some();
+    if settings.outbound_policy.is_some() && !validates {
+        return Err("what is sent is to be validated, but there is no dictionary".to_owned());
+    }
+    if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
+        return Err(format!("MaxMessageSize is at least {MAX_MESSAGE_SIZE_BEFORE_LOGON} bytes"));
+    }
+    if !matches!(settings.timestamp_digits, 0 | 3 | 6 | 9 | 12) {
+        return Err("a second has 0, 3, 6, 9 or 12 digits in the times that are sent".to_owned());
+    }
+    Ok(())
+}
+
+/// Checks where an initiator connects to.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
+    if initiation.hosts.is_empty() {
+        return Err("there is no host to connect to; Initiation::hosts names one at least".to_owned());
+    }
+    match initiation.hosts.iter().find(|(host, port)| host.is_empty() || *port == 0) {
+        Some((host, port)) => Err(format!("{host:?} with port {port} is nothing to connect to")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_session::{Role, SessionId};
+
+    use super::*;
+
+    fn settings(version: Version) -> SessionSettings {
+        SessionSettings::new(SessionId::new(version, "A", "B").unwrap(), Role::Initiator)
+    }
+
+    #[test]
+    fn a_session_has_the_shipped_dictionary_of_its_version_unless_told_otherwise() {
+        for version in SESSION_VERSIONS {
+            let mut settings = settings(version);
+            prepare(&mut settings).unwrap();
+            assert!(Arc::ptr_eq(
+                settings.dictionary.validator().unwrap(),
+                &shipped_validator(version).unwrap()
+            ));
+            settings.dictionary = SessionDictionary::None;
+            prepare(&mut settings).unwrap();
+            assert_eq!(settings.dictionary, SessionDictionary::None);
+        }
+    }
+
+    #[test]
+    fn a_version_that_no_session_speaks_and_settings_out_of_range_are_refused() {
+        let refused = |change: fn(&mut SessionSettings)| {
+            let mut settings = settings(Version::Fix44);
+            change(&mut settings);
+            prepare(&mut settings).unwrap_err()
+        };
+        assert_eq!(
+            prepare(&mut settings(Version::Fix43)),
+            Err("sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4".to_owned())
+        );
+        assert!(refused(|s| s.timestamp_digits = 4).contains("0, 3, 6, 9 or 12"));
+        assert!(refused(|s| s.max_message_size = 8191).contains("8192"));
+        let error = refused(|s| {
+            s.dictionary = SessionDictionary::None;
+            s.outbound_policy = Some(fixbolt_dictionary::Policy::standard());
+        });
+        assert!(error.contains("there is no dictionary"), "{error}");
+    }
+
+    #[test]
+    fn an_initiator_without_a_host_is_refused() {
+        let initiation = Initiation::new(settings(Version::Fix44), "localhost", 1);
+        assert_eq!(check_hosts(&initiation), Ok(()));
+        assert!(check_hosts(&Initiation { hosts: Vec::new(), ..initiation.clone() }).is_err());
+        assert!(check_hosts(&Initiation::new(settings(Version::Fix44), "", 1)).is_err());
+        assert!(check_hosts(&Initiation::new(settings(Version::Fix44), "localhost", 0)).is_err());
+    }
+}

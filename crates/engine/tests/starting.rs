@@ -1,0 +1,88 @@
+//! What stops the start of an engine that is built in code, and what does not.
+
+mod support;
+
+use fixbolt::codec::Version;
+use fixbolt::session::{Role, SessionDictionary, SessionId, SessionSettings};
+use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError, Initiation};
+use support::*;
+
+fn refused(builder: EngineBuilder) -> String {
+    let (app, _) = Recorder::venue();
+    builder.start(app).unwrap_err().to_string()
+}
+
+#[test]
+fn a_session_that_cannot_be_had_stops_the_start_with_its_name() {
+    let id = SessionId::new(Version::Fix43, "VENUE", "TRADER").unwrap();
+    let old = SessionSettings::new(id, Role::Acceptor);
+    assert_eq!(
+        refused(Engine::builder().accept(anywhere(), old)),
+        "session FIX.4.3:VENUE->TRADER: sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4"
+    );
+    assert_eq!(
+        refused(Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), acceptor())),
+        "session FIX.4.4:VENUE->TRADER: it is given twice"
+    );
+    let nowhere = Initiation { hosts: Vec::new(), ..Initiation::new(initiator(), "localhost", 1) };
+    assert_eq!(
+        refused(Engine::builder().connect(nowhere)),
+        "session FIX.4.4:TRADER->VENUE: there is no host to connect to; Initiation::hosts names one at least"
+    );
+    assert_eq!(
+        refused(Engine::builder().connect(Initiation::new(acceptor(), "localhost", 1))),
+        "session FIX.4.4:VENUE->TRADER: it is to connect, but its role is acceptor"
+    );
+}
+
+#[test]
+fn a_session_validates_by_the_shipped_dictionary_unless_told_otherwise() {
+    for (dictionary, answer) in [(SessionDictionary::Shipped, "35=3"), (SessionDictionary::None, "35=8")] {
+        let settings = SessionSettings { dictionary, ..acceptor() };
+        let (app, _log) = Recorder::venue();
+        let engine = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
+        let mut peer = Peer::connect(engine.addresses()[0]);
+        peer.log_on();
+        // An order without its required fields.
+        peer.send("D", "11=ord1");
+        let received = peer.receive();
+        assert!(received.contains(&format!("|{answer}|")), "{received}");
+        engine.stop().unwrap();
+    }
+}
+
+#[test]
+fn a_template_that_allows_what_cannot_be_had_refuses_the_counterparty() {
+    let (app, _log) = Recorder::venue();
+    let wrong = |id: &SessionId| {
+        let settings = SessionSettings { id: id.clone(), timestamp_digits: 4, ..acceptor() };
+        Some(Acceptance::from(settings))
+    };
+    let engine = Engine::builder().accept_any(anywhere(), wrong).start(app).unwrap();
+    let mut peer = Peer::connect(engine.addresses()[0]);
+    peer.send("A", "98=0|108=30");
+    peer.closed_silently();
+    engine.stop().unwrap();
+}
+
+#[test]
+fn an_engine_that_keeps_going_leaves_out_what_cannot_be_had() {
+    let (app, _log) = Recorder::venue();
+    let first = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    let taken = first.addresses()[0];
+    let nowhere = Initiation { hosts: Vec::new(), ..Initiation::new(initiator(), "localhost", 1) };
+    let both = || {
+        let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
+        Engine::builder().accept(taken, acceptor()).accept(anywhere(), other).connect(nowhere.clone())
+    };
+    assert!(both().start(Recorder::venue().0).is_err());
+    let (app, _log) = Recorder::venue();
+    let engine = both().keep_going(true).start(app).unwrap();
+    assert_eq!(engine.addresses().len(), 1);
+    assert!(engine.sender(&id("FIX.4.4:VENUE->OTHER")).is_some());
+    assert!(engine.sender(&id("FIX.4.4:VENUE->TRADER")).is_none());
+    let none = Engine::builder().accept(taken, acceptor()).keep_going(true).start(Recorder::venue().0);
+    assert!(matches!(none, Err(EngineError::NoSessions)));
+    engine.stop().unwrap();
+    first.stop().unwrap();
+}
