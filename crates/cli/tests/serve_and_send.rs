@@ -207,7 +207,11 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "Symbl=IBM"], "did you mean Symbol?"),
         (&["send", "D", "Side=BYU"], "Side (54) has no value BYU; it has BUY (1)"),
         (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),
-        (&["send", "D", "--version", "FIX.9"], "FIX.4.2 or FIX.4.4"),
+        (&["send", "D", "--version", "FIX.9"], "none of the versions FIX.4.0, FIX.4.1, "),
+        (
+            &["send", "D", "55=IBM", "54=1", "38=1", "40=1", "--version", "4.3"],
+            "sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4",
+        ),
         (&["send", "D", "--sender", ""], "SenderCompID is empty"),
         (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),
         (&["serve", "--config", "nowhere.cfg"], "nowhere.cfg"),
