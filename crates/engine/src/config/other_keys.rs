@@ -40,7 +40,7 @@ const LOCAL_ADDRESS: Treatment =
     Unavailable { harmless: &[], reason: "the system chooses the local address of a connection" };
 const LOGON_FIELD: Treatment = Unavailable {
     harmless: &[],
-    reason: "a Logon has the session layer's own fields only yet; leave the key out if the counterparty does without",
+    reason: "Username, Password, NewPassword and RawData have keys of these names; other fields of a Logon are written by Application::on_sending_logon",
 };
 const SUB_ID: Treatment = Unavailable {
     harmless: &[],
@@ -89,10 +89,6 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ForceResendWhenCorruptedStore", Replaced("damaged numbers are gap-filled; `fixbolt journal repair` tells them")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
     ("LogonTag*", LOGON_FIELD),
-    ("Username", LOGON_FIELD),
-    ("Password", LOGON_FIELD),
-    ("NewPassword", LOGON_FIELD),
-    ("RawData", LOGON_FIELD),
     ("RejectGarbledMessage", only(&["N"], GARBLED)),
     ("RejectMessageOnUnhandledException", Replaced("a failing callback undoes its turn and ends the connection; the message comes again")),
     ("ContinueInitializationOnError", only(&["N"], "a faulty session stops the start; `fixbolt serve --keep-going` and EngineBuilder::keep_going start the others")),

@@ -350,6 +350,22 @@ fn a_secret_is_neither_in_errors_nor_in_effective_settings() {
     assert!(!shown.contains("hunter"), "{shown}");
 }
 
+#[test]
+fn a_logon_has_the_fields_that_the_file_names() {
+    let directory = std::env::temp_dir().join(format!("fixbolt-password-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("secret"), "open sesame\n").unwrap();
+    let file = directory.join("secret");
+    let lines = format!("Username=desk\nPassword=${{file:{}}}\nRawData=a=b", file.display());
+    let checked = CheckedConfiguration::from_text("a.cfg", &with(INITIATOR, &lines));
+    assert!(checked.mistakes.is_empty(), "{:?}", checked.mistakes);
+    let logon = &checked.sessions[0].result.as_ref().unwrap().settings.logon;
+    assert_eq!((logon.username.as_str(), logon.password.expose()), ("desk", "open sesame"));
+    assert_eq!(logon.raw_data.expose(), "a=b");
+    std::fs::remove_dir_all(directory).unwrap();
+    assert!(acceptor_refused("Password=").contains("Password"));
+}
+
 /// The smallest session that a row can be set in.
 fn base_of(row: &Row) -> &'static str {
     if row.scope == Scope::Initiator { INITIATOR } else { ACCEPTOR }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use fixbolt_codec::Version;
-use fixbolt_session::SessionId;
+use fixbolt_session::{Secret, SessionId};
 
 use super::draft::Draft;
 use super::rows::Refusal;
@@ -30,6 +30,24 @@ pub(super) fn version(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
 pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refusal> {
     SessionId::new(Version::Fix44, value, value).map_err(|_| Refusal::Form)?;
     *part = Some(value.to_owned());
+    Ok(())
+}
+
+/// What a field of a Logon may hold.
+pub(super) const LOGON_TEXT: &str = "text without control characters";
+
+pub(super) fn logon_text(field: &mut String, value: &str) -> Result<(), Refusal> {
+    if value.is_empty() || value.chars().any(char::is_control) {
+        return Err(Refusal::Form);
+    }
+    value.clone_into(field);
+    Ok(())
+}
+
+pub(super) fn secret(field: &mut Secret, value: &str) -> Result<(), Refusal> {
+    let mut text = String::new();
+    logon_text(&mut text, value)?;
+    *field = Secret::new(text);
     Ok(())
 }
 
