@@ -124,10 +124,8 @@ impl Acceptor {
     fn new(name: &'static str, store: Box<dyn Store>, folder: Option<Folder>) -> Result<Self, String> {
         let (trader, venue) = Nos222::PARTIES;
         let id = SessionId::new(Nos222::VERSION, venue, trader).map_err(|error| error.to_string())?;
-        let settings = SessionSettings {
-            dictionary: SessionDictionary::Own(Arc::new(Validator::new(fix44()))),
-            ..SessionSettings::new(id, Role::Acceptor)
-        };
+        let settings = SessionSettings::new(id, Role::Acceptor)
+            .with(|s| s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44()))));
         let mut sessions = Sessions::new(store, settings.max_message_size);
         let mut venue = Venue::default();
         let now = at(0);

@@ -117,10 +117,9 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder,
 
 fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
     Engine::builder().accept_any(listen, |id| {
-        Some(Acceptance::from(SessionSettings {
-            reset_on_logon: true,
-            ..SessionSettings::new(id.clone(), Role::Acceptor)
-        }))
+        Some(Acceptance::from(
+            SessionSettings::new(id.clone(), Role::Acceptor).with(|s| s.reset_on_logon = true),
+        ))
     })
 }
 

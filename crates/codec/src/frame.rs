@@ -12,8 +12,8 @@ pub(crate) const START: &[u8] = b"8=FIX";
 /// A complete message: it begins with `8=FIX…` and `9=`, and ends with `10=ddd` and SOH exactly
 /// where BodyLength (9) says.
 ///
-/// Only a [`Framer`] creates one, so that its readers need not check this again. CheckSum is not
-/// verified yet.
+/// Only a [`Framer`](crate::Framer) creates one, so that its readers need not check this again.
+/// CheckSum is not verified yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Framed<'b> {
     pub(crate) bytes: &'b [u8],

@@ -121,7 +121,7 @@ pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
 #[must_use]
 pub fn settings(name: &str, role: Role) -> SessionSettings {
     let id = SessionId::new(Version::Fix44, "US", name).unwrap();
-    SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id, role) }
+    SessionSettings::new(id, role).with(|s| s.dictionary = SessionDictionary::None)
 }
 
 /// The sessions of one worker, with a clock that only moves when told to. The test is their counterparty; it names a session

@@ -114,7 +114,10 @@ fn of_folder(folder: &str) -> SessionSettings {
         "quickfixj" => (Compatibility::QuickFixJ, Policy::quickfixj()),
         _ => (Compatibility::Standard, Policy::default()),
     };
-    SessionSettings { compatibility, policy, ..venue(version, kind != "continued") }
+    venue(version, kind != "continued").with(|s| {
+        s.compatibility = compatibility;
+        s.policy = policy;
+    })
 }
 
 /// VENUE accepting TRADER42 or TRADER44, under Compatibility=standard.
@@ -123,11 +126,10 @@ fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
         "fix42" => "FIX.4.2:VENUE->TRADER42",
         _ => "FIX.4.4:VENUE->TRADER44",
     };
-    SessionSettings {
-        reset_on_logon,
-        dictionary: SessionDictionary::Own(shipped(version)),
-        ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
-    }
+    SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+        s.reset_on_logon = reset_on_logon;
+        s.dictionary = SessionDictionary::Own(shipped(version));
+    })
 }
 
 /// The dictionary we ship for a version.
@@ -141,13 +143,12 @@ fn island(version: &str) -> SessionSettings {
         "fix42" => "FIX.4.2:ISLD->TW42",
         _ => "FIX.4.4:ISLD->TW44",
     };
-    SessionSettings {
-        reset_on_logon: true,
-        compatibility: Compatibility::QuickFix,
-        dictionary: SessionDictionary::Own(shipped(version)),
-        policy: Policy::quickfix(),
-        ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
-    }
+    SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+        s.reset_on_logon = true;
+        s.compatibility = Compatibility::QuickFix;
+        s.dictionary = SessionDictionary::Own(shipped(version));
+        s.policy = Policy::quickfix();
+    })
 }
 
 fn memory() -> Box<dyn Store> {
@@ -242,8 +243,10 @@ fn under_quickfixj_a_refused_logon_is_told_why_in_one_logout() {
         E8=FIX.4.4|35=5|34=2|49=ISLD|52=<TIME>|56=TW44|58=HeartBtInt must not be negative|\n\
         eDISCONNECT\n";
     let script = Script::parse(Path::new("quickfixj.def"), text.as_bytes()).unwrap();
-    let settings =
-        SessionSettings { compatibility: Compatibility::QuickFixJ, reset_on_logon: false, ..island("fix44") };
+    let settings = island("fix44").with(|s| {
+        s.compatibility = Compatibility::QuickFixJ;
+        s.reset_on_logon = false;
+    });
     let mut acceptor = VirtualTime::new(&[settings], memory(), Box::new(Echo::new())).unwrap();
     run(&script, &mut acceptor, Order::Any).unwrap_or_else(|failure| panic!("{failure}"));
 }

@@ -72,8 +72,7 @@ struct Side<A> {
 impl<A: Application> Side<A> {
     fn new(now: Now, id: SessionId, role: Role, mut app: A) -> Self {
         let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        let settings =
-            SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id, role) };
+        let settings = SessionSettings::new(id, role).with(|s| s.dictionary = SessionDictionary::None);
         let key = sessions.open(now, settings, &mut app).unwrap();
         Self { sessions, key, app, inbox: Vec::new() }
     }

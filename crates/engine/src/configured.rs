@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use fixbolt_journal::NoStore;
-use fixbolt_session::{SessionId, SessionSettings};
+use fixbolt_session::SessionId;
 
 use crate::acceptance::Acceptance;
 use crate::builder::EngineBuilder;
@@ -50,7 +50,7 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
             let identity = session.identity.clone();
             Ok(builder.accept_any(SocketAddr::from(listen), move |id| {
                 names(&identity, id).then(|| {
-                    let settings = SessionSettings { id: id.clone(), ..settings.clone() };
+                    let settings = settings.clone().with(|s| s.id = id.clone());
                     Acceptance { settings, allowed: allowed.clone(), nodelay }
                 })
             }))

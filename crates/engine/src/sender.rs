@@ -30,13 +30,13 @@ use crate::worker_signal::WorkerSignal;
 /// use fixbolt::codec::{Message, UtcTimestamp};
 /// use fixbolt::messages::fix44::fields::{OrdType, Side};
 /// use fixbolt::messages::fix44::{NewOrderSingle, new_order_single::Required};
-/// use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings, Turn};
+/// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
 /// use fixbolt::{Engine, Initiation, PostError};
 ///
 /// struct Trader;
 ///
 /// impl Application for Trader {
-///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
 ///         Ok(Delivery::Done)
 ///     }
 /// }

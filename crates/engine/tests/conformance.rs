@@ -52,27 +52,24 @@ struct Suite {
 
 fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
     let dictionary = if id.starts_with("FIX.4.2") { fix42() } else { fix44() };
-    SessionSettings {
-        reset_on_logon,
-        dictionary: SessionDictionary::Own(Arc::new(Validator::new(dictionary))),
-        ..SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
-    }
+    SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+        s.reset_on_logon = reset_on_logon;
+        s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
+    })
 }
 
 fn quickfix(id: &str) -> SessionSettings {
-    SessionSettings {
-        compatibility: Compatibility::QuickFix,
-        policy: Policy::quickfix(),
-        ..settings(id, true)
-    }
+    settings(id, true).with(|s| {
+        s.compatibility = Compatibility::QuickFix;
+        s.policy = Policy::quickfix();
+    })
 }
 
 fn quickfixj(id: &str) -> SessionSettings {
-    SessionSettings {
-        compatibility: Compatibility::QuickFixJ,
-        policy: Policy::quickfixj(),
-        ..settings(id, true)
-    }
+    settings(id, true).with(|s| {
+        s.compatibility = Compatibility::QuickFixJ;
+        s.policy = Policy::quickfixj();
+    })
 }
 
 fn suites() -> Vec<Suite> {

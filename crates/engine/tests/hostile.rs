@@ -5,7 +5,6 @@ mod support;
 use std::io::Write;
 use std::time::Duration;
 
-use fixbolt::session::SessionSettings;
 use fixbolt::{Acceptance, Engine};
 use support::*;
 
@@ -163,7 +162,7 @@ fn whoever_may_not_have_a_session_of_a_template_costs_none() {
     let venue = Engine::builder()
         .accept_any(anywhere(), |id| {
             assert_ne!(id.target_comp_id(), "PANIC", "a template's mistake");
-            let settings = SessionSettings { id: id.clone(), ..acceptor() };
+            let settings = acceptor().with(|s| s.id = id.clone());
             let elsewhere = "192.0.2.1".parse().unwrap();
             let allowed = if id.target_comp_id() == "FRIEND" { Vec::new() } else { vec![elsewhere] };
             Some(Acceptance { settings, allowed, nodelay: true })

@@ -256,8 +256,7 @@ fn a_template_opens_a_session_for_whoever_logs_on() {
     let (app, log) = Recorder::venue();
     let venue = Engine::builder()
         .accept_any(anywhere(), |id| {
-            (id.sender_comp_id() == "VENUE")
-                .then(|| Acceptance::from(SessionSettings { id: id.clone(), ..acceptor() }))
+            (id.sender_comp_id() == "VENUE").then(|| Acceptance::from(acceptor().with(|s| s.id = id.clone())))
         })
         .start(app)
         .unwrap();

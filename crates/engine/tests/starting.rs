@@ -38,7 +38,7 @@ fn a_session_that_cannot_be_had_stops_the_start_with_its_name() {
 #[test]
 fn a_session_validates_by_the_shipped_dictionary_unless_told_otherwise() {
     for (dictionary, answer) in [(SessionDictionary::Shipped, "35=3"), (SessionDictionary::None, "35=8")] {
-        let settings = SessionSettings { dictionary, ..acceptor() };
+        let settings = acceptor().with(|s| s.dictionary = dictionary);
         let (app, _log) = Recorder::venue();
         let engine = Engine::builder().accept(anywhere(), settings).start(app).unwrap();
         let mut peer = Peer::connect(engine.addresses()[0]);
@@ -55,7 +55,10 @@ fn a_session_validates_by_the_shipped_dictionary_unless_told_otherwise() {
 fn a_template_that_allows_what_cannot_be_had_refuses_the_counterparty() {
     let (app, _log) = Recorder::venue();
     let wrong = |id: &SessionId| {
-        let settings = SessionSettings { id: id.clone(), timestamp_digits: 4, ..acceptor() };
+        let settings = acceptor().with(|s| {
+            s.id = id.clone();
+            s.timestamp_digits = 4;
+        });
         Some(Acceptance::from(settings))
     };
     let engine = Engine::builder().accept_any(anywhere(), wrong).start(app).unwrap();

@@ -6,7 +6,8 @@ use fixbolt::codec::{BodySink, Decimal, Key, Message, MsgType, NewBody, SeqNum};
 use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::{NewOrderSingle, TestRequest};
 use fixbolt::session::{
-    Application, Delivery, Direction, Event, Failure, Phase, Resume, Role, SessionSettings, Turn,
+    Application, Delivery, Direction, Event, Failure, Phase, Resume, Role, SessionDictionary,
+    SessionSettings, Turn,
 };
 use fixbolt::store::DirectoryStore;
 use fixbolt::testing::{Pair, Side};
@@ -52,7 +53,7 @@ impl Application for Book {
 
 fn settings(role: Role) -> SessionSettings {
     let id = if role == Role::Acceptor { "FIX.4.4:VENUE->TRADER" } else { "FIX.4.4:TRADER->VENUE" };
-    SessionSettings::new(id.parse().unwrap(), role)
+    SessionSettings::new(id.parse().unwrap(), role).with(|s| s.dictionary = SessionDictionary::None)
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_restart_continues_with_the_numbers_and_the_journal() {
 
 #[test]
 fn an_initiator_that_resets_is_logged_on_by_its_counterparty() {
-    let settings = SessionSettings { reset_on_logon: true, ..settings(Role::Initiator) };
+    let settings = settings(Role::Initiator).with(|s| s.reset_on_logon = true);
     let mut trader = Side::new(settings, Book::default()).unwrap();
     for _ in 0..2 {
         trader.log_on();

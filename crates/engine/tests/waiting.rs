@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use fixbolt::Engine;
-use fixbolt::session::{Compatibility, Delivery, Role, SessionSettings, SessionWaker};
+use fixbolt::session::{Compatibility, Delivery, Role, SessionWaker};
 use support::*;
 
 /// Whether the application takes messages, and what it leaves behind when it does not.
@@ -79,8 +79,7 @@ fn a_session_that_was_put_off_goes_on_when_another_thread_calls_its_waker() {
 fn many_blocked_sessions_do_not_make_the_loop_spin() {
     const SESSIONS: u64 = 50;
     let (app, log, gate) = gated();
-    let template =
-        |id: &fixbolt::session::SessionId| Some(SessionSettings { id: id.clone(), ..acceptor() }.into());
+    let template = |id: &fixbolt::session::SessionId| Some(acceptor().with(|s| s.id = id.clone()).into());
     let venue = Engine::builder().accept_any(anywhere(), template).start(app).unwrap();
     let mut peers: Vec<Peer> = (0..SESSIONS)
         .map(|n| {
@@ -179,7 +178,7 @@ fn calls_that_found_the_queue_full_reach_every_session_that_waits() {
     let mut builder = Engine::builder().session_limit(SESSIONS);
     for n in 0..SESSIONS {
         let id = id(&format!("FIX.4.4:VENUE->PEER{n}"));
-        builder = builder.accept(anywhere(), SessionSettings { id, ..acceptor() });
+        builder = builder.accept(anywhere(), acceptor().with(|s| s.id = id));
     }
     let venue = builder.start(app).unwrap();
     let mut peers = Vec::new();

@@ -10,10 +10,13 @@ use fixbolt_codec::{BodyWriter, Key};
 /// ```
 /// use fixbolt_session::LogonFields;
 ///
-/// let fields = LogonFields { username: "desk".into(), password: "correct horse".into(), ..LogonFields::default() };
+/// let mut fields = LogonFields::default();
+/// fields.username = "desk".into();
+/// fields.password = "correct horse".into();
 /// assert!(!format!("{fields:?}").contains("horse"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct LogonFields {
     /// Username (553), from FIX.4.3 on; empty sends none.
     pub username: String,

@@ -66,7 +66,22 @@ impl PartialEq for SessionDictionary {
 }
 
 /// The settings of one session.
+///
+/// New settings are added over time, so a value begins with [`SessionSettings::new`]:
+///
+/// ```
+/// use fixbolt_session::{Role, SessionSettings};
+///
+/// let id = "FIX.4.4:VENUE->TRADER".parse()?;
+/// let settings = SessionSettings::new(id, Role::Acceptor).with(|s| {
+///     s.heart_bt_int = 10;
+///     s.reset_on_logon = true;
+/// });
+/// assert_eq!(settings.heart_bt_int, 10);
+/// # Ok::<(), fixbolt_session::InvalidSessionId>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct SessionSettings {
     /// Who talks to whom.
     pub id: SessionId,
@@ -152,5 +167,12 @@ impl SessionSettings {
             logon: LogonFields::default(),
             masked: vec![554, 925, 96],
         }
+    }
+
+    /// The same settings with what `change` does to them.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
     }
 }

@@ -342,12 +342,11 @@ fn on_logon_and_on_resend_can_write_to_other_sessions() {
 #[test]
 fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() {
     for role in [Role::Initiator, Role::Acceptor] {
-        let logon = LogonFields {
-            username: "desk".into(),
-            password: "secret".into(),
-            new_password: "changed".into(),
-            raw_data: "a=b".into(),
-        };
+        let mut logon = LogonFields::default();
+        logon.username = "desk".into();
+        logon.password = "secret".into();
+        logon.new_password = "changed".into();
+        logon.raw_data = "a=b".into();
         let mut app = App {
             sending_logon: Box::new(|logon, turn| {
                 logon.bytes(Key::new(1137), b"9");
@@ -356,7 +355,7 @@ fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() 
             }),
             ..App::default()
         };
-        let settings = SessionSettings { logon, ..settings("FIX.4.4", "A", role) };
+        let settings = settings("FIX.4.4", "A", role).with(|s| s.logon = logon);
         let mut bench = Bench::open(&mut app, vec![settings]);
         bench.sessions.connected(bench.now, bench.keys[0], &mut app);
         let sent = match role {
@@ -447,10 +446,8 @@ fn an_application_that_fails_at_its_store_halts_the_session() {
 fn what_is_written_when_the_store_is_shown_waits_for_the_logon() {
     let mut app =
         App { resume: Box::new(|resume| order(resume.turn(), "morning").map(drop)), ..App::default() };
-    let settings = SessionSettings {
-        while_logged_off: WhileLoggedOff::Keep,
-        ..settings("FIX.4.4", "A", Role::Acceptor)
-    };
+    let settings =
+        settings("FIX.4.4", "A", Role::Acceptor).with(|s| s.while_logged_off = WhileLoggedOff::Keep);
     let mut bench = Bench::open(&mut app, vec![settings]);
     bench.sessions.connected(bench.now, bench.keys[0], &mut app);
     bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");

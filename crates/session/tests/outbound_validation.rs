@@ -7,8 +7,8 @@ use fixbolt_conformance::wire::{Mood, Side, settings};
 use fixbolt_dictionary::{Action, Check, Policy, RefTag, SessionRejectReason, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, SessionSettings,
-    Turn, WhileLoggedOff,
+    Application, Delivery, Event, Failure, Role, SendError, SessionDictionary, SessionKey, Turn,
+    WhileLoggedOff,
 };
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
@@ -16,14 +16,13 @@ const A: SessionKey = SessionKey::new(0, 0, 0);
 /// A session that is logged on; NextNumOut is 2.
 fn side(outbound_policy: Option<Policy>) -> Side {
     let dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
-    let settings = SessionSettings {
-        dictionary,
+    let settings = settings("A", Role::Acceptor).with(|s| {
+        s.dictionary = dictionary;
         // The hand-written counterparty's orders have an id and no more.
-        policy: Policy::ignoring(),
-        outbound_policy,
-        while_logged_off: WhileLoggedOff::Keep,
-        ..settings("A", Role::Acceptor)
-    };
+        s.policy = Policy::ignoring();
+        s.outbound_policy = outbound_policy;
+        s.while_logged_off = WhileLoggedOff::Keep;
+    });
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
     side.log_on(0, 1, "");
     let queued = side.sessions.writable(A).len();

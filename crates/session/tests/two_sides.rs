@@ -109,7 +109,7 @@ fn settings(role: Role) -> SessionSettings {
         Role::Initiator => SessionId::new(Version::Fix44, "TRADER", "VENUE"),
         Role::Acceptor => SessionId::new(Version::Fix44, "VENUE", "TRADER"),
     };
-    SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id.unwrap(), role) }
+    SessionSettings::new(id.unwrap(), role).with(|s| s.dictionary = SessionDictionary::None)
 }
 
 fn side(now: Now, role: Role) -> Side {
@@ -469,7 +469,7 @@ fn a_message_with_the_largest_number_is_one_without_number() {
 
 #[test]
 fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_number() {
-    let settings = SessionSettings { reset_on_logout: true, ..settings(Role::Acceptor) };
+    let settings = settings(Role::Acceptor).with(|s| s.reset_on_logout = true);
     let stream = [raw("1", "A", "98=0|108=30|"), raw("2", "5", ""), raw("9", "1", "112=late|")];
     let (sent, numbers) = answers(settings, &stream);
     assert_eq!(sent.len(), 2, "{sent:?}");
@@ -492,7 +492,7 @@ fn pair_with_a_small_outbox() -> Pair {
     let mut pair = Pair::new();
     let Side { sessions, key, app, .. } = &mut pair.acceptor;
     *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
-    let settings = SessionSettings { outbox_size: 16 * 1024, ..settings(Role::Acceptor) };
+    let settings = settings(Role::Acceptor).with(|s| s.outbox_size = 16 * 1024);
     *key = sessions.open(pair.now, settings, app).unwrap();
     pair
 }
@@ -545,10 +545,10 @@ fn a_session_whose_settings_are_refused_costs_no_place() {
     let mut pair = Pair::new();
     let Side { sessions, app, .. } = &mut pair.acceptor;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
-    let settings = SessionSettings { id: other.clone(), ..settings(Role::Acceptor) };
-    let wrong = SessionSettings { outbox_size: 0, ..settings.clone() };
+    let settings = settings(Role::Acceptor).with(|s| s.id = other.clone());
+    let wrong = settings.clone().with(|s| s.outbox_size = 0);
     assert!(sessions.open(pair.now, wrong, app).is_err());
-    let unresolved = SessionSettings { dictionary: SessionDictionary::Shipped, ..settings.clone() };
+    let unresolved = settings.clone().with(|s| s.dictionary = SessionDictionary::Shipped);
     let error = sessions.open(pair.now, unresolved, app).unwrap_err().to_string();
     assert!(error.starts_with("the shipped dictionary is not in its place"), "{error}");
     let key = sessions.open(pair.now, settings, app).unwrap();
@@ -561,8 +561,7 @@ fn an_application_that_panics_at_its_journal_has_a_halted_session() {
     let Side { sessions, app, .. } = &mut pair.acceptor;
     app.panic_at_resume = true;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
-    let key =
-        sessions.open(pair.now, SessionSettings { id: other, ..settings(Role::Acceptor) }, app).unwrap();
+    let key = sessions.open(pair.now, settings(Role::Acceptor).with(|s| s.id = other), app).unwrap();
     assert_eq!(
         sessions.halted(key),
         Some(&Halt::CallbackFailed { callback: "on_resume", why: "panic".into() })
@@ -574,7 +573,7 @@ fn a_session_that_takes_larger_messages_than_the_others_has_room_for_their_field
     let mut pair = Pair::new();
     let Side { sessions, key, app, .. } = &mut pair.acceptor;
     *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
-    let larger = SessionSettings { max_message_size: 256 * 1024, ..settings(Role::Acceptor) };
+    let larger = settings(Role::Acceptor).with(|s| s.max_message_size = 256 * 1024);
     *key = sessions.open(pair.now, larger, app).unwrap();
     pair.connect();
     let order = by_hand(pair.now, "D", 2, &format!("11=large|{}", "58=x|".repeat(20_000)));

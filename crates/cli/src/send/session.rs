@@ -42,11 +42,10 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
     let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
-    let settings = SessionSettings {
-        reset_on_logon: !arguments.no_reset,
-        logon_timeout: Duration::from_secs(arguments.timeout),
-        ..SessionSettings::new(id.clone(), Role::Initiator)
-    };
+    let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
+        s.reset_on_logon = !arguments.no_reset;
+        s.logon_timeout = Duration::from_secs(arguments.timeout);
+    });
     let mut initiation = Initiation::new(settings, host, port);
     initiation.reconnect_interval = ONE_CONNECTION;
     initiation.connect_timeout = Duration::from_secs(arguments.timeout);

@@ -18,8 +18,9 @@
 //! impl Application for Venue {
 //!     fn on_message(&mut self, order: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
 //!         let id: &[u8] = order.required(Tag::new(11))?;
+//!         let symbol: &[u8] = order.required(Tag::new(55))?;
 //!         let mut report = turn.reply().draft(MsgType::new(b"8"));
-//!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
+//!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2").bytes(Key::new(55), symbol);
 //!         report.send()?;
 //!         Ok(Delivery::Done)
 //!     }
@@ -30,14 +31,18 @@
 //! let mut venue = Side::new(settings, Venue)?;
 //! venue.log_on();
 //!
-//! let reports = venue.receive("35=D|11=ord1|55=IBM|");
+//! let reports = venue.receive("35=D|11=ord1|55=IBM|54=1|60=20260105-09:00:00|40=1|");
 //! assert_eq!(reports.len(), 1);
 //! assert_eq!(reports[0].msg_type(), "8");
 //! assert_eq!(reports[0].get(39), Some("2"));
 //!
-//! // What the application cannot do without is rejected by name.
-//! let rejects = venue.receive("35=D|55=IBM|");
-//! assert_eq!(rejects[0].get(58), Some("Conditionally required field missing (11)"));
+//! // The dictionary does without Symbol (55), this venue does not.
+//! let rejects = venue.receive("35=D|11=ord2|54=1|60=20260105-09:00:00|40=1|");
+//! assert_eq!(rejects[0].get(58), Some("Conditionally required field missing (55)"));
+//!
+//! // What the dictionary requires, the session layer asks for.
+//! let rejects = venue.receive("35=D|11=ord3|55=IBM|60=20260105-09:00:00|40=1|");
+//! assert_eq!((rejects[0].get(373), rejects[0].get(371)), (Some("1"), Some("54")));
 //! # Ok(())
 //! # }
 //! ```

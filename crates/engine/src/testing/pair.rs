@@ -2,9 +2,10 @@
 
 use core::time::Duration;
 
-use fixbolt_session::{Application, Mono, OpenError, Role, SessionSettings};
+use fixbolt_session::{Application, Mono, Role, SessionSettings};
 
 use super::side::Side;
+use crate::error::EngineError;
 
 /// An initiator and an acceptor, each with its application, joined by a connection that delivers at once.
 ///
@@ -24,7 +25,8 @@ use super::side::Side;
 ///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
 ///         if matches!(event, Event::LoggedOn) {
 ///             let mut order = turn.reply().draft(MsgType::new(b"D"));
-///             order.writer().bytes(Key::new(11), b"ord1");
+///             order.writer().bytes(Key::new(11), b"ord1").bytes(Key::new(54), b"1");
+///             order.writer().bytes(Key::new(60), b"20260105-09:00:00").bytes(Key::new(40), b"1");
 ///             order.send()?;
 ///         }
 ///         Ok(())
@@ -63,11 +65,11 @@ impl<I: Application, A: Application> Pair<I, A> {
     /// Opens both sessions on stores in memory.
     ///
     /// # Errors
-    /// [`OpenError`] if a setting is out of its range.
+    /// [`EngineError`] if a setting cannot be had.
     ///
     /// # Panics
     /// If the first is no initiator's settings, or the second no acceptor's.
-    pub fn new(initiator: (SessionSettings, I), acceptor: (SessionSettings, A)) -> Result<Self, OpenError> {
+    pub fn new(initiator: (SessionSettings, I), acceptor: (SessionSettings, A)) -> Result<Self, EngineError> {
         assert_eq!((initiator.0.role, acceptor.0.role), (Role::Initiator, Role::Acceptor));
         Ok(Self {
             initiator: Side::new(initiator.0, initiator.1)?,

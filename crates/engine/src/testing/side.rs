@@ -12,6 +12,8 @@ use fixbolt_session::{
 };
 
 use super::sent::Sent;
+use crate::error::EngineError;
+use crate::session_check;
 
 /// When the clock of a test begins: 2026-01-05 09:00:00 UTC.
 const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
@@ -33,21 +35,30 @@ pub struct Side<A> {
 }
 
 impl<A: Application> Side<A> {
-    /// Opens the session on a store in memory. It has no connection yet.
+    /// Opens the session on a store in memory. It has no connection yet. Messages are validated as in an engine: by the
+    /// shipped dictionary of the version, unless the settings say otherwise.
     ///
     /// # Errors
-    /// [`OpenError`] if a setting is out of its range.
-    pub fn new(settings: SessionSettings, app: A) -> Result<Self, OpenError> {
+    /// [`EngineError`] if a setting cannot be had.
+    pub fn new(settings: SessionSettings, app: A) -> Result<Self, EngineError> {
         Self::on_store(settings, Box::new(MemoryStore::new()), app)
     }
 
     /// Opens the session on `store`, for example a journal whose directory another `Side` has written.
     ///
     /// # Errors
-    /// [`OpenError`] if a setting is out of its range, or the store refuses.
-    pub fn on_store(settings: SessionSettings, store: Box<dyn Store>, mut app: A) -> Result<Self, OpenError> {
+    /// [`EngineError`] if a setting cannot be had, or the store refuses.
+    pub fn on_store(
+        mut settings: SessionSettings,
+        store: Box<dyn Store>,
+        mut app: A,
+    ) -> Result<Self, EngineError> {
+        session_check::prepare(&mut settings)
+            .map_err(|reason| EngineError::Settings { session: Box::new(settings.id.clone()), reason })?;
         let mut sessions = Sessions::new(store, settings.max_message_size);
-        let key = sessions.open(BEGIN, settings.clone(), &mut app)?;
+        let key = sessions
+            .open(BEGIN, settings.clone(), &mut app)
+            .map_err(|error| EngineError::open(settings.id.clone(), error))?;
         let next_in = sessions.numbers(key).map_or(SeqNum::ONE, |(next_in, _)| next_in);
         Ok(Self { now: BEGIN, settings, sessions, key, app, next_in, buffered: Vec::new() })
     }

@@ -28,7 +28,7 @@ pub fn id(text: &str) -> SessionId {
 
 /// Settings without a dictionary: the messages of most tests have nothing but an id.
 pub fn of(name: &str, role: Role) -> SessionSettings {
-    SessionSettings { dictionary: SessionDictionary::None, ..SessionSettings::new(id(name), role) }
+    SessionSettings::new(id(name), role).with(|s| s.dictionary = SessionDictionary::None)
 }
 
 pub fn acceptor() -> SessionSettings {
