@@ -2,7 +2,8 @@
 //!
 //! ```sh
 //! cargo run -p fixbolt --features fix44 --example acceptor
-//! fixbolt send --sender TRADER --target VENUE NewOrderSingle Symbol=IBM Side=BUY OrdType=LIMIT OrderQty=57 Price=298.075
+//! fixbolt send --to 127.0.0.1:9881 --sender TRADER --target VENUE \
+//!     NewOrderSingle Symbol=IBM Side=BUY OrdType=LIMIT OrderQty=57 Price=298.075
 //! ```
 
 use fixbolt::codec::{Decimal, Message};
@@ -77,7 +78,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-    let address = "127.0.0.1:9880".parse()?;
+    let address = "127.0.0.1:9881".parse()?;
     let engine = fixbolt::Engine::builder().accept(address, session).journal("venue").start(Venue)?;
     engine.stop_on_signals()?;
     engine.wait()?;
