@@ -10,14 +10,16 @@ use std::sync::Arc;
 
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Application, Role, SessionId, SessionSettings, Sessions, WireObserver, WorkerWaker};
+use fixbolt_session::{Application, SessionId, SessionSettings, Sessions, WireObserver, WorkerWaker};
 use mio::{Poll, Waker};
 
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
+use crate::distribution::{Distribution, Unit};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
+use crate::listening::Listening;
 use crate::session_check;
 use crate::session_registry::SessionRegistry;
 use crate::tier::choose_tier;
@@ -38,8 +40,9 @@ pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
     templates: Vec<(SocketAddr, AcceptanceTemplate)>,
     initiations: Vec<Initiation>,
-    store: Option<Box<dyn Store>>,
     observer: Option<Arc<dyn WireObserver>>,
+    store: Stores,
+    together: Vec<Vec<SessionId>>,
     outbound_queue_size: usize,
     outbound_budget: usize,
     limits: Limits,
@@ -62,8 +65,9 @@ impl EngineBuilder {
             acceptances: Vec::new(),
             templates: Vec::new(),
             initiations: Vec::new(),
-            store: None,
             observer: None,
+            store: Stores::Memory,
+            together: Vec::new(),
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
             outbound_budget: OUTBOUND_BUDGET,
             limits: Limits::default(),
@@ -110,13 +114,20 @@ impl EngineBuilder {
     #[must_use]
     pub fn journal(self, base: impl AsRef<Path>) -> Self {
         let base: PathBuf = base.as_ref().to_owned();
-        self.store(Box::new(DirectoryStore::new(base)))
+        self.stores(move |_| Box::new(DirectoryStore::new(base.clone())))
     }
 
-    /// Keeps messages in `store`.
+    /// Keeps messages in `store`, which serves one worker.
     #[must_use]
     pub fn store(mut self, store: Box<dyn Store>) -> Self {
-        self.store = Some(store);
+        self.store = Stores::One(Some(store));
+        self
+    }
+
+    /// Keeps messages in the store that `make` makes for each worker, from its number, counted from 0.
+    #[must_use]
+    pub fn stores(mut self, make: impl FnMut(usize) -> Box<dyn Store> + 'static) -> Self {
+        self.store = Stores::Each(Box::new(make));
         self
     }
 
@@ -177,68 +188,166 @@ impl EngineBuilder {
         self
     }
 
-    /// Opens journals and ports and starts the worker thread. The application sees its sessions' journals
-    /// (`on_resume`) before this returns.
+    /// Has these sessions belong to one worker, so that a callback of one can write to the others in its turn. Needed with
+    /// several workers only ([`EngineBuilder::start_with`]); sessions that share an address are together anyway.
+    #[must_use]
+    pub fn together(mut self, sessions: impl IntoIterator<Item = SessionId>) -> Self {
+        self.together.push(sessions.into_iter().collect());
+        self
+    }
+
+    /// Opens journals and ports and starts one worker thread. The application sees its sessions' journals (`on_resume`) before
+    /// this returns.
     ///
     /// # Errors
     /// [`EngineError`], one line that says what and where: a port in use, a journal that another process holds, ...
-    pub fn start<A: Application + Send + 'static>(self, mut app: A) -> Result<Engine<A>, EngineError> {
-        let Self { mut acceptances, templates, mut initiations, store, observer, limits, keep_going, .. } =
-            self;
-        let (outbound_queue_size, outbound_budget) = (self.outbound_queue_size, self.outbound_budget);
-        if acceptances.is_empty() && templates.is_empty() && initiations.is_empty() {
+    pub fn start<A: Application + Send + 'static>(self, app: A) -> Result<Engine<A>, EngineError> {
+        let mut app = Some(app);
+        self.run(1, &mut |_| app.take())
+    }
+
+    /// Starts several worker threads (at least one), each with an application of its own, which `app` makes from the worker's
+    /// number, counted from 0.
+    ///
+    /// A session belongs to one worker for as long as it is open. What is named first goes to worker 0, the next to worker 1, and
+    /// round again; sessions that share a listening address are one in this, because a connection shows only with its Logon for
+    /// which session it is, and so are those that [`EngineBuilder::together`] names.
+    ///
+    /// # Errors
+    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` names a session that there is not, or if several
+    /// workers are to have one store.
+    pub fn start_with<A: Application + Send + 'static>(
+        self,
+        workers: usize,
+        mut app: impl FnMut(usize) -> A,
+    ) -> Result<Engine<A>, EngineError> {
+        self.run(workers.max(1), &mut |worker| Some(app(worker)))
+    }
+
+    fn run<A: Application + Send + 'static>(
+        mut self,
+        count: usize,
+        app: &mut dyn FnMut(usize) -> Option<A>,
+    ) -> Result<Engine<A>, EngineError> {
+        if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
             return Err(EngineError::NoSessions);
         }
-        let had = |result| or_left_out(keep_going, result);
-        prepare(&mut acceptances, &mut initiations, keep_going)?;
+        let keep_going = self.keep_going;
+        prepare(&mut self.acceptances, &mut self.initiations, keep_going)?;
         choose_tier()?;
-        let system = |doing| move |e: io::Error| EngineError::System { doing, reason: e.to_string() };
-        let poll = Poll::new().map_err(system("creating the event queue"))?;
-        let waker =
-            Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
-        let signal = Arc::new(WorkerSignal::new(waker, limits.sessions.max(1)));
-        let registry = Arc::new(SessionRegistry::new(outbound_queue_size, outbound_budget));
-
-        let mut listeners = Listeners::default();
-        let mut accepted = Vec::new();
-        for (address, acceptance) in acceptances {
-            let listener = or_left_out(keep_going, bind(&mut listeners, address, &poll))?;
-            accepted.extend(listener.map(|listener| (listener, acceptance)));
+        let numbers = u16::try_from(count).map_or(0..0, |count| 0..count);
+        if numbers.is_empty() || count > 1 && matches!(self.store, Stores::One(_)) {
+            let reason = "there are at most 65,535, and each needs a store of its own: say `stores`";
+            return Err(EngineError::Workers { reason: reason.to_owned() });
         }
+        let places = self.distribute()?.workers(count);
+        let limits = self.limits;
+        let registry =
+            Arc::new(SessionRegistry::new(limits.sessions, self.outbound_queue_size, self.outbound_budget));
+        let mut workers = Vec::with_capacity(count);
+        for (number, n) in numbers.zip(0..) {
+            let app = app(n).ok_or(EngineError::NoSessions)?;
+            workers.push((self.worker(number, n, &registry)?, app));
+        }
+        let mut listening = Listening::default();
         let mut sessions_had = 0;
-        for (address, template) in templates {
-            if let Some(listener) = or_left_out(keep_going, bind(&mut listeners, address, &poll))? {
-                listeners.add_template(listener, template);
+        for (address, acceptance) in self.acceptances {
+            let n = places[&Unit::Address(address)];
+            let (worker, app) = &mut workers[n];
+            if let Some(bound) =
+                or_left_out(keep_going, worker.accept_at(address, acceptance, app))?.flatten()
+            {
+                listening.note(address, bound, n);
                 sessions_had += 1;
             }
         }
-        let addresses = listeners.addresses();
-
-        let largest = accepted.iter().map(|(_, acceptance)| acceptance.settings.max_message_size);
-        let largest = largest.chain(initiations.iter().map(|session| session.settings.max_message_size));
-        let store = store.unwrap_or_else(|| Box::new(MemoryStore::new()));
-        let mut sessions = Sessions::new(store, largest.fold(MIN_INDEXED_SIZE, usize::max))
-            .on_worker(0, Arc::clone(&signal) as Arc<dyn WorkerWaker>);
-        if let Some(observer) = observer {
-            sessions = sessions.observed_by(observer);
+        for (address, template) in self.templates {
+            let n = places[&Unit::Address(address)];
+            if let Some(bound) = or_left_out(keep_going, workers[n].0.accept_any(address, template))? {
+                listening.note(address, bound, n);
+                sessions_had += 1;
+            }
         }
-        let mut worker =
-            Worker::new(sessions, listeners, poll, Arc::clone(&signal), Arc::clone(&registry), limits);
-        for (listener, acceptance) in accepted {
-            let id = acceptance.settings.id.clone();
-            let opened = worker.accept_for(listener, acceptance, &mut app).map(drop);
-            sessions_had += usize::from(had(opened.map_err(|e| EngineError::open(id, e)))?.is_some());
-        }
-        for initiation in initiations {
-            let id = initiation.settings.id.clone();
-            let opened = worker.connect_for(initiation, &mut app);
-            sessions_had += usize::from(had(opened.map_err(|e| EngineError::open(id, e)))?.is_some());
+        for initiation in self.initiations {
+            let n = places[&Unit::Initiator(initiation.settings.id.clone())];
+            let (worker, app) = &mut workers[n];
+            let had = or_left_out(keep_going, worker.connect_for(initiation, app))?;
+            sessions_had += usize::from(had.is_some());
         }
         if sessions_had == 0 {
             return Err(EngineError::NoSessions);
         }
-        Engine::spawn(worker, app, addresses, signal, registry).map_err(system("starting the worker thread"))
+        Engine::spawn(workers, listening, registry).map_err(system("starting a worker thread"))
     }
+
+    /// Finds out which sessions belong together.
+    fn distribute(&self) -> Result<Distribution, EngineError> {
+        let mut units = Distribution::default();
+        for (address, acceptance) in &self.acceptances {
+            units.add(Unit::Address(*address), Some(&acceptance.settings.id));
+        }
+        for (address, _) in &self.templates {
+            units.add(Unit::Address(*address), None);
+        }
+        for Initiation { settings, .. } in &self.initiations {
+            units.add(Unit::Initiator(settings.id.clone()), Some(&settings.id));
+        }
+        for sessions in &self.together {
+            units.join(sessions).map_err(|id| EngineError::Workers {
+                reason: format!("`together` names {id}, and there is no such session"),
+            })?;
+        }
+        Ok(units)
+    }
+
+    /// Makes a worker without sessions yet.
+    fn worker(
+        &mut self,
+        number: u16,
+        n: usize,
+        registry: &Arc<SessionRegistry>,
+    ) -> Result<Worker, EngineError> {
+        let limits = self.limits;
+        let poll = Poll::new().map_err(system("creating the event queue"))?;
+        let waker =
+            Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
+        let signal = Arc::new(WorkerSignal::new(waker, limits.sessions.max(1)));
+        let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
+        let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));
+        let largest = settings.map(|settings| settings.max_message_size).fold(MIN_INDEXED_SIZE, usize::max);
+        let mut sessions = Sessions::new(self.store.take(n), largest)
+            .on_worker(number, Arc::clone(&signal) as Arc<dyn WorkerWaker>);
+        if let Some(observer) = &self.observer {
+            sessions = sessions.observed_by(Arc::clone(observer));
+        }
+        Ok(Worker::new(sessions, Listeners::default(), poll, signal, Arc::clone(registry), limits))
+    }
+}
+
+/// Where messages are kept.
+enum Stores {
+    /// In memory.
+    Memory,
+    /// In this store, of one worker.
+    One(Option<Box<dyn Store>>),
+    /// In the store that is made for each worker.
+    Each(Box<dyn FnMut(usize) -> Box<dyn Store>>),
+}
+
+impl Stores {
+    /// The store of a worker; to be called once for each.
+    fn take(&mut self, worker: usize) -> Box<dyn Store> {
+        let store = match self {
+            Self::Memory => None,
+            Self::One(store) => store.take(),
+            Self::Each(make) => Some(make(worker)),
+        };
+        store.unwrap_or_else(|| Box::new(MemoryStore::new()))
+    }
+}
+
+fn system(doing: &'static str) -> impl Fn(io::Error) -> EngineError {
+    move |error| EngineError::System { doing, reason: error.to_string() }
 }
 
 impl Engine<()> {
@@ -248,12 +357,6 @@ impl Engine<()> {
     pub fn builder() -> EngineBuilder {
         EngineBuilder::new()
     }
-}
-
-fn bind(listeners: &mut Listeners, address: SocketAddr, poll: &Poll) -> Result<usize, EngineError> {
-    listeners
-        .bind(address, poll.registry())
-        .map_err(|e| EngineError::Listen { address, reason: e.to_string() })
 }
 
 /// What could be had; `None` if it is left out.
@@ -286,34 +389,13 @@ fn prepare(
     };
     let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
         true => Ok(()),
-        false => Err(wrong(&settings.id, "it is given twice".to_owned())),
+        false => Err(session_check::wrong(&settings.id, "it is given twice".to_owned())),
     };
-    acceptances.retain_mut(|(_, Acceptance { settings, .. })| {
-        keep(once(settings).and_then(|()| prepare_session(settings, Role::Acceptor)))
+    acceptances.retain_mut(|(_, acceptance)| {
+        keep(once(&acceptance.settings).and_then(|()| session_check::prepare_acceptance(acceptance)))
     });
     initiations.retain_mut(|initiation| {
-        let hosts = session_check::check_hosts(initiation);
-        let settings = &mut initiation.settings;
-        keep(
-            once(settings)
-                .and_then(|()| prepare_session(settings, Role::Initiator))
-                .and_then(|()| hosts.map_err(|reason| wrong(&settings.id, reason))),
-        )
+        keep(once(&initiation.settings).and_then(|()| session_check::prepare_initiation(initiation)))
     });
     failed.map_or(Ok(()), Err)
-}
-
-fn prepare_session(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
-    if settings.role != role {
-        let reason = match role {
-            Role::Acceptor => "it is to be accepted, but its role is initiator",
-            Role::Initiator => "it is to connect, but its role is acceptor",
-        };
-        return Err(wrong(&settings.id, reason.to_owned()));
-    }
-    session_check::prepare(settings).map_err(|reason| wrong(&settings.id, reason))
-}
-
-fn wrong(session: &SessionId, reason: String) -> EngineError {
-    EngineError::Settings { session: Box::new(session.clone()), reason }
 }

@@ -1,35 +1,41 @@
 //! What other threads ask of a worker, rarely: commands travel behind a lock, messages do not.
 
 use core::net::SocketAddr;
+use core::time::Duration;
 use std::io;
 use std::sync::mpsc::SyncSender;
 
-use fixbolt_session::{OpenError, SendError, SessionKey};
+use fixbolt_session::{SessionEnd, SessionKey};
 
-/// A request to a worker.
+use crate::acceptance::Acceptance;
+use crate::error::EngineError;
+use crate::initiation::Initiation;
+use crate::operation::{Operation, OperationError};
+
+/// A request to a worker. One that has ended drops it, which ends the wait for its answer.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Log every session out, then end.
     Stop,
-    /// Log one session out.
-    LogOut { session: SessionKey, text: String },
-    /// Continue a session that is halted by a message on which the application failed.
-    ResolvePoisonMessage {
+    /// Do something to a session.
+    Operate {
         session: SessionKey,
-        resolution: PoisonResolution,
-        answer: SyncSender<Result<(), SendError>>,
+        operation: Operation,
+        why: String,
+        /// How long somebody waits for the answer.
+        limit: Duration,
+        answer: SyncSender<Outcome>,
     },
-    /// Continue a session that is halted for another reason: its store is opened again.
-    Resume { session: SessionKey, answer: SyncSender<Result<(), OpenError>> },
+    /// Listen on an address, if the worker does not yet, and open a session that is accepted there.
+    Accept { address: SocketAddr, acceptance: Box<Acceptance>, answer: SyncSender<Opened> },
+    /// Open a session that we connect for.
+    Connect { initiation: Box<Initiation>, answer: SyncSender<Opened> },
     /// The addresses of an initiator's host, which were looked up on a thread of their own.
     HostLookedUp { initiator: usize, attempt: u64, addresses: io::Result<Vec<SocketAddr>> },
 }
 
-/// What becomes of a message on which the application failed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PoisonResolution {
-    /// It is skipped.
-    Skip,
-    /// It is offered to the application again.
-    Retry,
-}
+/// The answer to an operation; how the connection ended, where that was waited for.
+pub(crate) type Outcome = Result<Option<SessionEnd>, OperationError>;
+
+/// The answer to a new session: where it is accepted, with the port that the system chose.
+pub(crate) type Opened = Result<Option<SocketAddr>, EngineError>;

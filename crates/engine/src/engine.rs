@@ -1,44 +1,77 @@
-//! A running engine, as other threads see it: where it listens, how to send, how to stop.
+//! A running engine, as other threads see it: where it listens, its sessions, how to stop.
 
 use core::fmt;
 use core::net::SocketAddr;
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use fixbolt_session::store::StoreError;
-use fixbolt_session::{Application, OpenError, SendError, SessionId};
+use fixbolt_session::{Application, SessionId};
 
-use crate::command::{Command, PoisonResolution};
+use crate::acceptance::Acceptance;
+use crate::command::{Command, Opened};
 use crate::error::EngineError;
-use crate::sender::Sender;
+use crate::initiation::Initiation;
+use crate::listening::Listening;
+use crate::session_handle::SessionHandle;
 use crate::session_registry::SessionRegistry;
 use crate::shutdown_signals;
 use crate::stopper::Stopper;
 use crate::worker::Worker;
 use crate::worker_signal::WorkerSignal;
 
-/// Sessions of one process at work on one thread: accepts, connects, reconnects, reads, writes, keeps the time.
+/// Sessions of one process at work, on one or more worker threads: accepts, connects, reconnects, reads, writes, keeps the time.
 ///
-/// Dropping the engine stops it as [`Engine::stop`] does, without waiting.
+/// Dropping the engine stops it as [`Engine::stop`] does and waits for its threads: for the longest LogoutTimeout of its sessions
+/// and six seconds at most, if no callback of the application and no store keeps a thread busy for longer.
 pub struct Engine<A> {
-    thread: Option<JoinHandle<(A, Result<(), StoreError>)>>,
-    addresses: Vec<SocketAddr>,
-    signal: Arc<WorkerSignal>,
+    threads: Vec<JoinHandle<Ended<A>>>,
+    workers: Arc<[Arc<WorkerSignal>]>,
     registry: Arc<SessionRegistry>,
+    listening: Mutex<Listening>,
+    /// How many sessions were added that any worker could have had.
+    added: AtomicUsize,
+}
+
+/// What a worker leaves: its application, and how closing the stores went.
+type Ended<A> = (A, Result<(), StoreError>);
+
+/// If a worker's thread ends, by a panic too, the others do.
+struct Companions(Stopper);
+
+impl Drop for Companions {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 impl<A: Application + Send + 'static> Engine<A> {
-    /// Moves worker and application to a thread of their own.
+    /// Moves workers and applications to threads of their own.
     pub(crate) fn spawn(
-        worker: Worker,
-        app: A,
-        addresses: Vec<SocketAddr>,
-        signal: Arc<WorkerSignal>,
+        workers: Vec<(Worker, A)>,
+        listening: Listening,
         registry: Arc<SessionRegistry>,
     ) -> io::Result<Self> {
-        let thread = std::thread::Builder::new().name("fixbolt".to_owned()).spawn(move || worker.run(app))?;
-        Ok(Self { thread: Some(thread), addresses, signal, registry })
+        let signals: Arc<[_]> = workers.iter().map(|(worker, _)| Arc::clone(worker.signal())).collect();
+        let mut engine = Self {
+            threads: Vec::with_capacity(workers.len()),
+            workers: signals,
+            registry,
+            listening: Mutex::new(listening),
+            added: AtomicUsize::new(0),
+        };
+        for (n, (worker, app)) in workers.into_iter().enumerate() {
+            let companions = Companions(engine.stopper());
+            let thread = std::thread::Builder::new().name(format!("fixbolt-{n}")).spawn(move || {
+                let _companions = companions;
+                worker.run(app)
+            })?;
+            engine.threads.push(thread);
+        }
+        Ok(engine)
     }
 }
 
@@ -46,76 +79,78 @@ impl<A> Engine<A> {
     /// Where the engine listens, in the order in which the addresses were first named; with the port that the system chose
     /// where 0 was asked for.
     #[must_use]
-    pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listening().addresses()
     }
 
-    /// A sender for messages of `session` from other threads; `None` when there is no such session (yet).
+    /// Returns a handle of a session; `None` if there is no such session (yet).
     #[must_use]
-    pub fn sender(&self, session: &SessionId) -> Option<Sender> {
-        Some(Sender::new(self.registry.outbound_queue(session)?, Arc::clone(&self.signal)))
+    pub fn session(&self, session: &SessionId) -> Option<SessionHandle> {
+        self.registry.link(session).map(SessionHandle::new)
     }
 
-    /// Logs one session out with a text (empty: none). An initiator logs on again after its reconnect interval.
-    ///
-    /// `false` when there is no such session.
-    pub fn log_out(&self, session: &SessionId, text: &str) -> bool {
-        let Some(key) = self.registry.key(session) else { return false };
-        self.signal.command(Command::LogOut { session: key, text: text.to_owned() });
-        true
-    }
-
-    /// Ends `Halted(PoisonMessage)`: the message on which the application failed is skipped.
+    /// Adds a session that counterparties connect to at `address`, which is listened on if it is not yet, and opens its journal.
+    /// The session belongs to the worker that listens there.
     ///
     /// # Errors
-    /// [`SendError::Unavailable`] when the session does not exist or is not halted by a message.
-    pub fn skip_poison_message(&self, session: &SessionId) -> Result<(), SendError> {
-        self.resolve_poison_message(session, PoisonResolution::Skip)
-    }
-
-    /// Ends `Halted(PoisonMessage)`: the message on which the application failed is offered again after the next logon.
-    ///
-    /// # Errors
-    /// As [`Engine::skip_poison_message`].
-    pub fn retry_poison_message(&self, session: &SessionId) -> Result<(), SendError> {
-        self.resolve_poison_message(session, PoisonResolution::Retry)
-    }
-
-    fn resolve_poison_message(
+    /// As [`EngineBuilder::start`](crate::EngineBuilder::start); [`EngineError::Stopped`]; [`EngineError::OwnThread`] in a
+    /// callback.
+    pub fn accept(
         &self,
-        session: &SessionId,
-        resolution: PoisonResolution,
-    ) -> Result<(), SendError> {
-        let key = self.registry.key(session).ok_or(SendError::Unavailable)?;
-        let (answer, result) = std::sync::mpsc::sync_channel(1);
-        self.signal.command(Command::ResolvePoisonMessage { session: key, resolution, answer });
-        result.recv().unwrap_or(Err(SendError::Unavailable))
+        address: SocketAddr,
+        session: impl Into<Acceptance>,
+    ) -> Result<SessionHandle, EngineError> {
+        let acceptance = Box::new(session.into());
+        let id = acceptance.settings.id.clone();
+        // Held until the worker listens: an address is never listened on twice.
+        let mut listening = self.listening();
+        let worker = listening.worker(address).unwrap_or_else(|| self.next_worker());
+        let bound = self.open(worker, |answer| Command::Accept { address, acceptance, answer })?;
+        if let Some(bound) = bound {
+            listening.note(address, bound, worker);
+        }
+        self.session(&id).ok_or(EngineError::Stopped)
     }
 
-    /// Ends every other halt without a restart: the session's store can take records again, or `fixbolt journal repair` has
-    /// repaired it. The application is shown what it holds, and the session goes on with its next connection.
-    ///
-    /// A store that failed is tried again from time to time, too, without being asked.
+    /// Adds a session that connects, and opens its journal. The workers get such sessions in turn.
     ///
     /// # Errors
-    /// [`OpenError`]: the session stands still as before.
-    pub fn resume(&self, session: &SessionId) -> Result<(), OpenError> {
-        let key = self.registry.key(session).ok_or(OpenError::NotOpen)?;
-        let (answer, result) = std::sync::mpsc::sync_channel(1);
-        self.signal.command(Command::Resume { session: key, answer });
-        result.recv().unwrap_or(Err(OpenError::NotOpen))
+    /// As [`Engine::accept`].
+    pub fn connect(&self, session: Initiation) -> Result<SessionHandle, EngineError> {
+        let id = session.settings.id.clone();
+        let initiation = Box::new(session);
+        self.open(self.next_worker(), |answer| Command::Connect { initiation, answer })?;
+        self.session(&id).ok_or(EngineError::Stopped)
     }
 
-    /// Returns how many cycles the loop has begun: the number grows as long as the worker lives, at least once a second.
+    fn open(&self, worker: usize, command: impl FnOnce(SyncSender<Opened>) -> Command) -> Opened {
+        if self.workers.iter().any(|worker| worker.is_own_thread()) {
+            return Err(EngineError::OwnThread);
+        }
+        let (answer, answered) = sync_channel(1);
+        self.workers[worker].command(command(answer));
+        answered.recv().unwrap_or(Err(EngineError::Stopped))
+    }
+
+    fn next_worker(&self) -> usize {
+        self.added.fetch_add(1, Ordering::Relaxed) % self.workers.len()
+    }
+
+    fn listening(&self) -> MutexGuard<'_, Listening> {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many cycles the loop of each worker has begun: a number grows as long as its worker lives, at least once a
+    /// second.
     #[must_use]
-    pub fn cycles(&self) -> u64 {
-        self.signal.cycles()
+    pub fn cycles(&self) -> Vec<u64> {
+        self.workers.iter().map(|worker| worker.cycles()).collect()
     }
 
     /// Returns something that stops the engine from any thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper::new(Arc::clone(&self.signal))
+        Stopper::new(Arc::clone(&self.workers))
     }
 
     /// From now on SIGINT and SIGTERM stop the engine as [`Engine::stop`] does. A second signal ends the process at once.
@@ -128,37 +163,50 @@ impl<A> Engine<A> {
     }
 
     /// Sends Logout in every session, waits for the answers as long as LogoutTimeout says, closes the connections and the
-    /// journals, and gives the application back.
+    /// journals, and returns each worker's application, in the order of the workers.
     ///
     /// # Errors
     /// As [`Engine::wait`].
-    pub fn stop(self) -> Result<A, EngineError> {
-        self.signal.command(Command::Stop);
+    pub fn stop(self) -> Result<Vec<A>, EngineError> {
+        self.stopper().stop();
         self.wait()
     }
 
-    /// Waits until the engine is stopped by a [`Stopper`] or a signal, and gives the application back.
+    /// Waits until the engine is stopped by a [`Stopper`] or a signal, and returns each worker's application, in the order of the
+    /// workers.
     ///
     /// # Errors
-    /// [`EngineError::Panicked`] when the worker thread died, [`EngineError::Closing`] when a journal could not be closed cleanly.
-    pub fn wait(mut self) -> Result<A, EngineError> {
-        let Some(thread) = self.thread.take() else { return Err(EngineError::Panicked) };
-        let (app, closed) = thread.join().map_err(|_| EngineError::Panicked)?;
-        closed.map_err(EngineError::Closing)?;
-        Ok(app)
+    /// [`EngineError::Panicked`] when a worker thread died, [`EngineError::Closing`] when a journal could not be closed cleanly.
+    pub fn wait(mut self) -> Result<Vec<A>, EngineError> {
+        // All of them are waited for, whatever becomes of the first.
+        let ended: Vec<_> = self.threads.drain(..).map(JoinHandle::join).collect();
+        let mut apps = Vec::with_capacity(ended.len());
+        for ended in ended {
+            let (app, closed) = ended.map_err(|_| EngineError::Panicked)?;
+            closed.map_err(EngineError::Closing)?;
+            apps.push(app);
+        }
+        Ok(apps)
     }
 }
 
 impl<A> fmt::Debug for Engine<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("addresses", &self.addresses).finish_non_exhaustive()
+        f.debug_struct("Engine").field("addresses", &self.addresses()).finish_non_exhaustive()
     }
 }
 
 impl<A> Drop for Engine<A> {
     fn drop(&mut self) {
-        if self.thread.is_some() {
-            self.signal.command(Command::Stop);
+        if self.threads.is_empty() {
+            return;
+        }
+        self.stopper().stop();
+        for thread in self.threads.drain(..) {
+            // A thread that drops its own engine ends by itself; what became of the others, `stop` would have told.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
         }
     }
 }

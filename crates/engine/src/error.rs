@@ -53,6 +53,15 @@ pub enum EngineError {
         /// The system's reason.
         reason: String,
     },
+    /// The engine has stopped.
+    Stopped,
+    /// The call comes from a callback on a thread of the engine, which would wait for itself.
+    OwnThread,
+    /// The sessions cannot be distributed over the workers as asked for.
+    Workers {
+        /// What is wrong.
+        reason: String,
+    },
     /// A journal could not be closed cleanly at the end.
     Closing(StoreError),
     /// The worker thread panicked outside the application's callbacks for messages.
@@ -93,6 +102,9 @@ impl fmt::Display for EngineError {
                 write!(f, "environment variable FIXBOLT_SIMD is {name:?}: {reason}")
             }
             Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
+            Self::Stopped => f.write_str("the engine has stopped"),
+            Self::OwnThread => f.write_str("called on a thread of the engine, which would wait for itself"),
+            Self::Workers { reason } => write!(f, "workers: {reason}"),
             Self::Closing(error) => write!(f, "closing the journal: {error}"),
             Self::Panicked => f.write_str("the engine's thread panicked"),
         }

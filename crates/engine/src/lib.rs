@@ -1,8 +1,8 @@
 //! A FIX engine: acceptors and initiators over TCP, with journal and configuration.
 //!
-//! An [`Engine`] runs its sessions on one thread. The application is a value with callbacks on that thread; everything that it
-//! writes in one callback becomes visible together with the message that caused it, or not at all. Other threads send through a
-//! [`Sender`]. Two engines in one process know nothing of each other.
+//! An [`Engine`] runs its sessions on one worker thread, or on several. The application is a value with callbacks on its worker's
+//! thread; everything that it writes in one callback becomes visible together with the message that caused it, or not at all.
+//! Other threads have a [`SessionHandle`], and send through a [`Sender`]. Two engines in one process know nothing of each other.
 //!
 //! It refuses to guess: a setting that is not understood, a journal that is damaged or in use, a port that is taken stop the
 //! start with one line that says what and where. It binds to the address that it is given, and configuration files that name
@@ -26,16 +26,20 @@ mod clock;
 mod command;
 pub mod config;
 mod configured;
+mod distribution;
 mod engine;
 mod error;
 mod initiation;
 mod limits;
+mod listening;
+mod operation;
 mod outbound_queue;
 mod pages;
 mod ring;
 mod room;
 mod sender;
 mod session_check;
+mod session_handle;
 mod session_registry;
 mod shutdown_signals;
 mod stopper;
@@ -50,7 +54,9 @@ pub use builder::EngineBuilder;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use initiation::Initiation;
+pub use operation::{Change, OperationError};
 pub use sender::{PatientSender, PostError, Sender, SenderDraft};
+pub use session_handle::SessionHandle;
 pub use stopper::Stopper;
 pub use tier::choose_tier;
 

@@ -45,7 +45,7 @@ use crate::worker_signal::WorkerSignal;
 /// let id = session.id.clone();
 /// // Nobody listens there, so that the session does not log on.
 /// let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
-/// let mut sender = engine.sender(&id).ok_or("no such session")?;
+/// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
 /// let transact_time: UtcTimestamp = "20261121-10:00:00".parse()?;
 /// let required = || Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time, ord_type: OrdType::Market };
 /// // At once, or not at all.
@@ -197,6 +197,9 @@ impl Post<'_> {
         if signal.is_stopped() {
             return Err(PostError::Stopped);
         }
+        if status.is_closed() {
+            return Err(PostError::NoSession);
+        }
         if body.msg_type.is_admin() {
             return Err(PostError::SessionMessage);
         }
@@ -232,8 +235,10 @@ pub enum PostError {
     /// The session is not logged on, and its settings say that nothing is kept meanwhile
     /// ([`WhileLoggedOff::Refuse`](fixbolt_session::WhileLoggedOff::Refuse)).
     NotLoggedOn,
-    /// The session is halted until somebody ends that.
+    /// The session is halted until somebody ends that; [`SessionHandle::state`](crate::SessionHandle::state) tells why.
     Halted,
+    /// The session was removed.
+    NoSession,
     /// There is no room in the session's queue or in the engine's budget: the counterparty or the journal does not keep up. Try
     /// again later, or send [`within`](Sender::within) a time.
     Full,
@@ -255,6 +260,7 @@ impl fmt::Display for PostError {
             Self::TooLarge { limit } => write!(f, "the body has more than {limit} bytes"),
             Self::NotLoggedOn => f.write_str("the session is not logged on"),
             Self::Halted => f.write_str("the session is halted"),
+            Self::NoSession => f.write_str("the session was removed"),
             Self::Full => f.write_str("the session's queue is full: try again later"),
             Self::Stopped => f.write_str("the engine has stopped"),
         }

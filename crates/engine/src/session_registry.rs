@@ -1,51 +1,78 @@
-//! Which sessions there are, for threads other than the worker. A worker takes its lock only when it opens a session.
+//! Which sessions there are, for threads other than the workers. A worker takes its lock only when it opens or closes a session.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fixbolt_session::{SessionId, SessionKey, StatusCell};
+use fixbolt_session::{OpenError, SessionId, SessionKey, StatusCell};
 
 use crate::outbound_queue::OutboundQueue;
 use crate::pages::Pages;
 use crate::sync::{Mutex, lock};
+use crate::worker_signal::WorkerSignal;
 
-/// The sessions of one worker.
+/// The sessions of an engine.
 #[derive(Debug)]
 pub(crate) struct SessionRegistry {
-    sessions: Mutex<HashMap<SessionId, Arc<OutboundQueue>>>,
+    /// `None` for one that is being opened.
+    sessions: Mutex<HashMap<SessionId, Option<SessionLink>>>,
+    session_limit: usize,
     /// The memory of all outbound queues.
     pages: Arc<Pages>,
     /// Bytes that an outbound queue takes.
-    queue_capacity: usize,
+    queue_size: usize,
+}
+
+/// The way to a session and its worker.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionLink {
+    pub(crate) queue: Arc<OutboundQueue>,
+    pub(crate) signal: Arc<WorkerSignal>,
 }
 
 impl SessionRegistry {
-    /// Creates a registry whose outbound queues take `queue_capacity` bytes each, and `budget` bytes together.
-    pub(crate) fn new(queue_capacity: usize, budget: usize) -> Self {
-        Self { sessions: Mutex::new(HashMap::new()), pages: Arc::new(Pages::new(budget)), queue_capacity }
+    /// Creates a registry of at most `session_limit` sessions, whose outbound queues take `queue_size` bytes each and `budget`
+    /// bytes together.
+    pub(crate) fn new(session_limit: usize, queue_size: usize, budget: usize) -> Self {
+        let pages = Arc::new(Pages::new(budget));
+        Self { sessions: Mutex::new(HashMap::new()), session_limit, pages, queue_size }
     }
 
-    /// Adds a session that was opened.
+    /// Keeps other workers from opening a session that is about to be opened.
+    pub(crate) fn claim(&self, id: &SessionId) -> Result<(), OpenError> {
+        let mut sessions = lock(&self.sessions);
+        if sessions.contains_key(id) {
+            return Err(OpenError::AlreadyOpen);
+        }
+        if sessions.len() >= self.session_limit {
+            return Err(OpenError::Setting("the engine has as many sessions as its limit allows"));
+        }
+        sessions.insert(id.clone(), None);
+        Ok(())
+    }
+
+    /// Adds a session that was claimed and opened.
     pub(crate) fn add(
         &self,
-        id: SessionId,
+        id: &SessionId,
         key: SessionKey,
         status: Arc<StatusCell>,
         max_message_size: usize,
+        signal: Arc<WorkerSignal>,
     ) {
         let pages = Arc::clone(&self.pages);
-        let queue = OutboundQueue::new(id.clone(), key, status, max_message_size, self.queue_capacity, pages);
-        lock(&self.sessions).insert(id, Arc::new(queue));
+        let queue = OutboundQueue::new(id.clone(), key, status, max_message_size, self.queue_size, pages);
+        let link = SessionLink { queue: Arc::new(queue), signal };
+        lock(&self.sessions).insert(id.clone(), Some(link));
     }
 
-    /// The key of a session that is open.
-    pub(crate) fn key(&self, id: &SessionId) -> Option<SessionKey> {
-        lock(&self.sessions).get(id).map(|queue| queue.session)
+    /// Forgets a session that was closed, or could not be opened.
+    pub(crate) fn remove(&self, id: &SessionId) {
+        lock(&self.sessions).remove(id);
     }
 
-    /// The outbound queue of a session that is open.
-    pub(crate) fn outbound_queue(&self, id: &SessionId) -> Option<Arc<OutboundQueue>> {
-        lock(&self.sessions).get(id).map(Arc::clone)
+    /// The way to a session that is open.
+    pub(crate) fn link(&self, id: &SessionId) -> Option<SessionLink> {
+        lock(&self.sessions).get(id)?.clone()
     }
 
     /// The memory of all outbound queues.

@@ -8,16 +8,18 @@ use crate::worker_signal::WorkerSignal;
 /// Stops an engine from any thread.
 #[derive(Clone, Debug)]
 pub struct Stopper {
-    signal: Arc<WorkerSignal>,
+    workers: Arc<[Arc<WorkerSignal>]>,
 }
 
 impl Stopper {
-    pub(crate) const fn new(signal: Arc<WorkerSignal>) -> Self {
-        Self { signal }
+    pub(crate) const fn new(workers: Arc<[Arc<WorkerSignal>]>) -> Self {
+        Self { workers }
     }
 
     /// Asks the engine to log out and end; returns at once. [`Engine::wait`](crate::Engine::wait) waits for the end.
     pub fn stop(&self) {
-        self.signal.command(Command::Stop);
+        for worker in &*self.workers {
+            worker.command(Command::Stop);
+        }
     }
 }

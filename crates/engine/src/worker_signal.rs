@@ -4,7 +4,8 @@
 //! Commands, which are rare, are kept behind a lock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
 use crossbeam_queue::ArrayQueue;
 use fixbolt_codec::Body;
@@ -30,6 +31,8 @@ pub(crate) struct WorkerSignal {
     sleeping: AtomicBool,
     stopped: AtomicBool,
     cycles: AtomicU64,
+    /// The worker's thread, once it runs.
+    thread: OnceLock<ThreadId>,
     waker: mio::Waker,
 }
 
@@ -46,6 +49,7 @@ impl WorkerSignal {
             sleeping: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             cycles: AtomicU64::new(0),
+            thread: OnceLock::new(),
             waker,
         }
     }
@@ -54,9 +58,14 @@ impl WorkerSignal {
     pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Result<Ticket, Full> {
         let pushed = queue.push(body)?;
         if pushed.must_announce {
-            // A queue is announced once at a time, and there are no more queues than places.
-            let announced = self.announced.push(Arc::clone(queue));
-            debug_assert!(announced.is_ok(), "more queues than places");
+            // A queue is announced once at a time. There are more queues than places only when sessions are removed and added
+            // faster than the worker takes them out.
+            let mut queue = Arc::clone(queue);
+            while let Err(again) = self.announced.push(queue) {
+                queue = again;
+                self.wake();
+                std::thread::yield_now();
+            }
             self.wake();
         }
         Ok(pushed.ticket)
@@ -115,6 +124,16 @@ impl WorkerSignal {
             self.sleeping.store(false, Ordering::SeqCst);
         }
         quiet
+    }
+
+    /// The worker runs on this thread.
+    pub(crate) fn begin(&self) {
+        let _ = self.thread.set(std::thread::current().id());
+    }
+
+    /// Whether this is the worker's thread, which must not wait for itself.
+    pub(crate) fn is_own_thread(&self) -> bool {
+        self.thread.get() == Some(&std::thread::current().id())
     }
 
     /// The worker begins a cycle: it is awake, and nobody needs to wake it.

@@ -83,7 +83,7 @@ fn an_engine_that_connects_again_after_a_refusal_logs_on_with_numbers_that_fit()
         assert_eq!(venue_log.ended(), "LogonRefused");
     }
     log.logged_on();
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     let mut draft = sender.draft(MsgType::new(b"D"));
     draft.writer().bytes(Key::new(11), b"1");
     draft.send().unwrap();
@@ -120,8 +120,8 @@ fn two_sides_that_support_nothing_exchange_one_business_message_reject_an_order(
     let trader = Engine::builder().connect(session).start(Unsupporting(app)).unwrap();
     venue_log.logged_on();
     log.logged_on();
-    let mut sender = trader.sender(&initiator().id).unwrap();
-    let mut venue_sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
+    let mut venue_sender = venue.session(&acceptor().id).unwrap().sender();
     for n in 1..=20 {
         let mut draft = sender.draft(MsgType::new(b"D"));
         draft.writer().bytes(Key::new(11), b"order");

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fixbolt::Engine;
 use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt::session::{Compatibility, Role, SessionDictionary, SessionSettings, Utc};
+use fixbolt::{Change, Engine};
 use fixbolt_conformance::{
     Command, Echo, Failure, FailureKind, Order, Received, Script, Tcp, Transport, TransportError, run,
 };
@@ -37,7 +37,13 @@ impl Transport for Behind {
     }
     fn command(&mut self, command: &Command) -> Result<(), TransportError> {
         match command {
-            Command::Logout(id, text) if self.engine.log_out(id, text.as_deref().unwrap_or("")) => Ok(()),
+            Command::Logout(id, text) => {
+                let session = self.engine.session(id).expect("the script's session is there");
+                // The script goes on at once: it is the counterparty that the engine waits for.
+                let text = text.as_deref().unwrap_or("");
+                let _ = session.log_out(Change::new("script", "logout"), text, Duration::ZERO);
+                Ok(())
+            }
             _ => self.tcp.command(command),
         }
     }

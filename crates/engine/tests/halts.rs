@@ -12,8 +12,15 @@ use fixbolt::session::{
     Failure, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, WhileLoggedOff,
 };
 use fixbolt::store::StoreError;
-use fixbolt::{Engine, EngineBuilder, Initiation, Sender};
+use fixbolt::{Change, Engine, EngineBuilder, Initiation, OperationError, Sender};
 use support::*;
+
+/// Who resumes, and why.
+const DESK: Change<'_> = Change::new("desk", "repaired");
+
+fn resume<A>(engine: &Engine<A>, session: &SessionId) -> Result<(), OperationError> {
+    engine.session(session).expect("the session is there").resume(DESK)
+}
 
 fn bystander() -> SessionSettings {
     of("FIX.4.4:VENUE->OTHER", Role::Acceptor)
@@ -54,9 +61,9 @@ fn resumed(log: &Log) {
 
 /// The loop waits for something: it does not run as fast as it can.
 fn rests<A>(engine: &Engine<A>) {
-    let cycles = engine.cycles();
+    let cycles = engine.cycles()[0];
     std::thread::sleep(Duration::from_millis(500));
-    let cycles = engine.cycles() - cycles;
+    let cycles = engine.cycles()[0] - cycles;
     assert!(cycles < 50, "{cycles} cycles in half a second");
 }
 
@@ -82,7 +89,7 @@ fn a_session_whose_store_refused_goes_on_once_the_store_can_again() {
     assert_eq!(peer.try_receive(), None);
     assert!(log.ended().contains("StoreFailed"));
     goes_on(&mut bystander);
-    assert_eq!(venue.resume(&acceptor().id), Err(OpenError::Store(full())));
+    assert_eq!(resume(&venue, &acceptor().id), Err(OperationError::Store(OpenError::Store(full()))));
     let mut refused = Peer::connect(venue.addresses()[0]);
     refused.seq = 3;
     refused.send("A", "98=0|108=30");
@@ -90,9 +97,9 @@ fn a_session_whose_store_refused_goes_on_once_the_store_can_again() {
     goes_on(&mut bystander);
     rests(&venue);
     steering.allow();
-    assert_eq!(venue.resume(&acceptor().id), Ok(()));
+    assert_eq!(resume(&venue, &acceptor().id), Ok(()));
     resumed(&log);
-    assert_eq!(venue.resume(&acceptor().id), Ok(()), "it is not halted: nothing is to be done");
+    assert_eq!(resume(&venue, &acceptor().id), Ok(()), "it is not halted: nothing is to be done");
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 3;
     peer.log_on();
@@ -134,9 +141,9 @@ fn a_store_that_refuses_for_longer_is_tried_again_and_again() {
     peer.send("D", "11=lost");
     assert!(log.ended().contains("StoreFailed"));
     // The first try finds it as it was.
-    let cycles = venue.cycles();
+    let cycles = venue.cycles()[0];
     std::thread::sleep(Duration::from_millis(1500));
-    assert!(venue.cycles() - cycles < 100, "the loop spins");
+    assert!(venue.cycles()[0] - cycles < 100, "the loop spins");
     steering.allow();
     resumed(&log);
     venue.stop().unwrap();
@@ -153,7 +160,7 @@ fn an_initiator_whose_store_refused_connects_again_by_itself() {
     let trader = Engine::builder().connect(session).store(Box::new(store)).start(app).unwrap();
     log.logged_on();
     steering.refuse(&initiator().id);
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     order(&mut sender, "lost");
     assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
     assert!(log.ended().contains("StoreFailed"));
@@ -213,7 +220,7 @@ fn a_message_of_another_thread_that_the_store_refuses_ends_the_connection_at_onc
     assert!(peer.receive().contains("|35=A|"));
     log.logged_on();
     steering.refuse(&acceptor().id);
-    order(&mut venue.sender(&acceptor().id).unwrap(), "lost");
+    order(&mut venue.session(&acceptor().id).unwrap().sender(), "lost");
     assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
     assert_eq!(peer.try_receive(), None);
     assert!(log.ended().contains("StoreFailed"));
@@ -230,7 +237,7 @@ fn a_message_kept_while_logged_off_that_the_store_refuses_does_not_halt_the_sess
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
     steering.refuse(&acceptor().id);
-    order(&mut venue.sender(&acceptor().id).unwrap(), "lost");
+    order(&mut venue.session(&acceptor().id).unwrap().sender(), "lost");
     assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
     steering.allow();
     resumed(&log);
@@ -308,8 +315,8 @@ fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
     std::thread::sleep(Duration::from_millis(1200));
     rests(&venue);
     goes_on(&mut bystander);
-    if venue.skip_poison_message(&acceptor().id).is_err() {
-        venue.resume(&acceptor().id).unwrap();
+    if venue.session(&acceptor().id).unwrap().skip_poison_message(DESK).is_err() {
+        resume(&venue, &acceptor().id).unwrap();
     }
     std::thread::sleep(Duration::from_millis(1200));
     rests(&venue);
@@ -355,7 +362,10 @@ fn a_damaged_journal_is_repaired_while_the_engine_runs() {
         peer.closed_silently();
     };
     refused(13);
-    assert!(matches!(venue.resume(&acceptor().id), Err(OpenError::Halted(Halt::StoreDamaged { .. }))));
+    assert!(matches!(
+        resume(&venue, &acceptor().id),
+        Err(OperationError::Store(OpenError::Halted(Halt::StoreDamaged { .. })))
+    ));
     goes_on(&mut bystander);
     rests(&venue);
     // Its lock is free although the engine runs; the other session's is not.
@@ -363,7 +373,7 @@ fn a_damaged_journal_is_repaired_while_the_engine_runs() {
     assert!(!repaired[0].done.is_empty());
     let held = fixbolt_journal::inspect::repair(&directory_of(&scratch, &self::bystander().id), None);
     assert!(matches!(held, Err(StoreError::Locked { .. })), "{held:?}");
-    assert_eq!(venue.resume(&acceptor().id), Ok(()));
+    assert_eq!(resume(&venue, &acceptor().id), Ok(()));
     resumed(&log);
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 13;
@@ -401,15 +411,13 @@ fn an_application_that_panicked_at_what_the_store_holds_may_look_again() {
     let mut refused = Peer::connect(venue.addresses()[0]);
     refused.send("A", "98=0|108=30");
     refused.closed_silently();
-    let again = without_noise(|| venue.resume(&acceptor().id));
-    assert_eq!(
-        again,
-        Err(OpenError::Halted(Halt::CallbackFailed { callback: "on_resume", why: "panic".into() }))
-    );
+    let again = without_noise(|| resume(&venue, &acceptor().id));
+    let halt = Halt::CallbackFailed { callback: "on_resume", why: "panic".into() };
+    assert_eq!(again, Err(OperationError::Store(OpenError::Halted(halt))));
     goes_on(&mut bystander);
     rests(&venue);
     panics.store(false, Ordering::SeqCst);
-    assert_eq!(venue.resume(&acceptor().id), Ok(()));
+    assert_eq!(resume(&venue, &acceptor().id), Ok(()));
     resumed(&log);
     assert_eq!(shown.load(Ordering::SeqCst), 4);
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -433,10 +441,13 @@ fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
     peer.send("D", "11=bad");
     assert!(log.ended().contains("PoisonMessage"));
     rests(&venue);
-    let refused = venue.resume(&acceptor().id);
-    assert!(matches!(refused, Err(OpenError::Halted(Halt::PoisonMessage { .. }))), "{refused:?}");
+    let refused = resume(&venue, &acceptor().id);
+    assert!(
+        matches!(refused, Err(OperationError::Store(OpenError::Halted(Halt::PoisonMessage { .. })))),
+        "{refused:?}"
+    );
     healthy.store(true, Ordering::SeqCst);
-    venue.retry_poison_message(&acceptor().id).unwrap();
+    venue.session(&acceptor().id).unwrap().retry_poison_message(DESK).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 3;
     peer.log_on();
@@ -451,8 +462,8 @@ fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
 fn a_question_about_a_halt_to_an_engine_that_has_stopped_is_answered() {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
-    assert_eq!(venue.resume(&id("FIX.4.4:VENUE->NOBODY")), Err(OpenError::NotOpen));
+    assert!(venue.session(&id("FIX.4.4:VENUE->NOBODY")).is_none());
     venue.stopper().stop();
-    eventually(|| venue.resume(&acceptor().id) == Err(OpenError::NotOpen));
+    eventually(|| resume(&venue, &acceptor().id) == Err(OperationError::Stopped));
     venue.wait().unwrap();
 }

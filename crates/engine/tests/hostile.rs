@@ -173,7 +173,7 @@ fn whoever_may_not_have_a_session_of_a_template_costs_none() {
         let mut stranger = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
         stranger.send("A", "98=0|108=30");
         stranger.closed_silently();
-        assert!(venue.sender(&id(&format!("FIX.4.4:VENUE->{name}"))).is_none());
+        assert!(venue.session(&id(&format!("FIX.4.4:VENUE->{name}"))).is_none());
     }
     // A name of a version that no header has room for.
     let mut odd = Peer::connect(venue.addresses()[0]).named("FRIEND", "VENUE");

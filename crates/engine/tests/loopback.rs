@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Memory, Message, MsgType, NewBody};
 use fixbolt::session::{Application, Delivery, Event, Failure, Role, SendError, SessionSettings, Turn};
-use fixbolt::{Acceptance, Engine, EngineError, Initiation, PostError};
+use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, OperationError, PostError};
 use fixbolt_journal::{LateStore, MemoryStore};
 use support::*;
 
@@ -35,7 +35,7 @@ fn two_engines_log_on_trade_and_log_out() {
     let (trader, trader_log) = trader(venue.addresses()[0].port(), initiator());
     venue_log.logged_on();
     trader_log.logged_on();
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     for n in 1..=1000 {
         assert_eq!(order(&mut sender, &format!("ord{n}")), Ok(n));
         assert_eq!(trader_log.next(), Seen::Sent(n, n + 1), "the Logon has number 1");
@@ -61,7 +61,7 @@ fn an_initiator_connects_again_and_numbers_go_on_from_the_journal() {
     let trader = Engine::builder().connect(session).journal(scratch.0.join("trader")).start(app).unwrap();
     venue_log.logged_on();
     trader_log.logged_on();
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     order(&mut sender, "before").unwrap();
     assert_eq!(trader_log.next(), Seen::Sent(1, 2));
     assert_eq!(trader_log.message(), "before");
@@ -107,7 +107,7 @@ fn over_a_store_that_acknowledges_late_everything_goes_out_in_the_end() {
     let session = Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
     let trader = Engine::builder().connect(session).store(late()).start(app).unwrap();
     log.logged_on();
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     for round in 0..20 {
         for n in 0..50 {
             order(&mut sender, &format!("{round}-{n}")).unwrap();
@@ -264,7 +264,7 @@ fn a_template_opens_a_session_for_whoever_logs_on() {
         let mut peer = Peer::connect(venue.addresses()[0]).named(name, "VENUE");
         peer.log_on();
         log.logged_on();
-        assert!(venue.sender(&id(&format!("FIX.4.4:VENUE->{name}"))).is_some());
+        assert!(venue.session(&id(&format!("FIX.4.4:VENUE->{name}"))).is_some());
     }
     let mut stranger = Peer::connect(venue.addresses()[0]).named("ALICE", "ELSEWHERE");
     stranger.send("A", "98=0|108=30");
@@ -286,7 +286,7 @@ fn messages_from_other_threads_keep_their_order_and_each_gets_its_number() {
         .start(app)
         .unwrap();
     trader_log.logged_on();
-    let sender = trader.sender(&initiator().id).unwrap();
+    let sender = trader.session(&initiator().id).unwrap().sender();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let mut sender = sender.clone();
@@ -333,7 +333,7 @@ fn a_message_with_a_mistake_is_refused_before_it_gets_a_ticket() {
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
     log.logged_on();
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     let mut draft = sender.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(58), b"forged\x0110=000");
     assert!(matches!(draft.send(), Err(PostError::Encode(_))));
@@ -430,8 +430,10 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
     refused.closed_silently();
     bystander.send("D", "11=fine");
     assert!(bystander.receive().contains("|11=fine|"));
-    venue.skip_poison_message(&acceptor().id).unwrap();
-    assert_eq!(venue.skip_poison_message(&acceptor().id), Err(SendError::Unavailable));
+    let session = venue.session(&acceptor().id).unwrap();
+    let change = Change::new("desk", "the order is nonsense");
+    session.skip_poison_message(change).unwrap();
+    assert_eq!(session.skip_poison_message(change), Err(OperationError::NotHalted));
     let mut peer = Peer::connect(address);
     peer.seq = 4;
     peer.log_on();
@@ -443,8 +445,8 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
 #[test]
 fn the_loop_shows_that_it_lives() {
     let (venue, _log) = venue(acceptor());
-    let before = venue.cycles();
-    eventually(|| venue.cycles() > before);
+    let before = venue.cycles()[0];
+    eventually(|| venue.cycles()[0] > before);
     venue.stop().unwrap();
 }
 
@@ -453,7 +455,7 @@ fn what_was_posted_before_a_stop_is_sent_before_the_logout() {
     let (venue, venue_log) = venue(acceptor());
     let (trader, trader_log) = trader(venue.addresses()[0].port(), initiator());
     trader_log.logged_on();
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     for n in 0..1000 {
         order(&mut sender, &n.to_string()).unwrap();
     }
@@ -508,7 +510,7 @@ fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine()
     bystander.log_on();
     let mut peer = Peer::connect(address);
     peer.log_on();
-    order(&mut venue.sender(&acceptor().id).unwrap(), "report").unwrap();
+    order(&mut venue.session(&acceptor().id).unwrap().sender(), "report").unwrap();
     assert!(log.ended().contains("CallbackFailed"));
     bystander.send("D", "11=fine");
     assert!(bystander.receive().contains("|11=fine|"));
@@ -519,9 +521,10 @@ fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine()
 fn a_question_to_an_engine_that_has_stopped_is_answered() {
     let (venue, _log) = venue(acceptor());
     venue.stopper().stop();
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     eventually(|| order(&mut sender, "late") == Err(PostError::Stopped));
-    assert_eq!(venue.skip_poison_message(&acceptor().id), Err(SendError::Unavailable));
+    let skipped = venue.session(&acceptor().id).unwrap().skip_poison_message(Change::new("desk", "late"));
+    assert_eq!(skipped, Err(OperationError::Stopped));
     venue.wait().unwrap();
 }
 

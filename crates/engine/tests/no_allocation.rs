@@ -373,7 +373,7 @@ fn no_message_costs_an_allocation_in_either_role() {
 
     let mut peer = Forgetful::log_on(address);
     peer.trade(RESENT);
-    let mut sender = trader.sender(&initiator().id).unwrap();
+    let mut sender = trader.session(&initiator().id).unwrap().sender();
     for n in 1..=WINDOW {
         order(&mut sender, n, 1_795_000_000_000_000_000).unwrap();
     }

@@ -72,7 +72,7 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
-    let sender = venue.sender(&acceptor().id).unwrap();
+    let sender = venue.session(&acceptor().id).unwrap().sender();
     std::thread::scope(|scope| {
         for name in ["a", "b"] {
             let mut sender = sender.clone();
@@ -110,7 +110,7 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
 #[test]
 fn a_full_queue_is_a_value_and_a_sender_with_time_waits_for_room() {
     let (venue, _log, steering, mut peer) = held_venue(Engine::builder().outbound_queue_size(64 * 1024));
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     let accepted = fill(&mut sender);
     assert!(accepted >= 16, "the queue holds at least what it was given: {accepted}");
     // A limit that passes.
@@ -149,7 +149,7 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_to_the_others() {
     let mut bystander = Peer::connect(venue.addresses()[0]).named("OTHER", "VENUE");
     bystander.log_on();
     log.logged_on();
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     // Once nothing moves, the socket, the outbox and the queue are full.
     let mut refused = 0;
     while refused < 100 {
@@ -162,7 +162,7 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_to_the_others() {
             }
         }
     }
-    let mut sender = venue.sender(&other.id).unwrap();
+    let mut sender = venue.session(&other.id).unwrap().sender();
     for n in 0..100 {
         report(sender.within(LONG), &n.to_string(), 4000).unwrap();
         assert!(bystander.receive().contains(&format!("|11={n}|")));
@@ -179,7 +179,7 @@ fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
     let (app, log) = Recorder::venue();
     let venue =
         Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), keeping).start(app).unwrap();
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     assert_eq!(report(&mut sender, "early", 0), Err(PostError::NotLoggedOn));
     // Waiting is for room.
     assert_eq!(report(sender.within(LONG), "early", 0), Err(PostError::NotLoggedOn));
@@ -194,7 +194,7 @@ fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
     log.ended();
     assert_eq!(report(&mut sender, "late", 0), Err(PostError::NotLoggedOn));
     // What refuses nothing keeps it.
-    assert_eq!(report(&mut venue.sender(&kept).unwrap(), "kept", 0), Ok(Ticket(1)));
+    assert_eq!(report(&mut venue.session(&kept).unwrap().sender(), "kept", 0), Ok(Ticket(1)));
     assert_eq!(log.wait(|seen| matches!(seen, Seen::Sent(..))), Seen::Sent(1, 1));
     venue.stop().unwrap();
 }
@@ -209,7 +209,7 @@ fn a_halted_session_refuses_where_the_caller_looks() {
     steering.refuse(&acceptor().id);
     steering.fail(&acceptor().id);
     log.ended();
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     assert_eq!(report(&mut sender, "lost", 0), Err(PostError::Halted));
     venue.stop().unwrap();
 }
@@ -217,7 +217,7 @@ fn a_halted_session_refuses_where_the_caller_looks() {
 #[test]
 fn what_was_accepted_and_cannot_be_sent_any_more_is_told_with_its_ticket() {
     let (venue, log, steering, peer) = held_venue(Engine::builder());
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     // More than the outbox takes.
     for n in 1..=20 {
         assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket(n)));
@@ -236,7 +236,7 @@ fn what_was_accepted_and_cannot_be_sent_any_more_is_told_with_its_ticket() {
 #[test]
 fn what_was_accepted_and_not_sent_is_told_when_the_engine_stops() {
     let (venue, log, _steering, _peer) = held_venue(Engine::builder());
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     for n in 1..=20 {
         assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket(n)));
     }
@@ -250,7 +250,7 @@ fn what_was_accepted_and_not_sent_is_told_when_the_engine_stops() {
 #[test]
 fn a_thread_that_waits_for_room_hears_that_the_session_has_ended() {
     let (venue, _log, _steering, peer) = held_venue(Engine::builder().outbound_queue_size(64 * 1024));
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     fill(&mut sender);
     let waiting = std::thread::spawn(move || report(sender.within(LONG), "waits", 4000));
     drop(peer);
@@ -261,7 +261,7 @@ fn a_thread_that_waits_for_room_hears_that_the_session_has_ended() {
 #[test]
 fn a_thread_that_waits_for_room_hears_that_the_engine_has_stopped() {
     let (venue, _log, _steering, _peer) = held_venue(Engine::builder().outbound_queue_size(64 * 1024));
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     fill(&mut sender);
     let mut other = sender.clone();
     let waiting = std::thread::spawn(move || report(sender.within(LONG), "waits", 4000));
@@ -280,7 +280,7 @@ fn a_finished_body_is_sent_as_it_is() {
     peer.log_on();
     let mut memory = [0; 256];
     let body = report(Memory(&mut memory), "finished", 0).unwrap();
-    let mut sender = venue.sender(&acceptor().id).unwrap();
+    let mut sender = venue.session(&acceptor().id).unwrap().sender();
     assert_eq!(sender.session_id(), &acceptor().id);
     assert_eq!(sender.try_send(&body), Ok(Ticket(1)));
     assert_eq!(sender.within(LONG).send(&body), Ok(Ticket(2)));
@@ -322,7 +322,7 @@ fn a_thousand_idle_senders_take_less_than_64_megabytes() {
     let (app, log) = Recorder::trader();
     let venue = builder.start(app).unwrap();
     let [reserved, used] = ["VmData", "VmRSS"].map(memory);
-    let mut senders: Vec<Sender> = ids.iter().map(|id| venue.sender(id).unwrap()).collect();
+    let mut senders: Vec<Sender> = ids.iter().map(|id| venue.session(id).unwrap().sender()).collect();
     let reserved = memory("VmData").saturating_sub(reserved);
     assert!(reserved < 1_000_000, "1000 senders that have sent nothing reserve {reserved} bytes");
     for sender in &mut senders {

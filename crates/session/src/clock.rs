@@ -169,7 +169,7 @@ fn with_room(
 }
 
 /// Asks a silent counterparty whether it is there. What it does not read asks as well as a TestRequest.
-fn test_request(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+pub(crate) fn test_request(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let now = tx.now.mono;
     let kind = tx.session().behavior.test_req_id;
     let Some(connection) = tx.connection_mut() else { return Err(Stop) };

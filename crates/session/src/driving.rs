@@ -246,10 +246,15 @@ impl Sessions {
             .is_some_and(|connection| connection.end.is_some())
     }
 
-    /// The transport connection is gone.
-    pub fn disconnected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        let Some(mut tx) = self.transaction(now, key, app) else { return };
-        let Some(connection) = tx.session_mut().disconnect() else { return };
+    /// The transport connection is gone. Returns how it ended; `None` if there was none.
+    pub fn disconnected(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+    ) -> Option<SessionEnd> {
+        let mut tx = self.transaction(now, key, app)?;
+        let connection = tx.session_mut().disconnect()?;
         let end = connection.end.map(|end| *end).unwrap_or(match connection.logon.phase {
             Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
             _ => SessionEnd::ConnectionLost,
@@ -263,6 +268,7 @@ impl Sessions {
         }
         tx.notify(&Event::Ended(&end));
         self.close_halted_store(key);
+        Some(end)
     }
 
     /// One framed message: index, then the session's checks.

@@ -1,4 +1,5 @@
-//! What an application or an operator does to a session from outside: sending, logging out, ending a halt, setting numbers.
+//! What an application or an operator does to a session from outside: sending, logging out, ending a halt, changing numbers,
+//! switching it off and on. What an operator changes is recorded in the store, with who did it and why.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,6 +8,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::application::Application;
 use crate::carry_out;
+use crate::clock;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::{Event, Unreached};
@@ -17,7 +19,7 @@ use crate::state::Phase;
 use crate::store::RecordKind;
 use crate::table;
 use crate::time::Now;
-use crate::transaction::{PANIC, Stop};
+use crate::transaction::{PANIC, Stop, Transaction};
 use crate::turn::Turn;
 
 impl Sessions {
@@ -28,9 +30,27 @@ impl Sessions {
     /// A store that comes back with lower numbers than the session had gets these, with a record that says so: no number is
     /// used twice, and the messages in between are told as given up.
     ///
+    /// Who asks for it and why is recorded.
+    ///
     /// # Errors
     /// [`OpenError`]; the session stands still, as before or because of what its store holds.
-    pub fn resume(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
+    pub fn resume(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), OpenError> {
+        if self.session(key).is_some_and(|session| session.halted.is_none()) {
+            return Ok(());
+        }
+        self.open_again(now, key, app)?;
+        // A store that refuses has halted the session again.
+        let _ = self.record(now, key, why, app);
+        self.tell_resumed(key, app)
+    }
+
+    fn open_again(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
         let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         match &session.halted {
             None => return Ok(()),
@@ -68,6 +88,11 @@ impl Sessions {
             self.raise_numbers(now, key, known.next_in, known.next_out, app);
         }
         self.begin_work(now, key, &recovered, app);
+        Ok(())
+    }
+
+    /// Tells the application that a halt has ended, unless another one has begun.
+    fn tell_resumed(&mut self, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
         let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         if let Some(halt) = &session.halted {
             return Err(OpenError::Halted(halt.clone()));
@@ -105,7 +130,8 @@ impl Sessions {
     pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
-        if self.resume(now, key, app).is_err()
+        let resumed = self.open_again(now, key, app).and_then(|()| self.tell_resumed(key, app));
+        if resumed.is_err()
             && let Some(session) = table::find_mut(&mut self.table, key)
             && matches!(session.halted, Some(Halt::StoreFailed(_)))
         {
@@ -183,20 +209,119 @@ impl Sessions {
         }
     }
 
-    /// Gives up the message on which the application fails: the counterparty's next one is expected.
+    /// Gives up the message on which the application fails: the counterparty's next one is expected. Recorded with the reason.
     ///
     /// # Errors
     /// [`SendError::Unavailable`] if no message is poison here, else the store's refusal.
-    pub fn skip(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), SendError> {
-        self.end_poison(now, key, app, true)
+    pub fn skip(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.end_poison(now, key, why, app, true)
     }
 
-    /// Offers the message on which the application failed again, as often as at first.
+    /// Offers the message on which the application failed again, as often as at first. Recorded with the reason.
     ///
     /// # Errors
     /// As [`Sessions::skip`].
-    pub fn retry(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), SendError> {
-        self.end_poison(now, key, app, false)
+    pub fn retry(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.end_poison(now, key, why, app, false)
+    }
+
+    /// Both sequence numbers begin again at 1, on an operator's order: recorded in the store, which archives what it has. The
+    /// counterparty must do the same.
+    ///
+    /// # Errors
+    /// [`SendError::Unavailable`] if the session is halted or not open, [`SendError::Application`] if it has a connection. Else
+    /// the store's refusal.
+    pub fn reset(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
+        if tx.session().halted.is_some() {
+            return Err(SendError::Unavailable);
+        }
+        if tx.session().state.connection.is_some() {
+            return Err(SendError::Application("the session has a connection: log it out first"));
+        }
+        tx.begin();
+        if let Err(error) = tx.reset(why) {
+            tx.rollback();
+            return Err(error);
+        }
+        tx.commit().map_err(|Stop| SendError::Unavailable)?;
+        tx.notify_numbers(why);
+        Ok(())
+    }
+
+    /// Sends a TestRequest. A counterparty that does not answer in time is given up, as one that was silent.
+    ///
+    /// # Errors
+    /// [`SendError::NotLoggedOn`]; [`SendError::BackPressure`] if the outbox is full; else why it could not be written.
+    pub fn test_request(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
+        let sent = |tx: &Transaction<'_>| {
+            tx.session().state.connection.as_ref().map_or(0, |connection| connection.test_requests)
+        };
+        if tx.session().state.phase() != Phase::LoggedOn {
+            return Err(SendError::NotLoggedOn);
+        }
+        let before = sent(&tx);
+        clock::test_request(&mut tx).map_err(|Stop| SendError::Unavailable)?;
+        if sent(&tx) == before { Err(SendError::BackPressure) } else { Ok(()) }
+    }
+
+    /// Switches a session off or on. One that is off gets no connection; one that has one keeps it: log it out. Recorded with
+    /// the reason; after a restart every session is on.
+    ///
+    /// # Errors
+    /// [`SendError::Unavailable`] if the session's store is closed, else the store's refusal: nothing was switched.
+    pub fn set_enabled(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        enabled: bool,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.record(now, key, why, app)?;
+        if let Some(session) = table::find_mut(&mut self.table, key) {
+            session.enabled = enabled;
+            session.publish();
+        }
+        Ok(())
+    }
+
+    /// Records what an operator does to a session that changes no number.
+    ///
+    /// # Errors
+    /// [`SendError::Unavailable`] if the session's store is closed, else the store's refusal.
+    pub fn record(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        self.change(now, key, why, app, |_| ())
     }
 
     /// Sets the next numbers on an operator's order; `None` leaves one as it is. Recorded in the store with the reason.
@@ -237,13 +362,13 @@ impl Sessions {
         &mut self,
         now: Now,
         key: SessionKey,
+        why: &str,
         app: &mut dyn Application,
         skip: bool,
     ) -> Result<(), SendError> {
         let Some(Halt::PoisonMessage { seq, .. }) = self.halted(key).cloned() else {
             return Err(SendError::Unavailable);
         };
-        let why = if skip { "poison message skipped" } else { "poison message to be tried again" };
         self.change(now, key, why, app, |session| {
             let stored = &mut session.state.stored;
             stored.attempts = 0;

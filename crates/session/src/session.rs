@@ -38,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) reorder: ReorderBuffer,
     /// Why the session stands still until somebody ends that.
     pub(crate) halted: Option<Halt>,
+    /// Whether it may have a connection.
+    pub(crate) enabled: bool,
     /// When a store that failed is tried again.
     pub(crate) retry: Option<StoreRetry>,
     /// Whether the store has the session open: a damaged one is closed, so that it can be repaired.
@@ -102,6 +104,7 @@ impl Session {
             reading: Reading::new(recovery(&behavior)),
             reorder: ReorderBuffer::new(settings.reorder_buffer_size),
             halted: None,
+            enabled: true,
             retry: None,
             store_is_open: true,
             keeps_messages,
@@ -149,7 +152,7 @@ impl Session {
     /// Shows other threads how the session stands: what they see is committed.
     pub(crate) fn publish(&self) {
         let Stored { next_in, next_out, .. } = self.state.stored;
-        self.status.publish(self.state.phase(), self.halted.as_ref(), next_in, next_out);
+        self.status.publish(self.state.phase(), self.enabled, self.halted.as_ref(), next_in, next_out);
     }
 
     /// Begins a transport connection.

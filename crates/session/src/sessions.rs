@@ -314,11 +314,18 @@ impl Sessions {
         self.session(key).map(|session| Arc::clone(&session.status))
     }
 
+    /// Whether the session may have connections.
+    #[must_use]
+    pub fn is_enabled(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.enabled)
+    }
+
     /// Whether a transport connection may be given to the session now.
     #[must_use]
     pub fn can_connect(&self, key: SessionKey) -> bool {
-        self.session(key)
-            .is_some_and(|session| session.halted.is_none() && session.state.connection.is_none())
+        self.session(key).is_some_and(|session| {
+            session.halted.is_none() && session.enabled && session.state.connection.is_none()
+        })
     }
 
     pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {

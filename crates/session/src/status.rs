@@ -14,6 +14,8 @@ use crate::state::Phase;
 pub enum SessionState {
     /// There is no connection.
     Disconnected,
+    /// There is no connection, and there will be none until the session is switched on.
+    Disabled,
     /// There is a connection; the Logons are not exchanged yet.
     LoggingOn,
     /// Logons are exchanged.
@@ -46,6 +48,7 @@ pub struct StatusCell {
 #[repr(u8)]
 enum Standing {
     Disconnected,
+    Disabled,
     LoggingOn,
     LoggedOn,
     LoggingOut,
@@ -54,8 +57,16 @@ enum Standing {
 }
 
 impl Standing {
-    const ALL: [Self; 6] =
-        [Self::Disconnected, Self::LoggingOn, Self::LoggedOn, Self::LoggingOut, Self::Halted, Self::Closed];
+    /// In the order of their numbers.
+    const ALL: [Self; 7] = [
+        Self::Disconnected,
+        Self::Disabled,
+        Self::LoggingOn,
+        Self::LoggedOn,
+        Self::LoggingOut,
+        Self::Halted,
+        Self::Closed,
+    ];
 }
 
 impl Default for StatusCell {
@@ -86,6 +97,7 @@ impl StatusCell {
     pub fn state(&self) -> SessionState {
         match self.standing() {
             Standing::Disconnected => SessionState::Disconnected,
+            Standing::Disabled => SessionState::Disabled,
             Standing::LoggingOn => SessionState::LoggingOn,
             Standing::LoggedOn => SessionState::LoggedOn,
             Standing::LoggingOut => SessionState::LoggingOut,
@@ -136,12 +148,20 @@ impl StatusCell {
     }
 
     /// For the worker: takes over how the session stands now.
-    pub(crate) fn publish(&self, phase: Phase, halted: Option<&Halt>, next_in: SeqNum, next_out: SeqNum) {
+    pub(crate) fn publish(
+        &self,
+        phase: Phase,
+        enabled: bool,
+        halted: Option<&Halt>,
+        next_in: SeqNum,
+        next_out: SeqNum,
+    ) {
         self.next_in.store(next_in.0, Ordering::Relaxed);
         self.next_out.store(next_out.0, Ordering::Relaxed);
         let standing = match (halted, phase) {
             (Some(_), _) => Standing::Halted,
-            (None, Phase::Disconnected) => Standing::Disconnected,
+            (None, Phase::Disconnected) if enabled => Standing::Disconnected,
+            (None, Phase::Disconnected) => Standing::Disabled,
             (None, Phase::AwaitingLogon | Phase::LogonSent) => Standing::LoggingOn,
             (None, Phase::LoggedOn) => Standing::LoggedOn,
             (None, Phase::LogoutSent | Phase::LogoutAnswered) => Standing::LoggingOut,
@@ -159,5 +179,17 @@ impl StatusCell {
     /// For the worker: the session is closed.
     pub(crate) fn close(&self) {
         self.standing.store(Standing::Closed as u8, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_read_as_what_was_written() {
+        for (number, standing) in Standing::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(standing as u8), number);
+        }
     }
 }

@@ -480,7 +480,7 @@ fn a_store_that_failed_is_tried_again_by_itself_and_its_numbers_never_go_down() 
         assert!(side.sessions.halted(KEY).is_some());
     }
     refuses.store(false, Ordering::Relaxed);
-    assert_eq!(side.sessions.resume(side.now, KEY, &mut side.desk), Ok(()));
+    assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
     assert_eq!((side.sessions.halted(KEY), side.sessions.next_deadline(KEY)), (None, None));
     assert_eq!(numbers(&side), (5, 5), "the store came back empty");
     // The counterparty asks for what the store has lost, and gets gap fills.

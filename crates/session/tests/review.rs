@@ -187,7 +187,7 @@ fn skipping_a_poison_message_does_not_take_back_what_an_operator_has_set() {
     let (mut side, _) = faulty(|_| {});
     poisoned(&mut side);
     side.sessions.set_numbers(side.now, A, (Some(SeqNum(10)), None), "by hand", &mut side.desk).unwrap();
-    side.sessions.skip(side.now, A, &mut side.desk).unwrap();
+    side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).unwrap();
     assert_eq!(side.sessions.numbers(A).unwrap().0, SeqNum(10));
 }
 
@@ -196,13 +196,13 @@ fn a_store_that_can_go_on_does_not_end_the_halt_of_a_poison_message() {
     let (mut side, faults) = faulty(|_| {});
     poisoned(&mut side);
     faults.lock().unwrap().refuses = Some(A);
-    assert!(side.sessions.skip(side.now, A, &mut side.desk).is_err());
+    assert!(side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).is_err());
     assert!(matches!(side.sessions.halted(A), Some(Halt::StoreFailed(_))));
     faults.lock().unwrap().refuses = None;
-    let resumed = side.sessions.resume(side.now, A, &mut side.desk);
+    let resumed = side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk);
     assert!(matches!(resumed, Err(OpenError::Halted(Halt::PoisonMessage { .. }))), "{resumed:?}");
     assert_eq!(side.sessions.next_deadline(A), None);
-    side.sessions.skip(side.now, A, &mut side.desk).unwrap();
+    side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).unwrap();
     assert!(side.sessions.can_connect(A));
 }
 
@@ -222,7 +222,7 @@ fn a_store_that_is_locked_by_a_repair_is_tried_again_later_and_later() {
         // Nothing that is asked of it meanwhile reaches the closed store.
         assert_eq!(side.send(0, "a", 1), Err(SendError::Unavailable));
         assert!(side.sessions.log_out(side.now, A, "", &mut side.desk).is_err());
-        assert!(side.sessions.skip(side.now, A, &mut side.desk).is_err());
+        assert!(side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).is_err());
         let set = side.sessions.set_numbers(side.now, A, (None, Some(SeqNum(9))), "", &mut side.desk);
         assert_eq!(set, Err(SendError::Unavailable));
         side.sessions.show_store(side.now, A, &mut side.desk);
@@ -233,7 +233,7 @@ fn a_store_that_is_locked_by_a_repair_is_tried_again_later_and_later() {
     }
     assert_eq!(faults.lock().unwrap().opened, 10);
     faults.lock().unwrap().locked = false;
-    side.sessions.resume(side.now, A, &mut side.desk).unwrap();
+    side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk).unwrap();
     assert_eq!(side.sessions.next_deadline(A), None);
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
 }
@@ -252,7 +252,7 @@ fn what_waited_is_told_as_not_reached_when_the_store_comes_back_with_new_numbers
         }),
         ..Faults::default()
     };
-    side.sessions.resume(side.now, A, &mut side.desk).unwrap();
+    side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk).unwrap();
     assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
 }
 
@@ -273,7 +273,7 @@ fn a_session_that_another_ones_transaction_halts_is_named_to_its_driver() {
     assert_eq!(outputs(&mut side), [B], "its connection is to be closed");
     side.disconnect(1);
     faults.lock().unwrap().refuses = None;
-    side.sessions.resume(side.now, B, &mut side.desk).unwrap();
+    side.sessions.resume(side.now, B, "desk: repaired", &mut side.desk).unwrap();
     // Without a connection it has a deadline that it did not have before.
     faults.lock().unwrap().refuses = Some(B);
     assert!(both(&mut side).is_err());

@@ -353,7 +353,7 @@ fn the_third_failure_on_a_message_halts_the_session_until_it_is_skipped() {
     assert_eq!(halted, Some(Halt::PoisonMessage { seq: SeqNum(2), attempts: 3 }));
     assert!(!pair.acceptor.sessions.can_connect(pair.acceptor.key));
     let Side { sessions, key, app, .. } = &mut pair.acceptor;
-    sessions.skip(pair.now, *key, app).unwrap();
+    sessions.skip(pair.now, *key, "desk: seen", app).unwrap();
     pair.connect();
     assert_eq!(pair.acceptor.app.orders, ["good"]);
     pair.numbers_agree();

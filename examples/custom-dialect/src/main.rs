@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trader = fixbolt::Engine::builder().connect(session).start(Trader(told))?;
     println!("trader: {}", news.recv()?);
 
-    let mut sender = trader.sender(&id).ok_or("no such session")?;
+    let mut sender = trader.session(&id).ok_or("no such session")?.sender();
     let mut request = AuctionRequest::write(
         &mut sender,
         auction_request::Required { auction_id: b"A1", auction_type: AuctionType::Periodic },

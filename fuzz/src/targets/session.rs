@@ -308,7 +308,7 @@ impl World {
     fn recover(&mut self) {
         self.app.mood = Mood::Good;
         if self.sessions.halted(self.key).is_some() {
-            let skipped = self.sessions.skip(self.now, self.key, &mut self.app);
+            let skipped = self.sessions.skip(self.now, self.key, "fuzz", &mut self.app);
             assert_eq!(
                 skipped,
                 Ok(()),

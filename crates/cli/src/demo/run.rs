@@ -72,8 +72,9 @@ impl Run {
             interrupt,
             progress: Arc::clone(&progress),
             sender: trader
-                .sender(&id(Role::Initiator)?)
-                .ok_or_else(|| Failure::usage("the trader has no session"))?,
+                .session(&id(Role::Initiator)?)
+                .ok_or_else(|| Failure::usage("the trader has no session"))?
+                .sender(),
             orders: Orders::new(self.seed, name),
             told: Instant::now(),
         };
@@ -86,7 +87,8 @@ impl Run {
         let (elapsed, reports) = result?;
         let trader = trader.map_err(|error| cannot_start(&error))?;
         venue.map_err(|error| cannot_start(&error))?;
-        Ok(Measured { elapsed, reports, latencies: trader.latencies })
+        let latencies = trader.into_iter().next().map(|trader| trader.latencies).unwrap_or_default();
+        Ok(Measured { elapsed, reports, latencies })
     }
 
     fn venue(&self, name: &str, progress: &Arc<Progress>) -> Result<Engine<WatchedVenue>, Failure> {

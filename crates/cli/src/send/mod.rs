@@ -241,8 +241,9 @@ impl Exchange {
     fn post(&self) -> Result<(), Failure> {
         let mut sender = self
             .engine
-            .sender(&self.id)
-            .ok_or_else(|| Failure::usage(format!("there is no session {}", self.id)))?;
+            .session(&self.id)
+            .ok_or_else(|| Failure::usage(format!("there is no session {}", self.id)))?
+            .sender();
         let mut draft = (&mut sender).draft(self.composed.msg_type);
         self.composed.write(draft.writer());
         draft.send().map_err(|error| Failure::usage(format!("not sent: {error}")))?;

@@ -93,7 +93,9 @@ impl Process {
         for n in 0..self.settings.len() {
             let key = key_of(u32::try_from(n).unwrap());
             match sessions.halted(key) {
-                Some(Halt::PoisonMessage { .. }) => sessions.retry(now, key, &mut self.app).unwrap(),
+                Some(Halt::PoisonMessage { .. }) => {
+                    sessions.retry(now, key, "the world: again", &mut self.app).unwrap()
+                }
                 None => {}
                 Some(halt) => panic!("halted: {halt}"),
             }

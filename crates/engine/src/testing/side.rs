@@ -53,8 +53,7 @@ impl<A: Application> Side<A> {
         store: Box<dyn Store>,
         mut app: A,
     ) -> Result<Self, EngineError> {
-        session_check::prepare(&mut settings)
-            .map_err(|reason| EngineError::Settings { session: Box::new(settings.id.clone()), reason })?;
+        session_check::prepare(&mut settings).map_err(|reason| session_check::wrong(&settings.id, reason))?;
         let mut sessions = Sessions::new(store, settings.max_message_size);
         let key = sessions
             .open(BEGIN, settings.clone(), &mut app)

@@ -56,6 +56,16 @@ impl Connector {
         self.initiators[index].waiting_until()
     }
 
+    /// Makes the next attempt due now.
+    pub(crate) fn hasten(&mut self, index: usize, now: Mono) {
+        self.initiators[index].hasten(now);
+    }
+
+    /// Connects no more for a session that was removed.
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.initiators[index].stop();
+    }
+
     /// Begins an attempt.
     pub(crate) fn start(&mut self, index: usize, now: Mono) -> Progress {
         let step = self.initiators[index].start(now);

@@ -87,6 +87,13 @@ impl Initiator {
         self.look_up(now)
     }
 
+    /// If it waits for its next attempt, that is due now.
+    pub(crate) fn hasten(&mut self, now: Mono) {
+        if let State::Waiting { until } = &mut self.state {
+            *until = now;
+        }
+    }
+
     /// The connection has ended, or the session cannot be connected now: waits for the interval.
     pub(crate) fn wait(&mut self, now: Mono) -> Step {
         if self.state == State::Stopped {

@@ -39,7 +39,11 @@ struct Listener {
 impl Listeners {
     /// Listens on `address` and returns the listener's index; that of the listener that has this address, if there is one.
     pub(crate) fn bind(&mut self, address: SocketAddr, registry: &Registry) -> io::Result<usize> {
-        if let Some(index) = self.listeners.iter().position(|listener| listener.requested == address) {
+        if let Some(index) = self
+            .listeners
+            .iter()
+            .position(|listener| [listener.requested, listener.address].contains(&address))
+        {
             return Ok(index);
         }
         let index = self.listeners.len();
@@ -56,9 +60,9 @@ impl Listeners {
         self.listeners[index].templates.push(template);
     }
 
-    /// Where they listen, with the ports that the system chose.
-    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.listeners.iter().map(|listener| listener.address).collect()
+    /// Where a listener listens, with the port that the system chose.
+    pub(crate) fn address(&self, index: usize) -> SocketAddr {
+        self.listeners[index].address
     }
 
     /// The listener may have connections.

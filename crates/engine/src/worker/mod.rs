@@ -8,7 +8,7 @@
 //! - [`connection`]s are kept by [`connections`]; what a worker knows of sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say;
-//! - [`active_queues`] hold the messages of other threads;
+//! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a session;
 //! - [`Worker`] calls all of them, each cycle in the same order.
 
 mod active_queues;
@@ -23,15 +23,17 @@ mod receive_buffer;
 mod refusal;
 mod session_driver;
 mod session_table;
+mod waiters;
 
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, Identity, Mono, OpenError, Role, SendError, SessionId, SessionKey, Sessions, identify,
+    Application, Identity, Mono, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings,
+    Sessions, identify,
 };
 use mio::{Events, Poll};
 
@@ -45,9 +47,11 @@ use self::listeners::Listeners;
 use self::refusal::Refusal;
 use self::session_driver::SessionDriver;
 use self::session_table::{SessionEntry, Side, admit};
-use crate::acceptance::Acceptance;
+use self::waiters::{Operated, Waiter, Waiters};
+use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::clock;
-use crate::command::Command;
+use crate::command::{Command, Opened};
+use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::pages::Pages;
@@ -63,6 +67,7 @@ pub(crate) struct Worker {
     listeners: Listeners,
     connector: Connector,
     queues: ActiveQueues,
+    waiters: Waiters,
     cycle: Cycle,
     /// Everything is being logged out, and ends at the latest then.
     stopping: Option<Mono>,
@@ -82,10 +87,11 @@ impl Worker {
     ) -> Self {
         let now = clock::now();
         Self {
-            driver: SessionDriver::new(sessions, registry, limits.sessions, now.mono),
+            driver: SessionDriver::new(sessions, registry, Arc::clone(&signal), now.mono),
             listeners,
             connector: Connector::new(Arc::clone(&signal)),
             queues: ActiveQueues::new(),
+            waiters: Waiters::default(),
             cycle: Cycle::new(now),
             stopping: None,
             poll,
@@ -94,8 +100,49 @@ impl Worker {
         }
     }
 
+    /// How other threads get its attention.
+    pub(crate) const fn signal(&self) -> &Arc<WorkerSignal> {
+        &self.signal
+    }
+
+    /// Listens on an address for counterparties that no session was configured for; returns the address with the port that the
+    /// system chose.
+    pub(crate) fn accept_any(
+        &mut self,
+        address: SocketAddr,
+        template: AcceptanceTemplate,
+    ) -> Result<SocketAddr, EngineError> {
+        let listener = self.listen(address)?;
+        self.listeners.add_template(listener, template);
+        Ok(self.listeners.address(listener))
+    }
+
+    /// Listens on an address, if that is not done yet.
+    pub(crate) fn listen(&mut self, address: SocketAddr) -> Result<usize, EngineError> {
+        let bound = self.listeners.bind(address, self.poll.registry());
+        bound.map_err(|error| EngineError::Listen { address, reason: error.to_string() })
+    }
+
+    /// Opens a session that is accepted at an address, which is listened on if it is not yet. Returns the address with the port
+    /// that the system chose.
+    pub(crate) fn accept_at(
+        &mut self,
+        address: SocketAddr,
+        mut acceptance: Acceptance,
+        app: &mut dyn Application,
+    ) -> Opened {
+        session_check::prepare_acceptance(&mut acceptance)?;
+        if self.stopping.is_some() {
+            return Err(EngineError::Stopped);
+        }
+        let listener = self.listen(address)?;
+        let id = acceptance.settings.id.clone();
+        self.accept_for(listener, acceptance, app).map_err(|error| EngineError::open(id, error))?;
+        Ok(Some(self.listeners.address(listener)))
+    }
+
     /// Opens a session that is accepted through a listener.
-    pub(crate) fn accept_for(
+    fn accept_for(
         &mut self,
         listener: usize,
         acceptance: Acceptance,
@@ -109,13 +156,21 @@ impl Worker {
     /// Opens a session that we connect for.
     pub(crate) fn connect_for(
         &mut self,
-        initiation: Initiation,
+        mut initiation: Initiation,
         app: &mut dyn Application,
-    ) -> Result<(), OpenError> {
+    ) -> Result<(), EngineError> {
+        session_check::prepare_initiation(&mut initiation)?;
+        if self.stopping.is_some() {
+            return Err(EngineError::Stopped);
+        }
         let Initiation { settings, hosts, reconnect_interval, connect_timeout, nodelay } = initiation;
         let initiator = self.connector.indices().end;
         let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, nodelay);
-        let key = self.driver.open(settings, entry, &mut self.cycle, app)?;
+        let id = settings.id.clone();
+        let key = self
+            .driver
+            .open(settings, entry, &mut self.cycle, app)
+            .map_err(|error| EngineError::open(id, error))?;
         let now = self.cycle.now.mono;
         self.connector.add(Initiator::new(key, hosts, reconnect_interval, connect_timeout, now));
         self.cycle.wake(now);
@@ -132,6 +187,7 @@ impl Worker {
                 self.1.room.made();
             }
         }
+        self.signal.begin();
         let ended = Ended(Arc::clone(&self.signal), Arc::clone(self.driver.pages()));
         let mut events = Events::with_capacity(EVENTS);
         while !self.is_done() {
@@ -181,6 +237,7 @@ impl Worker {
         while let Some(initiator) = self.driver.next_ended_initiator() {
             self.wait_to_connect(initiator);
         }
+        self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
     }
 
@@ -225,17 +282,24 @@ impl Worker {
         for command in commands {
             match command {
                 Command::Stop => self.stop(app),
-                Command::LogOut { session, text } => {
-                    self.driver.log_out(session, &text, &mut self.cycle, app);
+                Command::Operate { session, operation, why, limit, answer } => {
+                    let operated = self.driver.operate(session, operation, &why, &mut self.cycle, app);
+                    let awaits = match operated {
+                        Operated::Done(outcome) => {
+                            // The thread that asked may have gone.
+                            let _ = answer.try_send(outcome);
+                            continue;
+                        }
+                        Operated::Waits(awaits) => awaits,
+                    };
+                    let now = self.cycle.now.mono;
+                    self.waiters.add(now, limit, Waiter { session, awaits, until: now, answer });
                 }
-                Command::ResolvePoisonMessage { session, resolution, answer } => {
-                    let result = self.driver.resolve_poison_message(session, resolution, &self.cycle, app);
-                    // The thread that asked may have gone.
-                    let _ = answer.try_send(result);
+                Command::Accept { address, acceptance, answer } => {
+                    let _ = answer.try_send(self.accept_at(address, *acceptance, app));
                 }
-                Command::Resume { session, answer } => {
-                    let result = self.driver.resume(session, &mut self.cycle, app);
-                    let _ = answer.try_send(result);
+                Command::Connect { initiation, answer } => {
+                    let _ = answer.try_send(self.connect_for(*initiation, app).map(|()| None));
                 }
                 Command::HostLookedUp { initiator, attempt, addresses } => {
                     let now = self.cycle.now.mono;
@@ -243,6 +307,23 @@ impl Worker {
                     self.continue_connecting(initiator, progress);
                 }
             }
+        }
+    }
+
+    /// Does what follows from operators' wishes, and answers those who wait.
+    fn follow_operators(&mut self) {
+        while let Some(initiator) = self.driver.next_removed_initiator() {
+            self.connector.remove(initiator);
+        }
+        while let Some(initiator) = self.driver.next_hastened_initiator() {
+            self.connector.hasten(initiator, self.cycle.now.mono);
+            self.cycle.wake(self.cycle.now.mono);
+        }
+        while let Some((session, end)) = self.driver.next_end() {
+            self.waiters.ended(session, &end);
+        }
+        if !self.waiters.is_empty() {
+            self.waiters.check_logons(|session| self.driver.logon_outcome(session));
         }
     }
 

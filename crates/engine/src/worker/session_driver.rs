@@ -2,13 +2,16 @@
 //!
 //! Every call into the session core is made here. The module does not know where connections come from.
 
+mod operating;
+
 use core::time::Duration;
 use std::sync::Arc;
 
 use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, Event, Mono, OpenError, SendError, SessionId, SessionKey, SessionSettings, Sessions, Ticket,
+    Application, Event, Mono, OpenError, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
+    SessionState, Sessions, Ticket,
 };
 
 use super::active_queues::SendOutcome;
@@ -16,9 +19,10 @@ use super::connection::{CLOSING_TIMEOUT, DRAINING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::session_table::{SessionEntry, SessionTable, Side};
-use crate::command::PoisonResolution;
+use crate::operation::OperationError;
 use crate::pages::Pages;
 use crate::session_registry::SessionRegistry;
+use crate::worker_signal::WorkerSignal;
 
 /// The sessions of one worker, with their connections.
 ///
@@ -29,16 +33,22 @@ pub(crate) struct SessionDriver {
     pub(crate) connections: Connections,
     /// Initiators whose connection has ended.
     ended_initiators: Vec<usize>,
+    /// Initiators that an operator wants to connect now.
+    hastened_initiators: Vec<usize>,
+    /// Initiators whose session was removed.
+    removed_initiators: Vec<usize>,
+    /// Connections that have ended.
+    ends: Vec<(SessionKey, SessionEnd)>,
     store_checked: Mono,
     registry: Arc<SessionRegistry>,
-    session_limit: usize,
+    signal: Arc<WorkerSignal>,
 }
 
 impl SessionDriver {
     pub(crate) fn new(
         sessions: Sessions,
         registry: Arc<SessionRegistry>,
-        session_limit: usize,
+        signal: Arc<WorkerSignal>,
         now: Mono,
     ) -> Self {
         Self {
@@ -46,9 +56,12 @@ impl SessionDriver {
             table: SessionTable::default(),
             connections: Connections::new(),
             ended_initiators: Vec::new(),
+            hastened_initiators: Vec::new(),
+            removed_initiators: Vec::new(),
+            ends: Vec::new(),
             store_checked: now,
             registry,
-            session_limit,
+            signal,
         }
     }
 
@@ -60,15 +73,14 @@ impl SessionDriver {
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) -> Result<SessionKey, OpenError> {
-        if self.table.len() == self.session_limit {
-            return Err(OpenError::Setting("the engine has as many sessions as its limit allows"));
-        }
-        let key = self.sessions.open(cycle.now, settings, app)?;
+        self.registry.claim(&entry.id)?;
+        let key =
+            self.sessions.open(cycle.now, settings, app).inspect_err(|_| self.registry.remove(&entry.id))?;
         if let Some(halt) = self.sessions.halted(key) {
             tracing::error!(session = %entry.id, %halt, "the session is halted");
         }
         let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
-        self.registry.add(entry.id.clone(), key, status, entry.max_message_size);
+        self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal));
         self.table.add(key, entry);
         self.note_deadline(key, cycle);
         Ok(key)
@@ -166,7 +178,7 @@ impl SessionDriver {
 
     /// Calls every session that reads nothing for now.
     pub(crate) fn wake_blocked(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
-        for n in 0..self.table.len() {
+        for n in 0..self.table.places() {
             if let Some(key) = self.table.key(n)
                 && self.sessions.is_blocked(key)
             {
@@ -177,7 +189,7 @@ impl SessionDriver {
 
     /// Calls the sessions whose deadline has come, connected or not, and asks for a wake-up at those to come.
     pub(crate) fn wake_due(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
-        for n in 0..self.table.len() {
+        for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
             match self.table[key].deadline {
                 Some(at) if at <= cycle.now.mono => self.wake(key, cycle, app),
@@ -368,40 +380,12 @@ impl SessionDriver {
     /// Begins the logout of every session. Returns how long the answers may take.
     pub(crate) fn log_out_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Duration {
         let mut longest = Duration::ZERO;
-        for n in 0..self.table.len() {
+        for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
             longest = longest.max(self.table[key].logout_timeout);
             self.log_out(key, "", cycle, app);
         }
         longest
-    }
-
-    /// Continues a session that is halted by a message on which the application failed.
-    pub(crate) fn resolve_poison_message(
-        &mut self,
-        key: SessionKey,
-        resolution: PoisonResolution,
-        cycle: &Cycle,
-        app: &mut dyn Application,
-    ) -> Result<(), SendError> {
-        let resolved = match resolution {
-            PoisonResolution::Skip => self.sessions.skip(cycle.now, key, app),
-            PoisonResolution::Retry => self.sessions.retry(cycle.now, key, app),
-        };
-        self.note_end(key);
-        resolved
-    }
-
-    /// Continues a session that is halted for another reason.
-    pub(crate) fn resume(
-        &mut self,
-        key: SessionKey,
-        cycle: &mut Cycle,
-        app: &mut dyn Application,
-    ) -> Result<(), OpenError> {
-        let resumed = self.sessions.resume(cycle.now, key, app);
-        self.note_deadline(key, cycle);
-        resumed
     }
 
     /// The session's connection is over, whichever side ended it.
@@ -412,7 +396,9 @@ impl SessionDriver {
             self.ended_initiators.push(initiator);
         }
         tracing::info!(session = %entry.id, "disconnected");
-        self.sessions.disconnected(cycle.now, key, app);
+        if let Some(end) = self.sessions.disconnected(cycle.now, key, app) {
+            self.ends.push((key, end));
+        }
         // A thread that waits for room waits in vain now.
         self.pages().room.made();
         self.note_deadline(key, cycle);
@@ -431,9 +417,35 @@ impl SessionDriver {
         self.ended_initiators.pop()
     }
 
+    /// An initiator to connect at once, that was not named here before.
+    pub(crate) fn next_hastened_initiator(&mut self) -> Option<usize> {
+        self.hastened_initiators.pop()
+    }
+
+    /// An initiator whose session was removed, that was not named here before.
+    pub(crate) fn next_removed_initiator(&mut self) -> Option<usize> {
+        self.removed_initiators.pop()
+    }
+
+    /// A connection that has ended, and how, that was not named here before.
+    pub(crate) fn next_end(&mut self) -> Option<(SessionKey, SessionEnd)> {
+        self.ends.pop()
+    }
+
+    /// Whether a session is logged on, or cannot be; `None` while that is open.
+    pub(crate) fn logon_outcome(&self, key: SessionKey) -> Option<Result<(), OperationError>> {
+        let Some(status) = self.sessions.status(key) else { return Some(Err(OperationError::NoSession)) };
+        match status.state() {
+            SessionState::LoggedOn => Some(Ok(())),
+            SessionState::Halted(halt) => Some(Err(OperationError::Halted(halt))),
+            SessionState::Disabled => Some(Err(OperationError::Disabled)),
+            _ => None,
+        }
+    }
+
     /// Ends every connection and closes the stores.
     pub(crate) fn close(mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Result<(), StoreError> {
-        for n in 0..self.table.len() {
+        for n in 0..self.table.places() {
             if let Some(key) = self.table.key(n) {
                 self.disconnect(key, cycle, app);
             }

@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 /// The sessions of one worker, by key.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTable {
-    entries: Vec<SessionEntry>,
+    entries: Vec<Option<(SessionKey, SessionEntry)>>,
 }
 
 /// What a worker knows of one session.
@@ -26,7 +26,6 @@ pub(crate) struct SessionEntry {
     pub(crate) connection: Option<usize>,
     /// When the session wants to be called although nothing came, with a connection or without one.
     pub(crate) deadline: Option<Mono>,
-    key: Option<SessionKey>,
 }
 
 /// How a session gets its connections.
@@ -48,7 +47,6 @@ impl SessionEntry {
             logout_timeout: settings.logout_timeout,
             connection: None,
             deadline: None,
-            key: None,
         }
     }
 
@@ -67,32 +65,51 @@ pub(crate) fn admit(allowed: &[IpAddr], from: IpAddr) -> Result<(), Refusal> {
 }
 
 impl SessionTable {
-    pub(crate) fn len(&self) -> usize {
+    /// How many places there are, with or without a session.
+    pub(crate) fn places(&self) -> usize {
         self.entries.len()
     }
 
-    /// Adds a session. None is ever closed, so that their places follow one another.
+    /// Adds a session, in the place that its key names.
     pub(crate) fn add(&mut self, key: SessionKey, entry: SessionEntry) {
-        debug_assert_eq!(key.index(), self.entries.len(), "places follow one another");
-        self.entries.push(SessionEntry { key: Some(key), ..entry });
+        if self.entries.len() <= key.index() {
+            self.entries.resize_with(key.index() + 1, || None);
+        }
+        self.entries[key.index()] = Some((key, entry));
+    }
+
+    /// Removes a session.
+    pub(crate) fn remove(&mut self, key: SessionKey) -> Option<SessionEntry> {
+        let place = self.entries.get_mut(key.index())?;
+        let (_, entry) = place.take_if(|(open, _)| *open == key)?;
+        Some(entry)
     }
 
     /// The key of the session in place `n`.
     pub(crate) fn key(&self, n: usize) -> Option<SessionKey> {
-        self.entries.get(n)?.key
+        self.entries.get(n)?.as_ref().map(|(key, _)| *key)
+    }
+
+    /// The session with this key, if it is open here.
+    pub(crate) fn get(&self, key: SessionKey) -> Option<&SessionEntry> {
+        let (open, entry) = self.entries.get(key.index())?.as_ref()?;
+        (*open == key).then_some(entry)
     }
 }
 
 impl Index<SessionKey> for SessionTable {
     type Output = SessionEntry;
 
+    /// # Panics
+    /// If the session is not open here.
     fn index(&self, key: SessionKey) -> &SessionEntry {
-        &self.entries[key.index()]
+        self.get(key).expect("the session is open")
     }
 }
 
 impl IndexMut<SessionKey> for SessionTable {
     fn index_mut(&mut self, key: SessionKey) -> &mut SessionEntry {
-        &mut self.entries[key.index()]
+        let entry = self.entries.get_mut(key.index()).and_then(Option::as_mut);
+        &mut entry.filter(|(open, _)| *open == key).expect("the session is open").1
     }
 }

@@ -186,7 +186,7 @@ impl Side {
 
     fn sender(&self) -> Result<Sender, String> {
         let engine = self.engine.as_ref().ok_or("not started")?;
-        engine.sender(&self.id).ok_or("no such session".into())
+        engine.session(&self.id).map(|session| session.sender()).ok_or("no such session".into())
     }
 
     /// Sends orders up to PREFIX-COUNT from a thread of its own, behind those that the journal has.

@@ -1,0 +1,97 @@
+//! What an operator asks of a session, and why it was not done.
+
+use core::fmt;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::{Halt, OpenError, SendError};
+
+/// Who changes something, and why: both are recorded in the session's journal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change<'c> {
+    /// A person or a program.
+    pub by: &'c str,
+    /// The reason.
+    pub why: &'c str,
+}
+
+impl<'c> Change<'c> {
+    /// A change by `by`, because of `why`.
+    #[must_use]
+    pub const fn new(by: &'c str, why: &'c str) -> Self {
+        Self { by, why }
+    }
+}
+
+impl fmt::Display for Change<'_> {
+    /// As it is recorded.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.by, self.why)
+    }
+}
+
+/// What is to be done to a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Operation {
+    LogOn,
+    LogOut { text: String },
+    Enable,
+    Disable { text: String },
+    SetNumbers { next_in: Option<SeqNum>, next_out: Option<SeqNum> },
+    Reset,
+    TestRequest,
+    SkipPoisonMessage,
+    RetryPoisonMessage,
+    Resume,
+    Remove,
+}
+
+/// Why an operator's wish was not fulfilled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum OperationError {
+    /// The session was removed.
+    NoSession,
+    /// The engine has stopped, or stopped before it answered.
+    Stopped,
+    /// The call comes from a callback on the session's own thread, which would wait for itself.
+    OwnThread,
+    /// The time has passed. What was begun goes on: a Logout is on its way, or a connection is being made.
+    TimedOut,
+    /// The session has a connection: log it out first.
+    Connected,
+    /// The session is not logged on.
+    NotLoggedOn,
+    /// The session is switched off: switch it on first.
+    Disabled,
+    /// The session is halted.
+    Halted(Halt),
+    /// The session is not halted by a message on which the application failed.
+    NotHalted,
+    /// The counterparty connects, not we.
+    NotInitiator,
+    /// The session layer or the store refused it, and nothing was changed.
+    Refused(SendError),
+    /// The store could not be opened again, or not closed cleanly.
+    Store(OpenError),
+}
+
+impl fmt::Display for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSession => f.write_str("the session was removed"),
+            Self::Stopped => f.write_str("the engine has stopped"),
+            Self::OwnThread => f.write_str("called on the session's own thread, which would wait for itself"),
+            Self::TimedOut => f.write_str("it takes longer than it may; it goes on"),
+            Self::Connected => f.write_str("the session has a connection: log it out first"),
+            Self::NotLoggedOn => f.write_str("the session is not logged on"),
+            Self::Disabled => f.write_str("the session is disabled: enable it first"),
+            Self::Halted(halt) => write!(f, "the session is halted: {halt}"),
+            Self::NotHalted => f.write_str("the session is not halted by a message"),
+            Self::NotInitiator => f.write_str("the counterparty connects for this session"),
+            Self::Refused(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for OperationError {}

@@ -1,0 +1,233 @@
+//! One session of a running engine, for any thread: where it stands, sending, and what an operator does to it.
+
+use core::fmt;
+use core::time::Duration;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::{SessionEnd, SessionId, SessionState};
+
+use crate::command::{Command, Outcome};
+use crate::operation::{Change, Operation, OperationError};
+use crate::sender::Sender;
+use crate::session_registry::SessionLink;
+
+/// One session of a running engine, for any thread; [`Engine::session`](crate::Engine::session) returns it.
+///
+/// What it reads is current and asks nobody. What it changes is done by the session's worker: the call returns once it is done,
+/// or refused. Each change is recorded in the session's journal, with who did it and why.
+///
+/// It must not be used for changes in a callback of the session's own worker: [`OperationError::OwnThread`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use fixbolt::codec::{Message, SeqNum};
+/// use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings, SessionState, Turn};
+/// use fixbolt::{Change, Engine, OperationError};
+///
+/// struct Venue;
+///
+/// impl Application for Venue {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// let id = settings.id.clone();
+/// let engine = Engine::builder().accept("127.0.0.1:0".parse()?, settings).start(Venue)?;
+/// let session = engine.session(&id).ok_or("no such session")?;
+/// assert_eq!(session.state(), SessionState::Disconnected);
+/// session.set_numbers(Change::new("jane", "agreed on the telephone"), Some(SeqNum(12)), None)?;
+/// assert_eq!(session.next_in(), SeqNum(12));
+/// let out = session.log_out(Change::new("jane", "end of day"), "", Duration::from_secs(5));
+/// assert_eq!(out, Err(OperationError::NotLoggedOn));
+/// session.disable(Change::new("jane", "holiday"), "", Duration::from_secs(5))?;
+/// assert_eq!(session.state(), SessionState::Disabled);
+/// engine.stop()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SessionHandle {
+    link: SessionLink,
+}
+
+impl SessionHandle {
+    pub(crate) const fn new(link: SessionLink) -> Self {
+        Self { link }
+    }
+
+    /// Which session it is.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.link.queue.id
+    }
+
+    /// Where the session stands.
+    #[must_use]
+    pub fn state(&self) -> SessionState {
+        self.link.queue.status.state()
+    }
+
+    /// NextNumIn: the MsgSeqNum (34) that is expected next. Read without the worker, like [`SessionHandle::next_out`]: each is
+    /// right at a moment during the call, but the two need not be of the same moment.
+    #[must_use]
+    pub fn next_in(&self) -> SeqNum {
+        self.link.queue.status.next_in()
+    }
+
+    /// NextNumOut: the MsgSeqNum (34) that is used next.
+    #[must_use]
+    pub fn next_out(&self) -> SeqNum {
+        self.link.queue.status.next_out()
+    }
+
+    /// Returns a sender for messages of this session.
+    #[must_use]
+    pub fn sender(&self) -> Sender {
+        Sender::new(self.link.queue.clone(), self.link.signal.clone())
+    }
+
+    /// Connects for an initiator now, not after its reconnect interval, and waits until it is logged on, for at most `limit`.
+    ///
+    /// # Errors
+    /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`OperationError::Halted`],
+    /// [`OperationError::TimedOut`]; or as all methods.
+    pub fn log_on(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
+        self.operate(Operation::LogOn, change.to_string(), Some(limit)).map(drop)
+    }
+
+    /// Logs out: sends a Logout with `text` (empty: none) and waits until the connection has ended, for at most `limit`. Returns
+    /// how it ended. An initiator logs on again after its reconnect interval, and an acceptor when its counterparty does:
+    /// [`SessionHandle::disable`] keeps it off.
+    ///
+    /// # Errors
+    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::TimedOut`]; or as all methods.
+    pub fn log_out(
+        &self,
+        change: Change<'_>,
+        text: &str,
+        limit: Duration,
+    ) -> Result<SessionEnd, OperationError> {
+        let operation = Operation::LogOut { text: text.to_owned() };
+        self.operate(operation, change.to_string(), Some(limit))?.ok_or(OperationError::NotLoggedOn)
+    }
+
+    /// Switches the session on: an initiator connects at once.
+    ///
+    /// # Errors
+    /// [`OperationError::Refused`]; or as all methods.
+    pub fn enable(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::Enable, change.to_string(), None).map(drop)
+    }
+
+    /// Switches the session off until it is switched on, or the engine started again: an initiator does not connect, and a
+    /// connection for an acceptor is closed without an answer. One that is logged on is logged out first, with `text` (empty:
+    /// none); waits for the end for at most `limit`.
+    ///
+    /// # Errors
+    /// [`OperationError::TimedOut`], [`OperationError::Refused`]; or as all methods.
+    pub fn disable(&self, change: Change<'_>, text: &str, limit: Duration) -> Result<(), OperationError> {
+        let operation = Operation::Disable { text: text.to_owned() };
+        self.operate(operation, change.to_string(), Some(limit)).map(drop)
+    }
+
+    /// Sets NextNumIn and NextNumOut; `None` leaves one as it is. NextNumOut never goes down: [`SessionHandle::reset`] begins
+    /// again.
+    ///
+    /// # Errors
+    /// [`OperationError::Refused`]; or as all methods.
+    pub fn set_numbers(
+        &self,
+        change: Change<'_>,
+        next_in: Option<SeqNum>,
+        next_out: Option<SeqNum>,
+    ) -> Result<(), OperationError> {
+        self.operate(Operation::SetNumbers { next_in, next_out }, change.to_string(), None).map(drop)
+    }
+
+    /// Both sequence numbers begin again at 1; the journal archives what it has. The counterparty must do the same.
+    ///
+    /// # Errors
+    /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`]; or as all methods.
+    pub fn reset(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::Reset, change.to_string(), None).map(drop)
+    }
+
+    /// Sends a TestRequest. A counterparty that does not answer in time is given up, as one that was silent.
+    ///
+    /// # Errors
+    /// [`OperationError::NotLoggedOn`], [`OperationError::Refused`]; or as all methods.
+    pub fn send_test_request(&self) -> Result<(), OperationError> {
+        self.operate(Operation::TestRequest, String::new(), None).map(drop)
+    }
+
+    /// Ends `Halted(PoisonMessage)`: the message on which the application failed is skipped.
+    ///
+    /// # Errors
+    /// [`OperationError::NotHalted`], [`OperationError::Refused`]; or as all methods.
+    pub fn skip_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::SkipPoisonMessage, change.to_string(), None).map(drop)
+    }
+
+    /// Ends `Halted(PoisonMessage)`: the message on which the application failed is offered again after the next logon.
+    ///
+    /// # Errors
+    /// As [`SessionHandle::skip_poison_message`].
+    pub fn retry_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::RetryPoisonMessage, change.to_string(), None).map(drop)
+    }
+
+    /// Ends every other halt without a restart: the session's store can take records again, or `fixbolt journal repair` has
+    /// repaired it. The application is shown what it holds, and the session goes on with its next connection. Does nothing if
+    /// the session is not halted.
+    ///
+    /// A store that failed is tried again from time to time, too, without being asked.
+    ///
+    /// # Errors
+    /// [`OperationError::Store`]: the session stands still as before; or as all methods.
+    pub fn resume(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::Resume, change.to_string(), None).map(drop)
+    }
+
+    /// Removes the session from the engine and closes its journal; all handles and senders of it are refused from then on. The
+    /// address of an acceptor is listened on further. [`Engine::accept`](crate::Engine::accept) and
+    /// [`Engine::connect`](crate::Engine::connect) can add it again.
+    ///
+    /// # Errors
+    /// [`OperationError::Connected`]; [`OperationError::Store`] if the journal could not be closed cleanly (the session is
+    /// removed all the same); or as all methods.
+    pub fn remove(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::Remove, change.to_string(), None).map(drop)
+    }
+
+    fn operate(&self, operation: Operation, why: String, limit: Option<Duration>) -> Outcome {
+        let SessionLink { queue, signal } = &self.link;
+        if signal.is_own_thread() {
+            return Err(OperationError::OwnThread);
+        }
+        let (answer, answered) = sync_channel(1);
+        let session = queue.session;
+        let Some(limit) = limit else {
+            signal.command(Command::Operate { session, operation, why, limit: Duration::ZERO, answer });
+            return answered.recv().unwrap_or(Err(OperationError::Stopped));
+        };
+        signal.command(Command::Operate { session, operation, why, limit, answer });
+        answered.recv_timeout(limit).unwrap_or_else(|error| {
+            Err(match error {
+                RecvTimeoutError::Timeout => OperationError::TimedOut,
+                RecvTimeoutError::Disconnected => OperationError::Stopped,
+            })
+        })
+    }
+}
+
+impl fmt::Debug for SessionHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionHandle")
+            .field("id", self.id())
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+//! What an operator's wish does to a session.
+
+use fixbolt_session::{Application, OpenError, Phase, SendError, SessionKey, SessionState};
+
+use super::SessionDriver;
+use crate::operation::{Operation, OperationError};
+use crate::worker::cycle::Cycle;
+use crate::worker::session_table::Side;
+use crate::worker::waiters::{Awaits, Operated};
+
+impl SessionDriver {
+    /// Does what an operator wishes. What is changed is recorded with `why`.
+    pub(crate) fn operate(
+        &mut self,
+        key: SessionKey,
+        operation: Operation,
+        why: &str,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) -> Operated {
+        if self.table.get(key).is_none() {
+            return Operated::Done(Err(OperationError::NoSession));
+        }
+        let result = match operation {
+            Operation::LogOn => return self.operate_log_on(key, why, cycle, app),
+            Operation::LogOut { text } => {
+                if self.sessions.phase(key) == Phase::Disconnected {
+                    return Operated::Done(Err(OperationError::NotLoggedOn));
+                }
+                match self.sessions.record(cycle.now, key, why, app) {
+                    Ok(()) => return self.begin_logout(key, &text, cycle, app),
+                    refused => refused,
+                }
+            }
+            Operation::Enable => {
+                let enabled = self.sessions.set_enabled(cycle.now, key, true, why, app);
+                if enabled.is_ok() {
+                    self.hasten(key);
+                }
+                enabled
+            }
+            Operation::Disable { text } => match self.sessions.set_enabled(cycle.now, key, false, why, app) {
+                Ok(()) if self.table[key].connection.is_some() => {
+                    return self.begin_logout(key, &text, cycle, app);
+                }
+                disabled => disabled,
+            },
+            Operation::SetNumbers { next_in, next_out } => {
+                self.sessions.set_numbers(cycle.now, key, (next_in, next_out), why, app)
+            }
+            Operation::Reset => match self.state(key) {
+                Some(SessionState::Halted(halt)) => {
+                    return Operated::Done(Err(OperationError::Halted(halt)));
+                }
+                _ if self.table[key].connection.is_some() => {
+                    return Operated::Done(Err(OperationError::Connected));
+                }
+                _ => self.sessions.reset(cycle.now, key, why, app),
+            },
+            Operation::TestRequest => match self.sessions.test_request(cycle.now, key, app) {
+                Err(SendError::NotLoggedOn) => return Operated::Done(Err(OperationError::NotLoggedOn)),
+                sent => sent,
+            },
+            Operation::SkipPoisonMessage | Operation::RetryPoisonMessage => {
+                let ended = if operation == Operation::SkipPoisonMessage {
+                    self.sessions.skip(cycle.now, key, why, app)
+                } else {
+                    self.sessions.retry(cycle.now, key, why, app)
+                };
+                match ended {
+                    Err(SendError::Unavailable) => return Operated::Done(Err(OperationError::NotHalted)),
+                    ended => ended,
+                }
+            }
+            Operation::Resume => {
+                let resumed = self.sessions.resume(cycle.now, key, why, app);
+                self.note_deadline(key, cycle);
+                return Operated::Done(resumed.map(|()| None).map_err(OperationError::Store));
+            }
+            Operation::Remove => return Operated::Done(self.remove(key, why, cycle, app).map(|()| None)),
+        };
+        self.note_end(key);
+        self.note_deadline(key, cycle);
+        Operated::Done(result.map(|()| None).map_err(OperationError::Refused))
+    }
+
+    fn operate_log_on(
+        &mut self,
+        key: SessionKey,
+        why: &str,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) -> Operated {
+        if !matches!(self.table[key].side, Side::Initiator { .. }) {
+            return Operated::Done(Err(OperationError::NotInitiator));
+        }
+        match self.state(key) {
+            Some(SessionState::LoggedOn) => return Operated::Done(Ok(None)),
+            Some(SessionState::Halted(halt)) => return Operated::Done(Err(OperationError::Halted(halt))),
+            Some(SessionState::Disabled) => return Operated::Done(Err(OperationError::Disabled)),
+            _ => {}
+        }
+        if let Err(error) = self.sessions.record(cycle.now, key, why, app) {
+            self.note_end(key);
+            return Operated::Done(Err(OperationError::Refused(error)));
+        }
+        self.hasten(key);
+        Operated::Waits(Awaits::Logon)
+    }
+
+    fn begin_logout(
+        &mut self,
+        key: SessionKey,
+        text: &str,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) -> Operated {
+        self.log_out(key, text, cycle, app);
+        Operated::Waits(Awaits::End)
+    }
+
+    /// Has an initiator connect now.
+    fn hasten(&mut self, key: SessionKey) {
+        if let Side::Initiator { initiator } = self.table[key].side {
+            self.hastened_initiators.push(initiator);
+        }
+    }
+
+    fn state(&self, key: SessionKey) -> Option<SessionState> {
+        Some(self.sessions.status(key)?.state())
+    }
+
+    fn remove(
+        &mut self,
+        key: SessionKey,
+        why: &str,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) -> Result<(), OperationError> {
+        if self.table[key].connection.is_some() {
+            return Err(OperationError::Connected);
+        }
+        // A store that is closed, because it is damaged or has failed, can record nothing.
+        match self.sessions.record(cycle.now, key, why, app) {
+            Ok(()) | Err(SendError::Unavailable) => {}
+            Err(error) => return Err(OperationError::Refused(error)),
+        }
+        let closed = self.sessions.close(key);
+        if closed == Err(OpenError::Connected) {
+            return Err(OperationError::Connected);
+        }
+        if let Some(entry) = self.table.remove(key) {
+            tracing::info!(session = %entry.id, why, "the session was removed");
+            self.registry.remove(&entry.id);
+            if let Side::Initiator { initiator } = entry.side {
+                self.removed_initiators.push(initiator);
+            }
+        }
+        closed.map_err(OperationError::Store)
+    }
+}

@@ -1,0 +1,385 @@
+//! What an operator does to the sessions of a running engine, each by its handle.
+
+mod support;
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
+use fixbolt::journal::DirectoryStore;
+use fixbolt::session::store::{RecordKind, Store};
+use fixbolt::session::{
+    Halt, OpenError, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, SessionState,
+};
+use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
+use support::*;
+
+/// Longer than any test takes.
+const LONG: Duration = Duration::from_secs(3600);
+const JANE: Change<'_> = Change::new("jane", "a test");
+
+fn venue() -> (Engine<Recorder>, Log, SessionHandle) {
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    let session = venue.session(&acceptor().id).unwrap();
+    (venue, log, session)
+}
+
+fn trader(address: SocketAddr, reconnect_interval: Duration) -> (Engine<Recorder>, Log, SessionHandle) {
+    let (app, log) = Recorder::trader();
+    let mut initiation = Initiation::new(initiator(), "127.0.0.1", address.port());
+    initiation.reconnect_interval = reconnect_interval;
+    let trader = Engine::builder().connect(initiation).start(app).unwrap();
+    let session = trader.session(&initiator().id).unwrap();
+    (trader, log, session)
+}
+
+fn report(sender: &mut Sender) -> Result<u64, PostError> {
+    let mut draft = sender.draft(MsgType::new(b"8"));
+    draft.writer().bytes(Key::new(11), b"report");
+    draft.send().map(|ticket| ticket.0)
+}
+
+/// The changes that a session's journal has: kind, text, NextNumIn.
+fn changes(base: &std::path::Path, session: &SessionId) -> Vec<(RecordKind, String, u64)> {
+    let mut store = DirectoryStore::new(base.to_owned());
+    let key = SessionKey::new(0, 0, 0);
+    store.open(key, session).unwrap();
+    let mut found = Vec::new();
+    store
+        .replay(key, &mut |record| {
+            if matches!(record.kind, RecordKind::Adjust | RecordKind::Reset) {
+                let text = String::from_utf8(record.body.to_vec()).unwrap();
+                found.push((record.kind, text, record.next_in.0));
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    store.close(key).unwrap();
+    found
+}
+
+#[test]
+fn a_handle_shows_where_its_session_stands_and_its_numbers() {
+    let (venue, log, session) = venue();
+    assert_eq!(session.id(), &acceptor().id);
+    assert_eq!(session.state(), SessionState::Disconnected);
+    assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(1)));
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    // Whoever has the answer finds the session logged on.
+    assert_eq!(session.state(), SessionState::LoggedOn);
+    peer.send("D", "11=ord1");
+    assert!(peer.receive().contains("|11=ord1|"));
+    assert_eq!((session.next_in(), session.next_out()), (SeqNum(3), SeqNum(3)));
+    drop(peer);
+    log.ended();
+    assert_eq!(session.state(), SessionState::Disconnected);
+    assert!(venue.session(&id("FIX.4.4:VENUE->NOBODY")).is_none());
+    venue.stop().unwrap();
+    assert_eq!(session.state(), SessionState::Closed);
+}
+
+#[test]
+fn log_out_waits_for_the_answer_and_says_how_the_connection_ended() {
+    let (venue, _log, session) = venue();
+    assert_eq!(session.log_out(JANE, "", LONG), Err(OperationError::NotLoggedOn));
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    // Nobody answers yet.
+    assert_eq!(session.log_out(JANE, "bye", Duration::ZERO), Err(OperationError::TimedOut));
+    let logout = peer.receive();
+    assert!(logout.contains("|35=5|") && logout.contains("|58=bye|"), "{logout}");
+    assert_eq!(session.state(), SessionState::LoggingOut);
+    let waiting = {
+        let session = session.clone();
+        std::thread::spawn(move || session.log_out(JANE, "", LONG))
+    };
+    peer.send("5", "");
+    drop(peer);
+    // A thread that comes too late for this connection hears that there is none.
+    let end = waiting.join().unwrap();
+    assert!(matches!(end, Ok(SessionEnd::LoggedOutByUs) | Err(OperationError::NotLoggedOn)), "{end:?}");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_initiator_logs_out_and_logs_on_again_when_it_is_told_to() {
+    let (venue, _log, _) = venue();
+    let (trader, log, session) = trader(venue.addresses()[0], LONG);
+    log.logged_on();
+    assert_eq!(session.log_on(JANE, LONG), Ok(()), "it is");
+    assert_eq!(session.log_out(JANE, "", LONG), Ok(SessionEnd::LoggedOutByUs));
+    assert_eq!(session.state(), SessionState::Disconnected);
+    assert_eq!(session.log_on(JANE, LONG), Ok(()));
+    assert_eq!(session.state(), SessionState::LoggedOn);
+    trader.stop().unwrap();
+    let acceptor = venue.session(&acceptor().id).unwrap();
+    assert_eq!(acceptor.log_on(JANE, LONG), Err(OperationError::NotInitiator));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_logon_that_is_never_answered_takes_no_longer_than_it_may() {
+    let listener = std::net::TcpListener::bind(anywhere()).unwrap();
+    let (trader, _log, session) = trader(listener.local_addr().unwrap(), LONG);
+    assert_eq!(session.log_on(JANE, Duration::from_millis(20)), Err(OperationError::TimedOut));
+    drop(listener);
+    trader.stop().unwrap();
+}
+
+#[test]
+fn a_session_that_is_switched_off_logs_out_and_stays_off_until_it_is_switched_on() {
+    let (venue, log, session) = venue();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    log.logged_on();
+    let disabling = {
+        let session = session.clone();
+        std::thread::spawn(move || session.disable(JANE, "closed today", LONG))
+    };
+    assert!(peer.receive().contains("|58=closed today|"));
+    peer.send("5", "");
+    assert_eq!(peer.try_receive(), None);
+    assert_eq!(disabling.join().unwrap(), Ok(()));
+    assert_eq!(session.state(), SessionState::Disabled);
+    let mut refused = Peer::connect(venue.addresses()[0]);
+    refused.seq = 3;
+    refused.send("A", "98=0|108=30");
+    refused.closed_silently();
+    assert_eq!(session.enable(JANE), Ok(()));
+    assert_eq!(session.state(), SessionState::Disconnected);
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 3;
+    peer.log_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_initiator_that_is_switched_off_does_not_connect() {
+    let (venue, venue_log, _) = venue();
+    let (trader, log, session) = trader(venue.addresses()[0], Duration::from_millis(1));
+    log.logged_on();
+    venue_log.logged_on();
+    session.disable(JANE, "", LONG).unwrap();
+    assert_eq!(venue_log.ended(), "LoggedOutByPeer");
+    assert_eq!(session.log_on(JANE, LONG), Err(OperationError::Disabled));
+    // Many times as long as it waits otherwise.
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(session.state(), SessionState::Disabled);
+    session.enable(JANE).unwrap();
+    venue_log.logged_on();
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn numbers_are_set_and_reset_and_the_journal_says_who_and_why() {
+    let scratch = Scratch::new("operating");
+    let (app, _log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
+    let session = venue.session(&acceptor().id).unwrap();
+    session.set_numbers(Change::new("jane", "agreed"), Some(SeqNum(7)), Some(SeqNum(9))).unwrap();
+    assert_eq!((session.next_in(), session.next_out()), (SeqNum(7), SeqNum(9)));
+    let down = session.set_numbers(JANE, None, Some(SeqNum(8)));
+    assert!(matches!(down, Err(OperationError::Refused(SendError::Application(_)))), "{down:?}");
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.seq = 7;
+    peer.log_on();
+    assert_eq!(session.reset(JANE), Err(OperationError::Connected));
+    let logout = {
+        let session = session.clone();
+        std::thread::spawn(move || session.log_out(Change::new("tom", "end of day"), "", LONG))
+    };
+    assert!(peer.receive().contains("|35=5|"));
+    peer.send("5", "");
+    assert_eq!(logout.join().unwrap(), Ok(SessionEnd::LoggedOutByUs));
+    session.disable(Change::new("tom", "holiday"), "", LONG).unwrap();
+    session.enable(Change::new("tom", "a mistake")).unwrap();
+    session.reset(Change::new("jane", "new year")).unwrap();
+    assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(1)));
+    session.set_numbers(Change::new("jane", "as they are"), None, None).unwrap();
+    venue.stop().unwrap();
+    // What was before the reset is in the archive.
+    let after = changes(&scratch.0, &acceptor().id);
+    assert!(after.contains(&(RecordKind::Adjust, "jane: as they are".to_owned(), 1)), "{after:?}");
+    let text = |path: &std::path::Path| -> String {
+        let mut all = String::new();
+        let mut folders = vec![path.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    all += &String::from_utf8_lossy(&std::fs::read(path).unwrap());
+                }
+            }
+        }
+        all
+    };
+    let journal = text(&scratch.0);
+    let told = ["jane: agreed", "tom: end of day", "tom: holiday", "tom: a mistake", "jane: new year"];
+    for change in told {
+        assert!(journal.contains(change), "{change}");
+    }
+}
+
+#[test]
+fn a_test_request_goes_out_when_the_session_is_logged_on() {
+    let (venue, _log, session) = venue();
+    assert_eq!(session.send_test_request(), Err(OperationError::NotLoggedOn));
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    session.send_test_request().unwrap();
+    assert!(peer.receive().contains("|35=1|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out() {
+    let scratch = Scratch::new("added");
+    let (app, _log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
+    let address = venue.addresses()[0];
+    let other = || SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    // At an address that the engine listens on, and at another one.
+    let first = venue.accept(address, other()).unwrap();
+    let elsewhere = SessionSettings::new(id("FIX.4.4:VENUE->ELSEWHERE"), Role::Acceptor);
+    let second = venue.accept("127.0.0.2:0".parse().unwrap(), elsewhere).unwrap();
+    assert_eq!(venue.addresses().len(), 2);
+    let twice = venue.accept(address, other()).unwrap_err();
+    assert!(twice.to_string().contains("open already"), "{twice}");
+
+    let mut peer = Peer::connect(address).named("OTHER", "VENUE");
+    peer.log_on();
+    let mut there = Peer::connect(venue.addresses()[1]).named("ELSEWHERE", "VENUE");
+    there.log_on();
+    let mut sender = first.sender();
+    assert_eq!(report(&mut sender), Ok(1));
+    assert!(peer.receive().contains("|11=report|"));
+    assert_eq!(first.remove(JANE), Err(OperationError::Connected));
+    let logout = {
+        let first = first.clone();
+        std::thread::spawn(move || first.log_out(JANE, "", LONG))
+    };
+    assert!(peer.receive().contains("|35=5|"));
+    peer.send("5", "");
+    logout.join().unwrap().unwrap();
+    first.remove(JANE).unwrap();
+
+    assert_eq!(first.state(), SessionState::Closed);
+    assert_eq!(first.reset(JANE), Err(OperationError::NoSession));
+    assert_eq!(report(&mut sender), Err(PostError::NoSession));
+    assert!(venue.session(&other().id).is_none());
+    let mut refused = Peer::connect(address).named("OTHER", "VENUE");
+    refused.send("A", "98=0|108=30");
+    refused.closed_silently();
+    // Its journal is closed: somebody else may open it.
+    let last = changes(&scratch.0, &other().id).pop().unwrap();
+    assert_eq!(last.1, "jane: a test");
+    // And so may the engine again; the numbers go on.
+    let again = venue.accept(address, other()).unwrap();
+    assert_eq!((again.next_in(), again.next_out()), (SeqNum(3), SeqNum(4)));
+    assert_eq!(first.reset(JANE), Err(OperationError::NoSession), "it is another one");
+    there.send("D", "11=goes on");
+    assert!(there.receive().contains("|11=goes on|"));
+    assert_eq!(second.state(), SessionState::LoggedOn);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_initiator_is_added_to_a_running_engine_and_removed() {
+    let (venue, venue_log, _) = venue();
+    let (app, _log) = Recorder::trader();
+    let other = SessionSettings::new(id("FIX.4.4:X->Y"), Role::Acceptor);
+    let trader = Engine::builder().accept(anywhere(), other).start(app).unwrap();
+    let initiation = || Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
+    let wrong = trader.connect(Initiation::new(acceptor(), "127.0.0.1", 1)).unwrap_err();
+    assert!(matches!(wrong, EngineError::Settings { .. }), "{wrong}");
+    for _ in 0..3 {
+        let session = trader.connect(initiation()).unwrap();
+        venue_log.logged_on();
+        assert_eq!(session.log_on(JANE, LONG), Ok(()));
+        session.log_out(JANE, "", LONG).unwrap();
+        session.remove(JANE).unwrap();
+        assert_eq!(venue_log.ended(), "LoggedOutByPeer");
+        assert!(trader.session(&initiator().id).is_none());
+    }
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_session_that_is_removed_while_it_connects_connects_no_more() {
+    let listener = std::net::TcpListener::bind(anywhere()).unwrap();
+    let (trader, _log, session) = trader(listener.local_addr().unwrap(), Duration::from_millis(1));
+    // The connection is there: it logs on, and is ended first.
+    let (connection, _) = listener.accept().unwrap();
+    drop(connection);
+    eventually(|| session.remove(JANE) == Ok(()));
+    assert_eq!(session.log_on(JANE, LONG), Err(OperationError::NoSession));
+    trader.stop().unwrap();
+}
+
+#[test]
+fn a_halted_session_is_resumed_by_its_handle() {
+    let (store, steering) = SteeredStore::new();
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
+    let session = venue.session(&acceptor().id).unwrap();
+    steering.refuse(&acceptor().id);
+    let refused = session.set_numbers(JANE, Some(SeqNum(2)), None);
+    assert!(matches!(refused, Err(OperationError::Refused(SendError::Store(_)))), "{refused:?}");
+    assert!(matches!(session.state(), SessionState::Halted(Halt::StoreFailed(_))));
+    assert!(matches!(session.reset(JANE), Err(OperationError::Halted(Halt::StoreFailed(_)))));
+    assert!(matches!(session.resume(JANE), Err(OperationError::Store(OpenError::Store(_)))));
+    steering.allow();
+    assert_eq!(session.resume(JANE), Ok(()));
+    assert_eq!(session.state(), SessionState::Disconnected);
+    assert_eq!(session.next_in(), SeqNum(1), "what was refused did not happen");
+    drop(log);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_call_that_would_wait_for_its_own_thread_is_refused() {
+    let handle: Arc<OnceLock<SessionHandle>> = Arc::default();
+    let outcome: Arc<Mutex<Option<Result<(), OperationError>>>> = Arc::default();
+    let (known, told) = (Arc::clone(&handle), Arc::clone(&outcome));
+    let (app, _log) = Scripted::on_message(move |_, _| {
+        *told.lock().unwrap() = Some(known.get().unwrap().send_test_request());
+        None
+    });
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    handle.set(venue.session(&acceptor().id).unwrap()).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    peer.send("D", "11=ord1");
+    assert!(peer.receive().contains("|11=ord1|"));
+    assert_eq!(outcome.lock().unwrap().take(), Some(Err(OperationError::OwnThread)));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_dropped_engine_logs_out_and_is_gone_when_drop_returns() {
+    let (venue, log, session) = venue();
+    let address = venue.addresses()[0];
+    let mut peer = Peer::connect(address);
+    peer.log_on();
+    log.logged_on();
+    let counterparty = std::thread::spawn(move || {
+        assert!(peer.receive().contains("|35=5|"));
+        peer.send("5", "");
+        assert_eq!(peer.try_receive(), None);
+    });
+    drop(venue);
+    assert_eq!(session.state(), SessionState::Closed);
+    assert_eq!(log.ended(), "LoggedOutByUs");
+    counterparty.join().unwrap();
+    // Its port is free.
+    let (app, _log) = Recorder::venue();
+    Engine::builder().accept(address, acceptor()).start(app).unwrap().stop().unwrap();
+}
