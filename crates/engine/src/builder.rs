@@ -95,7 +95,7 @@ impl EngineBuilder {
     ) -> Self {
         let checked = move |id: &SessionId| {
             let mut acceptance = settings(id)?;
-            let checked = prepare_session(&mut acceptance.settings, Role::Acceptor);
+            let checked = session_check::prepare_acceptance(&mut acceptance);
             checked.map_err(|error| tracing::warn!(%error, "refused")).ok().map(|()| acceptance)
         };
         self.templates.push((address, AcceptanceTemplate(Box::new(checked))));

@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn id(target: &str) -> SessionId {
-        SessionId::new("FIX.4.4", "US", target).unwrap()
+        SessionId::new(fixbolt_codec::Version::Fix44, "US", target).unwrap()
     }
 
     #[test]

@@ -69,8 +69,8 @@ pub mod session {
         Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery, Direction, Draft, Event,
         Failure, GarbledError, Halt, Handle, InvalidSessionId, LogonDecision, LogonFields, Misbehavior, Mono,
         Now, OpenError, Phase, Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd,
-        SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionWaker,
-        StoredMessage, Ticket, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
+        SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState,
+        SessionWaker, StoredMessage, Ticket, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 
@@ -101,5 +101,5 @@ pub mod prelude {
         Application, BusinessReject, BusinessRejectReason, Delivery, Event, Failure, LogonDecision, Resend,
         Resume, Role, SendError, SessionId, SessionReject, SessionRejectReason, SessionSettings, Turn,
     };
-    pub use crate::{Acceptance, Engine, EngineError, Initiation, Sender};
+    pub use crate::{Acceptance, Change, Engine, EngineError, Initiation, Sender, SessionHandle};
 }

@@ -110,7 +110,7 @@ fn comp_ids_with_the_signs_that_an_identitys_text_has_keep_their_journals() {
         let trader = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
         trader_log.logged_on();
         venue_log.logged_on();
-        let mut sender = trader.sender(&id).unwrap();
+        let mut sender = trader.session(&id).unwrap().sender();
         let mut order = sender.draft(MsgType::new(b"D"));
         order.writer().bytes(Key::new(11), b"ord");
         order.send().unwrap();

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Memory, Message, MsgType, NewBody};
-use fixbolt::session::{Application, Delivery, Event, Failure, Role, SendError, SessionSettings, Turn};
+use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
 use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, OperationError, PostError};
 use fixbolt_journal::{LateStore, MemoryStore};
 use support::*;

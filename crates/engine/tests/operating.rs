@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt::journal::DirectoryStore;
-use fixbolt::session::store::{RecordKind, Store};
 use fixbolt::session::{
     Halt, OpenError, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, SessionState,
 };
+use fixbolt::store::{DirectoryStore, RecordKind, Store};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
 use support::*;
 

@@ -82,8 +82,8 @@ fn an_engine_that_keeps_going_leaves_out_what_cannot_be_had() {
     let (app, _log) = Recorder::venue();
     let engine = both().keep_going(true).start(app).unwrap();
     assert_eq!(engine.addresses().len(), 1);
-    assert!(engine.sender(&id("FIX.4.4:VENUE->OTHER")).is_some());
-    assert!(engine.sender(&id("FIX.4.4:VENUE->TRADER")).is_none());
+    assert!(engine.session(&id("FIX.4.4:VENUE->OTHER")).is_some());
+    assert!(engine.session(&id("FIX.4.4:VENUE->TRADER")).is_none());
     let none = Engine::builder().accept(taken, acceptor()).keep_going(true).start(Recorder::venue().0);
     assert!(matches!(none, Err(EngineError::NoSessions)));
     engine.stop().unwrap();

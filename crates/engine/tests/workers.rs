@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody, SeqNum, Tag};
-use fixbolt::journal::MemoryStore;
-use fixbolt::session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt::session::{Role, SessionId, SessionKey, SessionSettings, SessionState};
+use fixbolt::store::{Generation, MemoryStore, Position, Record, Recovered, Store, StoreError};
 use fixbolt::{Engine, EngineBuilder, EngineError, PostError};
 use support::*;
 
@@ -94,7 +93,7 @@ fn sessions_that_write_to_each_other_in_a_turn_belong_to_one_worker() {
         Scripted::on_message(move |_, turn| {
             let mut known = turned.lock().unwrap();
             if known.is_empty() {
-                known.push(turn.session());
+                known.push(turn.key());
                 return None;
             }
             // An order of any other session is passed on to the first one.

@@ -47,7 +47,7 @@ impl Sessions {
         self.open_again(now, key, app)?;
         // A store that refuses has halted the session again.
         let _ = self.record(now, key, why, app);
-        self.tell_resumed(key, app)
+        self.tell_resumed(now, key, app)
     }
 
     fn open_again(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
@@ -92,7 +92,12 @@ impl Sessions {
     }
 
     /// Tells the application that a halt has ended, unless another one has begun.
-    fn tell_resumed(&mut self, key: SessionKey, app: &mut dyn Application) -> Result<(), OpenError> {
+    fn tell_resumed(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        app: &mut dyn Application,
+    ) -> Result<(), OpenError> {
         let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
         if let Some(halt) = &session.halted {
             return Err(OpenError::Halted(halt.clone()));
@@ -130,7 +135,7 @@ impl Sessions {
     pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
-        let resumed = self.open_again(now, key, app).and_then(|()| self.tell_resumed(key, app));
+        let resumed = self.open_again(now, key, app).and_then(|()| self.tell_resumed(now, key, app));
         if resumed.is_err()
             && let Some(session) = table::find_mut(&mut self.table, key)
             && matches!(session.halted, Some(Halt::StoreFailed(_)))

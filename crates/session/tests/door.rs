@@ -10,9 +10,9 @@ use fixbolt_conformance::wire::kinds;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt,
-    LogonDecision, LogonFields, Mono, Now, Phase, Resend, Resume, Role, SessionEnd, SessionId, SessionKey,
-    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc, WhileLoggedOff, WireMessage,
-    WireObserver,
+    LogonDecision, LogonFields, Mono, Now, Phase, Resend, Resume, Role, SessionDictionary, SessionEnd,
+    SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc,
+    WhileLoggedOff, WireMessage, WireObserver,
 };
 
 /// What a test has an application do in a callback.
@@ -131,7 +131,8 @@ impl Bench {
 }
 
 fn settings(begin_string: &str, target: &str, role: Role) -> SessionSettings {
-    SessionSettings::new(format!("{begin_string}:US->{target}").parse().unwrap(), role)
+    let id = format!("{begin_string}:US->{target}").parse().unwrap();
+    SessionSettings::new(id, role).with(|s| s.dictionary = SessionDictionary::None)
 }
 
 fn wire(id: &SessionId, fields: &str) -> Vec<u8> {

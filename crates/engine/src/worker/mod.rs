@@ -32,8 +32,7 @@ use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, Identity, Mono, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings,
-    Sessions, identify,
+    Application, Identity, Mono, OpenError, Role, SendError, SessionId, SessionKey, Sessions, identify,
 };
 use mio::{Events, Poll};
 
@@ -55,6 +54,7 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::pages::Pages;
+use crate::session_check;
 use crate::session_registry::SessionRegistry;
 use crate::worker_signal::WorkerSignal;
 
