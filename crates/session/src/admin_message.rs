@@ -13,21 +13,21 @@ use crate::rejects::BusinessReject;
 /// A message of the session layer, or a BusinessMessageReject that it writes for the application.
 #[derive(Clone, Debug)]
 pub(crate) enum AdminMessage<'m> {
-    /// Heartbeat (0), the answer to a TestRequest if it has an id.
+    /// Heartbeat (0); with an id it answers a TestRequest.
     Heartbeat { id: Option<&'m [u8]> },
     /// TestRequest (1).
     TestRequest { id: TestReqIdValue },
-    /// ResendRequest (2) from `begin` on without end.
+    /// ResendRequest (2) from `begin` without an end.
     ResendRequest { begin: SeqNum },
-    /// Reject (3) of the message with number `seq`.
+    /// Reject (3) of the message with sequence number `seq`.
     Reject { seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m> },
-    /// BusinessMessageReject (j) of the message with number `seq`.
+    /// BusinessMessageReject (j) of the message with sequence number `seq`.
     BusinessReject { seq: SeqNum, msg_type: &'m [u8], reject: BusinessReject },
     /// SequenceReset (4) that fills a gap.
     GapFill { new: SeqNum },
     /// Logout (5).
     Logout { text: Cow<'m, str> },
-    /// Logon (A); `body` is empty until the application was asked for its own fields.
+    /// Logon (A); `body` is empty until the application has added its own fields.
     Logon { heart_bt_int: u32, reset: bool, body: Vec<u8> },
 }
 
@@ -38,27 +38,27 @@ pub(crate) enum TestReqIdValue {
     Test,
 }
 
-/// What a Reject (35=3) says.
+/// The contents of a Reject (35=3).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reject<'r> {
     pub(crate) reason: SessionRejectReason,
-    /// RefTagID (371); `None` leaves it out.
+    /// RefTagID (371); omitted if `None`.
     pub(crate) tag: Option<RefTag<'r>>,
     pub(crate) text: Cow<'r, str>,
 }
 
 impl<'r> Reject<'r> {
-    /// A Reject in the words of its reason.
+    /// Returns a Reject whose Text is that of its reason.
     pub(crate) fn of(reason: SessionRejectReason, tag: Option<RefTag<'r>>) -> Self {
         Self { reason, tag, text: Cow::Borrowed(reason.text()) }
     }
 
-    /// A Reject in the words of its reason that names this tag.
+    /// Returns a Reject whose Text is that of its reason and that names this tag.
     pub(crate) fn naming(reason: SessionRejectReason, tag: Tag) -> Self {
         Self::of(reason, Some(RefTag::Number(tag.number())))
     }
 
-    /// The same Reject with the Text for what the dictionary finds.
+    /// Returns the same Reject with the Text for a violation of the dictionary.
     pub(crate) fn worded(self, text: ViolationText) -> Self {
         match text {
             ViolationText::Reason => self,
@@ -69,7 +69,7 @@ impl<'r> Reject<'r> {
         }
     }
 
-    /// The tag at fault in words.
+    /// Returns the tag in error as text.
     pub(crate) fn tag_text(&self) -> Option<String> {
         self.tag.map(|tag| match tag {
             RefTag::Number(tag) => tag.to_string(),
@@ -77,25 +77,25 @@ impl<'r> Reject<'r> {
         })
     }
 
-    /// What the application hears of it. RefTagID's digits are written into `digits`.
+    /// Returns the event for the application. The digits of RefTagID are written into `digits`.
     pub(crate) fn event<'e>(&'e self, seq: SeqNum, digits: &'e mut [u8; 20]) -> Event<'e> {
         let tag = self.tag.map_or(&[][..], |tag| tag_bytes(tag, digits));
         Event::Rejected { seq, reason: self.reason.number(), tag: Redacted(tag), text: &self.text }
     }
 }
 
-/// A required field is missing.
+/// Returns the Reject for a missing required field.
 pub(crate) fn missing(tag: Tag) -> Reject<'static> {
     Reject::naming(SessionRejectReason::RequiredTagMissing, tag)
 }
 
-/// What is wrong with a number that should be there: nothing stands there, or something else.
+/// Returns the Reject for a field that should be a number: it is missing, or it is something else.
 pub(crate) fn no_number(message: &Message<'_>, tag: Tag, wrong: SessionRejectReason) -> Reject<'static> {
     let present = message.get(tag).is_some();
     Reject::naming(if present { wrong } else { SessionRejectReason::RequiredTagMissing }, tag)
 }
 
-/// The tag as it stands in RefTagID (371).
+/// Returns the tag as it is written in RefTagID (371).
 fn tag_bytes<'t>(tag: RefTag<'t>, digits: &'t mut [u8; 20]) -> &'t [u8] {
     match tag {
         RefTag::Number(tag) => {
@@ -106,29 +106,30 @@ fn tag_bytes<'t>(tag: RefTag<'t>, digits: &'t mut [u8; 20]) -> &'t [u8] {
     }
 }
 
-/// Longest value of the counterparty's that a Reject names; nothing sensible is longer.
+/// The longest value from the counterparty that a Reject quotes; no valid value is longer.
 const REFLECTED_MAX: usize = 64;
 
-/// How much of a message is written.
+/// Which fields of a message are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// All of it, routing fields included.
+    /// All of them, including routing fields.
     Full,
-    /// What the counterparty cannot do without: fits into 512 bytes, the smallest MaxMessageSize (383) that is accepted.
+    /// Only those the counterparty needs: such a message fits into 512 bytes, the smallest
+    /// MaxMessageSize (383) that is accepted.
     Brief,
 }
 
-/// What the version of a session lets its messages say.
+/// What the version of a session allows in its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VersionLimits {
-    /// Fields 371 to 373 of Reject, and BusinessMessageReject.
+    /// Whether it has fields 371 to 373 of Reject, and BusinessMessageReject.
     pub(crate) is_42_or_later: bool,
     /// SessionRejectReason (373) of the Reject, if the version knows it.
     pub(crate) reason: Option<SessionRejectReason>,
 }
 
 impl AdminMessage<'_> {
-    /// What a session of this version lets the message say.
+    /// Returns what a session of this version allows in the message.
     pub(crate) fn limits(&self, version: Version) -> VersionLimits {
         let reason = match self {
             Self::Reject { reject, .. } => reject.reason.for_version(version),
@@ -150,7 +151,7 @@ impl AdminMessage<'_> {
         }
     }
 
-    /// Whether the message answers `inbound` along its route.
+    /// Returns whether the message answers `inbound` along its route.
     pub(crate) const fn goes_back(&self) -> bool {
         matches!(self, Self::Reject { .. } | Self::BusinessReject { .. })
     }
@@ -171,7 +172,7 @@ impl AdminMessage<'_> {
             Self::TestRequest { id: TestReqIdValue::Number(id) } => drop(body.field(key::TEST_REQ_ID, id)),
             Self::TestRequest { id: TestReqIdValue::Test } => drop(body.bytes(key::TEST_REQ_ID, b"TEST")),
             Self::ResendRequest { begin } => {
-                // Up to FIX.4.1 infinity is written 999999.
+                // Up to FIX.4.1, 999999 stands for infinity.
                 let infinity: u64 = if version.is_42_or_later { 0 } else { 999_999 };
                 body.field(key::BEGIN_SEQ_NO, &begin.0).field(key::END_SEQ_NO, &infinity);
             }
@@ -222,7 +223,7 @@ impl AdminMessage<'_> {
     }
 }
 
-/// The message that a Reject or its like answers along its route.
+/// Returns the message whose routing fields are reversed in a Reject or BusinessMessageReject.
 pub(crate) fn route<'m>(admin: &AdminMessage<'_>, inbound: Option<&Message<'m>>) -> Option<Message<'m>> {
     inbound.filter(|_| admin.goes_back()).copied()
 }

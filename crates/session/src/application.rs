@@ -1,4 +1,5 @@
-//! What the core asks of an application, and what an application may answer. Callbacks decide by return values.
+//! What the session core asks of an application, and what the application may answer. Callbacks
+//! decide by their return values.
 
 use core::fmt;
 
@@ -10,47 +11,54 @@ use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 use crate::resume::Resume;
 use crate::turn::Turn;
 
-/// What an application does with messages. Called on the session's thread, one call at a time.
+/// The callbacks of an application. They run on the session's thread, one at a time.
 ///
-/// Only [`Application::on_message`] must be written. Each callback gets a [`Turn`], which knows the session and can write:
-/// what a callback writes, in any session of the worker, becomes visible as a whole or not at all. An error or a panic
-/// rolls it back; see [`Failure`] for what the counterparty hears of an error.
+/// Only [`Application::on_message`] is required. Each callback gets a [`Turn`], which knows the
+/// session and can write: what a callback writes, in any session of the worker, becomes visible as
+/// a whole or not at all. An error or a panic rolls it back; see [`Failure`] for how the
+/// counterparty is answered after an error.
 pub trait Application {
-    /// An application message, in sequence, each exactly once as long as the store is kept.
+    /// Processes an application message. Messages arrive in sequence, each exactly once as long as
+    /// the store is kept.
     ///
-    /// Everything written through `turn` becomes visible together with the message's own processing, or not at all.
+    /// Everything written through `turn` becomes visible together with the record that the message
+    /// was processed, or not at all.
     ///
     /// # Errors
-    /// [`Failure`] says which errors reject the message. A failure of the application (or a panic) rolls the turn back in
-    /// every session it touched and disconnects the session; the counterparty sends the message again after the next
-    /// logon. After the configured number of attempts the session is halted.
+    /// [`Failure`] says which errors reject the message. A failure of the application (or a panic)
+    /// rolls the turn back in every session it touched and disconnects the session; the
+    /// counterparty sends the message again after the next logon. After the configured number of
+    /// attempts the session is halted.
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure>;
 
-    /// The counterparty's Logon, to an initiator the answer to its own: may it log on (Username 553, Password 554)?
+    /// Decides whether the counterparty may log on (Username 553, Password 554). Called with the
+    /// counterparty's Logon; for an initiator that is the answer to its own.
     ///
-    /// Asked before anything else in the Logon is checked: a counterparty that may not log on learns nothing of what else
-    /// is wrong. [`Event::LoggedOn`] follows once the session is logged on.
+    /// Called before anything else in the Logon is checked, so that a counterparty that may not log
+    /// on learns nothing about what else is wrong. [`Event::LoggedOn`] follows once the session is
+    /// logged on.
     ///
     /// # Errors
-    /// A failure closes the connection without a word.
+    /// A failure closes the connection without a Logout.
     fn on_logon(&mut self, logon: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
         let _ = (logon, turn);
         Ok(LogonDecision::Accept)
     }
 
-    /// A Logon of ours is about to be sent, an initiator's or an acceptor's answer: fields of its own are added here, such
-    /// as NewPassword (925), RawData (96) or user-defined ones.
+    /// Adds the application's fields to a Logon about to be sent (an initiator's Logon or an
+    /// acceptor's answer), such as NewPassword (925), RawData (96) or user-defined ones.
     ///
-    /// `logon` holds the session layer's fields already, and those of [`SessionSettings::logon`](crate::SessionSettings::logon).
+    /// `logon` already holds the session layer's fields and those of
+    /// [`SessionSettings::logon`](crate::SessionSettings::logon).
     ///
     /// # Errors
-    /// A failure closes the connection. A field that stands in the Logon already does, too.
+    /// A failure closes the connection, and so does a field that is already in the Logon.
     fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         let _ = (logon, turn);
         Ok(())
     }
 
-    /// A stored message is about to be sent again because the counterparty asked for it.
+    /// Decides whether a stored message that the counterparty asked for is sent again.
     ///
     /// # Errors
     /// A failure closes the connection.
@@ -59,38 +67,41 @@ pub trait Application {
         Ok(Resend::Send)
     }
 
-    /// The session was opened; `resume` shows what its store holds, so that the application needs no files of its own.
+    /// Called when the session has been opened; `resume` reads the contents of its store, so that
+    /// the application needs no files of its own.
     ///
     /// # Errors
-    /// A failure halts the session: the application does not know where it stands.
+    /// A failure halts the session, because the application's state is unknown.
     fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
         let _ = resume;
         Ok(())
     }
 
-    /// Something happened to the session. An initiator sends its first order when it hears [`Event::LoggedOn`].
+    /// Called when something happened to the session. An initiator sends its first order on
+    /// [`Event::LoggedOn`].
     ///
     /// # Errors
-    /// A failure closes the connection, if there is one.
+    /// A failure closes the connection, if any.
     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         let _ = (event, turn);
         Ok(())
     }
 }
 
-/// What became of an application message.
+/// The outcome of an application message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// Processed.
+    /// The message was processed.
     Done,
-    /// Answered with a Reject (35=3): the message breaks a rule that the dictionary does not know. What the turn wrote
-    /// stays.
+    /// The message is answered with a Reject (35=3), because it breaks a rule that the dictionary
+    /// does not contain. What the turn wrote is kept.
     Reject(SessionReject),
-    /// Answered with a BusinessMessageReject (35=j); before FIX.4.2 with a Reject. What the turn wrote stays.
+    /// The message is answered with a BusinessMessageReject (35=j), before FIX.4.2 with a Reject.
+    /// What the turn wrote is kept.
     BusinessReject(BusinessReject),
-    /// Not now: offer the message again later and read nothing more from this counterparty until then. What the turn wrote
-    /// is rolled back.
+    /// The message cannot be processed now. It is offered again later, and nothing more is read
+    /// from this counterparty until then. What the turn wrote is rolled back.
     NotNow,
 }
 
@@ -104,11 +115,11 @@ impl Delivery {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LogonDecision {
-    /// It may.
+    /// The counterparty may log on.
     Accept,
-    /// It may not, and learns nothing: the connection is closed without a word.
+    /// The counterparty may not log on: the connection is closed without a Logout.
     RefuseSilently,
-    /// It may not, and is told why: a Logout, then the connection is closed.
+    /// The counterparty may not log on: a Logout says why, then the connection is closed.
     Refuse {
         /// Text (58) of the Logout.
         text: String,
@@ -116,19 +127,19 @@ pub enum LogonDecision {
 }
 
 impl LogonDecision {
-    /// Refuses with this Text (58).
+    /// Returns a refusal with this Text (58).
     #[must_use]
     pub fn refuse(text: impl fmt::Display) -> Self {
         Self::Refuse { text: text.to_string() }
     }
 }
 
-/// What to do with a stored message that the counterparty asks for.
+/// What to do with a stored message that the counterparty asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Resend {
-    /// Send it again with PossDupFlag=Y.
+    /// Sends it again with PossDupFlag=Y.
     Send,
-    /// It is of no use any more: gap-fill its number.
+    /// Replaces it with a gap fill, because it is obsolete.
     GapFill,
 }

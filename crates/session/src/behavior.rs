@@ -1,20 +1,22 @@
-//! How a session reacts where the standard leaves room or engines differ, as data: one field for each row of
-//! docs/conformance.md. The flow of a session asks for a reaction, never for the engine that has it.
+//! How a session reacts where the standard leaves room or engines differ, as data: one field for
+//! each row of docs/conformance.md. The session's code asks for a reaction, never for the engine it
+//! comes from.
 
-/// Whose way a session follows where the standard leaves room or engines differ. docs/conformance.md lists every difference.
+/// Which engine a session imitates where the standard leaves room or engines differ.
+/// docs/conformance.md lists every difference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Compatibility {
     /// The letter of the FIX session standard.
     #[default]
     Standard,
-    /// What QuickFIX (C++) does and its acceptance scripts expect.
+    /// The behavior of QuickFIX (C++), which its acceptance scripts expect.
     QuickFix,
-    /// What QuickFIX/J does and its acceptance scripts expect.
+    /// The behavior of QuickFIX/J, which its acceptance scripts expect.
     QuickFixJ,
 }
 
 impl Compatibility {
-    /// The reactions that it stands for.
+    /// Returns the reactions that this value stands for.
     #[must_use]
     pub const fn behavior(self) -> Behavior {
         match self {
@@ -37,7 +39,7 @@ macro_rules! reactions {
 }
 
 reactions! {
-    /// What a counterparty hears before its connection is closed.
+    /// What is sent before a connection is closed.
     Farewell {
         /// A Logout with a Text that says why.
         Logout,
@@ -48,10 +50,11 @@ reactions! {
     InvalidLogon {
         /// A Reject, then a Logout.
         RejectAndLogout,
-        /// A Logout whose Text is "Invalid Logon message: REASON, field=TAG"; also for SendingTime out of range.
+        /// A Logout whose Text is "Invalid Logon message: REASON, field=TAG"; also for SendingTime
+        /// out of range.
         OneLogout,
     }
-    /// What becomes of a message with PossDupFlag=Y whose OrigSendingTime is missing or too late.
+    /// How a message with PossDupFlag=Y is treated if its OrigSendingTime is missing or too late.
     PossDupFault {
         /// A Reject; the session goes on.
         Rejected,
@@ -60,7 +63,7 @@ reactions! {
         /// The message is processed.
         NotChecked,
     }
-    /// Whether a Reject names the field at fault.
+    /// Whether a Reject names the field in error.
     RefTagId {
         /// RefTagID (371) names it.
         Named,
@@ -69,102 +72,105 @@ reactions! {
     }
     /// The Text of a Logout after a Reject.
     LogoutText {
-        /// The Text of the Reject.
+        /// The Text of the Reject, unchanged.
         Given,
-        /// The Text of the Reject and ", field=TAG".
+        /// The Text of the Reject followed by ", field=TAG".
         GivenWithField,
-        /// None.
+        /// No Text.
         Omitted,
     }
-    /// What a SenderCompID or TargetCompID without a value is.
+    /// How an empty SenderCompID or TargetCompID is treated.
     EmptyCompId {
-        /// A wrong CompID.
+        /// As a wrong CompID.
         WrongCompId,
-        /// A field without a value: Reject 373=4, and the session goes on.
+        /// As a field without a value: Reject 373=4, and the session goes on.
         EmptyValue,
     }
-    /// What becomes of a message with a field without `=`.
+    /// How a message that contains a field without `=` is treated.
     FieldWithoutEquals {
         /// Reject 373=17 with the tag of the field before it.
         Rejected,
         /// The message counts as garbled.
         Ignored,
     }
-    /// The Heartbeat that is due while our own TestRequest is open.
+    /// Whether a Heartbeat is sent when it is due while our own TestRequest is unanswered.
     HeartbeatWhileTesting {
         /// It is sent.
         Sent,
         /// It is not sent.
         Held,
     }
-    /// TestReqID (112) of our TestRequests.
+    /// The TestReqID (112) of our TestRequests.
     TestReqId {
-        /// A number of its own for each.
+        /// A different number for each.
         Counted,
         /// Always TEST.
         Fixed,
     }
-    /// What a ResendRequest is answered with that asks for nothing: 7=0, 7 above the last number, 7 above 16.
+    /// How a ResendRequest is answered that asks for nothing: 7=0, 7 above the last sequence
+    /// number, or 7 above 16.
     EmptyResendRequest {
         /// Reject 373=5 with 371=7 or 16.
         Rejected,
-        /// Nothing; 7=0 is read as 1.
+        /// Nothing is sent; 7=0 is read as 1.
         Passed,
     }
-    /// What becomes of a message whose number is too low.
+    /// How a message is treated whose sequence number is too low.
     TooLow {
         /// Logout "MsgSeqNum too low", disconnect.
         Disconnected,
-        /// It is answered all the same.
+        /// It is answered as if the number were right.
         Answered,
     }
-    /// A ResendRequest from beyond a gap that was asked for already.
+    /// How a ResendRequest is treated that arrives after a gap that was already asked for.
     ResendRequestBeyondGap {
-        /// It is answered, then the gap is asked for again.
+        /// It is answered, then the gap is requested again.
         AskedAgain,
         /// It is answered.
         Answered,
     }
-    /// A gap fill with NewSeqNo (36) not above its own number.
+    /// How a gap fill is treated whose NewSeqNo (36) is not above its own sequence number.
     GapFillBackwards {
-        /// Reject 373=5 whose Text names the value; its number is used.
+        /// Reject 373=5 whose Text contains the value; its sequence number is used.
         Rejected,
-        /// If 36 is below NextNumIn, as a Reset to a lower number; its number is not used.
+        /// If 36 is below NextNumIn, as a Reset to a lower number; its sequence number is not used.
         AsLowerReset,
     }
-    /// What follows the answer to a Logout.
+    /// What happens after a Logout was answered.
     AfterLogout {
         /// The other side has ten seconds to close the connection.
         AwaitClose,
         /// The connection is closed.
         Close,
     }
-    /// A Logout whose number is too high.
+    /// How a Logout is treated whose sequence number is too high.
     LogoutTooHigh {
-        /// The gap is asked for first; the Logout is answered when it is filled.
+        /// The gap is requested first; the Logout is answered once the gap is filled.
         GapFirst,
-        /// It is answered.
+        /// It is answered at once.
         Answered,
     }
-    /// The Text of a Reject for what the dictionary finds.
+    /// The Text of a Reject for a violation of the dictionary.
     ViolationText {
         /// The reason in words.
         Reason,
-        /// The reason in words and ", field=TAG".
+        /// The reason in words followed by ", field=TAG".
         ReasonWithField,
     }
-    /// Which of several violations is rejected.
+    /// Which of several violations in one message is rejected.
     FirstViolation {
         /// The first one in the message.
         InWireOrder,
-        /// Duplicate tags, wrong order of header, body and trailer, and wrong group members before everything else.
+        /// Duplicate tags, wrong order of header, body and trailer, and wrong group members before
+        /// all other violations.
         StructureFirst,
     }
-    /// What a wrong BodyLength (9) costs.
+    /// What is lost after a wrong BodyLength (9).
     WrongBodyLength {
-        /// One message: reading goes on at the next `SOH 8=FIX`.
+        /// One message: reading continues at the next `SOH 8=FIX`.
         CostsOneMessage,
-        /// With a length that is too long also the message on which it ends: reading goes on after the next CheckSum (10).
+        /// If the length is too long, also the message in which it ends: reading continues after
+        /// the next CheckSum (10).
         SwallowsTheNext,
     }
 }
@@ -172,8 +178,8 @@ reactions! {
 /// Declares [`Behavior`] and its three constants from a table.
 macro_rules! behavior {
     ($($(#[$doc:meta])* $field:ident: $type:ident = $standard:ident, $quickfix:ident, $quickfixj:ident;)*) => {
-        /// How a session reacts where the standard leaves room or engines differ: one field for each row of
-        /// docs/conformance.md.
+        /// How a session reacts where the standard leaves room or engines differ: one field for
+        /// each row of docs/conformance.md.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[non_exhaustive]
         pub struct Behavior { $($(#[$doc])* pub $field: $type,)* }
@@ -186,7 +192,8 @@ macro_rules! behavior {
             /// QuickFIX/J.
             pub const QUICKFIXJ: Self = Self { $($field: $type::$quickfixj,)* };
 
-            /// Each field and its reaction in the order of the declaration: for the test of docs/conformance.md.
+            /// Returns each field and its reaction in the order of declaration, for the test of
+            /// docs/conformance.md.
             #[cfg(test)]
             fn rows(&self) -> Vec<(&'static str, String)> {
                 vec![$((stringify!($field), format!("{:?}", self.$field))),*]
@@ -206,55 +213,56 @@ behavior! {
     message_without_seq_num: Farewell = Logout, Silence, Logout;
     /// A second Logon in the session, without 141=Y.
     second_logon: Farewell = Logout, Silence, Silence;
-    /// 2f: OrigSendingTime after SendingTime, number expected.
+    /// 2f: OrigSendingTime after SendingTime, sequence number as expected.
     late_orig_sending_time: PossDupFault = Rejected, NotChecked, RejectedAndLoggedOut;
-    /// 2f: OrigSendingTime after SendingTime, number too low.
+    /// 2f: OrigSendingTime after SendingTime, sequence number too low.
     late_orig_sending_time_too_low: PossDupFault = Rejected, RejectedAndLoggedOut, RejectedAndLoggedOut;
     /// 2f: whether the Reject names OrigSendingTime.
     orig_sending_time_tag: RefTagId = Named, Omitted, Named;
-    /// 2g: PossDupFlag=Y without OrigSendingTime, number expected.
+    /// 2g: PossDupFlag=Y without OrigSendingTime, sequence number as expected.
     missing_orig_sending_time: PossDupFault = Rejected, NotChecked, Rejected;
     /// 2k: whether the Reject names SenderCompID or TargetCompID.
     comp_id_tag: RefTagId = Named, Omitted, Omitted;
     /// 2k: the Text of the Logout.
     comp_id_logout_text: LogoutText = Given, Omitted, Given;
-    /// 2m: BodyLength wrong.
+    /// 2m: wrong BodyLength.
     wrong_body_length: WrongBodyLength = CostsOneMessage, SwallowsTheNext, SwallowsTheNext;
     /// 2o: whether the Reject names SendingTime.
     sending_time_tag: RefTagId = Named, Omitted, Named;
     /// 2f and 2o: the Text of the Logout.
     sending_time_logout_text: LogoutText = Given, Omitted, GivenWithField;
-    /// 2q: whether the Reject of an unknown MsgType names MsgType.
+    /// 2q: whether the Reject of an unknown MsgType names the tag of MsgType.
     msg_type_tag: RefTagId = Omitted, Omitted, Named;
-    /// 4a: the Heartbeat that is due while our own TestRequest is open.
+    /// 4a: the Heartbeat that is due while our own TestRequest is unanswered.
     heartbeat_while_testing: HeartbeatWhileTesting = Sent, Held, Held;
     /// 6: TestReqID of our TestRequest.
     test_req_id: TestReqId = Counted, Fixed, Fixed;
     /// 6: our TestRequest is not answered.
     unanswered_test_request: Farewell = Logout, Silence, Silence;
-    /// 8: a ResendRequest of nothing.
+    /// 8: a ResendRequest that asks for nothing.
     empty_resend_request: EmptyResendRequest = Rejected, Passed, Passed;
-    /// 8: a ResendRequest whose own number is too low.
+    /// 8: a ResendRequest whose own sequence number is too low.
     resend_request_too_low: TooLow = Disconnected, Answered, Disconnected;
     /// 10e: a gap fill with 36 not above 34.
     gap_fill_backwards: GapFillBackwards = Rejected, AsLowerReset, AsLowerReset;
     /// 11c: whether the Reject of a Reset to a lower number names NewSeqNo.
     lower_reset_tag: RefTagId = Named, Omitted, Named;
-    /// 13b: what follows the answer to a Logout.
+    /// 13b: what happens after a Logout was answered.
     after_logout: AfterLogout = AwaitClose, Close, Close;
-    /// 13b: a Logout whose number is too high.
+    /// 13b: a Logout whose sequence number is too high.
     logout_too_high: LogoutTooHigh = GapFirst, Answered, Answered;
-    /// 13b: a Logout whose number is too low.
+    /// 13b: a Logout whose sequence number is too low.
     logout_too_low: TooLow = Disconnected, Answered, Answered;
     /// 14d: SenderCompID or TargetCompID without a value.
     empty_comp_id: EmptyCompId = WrongCompId, EmptyValue, EmptyValue;
-    /// 14f: the Text of a Reject for what the dictionary finds, also of CompIDs and SendingTime that are missing or malformed.
+    /// 14f: the Text of a Reject for a violation of the dictionary, and for CompIDs and SendingTime
+    /// that are missing or malformed.
     violation_text: ViolationText = Reason, Reason, ReasonWithField;
     /// 14j: which of several violations is rejected.
     first_violation: FirstViolation = InWireOrder, InWireOrder, StructureFirst;
     /// 14k: a field without `=`.
     field_without_equals: FieldWithoutEquals = Rejected, Ignored, Ignored;
-    /// 20: a ResendRequest from beyond a gap that was asked for already.
+    /// 20: a ResendRequest that arrives after a gap that was already asked for.
     resend_request_beyond_gap: ResendRequestBeyondGap = AskedAgain, Answered, Answered;
 }
 
@@ -262,7 +270,8 @@ behavior! {
 mod tests {
     use super::*;
 
-    /// The cells of a row of docs/conformance.md that begins with a field's name, each up to its first colon.
+    /// Returns the cells of a row of docs/conformance.md that begins with a field's name, each up
+    /// to its first colon.
     fn row(line: &str) -> Option<(String, [String; 3])> {
         let cells: Vec<_> = line.strip_prefix("| `")?.split(" | ").collect();
         let [field, _, standard, quickfix, quickfixj] = cells.as_slice() else { return None };

@@ -1,4 +1,5 @@
-//! The one place where decisions about messages are carried out: numbers, records, answers, and what the session is then.
+//! The one place where decisions about messages are carried out: sequence numbers, records,
+//! answers, and the next phase of the session.
 
 use core::time::Duration;
 use std::borrow::Cow;
@@ -27,7 +28,8 @@ use crate::transaction::{Stop, Transaction};
 /// How long a counterparty that logged out may take to close the connection (test case 13b).
 pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 
-/// One message of the counterparty, complete and with the right checksum; `kept` if it came before its turn.
+/// Processes one message of the counterparty, complete and with the right checksum. `kept` says
+/// whether it comes from the reorder buffer.
 pub(crate) fn receive(
     tx: &mut Transaction<'_>,
     framed: Framed<'_>,
@@ -39,7 +41,7 @@ pub(crate) fn receive(
         return Ok(());
     }
     let header = Header::read(&message);
-    // What was offered before, or kept until its turn, has proved life when it came.
+    // A message that was offered or buffered before has already counted as a sign of life.
     let now = tx.now;
     let session = tx.session_mut();
     if let Some(connection) = &mut session.state.connection
@@ -116,7 +118,7 @@ fn first_message<'m>(
     if let Some(reaction) = logon::first_message(tx.session(), header, &message) {
         return Ok(reaction);
     }
-    // Who is not authenticated learns nothing of what else is wrong.
+    // A counterparty that is not authenticated learns nothing about what else is wrong.
     let refused = match tx.authenticate(message)? {
         LogonDecision::Accept => None,
         LogonDecision::RefuseSilently => Some(logon::refused_by_application(header.seq, None)),
@@ -197,7 +199,7 @@ fn answer(
         Then::GoOn => Ok(()),
         Then::LogOut(log_out) if log_out.await_answer => Ok(()),
         Then::LogOut(_) => Err(Stop),
-        // What fits goes out now, in front of whatever is written next.
+        // Whatever fits is written now, before anything else.
         Then::Replay { .. } => replay::pump(tx),
         Then::AnswerLogout { .. } => logout_answered(tx),
         Then::LoggedOut => {
@@ -214,7 +216,7 @@ fn answer(
     }
 }
 
-/// What belongs to the transaction of a message besides its answer.
+/// Adds what belongs to the transaction of a message besides its answer.
 fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendError> {
     match then {
         Then::GoOn | Then::LoggedOn(_) | Then::Close(_) => Ok(()),
@@ -231,8 +233,8 @@ fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendEr
     }
 }
 
-/// Sends a Logout. The connection is closed once it is out; or, if its answer is awaited, once it is answered or nobody
-/// answered in time.
+/// Sends a Logout. If an answer is awaited, the connection is closed once it has come or its time
+/// is over; otherwise once the Logout is written.
 pub(crate) fn log_out(
     tx: &mut Transaction<'_>,
     text: Cow<'_, str>,
@@ -243,13 +245,13 @@ pub(crate) fn log_out(
     let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
     if await_answer {
         if connection.logon.phase == Phase::LogoutSent {
-            // A counterparty that breaks the next rule meanwhile is not heard again.
+            // A counterparty that violates another rule in the meantime is no longer listened to.
             connection.close(end);
             return Ok(());
         }
         return send_logout(tx, text, cause, Some(end));
     }
-    // Nothing else that was to follow will.
+    // Nothing else is sent afterwards.
     connection.logon.replay = None;
     tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text })?;
     if let Some(connection) = tx.connection_mut() {
@@ -259,7 +261,8 @@ pub(crate) fn log_out(
     Ok(())
 }
 
-/// Sends a Logout whose answer is awaited; `leaving` is what the end will be, if it is no ordinary logout.
+/// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not an
+/// ordinary logout.
 pub(crate) fn send_logout(
     tx: &mut Transaction<'_>,
     text: Cow<'_, str>,
@@ -276,8 +279,8 @@ pub(crate) fn send_logout(
     Ok(())
 }
 
-/// Marks what the counterparty asked for. A second request while one is answered restarts the range; new messages that wait
-/// are not part of it.
+/// Begins the replay that the counterparty requested. A second request during a replay restarts the
+/// range; new messages that wait are not part of it.
 fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
     let next_out = tx.session().state.stored.next_out;
     let Some(connection) = tx.connection_mut() else { return };
@@ -288,7 +291,7 @@ fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
         return;
     }
     let (mut next, mut last) = (begin, end);
-    // What the first one asked for and has not got is not forgotten.
+    // The rest of what the first request asked for is not forgotten.
     if let Some(open) = open {
         let at = open.gap_from.unwrap_or(open.next);
         if at <= open.end {
@@ -298,14 +301,15 @@ fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
     connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live });
 }
 
-/// Answers a Logout in the open transaction. The side that began closes the connection.
+/// Answers a Logout in the open transaction. The side that sent the first Logout closes the
+/// connection.
 fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), SendError> {
     let until = tx.now.mono + PEER_CLOSES_WITHIN;
     let session = tx.session();
-    // Sequence numbers from before the reset no longer apply; and a connection that is closed at once has no time for a replay,
-    // behind which our Logout would wait.
+    // Sequence numbers from before the reset no longer apply; and a connection that is closed at
+    // once has no time for a replay, which our Logout would have to wait for.
     let ends_replay = session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
-    // The Logout that waits behind the replay serves as the answer.
+    // The Logout that waits for the replay serves as the answer.
     let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
     if let Some(connection) = tx.connection_mut() {
         connection.logon.logout_waits = None;
@@ -322,7 +326,8 @@ fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), 
     reset_after_logout(tx)
 }
 
-/// The answer to a Logout is committed: the counterparty closes, or we do.
+/// After the answer to a Logout is committed, either the counterparty closes the connection or we
+/// do.
 fn logout_answered(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     notify_reset_after_logout(tx);
     if tx.session().behavior.after_logout == AfterLogout::Close {
@@ -341,7 +346,7 @@ fn notify_reset_after_logout(tx: &mut Transaction<'_>) {
     }
 }
 
-/// Takes over what the counterparty's Logon says about the session.
+/// Adopts the parameters in the counterparty's Logon.
 fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     let Some(connection) = tx.connection_mut() else { return };
     connection.heart_bt_int = agreed.heart_bt_int;
@@ -350,7 +355,7 @@ fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
 }
 
-/// The exchange of Logons is committed.
+/// Called once the exchange of Logons is committed.
 fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<(), Stop> {
     if agreed.in_session {
         tx.notify_numbers("reset in the session");
@@ -361,7 +366,7 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
     if let Some(connection) = &mut session.state.connection
         && let Some(live) = connection.logon.kept_from.take()
     {
-        // What was written before the answer came follows now.
+        // What was written before the answer came is sent now.
         connection.logon.replay = Some(Replay { next: live, end: live.previous(), gap_from: None, live });
     }
     let next_in = session.state.stored.next_in;
@@ -369,11 +374,12 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
         tx.notify_numbers("reset at logon");
     }
     tx.notify(&Event::LoggedOn);
-    // A Logon that came too high is answered first, then the gap is asked for (1S-a).
+    // A Logon whose sequence number is too high is answered first, then the gap is requested
+    // (1S-a).
     if seq > next_in { ask_for_gap(tx, seq, false, false) } else { Ok(()) }
 }
 
-/// 11: the message waits for its turn; what is missing in front of it is asked for.
+/// 11: the message waits until the gap before it is filled; the missing messages are requested.
 fn too_high(
     tx: &mut Transaction<'_>,
     header: &Header<'_>,
@@ -397,7 +403,7 @@ fn too_high(
         connection.logon.logout_waits = Some(seq);
     }
     if action.keep && !session.reorder.keep(epoch, seq, framed) {
-        tx.notify(&Event::Note("a message that came before its turn was dropped: too many are kept"));
+        tx.notify(&Event::Note("a message that arrived after a gap was dropped: the reorder buffer is full"));
     }
     if logs_out && !action.keep {
         tx.notify(&inbound::logout_received(message));
@@ -411,7 +417,8 @@ fn too_high(
     ask_for_gap(tx, seq, header.poss_dup, action.ask_again)
 }
 
-/// Asks for the missing numbers, once for as long as the gap is open; `again` if a replay has passed it by.
+/// Requests the missing messages, once while the gap is open; `again` if a replay has passed it
+/// without filling it.
 fn ask_for_gap(tx: &mut Transaction<'_>, received: SeqNum, replayed: bool, again: bool) -> Result<(), Stop> {
     let session = tx.session();
     let next_in = session.state.stored.next_in;
@@ -444,7 +451,8 @@ fn ask_for_gap(tx: &mut Transaction<'_>, received: SeqNum, replayed: bool, again
     }
 }
 
-/// After every step forward: is the gap closed, did a Logout wait for that, does another gap show?
+/// Called after NextNumIn has advanced: forgets a gap that is filled, answers a Logout that waited
+/// for it, and requests the next gap.
 fn progress(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let session = tx.session_mut();
     let next_in = session.state.stored.next_in;

@@ -1,4 +1,4 @@
-//! Is a message what the session's dictionary says? Steps 12 to 14 of the inbound checks.
+//! Checks inbound messages against the session's dictionary. Steps 12 to 14 of the inbound checks.
 
 use core::ops::ControlFlow;
 
@@ -11,8 +11,8 @@ use crate::event::Event;
 use crate::table;
 use crate::transaction::Transaction;
 
-/// Returns the Reject for the first violation that asks for one by the session's dictionary and policy. Violations that the
-/// policy only warns of are told.
+/// Returns the Reject for the first violation that the session's dictionary and policy reject. The
+/// application is notified of violations that the policy only warns of.
 pub(crate) fn violation<'m>(
     tx: &mut Transaction<'_>,
     seq: SeqNum,
@@ -53,12 +53,13 @@ pub(crate) fn violation<'m>(
     found.map(|found| found.reject(&behavior))
 }
 
-/// A violation that asks for a Reject.
+/// A violation that is rejected.
 #[derive(Clone, Copy)]
 struct Found<'m> {
     reason: SessionRejectReason,
     tag: RefTag<'m>,
-    /// Whether the message could not even be taken apart into header, body, trailer and groups.
+    /// Whether the violation keeps the message from being split into header, body, trailer and
+    /// groups.
     is_structure: bool,
 }
 
@@ -80,13 +81,13 @@ impl<'m> Found<'m> {
     fn reject(self, behavior: &Behavior) -> Reject<'m> {
         let Self { reason, tag, .. } = self;
         let reject = Reject::of(reason, Some(tag)).worded(behavior.violation_text);
-        // RefMsgType names an unknown MsgType; no field is at fault.
+        // RefMsgType names an unknown MsgType; no field is in error.
         let named = reason != SessionRejectReason::InvalidMsgType || behavior.msg_type_tag == RefTagId::Named;
         Reject { tag: named.then_some(tag), ..reject }
     }
 }
 
-/// Without a dictionary a field that breaks the syntax is rejected all the same.
+/// Without a dictionary, a field with invalid syntax is still rejected.
 fn broken_field<'m>(message: &Message<'m>, fault: Fault) -> Found<'m> {
     let reason = match fault.kind {
         FaultKind::EmptyValue => SessionRejectReason::TagSpecifiedWithoutAValue,
@@ -102,7 +103,8 @@ fn broken_field<'m>(message: &Message<'m>, fault: Fault) -> Found<'m> {
     Found { reason, tag, is_structure: false }
 }
 
-/// Test case 14k: a field without `=` is what stands after a delimiter inside the value of the field before it.
+/// Test case 14k: a field without `=` is the part after a delimiter inside the value of the field
+/// before it.
 fn cut_value<'m>(message: &Message<'m>, position: usize) -> Option<Found<'m>> {
     if message.field_bytes(position).contains(&b'=') {
         return None;

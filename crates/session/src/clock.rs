@@ -1,4 +1,4 @@
-//! What the clock does to a session: heartbeats, TestRequests, and waits that end.
+//! What the clock does to a session: heartbeats, TestRequests, and timeouts.
 
 use core::time::Duration;
 
@@ -14,13 +14,14 @@ use crate::state::{Connection, Phase, TestRequest};
 use crate::time::Mono;
 use crate::transaction::{Stop, Transaction};
 
-/// How long a session that was put off waits before its application is asked again, if nobody asks for it earlier.
+/// How long a session that the application put off waits before the message is offered again,
+/// unless the application wakes it earlier.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
-/// How long a message may stay incomplete without heartbeats.
+/// How long a message may stay incomplete if there are no heartbeats.
 const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
 
 impl Session {
-    /// When the clock will next have something to do here, with a connection or without one.
+    /// Returns when the clock will next have an effect here, with or without a connection.
     pub(crate) fn next_deadline(&self) -> Option<Mono> {
         let Some(connection) = self.state.connection.as_ref() else {
             return self.retry.map(|retry| retry.at);
@@ -30,8 +31,8 @@ impl Session {
         }
         let mut next = connection.logon.deadline;
         let mut sooner = |at: Mono| next = Some(next.map_or(at, |next| next.min(at)));
-        // A replay resumes when the socket accepts more data. If nothing is in flight there is no such event, so ask to be
-        // called at once.
+        // A replay resumes when the socket accepts more data. If nothing is in flight there is no
+        // such event, so ask to be called at once.
         if connection.logon.replay.is_some() && self.outbox.is_empty() && self.reading.blocked.is_none() {
             sooner(Mono(0));
         }
@@ -59,18 +60,20 @@ impl Session {
             && self.behavior.heartbeat_while_testing == HeartbeatWhileTesting::Held
     }
 
-    /// HeartBtInt and a reasonable transmission time.
+    /// Returns HeartBtInt plus a reasonable transmission time.
     fn test_request_interval(&self, connection: &Connection) -> Duration {
         heartbeat(connection) * self.settings.test_request_percent / 100
     }
 
-    /// When the counterparty has been silent for too long: first for a TestRequest, then for good.
+    /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
+    /// for good.
     fn silent_at(&self, connection: &Connection) -> Mono {
         connection.test_request.map_or(connection.last_received, |test| test.sent)
             + self.test_request_interval(connection)
     }
 
-    /// How long a message may stay incomplete before it counts as broken: half a TestRequest interval.
+    /// Returns how long a message may stay incomplete before it counts as broken: half a
+    /// TestRequest interval.
     pub(crate) fn patience_inside_a_message(&self, connection: &Connection) -> Duration {
         if connection.heart_bt_int == 0 || connection.logon.phase != Phase::LoggedOn {
             SILENCE_WITHOUT_HEARTBEATS
@@ -79,7 +82,8 @@ impl Session {
         }
     }
 
-    /// Bytes are read again. An answer to our TestRequest may lie unread: the counterparty has as long as after a new one.
+    /// Resumes reading. The answer to our TestRequest may be among the unread bytes, so the
+    /// counterparty has as long as after a new one.
     pub(crate) fn unblock(&mut self, now: Mono) {
         if let Some(blocked) = self.reading.blocked.take()
             && blocked.by != BlockedBy::Outbox
@@ -90,8 +94,8 @@ impl Session {
         }
     }
 
-    /// The socket took bytes. The answer to our Logout is awaited from its last byte on, and a counterparty that logged out may
-    /// have the rest of its replay.
+    /// Called when the socket has accepted bytes. The time for the answer to our Logout starts at
+    /// its last byte, and a counterparty that logged out may still receive the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
         let timeout = self.settings.logout_timeout;
         let all_taken = self.outbox.is_empty();
@@ -110,7 +114,7 @@ impl Session {
     }
 }
 
-/// Whether heartbeats are exchanged now.
+/// Returns whether heartbeats are exchanged now.
 fn beats(connection: &Connection) -> bool {
     connection.heart_bt_int > 0 && connection.logon.phase == Phase::LoggedOn
 }
@@ -119,7 +123,7 @@ fn heartbeat(connection: &Connection) -> Duration {
     Duration::from_secs(u64::from(connection.heart_bt_int))
 }
 
-/// Does whatever is due.
+/// Does everything that is due.
 pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let now = tx.now.mono;
     let session = tx.session();
@@ -143,8 +147,8 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     if connection.last_sent + beat <= now && !session.holds_heartbeats(connection) {
         let heartbeat = AdminMessage::Heartbeat { id: None };
         with_room(tx, |tx| tx.send(SendKind::New { cause: None }, None, &heartbeat).map(drop))?;
-        // Also while a replay is on its way: the heartbeat waits behind it, the replay itself proves life. And without
-        // room: what waits for the counterparty to read is as good.
+        // Counts as sent even if it waits for a replay, which itself proves that we are alive, or
+        // if there was no room: the bytes that wait for the counterparty to read them do the same.
         if let Some(connection) = tx.connection_mut() {
             connection.last_sent = now;
         }
@@ -152,7 +156,8 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A transaction that no message caused and that may be left out; returns whether there was room for it.
+/// Runs a transaction that no message caused and that may be omitted. Returns whether there was
+/// room for it.
 fn with_room(
     tx: &mut Transaction<'_>,
     act: impl FnOnce(&mut Transaction<'_>) -> Result<(), SendError>,
@@ -168,7 +173,8 @@ fn with_room(
     }
 }
 
-/// Asks a silent counterparty whether it is there. What it does not read asks as well as a TestRequest.
+/// Sends a TestRequest to a silent counterparty. If there is no room, the bytes it has not read
+/// serve the same purpose.
 pub(crate) fn test_request(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let now = tx.now.mono;
     let kind = tx.session().behavior.test_req_id;
@@ -191,7 +197,7 @@ pub(crate) fn test_request(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Nothing came although a TestRequest asked for it.
+/// Ends the connection because a TestRequest was not answered.
 fn peer_is_gone(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let end = SessionEnd::HeartbeatTimedOut;
     if tx.session().behavior.unanswered_test_request == Farewell::Logout {

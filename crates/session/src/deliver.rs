@@ -1,4 +1,5 @@
-//! A message for the application: everything it writes and the message's own number are one transaction.
+//! Delivery of a message to the application: everything it writes and the message's own sequence
+//! number are one transaction.
 
 use fixbolt_codec::{Message, SeqNum};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
@@ -18,7 +19,7 @@ use crate::state::Phase;
 use crate::store::{RecordFlags, RecordKind};
 use crate::transaction::{Outcome, PANIC, Stop, Transaction};
 
-/// Offers a message that is due and in order to the application, and does what it answers.
+/// Offers the message that is expected next to the application, and acts on the result.
 pub(crate) fn deliver(
     tx: &mut Transaction<'_>,
     header: &Header<'_>,
@@ -54,8 +55,8 @@ pub(crate) fn deliver(
             begin_anew(tx, header, seq, &message)?;
             business_reject(tx, header, seq, rejected)
         }
-        // An answer that does not fit is no fault of the message: it is taken, and the counterparty hears that nobody
-        // answers it.
+        // An answer that does not fit is not the message's fault: the message counts as processed,
+        // and the counterparty is told that there is no answer.
         Outcome::Failed(Failure::Send(SendError::TooLarge { limit })) => {
             begin_anew(tx, header, seq, &message)?;
             let rejected = BusinessReject::new(BusinessRejectReason::OTHER)
@@ -81,7 +82,7 @@ pub(crate) fn deliver(
     Ok(())
 }
 
-/// The message's number is used up and it is recorded.
+/// Uses the message's sequence number and records the message.
 fn take(
     tx: &mut Transaction<'_>,
     header: &Header<'_>,
@@ -92,7 +93,8 @@ fn take(
     tx.record(seq, message, header.flags.with(RecordFlags::DELIVERED))
 }
 
-/// Rolls back what the application wrote: the message is taken all the same, and answered with a reject.
+/// Rolls back what the application wrote. The message counts as processed and is answered with a
+/// reject.
 fn begin_anew(
     tx: &mut Transaction<'_>,
     header: &Header<'_>,
@@ -110,8 +112,8 @@ fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> Admi
     AdminMessage::Reject { seq, msg_type: header.msg_type, reject }
 }
 
-/// BusinessMessageReject (35=j); FIX.4.0 and 4.1 have none and get a Reject. Two sides must not answer one with another
-/// forever: a BusinessMessageReject gets none.
+/// Returns a BusinessMessageReject (35=j), or a Reject for FIX.4.0 and 4.1, which have none. A
+/// BusinessMessageReject is not answered with another one, because two sides could do so forever.
 fn business_reject<'m>(
     tx: &Transaction<'_>,
     header: &Header<'m>,
@@ -129,8 +131,8 @@ fn business_reject<'m>(
     Some(AdminMessage::BusinessReject { seq, msg_type, reject })
 }
 
-/// Nothing of the transaction happened; the attempt is counted in the store and the session disconnected, or halted if it was
-/// the last one (property 4).
+/// Rolls the transaction back. The store counts the attempt, and the session is disconnected, or
+/// halted if it was the last attempt (property 4).
 fn failed(tx: &mut Transaction<'_>, seq: SeqNum, why: &str) -> Stop {
     tx.rollback();
     tx.begin();

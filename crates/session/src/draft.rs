@@ -13,7 +13,7 @@ use crate::state::Phase;
 use crate::store::Store;
 use crate::time::Now;
 
-/// Where one message of one session is written.
+/// A handle that writes one message to one session.
 pub struct Handle<'a> {
     pub(crate) now: Now,
     pub(crate) session: &'a mut Session,
@@ -25,8 +25,8 @@ pub struct Handle<'a> {
 }
 
 impl<'a> Handle<'a> {
-    /// Adds header fields of the application's (SenderSubID 50, TargetSubID 57, OnBehalfOfCompID 115, PossResend 97, ...).
-    /// Fields of the session's are refused at `send`.
+    /// Adds header fields of the application (SenderSubID 50, TargetSubID 57, OnBehalfOfCompID 115,
+    /// PossResend 97, ...). Fields that the session layer writes are refused by `send`.
     #[must_use]
     pub const fn with_header(mut self, fields: &'a [(Key, &'a [u8])]) -> Self {
         self.header = fields;
@@ -35,7 +35,7 @@ impl<'a> Handle<'a> {
 
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
         let Self { now, session, store, cause, route, header, session_layer } = self;
-        // Nothing was queued before this turn: what does not fit now never will.
+        // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
         let refused = if !session_layer && msg_type.is_admin() {
             Some(SendError::SessionMessage)
@@ -44,14 +44,15 @@ impl<'a> Handle<'a> {
         } else {
             session.may_send(cause.is_some()).err()
         };
-        // Half of the outbox is for answers: a session that sends as fast as it can must go on reading, or two of them wait
-        // for each other.
+        // Half of the outbox is reserved for answers: a session that sends as fast as it can must
+        // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
         let most = if unasked { session.outbox.half() } else { usize::MAX };
         let (memory, sending) = session.sending();
         let tail = sending.cursor.tail();
         let body_start = tail + sending.headroom(msg_type, kind);
-        // Room for CheckSum, and for a body that moves because BodyLength has more digits than guessed.
+        // Leaves room for CheckSum, and for a body that moves because BodyLength has more digits
+        // than guessed.
         let limit = memory.len().saturating_sub(SPARE).min(most);
         let alone = alone || tail == 0;
         let (start, limit, refused) = if body_start < limit {
@@ -70,7 +71,8 @@ impl<'a> Handle<'a> {
     }
 }
 
-/// The same turn fits once the socket has taken what was queued before it; when nothing was, it never will.
+/// Returns back-pressure if the turn will fit once the socket has accepted what was queued before
+/// it. If nothing was queued, it never will.
 fn no_room(sending: &Sending<'_>, alone: bool) -> SendError {
     if !alone && sending.state.phase() != Phase::Disconnected {
         return SendError::BackPressure;
@@ -80,17 +82,19 @@ fn no_room(sending: &Sending<'_>, alone: bool) -> SendError {
     SendError::TooLarge { limit: if sending.cursor.tail() == 0 { message.min(memory) } else { memory } }
 }
 
-/// Longest routing field on a message of the session layer: no counterparty makes its Rejects too large for the outbox.
+/// The longest routing field in a message of the session layer, so that no counterparty makes its
+/// Rejects too large for the outbox.
 const ROUTE_MAX: usize = 256;
 
 /// Bytes reserved after the body for CheckSum and for a body that must move.
 const SPARE: usize = 24;
 
-/// Answers go back the way their cause came (standard: third-party routing; QuickFIX script ReverseRoute).
+/// Copies the routing fields of `inbound` to the answer, reversed (standard: third-party routing;
+/// QuickFIX script ReverseRoute).
 ///
-/// What is longer than `longest` is left out.
+/// Omits values longer than `longest`.
 fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize) {
-    // Few messages have a route: one look at the tags tells.
+    // Few messages have a route, which one look at the tags shows.
     if !inbound.tags().iter().fold(false, |found, tag| found | is_routing(*tag)) {
         return;
     }
@@ -113,7 +117,8 @@ impl<'a> NewBody<'a> for Handle<'a> {
     }
 }
 
-/// A message being written. Dropped without `send` it leaves no trace: no number, no byte.
+/// A message that is being written. If it is dropped without `send`, it leaves no trace: no
+/// sequence number is used and no byte is sent.
 #[must_use = "nothing is sent until `send`"]
 pub struct Draft<'d> {
     now: Now,
@@ -134,10 +139,10 @@ impl<'d> BodySink<'d> for Draft<'d> {
         &mut self.writer
     }
 
-    /// Numbers, stores and queues the message in one step.
+    /// Gives the message its sequence number, stores it and queues it.
     ///
     /// # Errors
-    /// [`SendError`]; no number was used.
+    /// Returns a [`SendError`]; no sequence number was used.
     fn send(self) -> Result<SeqNum, SendError> {
         let Self { now, writer, sending, store, kind, refused, alone, by_application } = self;
         if let Some(error) = refused {

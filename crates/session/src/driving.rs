@@ -1,4 +1,5 @@
-//! What drives a worker's sessions: connections, bytes, clocks and the store come in; bytes and wishes come out.
+//! What drives a worker's sessions: connections, bytes, clock and store events come in; bytes and
+//! requests come out.
 
 use fixbolt_codec::{Frame, Framed, Index, Redacted};
 
@@ -20,7 +21,8 @@ use crate::transaction::{Stop, Transaction, data_fields};
 use crate::wire::observe_inbound;
 
 impl Sessions {
-    /// A transport connection of the session is there. An initiator logs on; an acceptor waits for the Logon.
+    /// Begins a transport connection of the session. An initiator logs on; an acceptor waits for
+    /// the Logon.
     pub fn connected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         if !self.can_connect(key) {
             return;
@@ -28,33 +30,35 @@ impl Sessions {
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         tx.session_mut().connect(now);
         if !tx.session().is_acceptor() {
-            // A failure ends the connection or halts the session, which the caller sees.
+            // A failure ends the connection or halts the session, and the caller can see both.
             let _ = log_on(&mut tx);
         }
     }
 
-    /// Processes bytes of the counterparty, from the first that was not yet consumed. Returns the number of bytes consumed.
-    /// Unconsumed bytes are passed in again on the next call, together with any that have arrived since.
+    /// Processes bytes of the counterparty, starting at the first that was not consumed before.
+    /// Returns the number of bytes consumed. Unconsumed bytes are passed in again on the next call,
+    /// together with any that have arrived since.
     pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let consumed = self.read(now, key, bytes, app);
         let replays = match self.session(key) {
             Some(session) if session.state.is_open() => session.state.replay().is_some(),
             _ => return bytes.len(),
         };
-        // What the counterparty asked for goes on, also while nothing is read. A step that stops says so in the session.
+        // A replay continues even while nothing is read. The session records why a step stopped.
         if replays && let Some(mut tx) = self.transaction(now, key, app) {
             let _ = replay::pump(&mut tx);
         }
         consumed
     }
 
-    /// Processes messages until there is none, or the session ends or waits. Returns the number of bytes consumed.
+    /// Processes messages until there are no more, or the session ends or waits. Returns the number
+    /// of bytes consumed.
     fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
         session.unblock(now.mono);
         let mut at = 0;
         loop {
-            // A step that stops says so in the session: it is closing, or waits.
+            // The session records why a step stopped: it is closing, or waits.
             let _ = self.process_kept(now, key, app);
             let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
             if !session.state.is_open() || session.reading.blocked.is_some() {
@@ -74,7 +78,8 @@ impl Sessions {
                     let next_in = session.state.stored.next_in;
                     let _ = self.message(now, key, framed, false, app);
                     let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
-                    // One that was taken is not shown again, also when what follows from it has to wait.
+                    // A message that was processed is not passed in again, even if what follows
+                    // from it has to wait.
                     let taken = session.reading.blocked.is_none() || session.state.stored.next_in > next_in;
                     session.reading.offered = !taken;
                     if taken {
@@ -99,10 +104,11 @@ impl Sessions {
         }
     }
 
-    /// Does what is due: [`Sessions::next_deadline`] has come, the application can take a message that it put off, or there
-    /// is room for what waited. `buffered` are the bytes that were not consumed yet; returns the number of bytes consumed now.
+    /// Does what is due: [`Sessions::next_deadline`] has passed, the application can take a message
+    /// that it put off, or there is room for what waited. `buffered` holds the bytes that have not
+    /// been consumed. Returns the number of bytes consumed now.
     ///
-    /// Needs no connection: a session without one passes in no bytes.
+    /// No connection is needed: without one, `buffered` is empty.
     pub fn wake(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
         let Some(session) = table::find_mut(&mut self.table, key) else { return buffered.len() };
         if session.state.connection.is_none() {
@@ -121,7 +127,7 @@ impl Sessions {
         if session.reading.incomplete.is_some_and(|known| now.mono - known.since >= patience) {
             let reading = &mut session.reading;
             reading.incomplete = None;
-            // More may have come that nobody has read yet.
+            // Bytes may have arrived that were not read yet.
             let still = matches!(reading.framer.clone().next(buffered), Frame::Incomplete { .. });
             if still
                 && !buffered.is_empty()
@@ -136,19 +142,21 @@ impl Sessions {
         self.receive(now, key, buffered, app)
     }
 
-    /// When [`Sessions::wake`] is to be called; `None` if only bytes change anything.
+    /// Returns when to call [`Sessions::wake`]; `None` if only bytes change anything.
     #[must_use]
     pub fn next_deadline(&self, key: SessionKey) -> Option<Mono> {
         self.session(key)?.next_deadline()
     }
 
-    /// Whether the session has more to write than fits now: call [`Sessions::wake`] again once the socket has taken some.
+    /// Returns whether the session has more to write than fits now: call [`Sessions::wake`] again
+    /// once the socket has accepted some of it.
     #[must_use]
     pub fn is_replaying(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| session.state.is_open() && session.state.replay().is_some())
     }
 
-    /// Whether the session can go on once its socket has taken some: call [`Sessions::wake`] then.
+    /// Returns whether the session can continue once its socket has accepted more bytes: call
+    /// [`Sessions::wake`] then.
     #[must_use]
     pub fn awaits_socket(&self, key: SessionKey) -> bool {
         self.is_replaying(key)
@@ -157,53 +165,58 @@ impl Sessions {
             })
     }
 
-    /// Whether the session reads nothing for now: the application said "not now", or an outbox is full.
+    /// Returns whether the session has stopped reading: the application returned `NotNow`, or an
+    /// outbox is full.
     #[must_use]
     pub fn is_blocked(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| session.reading.blocked.is_some())
     }
 
-    /// Bytes for the socket, released by the store.
+    /// Returns the bytes for the socket that the store has released.
     #[must_use]
     pub fn writable(&self, key: SessionKey) -> &[u8] {
         self.session(key).map_or(&[], |session| session.outbox.writable())
     }
 
-    /// Whether bytes are queued, released or not.
+    /// Returns whether bytes are queued, released or not.
     #[must_use]
     pub fn has_queued(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| !session.outbox.is_empty())
     }
 
-    /// A session that may have something to write since it was last named here: it or another session wrote to it, the store
-    /// released something, or [`Sessions::note_output`] named it. Call until there is none, after each round of other calls.
+    /// Returns a session that may have something to write since it was last returned: it or another
+    /// session wrote to it, the store released something, or [`Sessions::note_output`] was called
+    /// for it. Call this until it returns `None`, after each round of other calls.
     pub fn next_output(&mut self) -> Option<SessionKey> {
         let session = self.table[self.lists.next_output()?].as_mut()?;
         session.has_output = false;
         Some(session.key)
     }
 
-    /// How many sessions [`Sessions::next_output`] would name now. One that writes all of them once and then waits for its
-    /// sockets ends, however much the sessions write meanwhile.
+    /// Returns the number of sessions that [`Sessions::next_output`] would return now. A loop that
+    /// writes this many and then waits for its sockets is finite, however much the sessions write
+    /// meanwhile.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.lists.outputs()
     }
 
-    /// Has [`Sessions::next_output`] name the session again: its socket can take bytes, or it is to be closed.
+    /// Has [`Sessions::next_output`] return the session again, because its socket can accept bytes
+    /// or is to be closed.
     pub fn note_output(&mut self, key: SessionKey) {
         if let Some(session) = table::find_mut(&mut self.table, key) {
             self.lists.note_output(key.index(), session);
         }
     }
 
-    /// A session that waited for another one's outbox and can go on: call [`Sessions::wake`]. Call until there is none.
+    /// Returns a session that waited for another one's outbox and can continue: call
+    /// [`Sessions::wake`] for it. Call this until it returns `None`.
     pub fn next_ready(&mut self) -> Option<SessionKey> {
         let place = self.lists.next_ready()?;
         Some(self.table[place].as_ref()?.key)
     }
 
-    /// The socket took `bytes` bytes.
+    /// Records that the socket accepted `bytes` bytes.
     pub fn written(&mut self, now: Now, key: SessionKey, bytes: usize) {
         if bytes > 0
             && let Some(session) = table::find_mut(&mut self.table, key)
@@ -214,7 +227,8 @@ impl Sessions {
         }
     }
 
-    /// The store may have become durable further, or has failed: releases what waited, and halts sessions.
+    /// Called when the store's durable position may have advanced, or the store has failed:
+    /// releases what waited, and halts sessions.
     pub fn store_advanced(&mut self, now: Now, app: &mut dyn Application) {
         let durable = self.store.durable();
         let mut waiting = self.lists.take_awaiting_store();
@@ -238,7 +252,7 @@ impl Sessions {
         }
     }
 
-    /// Whether the transport is to be closed, once nothing is left to write.
+    /// Returns whether the transport is to be closed once nothing is left to write.
     #[must_use]
     pub fn wants_close(&self, key: SessionKey) -> bool {
         self.session(key)
@@ -246,7 +260,7 @@ impl Sessions {
             .is_some_and(|connection| connection.end.is_some())
     }
 
-    /// The transport connection is gone. Returns how it ended; `None` if there was none.
+    /// Ends the transport connection of the session. Returns how it ended, if there was one.
     pub fn disconnected(
         &mut self,
         now: Now,
@@ -259,7 +273,7 @@ impl Sessions {
             Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
             _ => SessionEnd::ConnectionLost,
         });
-        // What fails here halts the session.
+        // A failure here halts the session.
         if tx.session().settings.reset_on_disconnect
             && tx.session().halted.is_none()
             && tx.run(|tx| tx.reset("ResetOnDisconnect")).is_ok()
@@ -271,7 +285,7 @@ impl Sessions {
         Some(end)
     }
 
-    /// One framed message: index, then the session's checks.
+    /// Indexes one framed message and runs the session's checks.
     fn message(
         &mut self,
         now: Now,
@@ -332,7 +346,7 @@ impl Sessions {
         }
     }
 
-    /// Processes messages that were kept until their turn.
+    /// Processes messages in the reorder buffer that are now expected.
     fn process_kept(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) -> Result<(), Stop> {
         loop {
             let Self { table, kept, .. } = self;
@@ -355,7 +369,8 @@ impl Sessions {
     }
 }
 
-/// Logs on as initiator: with new numbers if the session wants that at each logon.
+/// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each
+/// logon.
 fn log_on(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let reset = tx.session().settings.reset_on_logon;
     let heart_bt_int = tx.session().settings.heart_bt_int;

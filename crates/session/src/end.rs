@@ -1,4 +1,4 @@
-//! How a connection of a session ends, and why a session stands still.
+//! How a connection of a session ends, and why a session is halted.
 
 use core::fmt;
 
@@ -13,19 +13,19 @@ use crate::store::StoreError;
 pub enum SessionEnd {
     /// The transport was closed by the counterparty or the network, without a Logout.
     ConnectionLost,
-    /// The counterparty logged out; the exchange was completed.
+    /// The counterparty logged out, and we answered.
     LoggedOutByPeer,
-    /// We logged out; the exchange was completed.
+    /// We logged out, and the counterparty answered.
     LoggedOutByUs,
-    /// We logged out and nobody answered in time.
+    /// We logged out, and no answer came in time.
     LogoutTimedOut,
     /// The counterparty logged out and did not close the connection in time.
     PeerDidNotClose,
-    /// No Logon, or no answer to ours, in time.
+    /// No Logon, or no answer to ours, came in time.
     LogonTimedOut,
-    /// Nothing came for so long that the connection counts as broken.
+    /// Nothing was received for so long that the connection counts as broken.
     HeartbeatTimedOut,
-    /// The counterparty broke the protocol so that the session cannot go on.
+    /// The counterparty violated the protocol in a way that ends the session.
     PeerMisbehaved(Misbehavior),
     /// Our application refused the logon.
     LogonRefused,
@@ -34,66 +34,67 @@ pub enum SessionEnd {
         /// MsgSeqNum of the message.
         seq: SeqNum,
     },
-    /// Our application failed, or panicked, in a callback that processes no message.
+    /// Our application failed or panicked in a callback without an inbound message.
     CallbackFailed {
         /// The callback.
         callback: &'static str,
-        /// Its error, or "panic".
+        /// Its error, or "panic" if it panicked.
         why: String,
     },
-    /// What the session layer had to say could not be written: larger than the counterparty takes, for instance.
+    /// The session layer's message could not be written, for example because it is larger than the
+    /// counterparty accepts.
     Unanswerable(Box<SendError>),
     /// The session is halted.
     Halted(Halt),
 }
 
-/// What a counterparty did that ends a connection.
+/// What the counterparty did that ends the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Misbehavior {
     /// The first message was not a Logon (test case 1B-e).
     FirstMessageNotLogon,
-    /// The Logon breaks a rule (1S-d).
+    /// The Logon violates a rule (1S-d).
     InvalidLogon,
-    /// A Logon in a session that is logged on.
+    /// A Logon arrived while the session was logged on.
     DuplicateLogon,
     /// MsgSeqNum too low without PossDupFlag (2c).
     MsgSeqNumTooLow,
-    /// No MsgSeqNum.
+    /// MsgSeqNum is missing.
     NoMsgSeqNum,
-    /// Another BeginString than the session's (2i).
+    /// BeginString differs from the session's (2i).
     BeginString,
-    /// Other CompIDs than the session's (2k).
+    /// The CompIDs differ from the session's (2k).
     CompId,
-    /// SendingTime outside the threshold (2o).
+    /// SendingTime is outside the threshold (2o).
     SendingTime,
-    /// The same gap stayed open however often it was asked for.
+    /// A gap was not filled after repeated requests.
     GapNeverFilled,
 }
 
-/// Why a session does not go on until somebody looks at it.
+/// Why a session is halted until somebody intervenes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Halt {
-    /// The application failed on this message again and again. `skip` or `retry` ends it.
+    /// The application failed repeatedly on this message. `skip` or `retry` ends the halt.
     PoisonMessage {
         /// MsgSeqNum of the message.
         seq: SeqNum,
-        /// Failed attempts.
+        /// The number of failed attempts.
         attempts: u32,
     },
-    /// The store is damaged; repair it first.
+    /// The store is damaged and must be repaired first.
     StoreDamaged {
         /// What is damaged.
         reason: String,
     },
     /// The store could not take a record.
     StoreFailed(StoreError),
-    /// The application failed, or panicked, when it was shown what the store holds.
+    /// The application failed or panicked while it read the contents of the store.
     CallbackFailed {
         /// The callback.
         callback: &'static str,
-        /// Its error, or "panic".
+        /// Its error, or "panic" if it panicked.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Why a message is not sent.
+//! Why a message was not sent.
 
 use core::fmt;
 
@@ -7,35 +7,37 @@ use fixbolt_dictionary::{Check, SessionRejectReason};
 
 use crate::store::StoreError;
 
-/// Why a message was not sent. No number was used.
+/// Why a message was not sent. No sequence number was used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The body is no FIX message.
+    /// The body cannot be encoded as a FIX message.
     Encode(EncodeError),
-    /// The outbox is full; try again when the counterparty has read. Inside a turn, pass it on: the message is offered again.
+    /// The outbox is full; try again when the counterparty has read some of it. Inside a turn,
+    /// return this error: the message is offered again.
     BackPressure,
     /// The session is not logged on.
     NotLoggedOn,
     /// The session is halted or does not exist.
     Unavailable,
-    /// The MsgType belongs to the session layer (0 1 2 3 4 5 A): the session writes it itself.
+    /// The MsgType belongs to the session layer (0 1 2 3 4 5 A), which sends such messages itself.
     SessionMessage,
-    /// The message is larger than the counterparty or the settings allow, or its turn writes more than the outbox holds.
+    /// The message is larger than the counterparty or the settings allow, or its turn writes more
+    /// than the outbox holds.
     TooLarge {
-        /// Bytes that there may be.
+        /// The largest allowed size in bytes.
         limit: usize,
     },
-    /// The message is not what the session's dictionary says, and the outbound policy rejects that.
+    /// The message violates the session's dictionary, and the outbound policy rejects that.
     Invalid {
         /// The check that found it.
         check: Check,
-        /// The reason that the counterparty would give.
+        /// The reason that a Reject would contain.
         reason: SessionRejectReason,
-        /// The field at fault; 0 when what stands there is no tag.
+        /// The field in error; 0 if the bytes there are not a tag.
         tag: u32,
     },
-    /// The store refused it; the session stops.
+    /// The store refused the message; the session is halted.
     Store(StoreError),
     /// The application's own failure, in its words.
     Application(&'static str),

@@ -1,4 +1,5 @@
-//! What a session tells its application of: for logs, metrics and reactions outside a transaction.
+//! What a session reports to its application: for logs, metrics and reactions outside a
+//! transaction.
 
 use core::fmt;
 
@@ -8,7 +9,8 @@ use fixbolt_dictionary::Violation;
 use crate::end::SessionEnd;
 use crate::error::SendError;
 
-/// A message that another thread posted, until it has a number; counted from 1 in each session.
+/// Identifies a message that another thread posted until it has a sequence number. Counted from 1
+/// in each session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ticket(pub u64);
 
@@ -16,15 +18,15 @@ pub struct Ticket(pub u64);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// Logons are exchanged; application messages flow.
+    /// The Logons were exchanged; application messages may be sent and received.
     LoggedOn,
     /// A connection ended.
     Ended(&'e SessionEnd),
-    /// Bytes that are no message were dropped (2d, 3b, 3c).
+    /// Bytes that are not a message were dropped (2d, 3b, 3c).
     Garbled {
         /// The dropped bytes.
         bytes: Redacted<'e>,
-        /// Why, when framing failed.
+        /// Why they were dropped.
         error: GarbledError,
     },
     /// The counterparty's message was rejected (35=3 or j).
@@ -33,23 +35,25 @@ pub enum Event<'e> {
         seq: SeqNum,
         /// SessionRejectReason (373) or BusinessRejectReason (380).
         reason: u16,
-        /// RefTagID (371): the field at fault as it was sent; empty when the answer names none.
+        /// RefTagID (371): the field in error as it was sent; empty if the answer names none.
         tag: Redacted<'e>,
-        /// What the answer says.
+        /// Text (58) of the answer.
         text: &'e str,
     },
-    /// A violation in the counterparty's message that the policy only warns of; the message goes on.
+    /// The counterparty's message has a violation that the policy only warns of; the message is
+    /// processed.
     Warned {
         /// MsgSeqNum of the message.
         seq: SeqNum,
-        /// What is violated.
+        /// The violation.
         violation: Violation<'e>,
     },
-    /// A violation in a message of ours that the outbound policy only warns of; it was sent. Told once its turn is committed.
+    /// A message of ours has a violation that the outbound policy only warns of; it was sent.
+    /// Reported once its transaction is committed.
     WarnedOutbound {
         /// MsgSeqNum of the message.
         seq: SeqNum,
-        /// What is violated.
+        /// The violation.
         violation: Violation<'e>,
     },
     /// The counterparty rejected a message of ours (35=3).
@@ -61,82 +65,84 @@ pub enum Event<'e> {
         /// Text (58); empty if there is none.
         text: Redacted<'e>,
     },
-    /// The counterparty logs out, or answers our Logout. To an initiator that is not logged on: its logon was refused.
+    /// The counterparty sent a Logout, or answered ours. For an initiator that is not logged on:
+    /// its logon was refused.
     LogoutReceived {
         /// The Logout.
         message: Message<'e>,
         /// Text (58); empty if there is none.
         text: Redacted<'e>,
     },
-    /// Numbers are missing; a ResendRequest was sent.
+    /// Messages are missing; a ResendRequest was sent.
     GapDetected {
-        /// The number expected.
+        /// The sequence number that was expected.
         expected: SeqNum,
-        /// The number that came.
+        /// The sequence number that was received.
         received: SeqNum,
     },
-    /// The counterparty asked for messages again.
+    /// The counterparty requested messages again.
     ResendRequested {
-        /// First number.
+        /// The first sequence number.
         begin: SeqNum,
-        /// Last number.
+        /// The last sequence number.
         end: SeqNum,
     },
-    /// Numbers were reset or moved.
+    /// The sequence numbers were reset or changed.
     SequenceChanged {
-        /// Next number expected.
+        /// The next sequence number expected.
         next_in: SeqNum,
-        /// Next number to use.
+        /// The next sequence number to use.
         next_out: SeqNum,
         /// Why.
         reason: &'e str,
     },
-    /// Numbers given up after an unclean stop of the machine: their messages may be lost.
+    /// Sequence numbers were given up after an unclean stop of the machine: their messages may be
+    /// lost.
     NumbersGivenUp {
-        /// First number.
+        /// The first sequence number.
         begin: SeqNum,
-        /// Last number.
+        /// The last sequence number.
         end: SeqNum,
     },
-    /// A message sent again by the counterparty was processed before and ignored.
+    /// The counterparty sent a message again that was already processed; it was ignored.
     DuplicateIgnored {
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
-    /// A message that another thread posted was numbered and journalled, and goes out.
+    /// A message that another thread posted has a sequence number, is journalled, and is sent.
     Sent {
-        /// What the other thread got for it.
+        /// The ticket that the other thread received for it.
         ticket: Ticket,
         /// Its MsgSeqNum.
         seq: SeqNum,
     },
     /// A message that another thread posted was not sent and will not be; no number was used.
     NotSent {
-        /// What the other thread got for it.
+        /// The ticket that the other thread received for it.
         ticket: Ticket,
         /// Why not.
         why: &'e SendError,
     },
-    /// Messages that were accepted for sending cannot reach the counterparty any more: their numbers are gap-filled, or were
-    /// reset.
+    /// Messages that were accepted for sending can no longer reach the counterparty: a gap fill
+    /// replaces them, or the sequence numbers were reset.
     Unreached {
-        /// First number.
+        /// The first sequence number.
         begin: SeqNum,
-        /// Last number.
+        /// The last sequence number.
         end: SeqNum,
         /// Why not.
         why: Unreached,
     },
     /// A halt has ended; the session goes on with its next connection.
     Resumed,
-    /// A callback failed, or panicked, while the session had no connection that could end with it.
+    /// A callback failed or panicked while the session had no connection to close.
     CallbackFailed {
         /// The callback.
         callback: &'static str,
-        /// Its error, or "panic".
+        /// Its error, or "panic" if it panicked.
         why: &'e str,
     },
-    /// Something worth a line in the log.
+    /// A remark for the log.
     Note(&'e str),
 }
 
@@ -180,10 +186,10 @@ impl fmt::Display for Event<'_> {
                 text(f, words)
             }
             Self::GapDetected { expected, received } => {
-                write!(f, "message {received} came, {expected} was expected: asked for the missing ones")
+                write!(f, "message {received} arrived, {expected} was expected: requested the missing ones")
             }
             Self::ResendRequested { begin, end } => {
-                f.write_str("the counterparty asked again for ")?;
+                f.write_str("the counterparty requested messages again: ")?;
                 range(f, begin, end)
             }
             Self::SequenceChanged { next_in, next_out, reason } => {
@@ -216,11 +222,12 @@ impl fmt::Display for Event<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Unreached {
-    /// The store has no message under these numbers: it keeps none, has dropped them, or an operator passed them over.
+    /// The store has no message under these sequence numbers: it keeps none, has dropped them, or
+    /// an operator skipped them.
     NotStored,
-    /// The message is larger than the counterparty takes (MaxMessageSize 383 of its Logon).
+    /// The message is larger than the counterparty accepts (MaxMessageSize 383 of its Logon).
     TooLarge {
-        /// The largest message that it takes, in bytes.
+        /// The largest message that it accepts, in bytes.
         limit: usize,
     },
     /// The sequence numbers were reset before the message was sent.
@@ -230,9 +237,9 @@ pub enum Unreached {
 impl fmt::Display for Unreached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotStored => f.write_str("the store has no message under these numbers"),
+            Self::NotStored => f.write_str("the store has no message under these sequence numbers"),
             Self::TooLarge { limit } => {
-                write!(f, "larger than the {limit} bytes that the counterparty takes")
+                write!(f, "larger than the {limit} bytes that the counterparty accepts")
             }
             Self::Reset => f.write_str("the sequence numbers were reset before the message was sent"),
         }
@@ -243,11 +250,11 @@ impl fmt::Display for Unreached {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GarbledError {
-    /// They are no message.
+    /// They are not a message.
     Frame(FrameError),
-    /// They are a message with a wrong sum or without MsgType.
+    /// They are a message with a wrong checksum or without MsgType.
     Index(IndexError),
-    /// They belong to bytes that were told before.
+    /// They belong to garbled bytes that were already reported.
     Continued,
 }
 
@@ -256,7 +263,7 @@ impl fmt::Display for GarbledError {
         match self {
             Self::Frame(error) => error.fmt(f),
             Self::Index(error) => error.fmt(f),
-            Self::Continued => f.write_str("belongs to the garbled bytes before"),
+            Self::Continued => f.write_str("belongs to the preceding garbled bytes"),
         }
     }
 }

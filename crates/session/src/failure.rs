@@ -1,4 +1,5 @@
-//! What goes wrong in a callback, and what the counterparty hears of it: `?` makes the right answer of an error.
+//! What goes wrong in a callback, and how the counterparty is answered: `?` turns an error into the
+//! right answer.
 
 use core::any::Any;
 use core::error::Error;
@@ -10,23 +11,28 @@ use fixbolt_dictionary::SessionRejectReason;
 use crate::error::SendError;
 use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 
-/// Why a callback could not do its work. Every error becomes one by `?`:
+/// Why a callback failed. `?` converts every error into one:
 ///
-/// | error | what follows in [`Application::on_message`](crate::Application::on_message) |
+/// | error | answer of [`Application::on_message`](crate::Application::on_message) |
 /// |---|---|
-/// | [`FieldError`], the field is missing | BusinessMessageReject with BusinessRejectReason (380) 5, the tag in its Text; before FIX.4.2 a Reject |
-/// | [`FieldError`], not of the form of its type | Reject with SessionRejectReason (373) 6 and RefTagID (371) |
-/// | [`FieldError`], outside its values | Reject with SessionRejectReason (373) 5 and RefTagID (371) |
-/// | [`FieldError`], a group of another length | Reject with SessionRejectReason (373) 16 and RefTagID (371) |
+/// | [`FieldError`], missing field | BusinessMessageReject 5 with the tag in its Text |
+/// | [`FieldError`], malformed value | Reject 6 with RefTagID (371) |
+/// | [`FieldError`], value not allowed | Reject 5 with RefTagID (371) |
+/// | [`FieldError`], wrong number of group entries | Reject 16 with RefTagID (371) |
 /// | [`ValueError`] | the same Rejects without RefTagID |
-/// | [`WrongMsgType`] | BusinessMessageReject with BusinessRejectReason (380) 3; before FIX.4.2 a Reject |
-/// | [`SessionReject`], [`BusinessReject`] | themselves |
-/// | [`SendError::BackPressure`] | the message is offered again once there is room |
-/// | [`SendError::TooLarge`] | BusinessMessageReject: the answer that nobody can take is no fault of the message |
-/// | any other | the application's failure: the message is offered again after the next logon, and the session is halted after [`poison_attempts`](crate::SessionSettings::poison_attempts) |
+/// | [`WrongMsgType`] | BusinessMessageReject 3 |
+/// | [`SessionReject`], [`BusinessReject`] | that Reject or BusinessMessageReject |
+/// | [`SendError::BackPressure`] | none: the message is offered again once there is room |
+/// | [`SendError::TooLarge`] | BusinessMessageReject, because the message itself is not at fault |
+/// | any other error | none: it is the application's failure |
 ///
-/// What the callback wrote is rolled back in all of them. In other callbacks, which answer no message, each is the
-/// application's failure, and the connection ends with
+/// The numbers are SessionRejectReason (373) and BusinessRejectReason (380). Before FIX.4.2 a
+/// Reject is sent instead of a BusinessMessageReject. After a failure of the application the
+/// message is offered again after the next logon, and the session is halted after
+/// [`poison_attempts`](crate::SessionSettings::poison_attempts).
+///
+/// In every case what the callback wrote is rolled back. In other callbacks, which answer no
+/// message, each error is the application's failure, and the connection ends with
 /// [`SessionEnd::CallbackFailed`](crate::SessionEnd::CallbackFailed).
 ///
 /// ```
@@ -41,9 +47,9 @@ use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Answered with a Reject (35=3).
+    /// The message is answered with a Reject (35=3).
     Reject(SessionReject),
-    /// Answered with a BusinessMessageReject (35=j).
+    /// The message is answered with a BusinessMessageReject (35=j).
     BusinessReject(BusinessReject),
     /// A message could not be sent.
     Send(SendError),
@@ -52,7 +58,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The application's own failure, in its words.
+    /// Creates a failure of the application, in its own words.
     ///
     /// ```
     /// use fixbolt_session::Failure;

@@ -1,5 +1,5 @@
-//! The tags, message types and reason codes that the session layer reads and writes, under the names that the standard gives
-//! them.
+//! The tags, message types and reason codes that the session layer reads and writes, under the
+//! names in the standard.
 
 /// Tags that are read from a message.
 pub(crate) mod tag {
@@ -30,7 +30,7 @@ pub(crate) mod tag {
     pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
 }
 
-/// Keys of fields that are written: a tag with its digits made once.
+/// Keys of fields that are written: a tag with its digits computed once.
 pub(crate) mod key {
     use super::tag;
     use fixbolt_codec::{Key, Tag};
@@ -51,7 +51,7 @@ pub(crate) mod key {
     pub(crate) const BUSINESS_REJECT_REF_ID: Key = Key::new(379);
     pub(crate) const BUSINESS_REJECT_REASON: Key = Key::new(380);
 
-    /// Where a routing field of a message goes in its answer (standard: third-party routing).
+    /// The field of an answer that a routing field is copied to (standard: third-party routing).
     pub(crate) const REVERSED_ROUTE: [(Tag, Key); 6] = [
         (tag::ON_BEHALF_OF_COMP_ID, Key::of(tag::DELIVER_TO_COMP_ID)),
         (tag::ON_BEHALF_OF_SUB_ID, Key::of(tag::DELIVER_TO_SUB_ID)),
@@ -62,7 +62,7 @@ pub(crate) mod key {
     ];
 }
 
-/// Tags as the numbers that an index holds.
+/// Tags as the integers in an index.
 pub(crate) mod number {
     use super::tag;
 
@@ -72,12 +72,13 @@ pub(crate) mod number {
     pub(crate) const SENDING_TIME: u32 = tag::SENDING_TIME.number();
     pub(crate) const TARGET_COMP_ID: u32 = tag::TARGET_COMP_ID.number();
 
-    /// Header and trailer fields that a message sent again gets anew: BeginString, BodyLength, CheckSum, MsgSeqNum, MsgType,
-    /// PossDupFlag, SenderCompID, SendingTime, TargetCompID, OrigSendingTime, LastMsgSeqNumProcessed.
+    /// Header and trailer fields that are written again when a message is resent: BeginString,
+    /// BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag, SenderCompID, SendingTime,
+    /// TargetCompID, OrigSendingTime, LastMsgSeqNumProcessed.
     pub(crate) const WRITTEN_ANEW: [u32; 11] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369];
 
-    /// Whether a tag is a routing field ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)); without a branch, so that many tags
-    /// are looked at together.
+    /// Returns whether a tag is a routing field ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)).
+    /// It has no branch, so that many tags can be compared at once.
     #[inline]
     pub(crate) const fn is_routing(number: u32) -> bool {
         (number == tag::ON_BEHALF_OF_COMP_ID.number())
@@ -101,7 +102,7 @@ pub(crate) mod msg_type {
     pub(crate) const BUSINESS_MESSAGE_REJECT: &[u8] = b"j";
 }
 
-/// What ends every field.
+/// The delimiter at the end of every field.
 pub(crate) const SOH: u8 = 1;
-/// The value of a Boolean field that is true.
+/// The true value of a Boolean field.
 pub(crate) const YES: &[u8] = b"Y";

@@ -1,4 +1,5 @@
-//! Missing numbers: whether they are asked for, asked for again, or given up. Nothing is changed here.
+//! Decides whether missing messages are requested, requested again, or given up. Nothing is changed
+//! here.
 
 use core::time::Duration;
 
@@ -8,25 +9,26 @@ use crate::session::Session;
 use crate::state::{Connection, Gap};
 use crate::time::Mono;
 
-/// How often the same numbers are asked for before the session gives up.
+/// How many times the same messages are requested before the session gives up.
 pub(crate) const ASK_AT_MOST: u32 = 3;
-/// How long numbers that were asked for may take to come, unless HeartBtInt is longer, in seconds.
+/// How long requested messages may take to arrive, unless HeartBtInt is longer, in seconds.
 const SHORTEST_PATIENCE: u32 = 10;
 
-/// What is done about missing numbers.
+/// What to do about missing messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GapStep {
-    /// They were asked for and are coming: patience begins anew with every step.
+    /// They were requested and are arriving: the time to wait starts again with each of them.
     Coming(Gap),
-    /// They were asked for a moment ago.
+    /// They were requested a moment ago.
     Patience,
-    /// They are asked for.
+    /// Requests them.
     Ask(Gap),
-    /// They were asked for too often.
+    /// They were requested too many times.
     GiveUp,
 }
 
-/// Decides about the numbers in front of `received`; `replayed` if it was sent again, `again` if a replay has passed them by.
+/// Decides about the messages missing before `received`. `replayed` says whether that one was sent
+/// again, `again` whether a replay has passed the gap without filling it.
 pub(crate) fn step(
     session: &Session,
     connection: &Connection,
@@ -46,7 +48,7 @@ pub(crate) fn step(
         if !again && now - gap.asked_at < patience {
             return GapStep::Patience;
         }
-        // A counterparty that asks us and so makes us ask again has not failed to fill the gap.
+        // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
         let failed = u32::from(replayed || !again);
         asked = if stuck { gap.asked + failed } else { 1 };
         end = end.max(gap.end);
@@ -58,23 +60,24 @@ pub(crate) fn step(
     GapStep::Ask(Gap { begin: next_in, end, asked, asked_at: now, replayed })
 }
 
-/// What a step forward has brought about.
+/// What follows after NextNumIn has advanced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
     Nothing,
     /// A Logout waited for the gap to be filled.
     AnswerLogout,
-    /// What waits behind another gap shows it: no need to wait for the next message.
+    /// Buffered messages show another gap, so it can be requested without waiting for the next
+    /// message.
     Gap {
         ahead: SeqNum,
     },
 }
 
-/// Looks at the session after a step forward; a gap that is filled is forgotten already.
+/// Decides what follows after NextNumIn has advanced; a gap that is filled is already forgotten.
 pub(crate) fn progress(session: &Session, connection: &Connection) -> Progress {
     let (next_in, epoch) = (session.state.stored.next_in, session.state.epoch());
-    // A Logout whose own turn is next is taken from the reorder buffer, unless that was full; else a gap fill has passed over
-    // it.
+    // A Logout that is expected next is read from the reorder buffer, unless that was full;
+    // otherwise a gap fill has skipped it.
     if connection
         .logon
         .logout_waits

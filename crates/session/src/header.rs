@@ -1,15 +1,16 @@
-//! The fields of the standard header that decide about a message, read once.
+//! The standard header fields that decide how a message is treated, read once.
 
 use fixbolt_codec::{FromField, Message, SeqNum, Tag, UtcTimestamp, is_admin};
 
 use crate::fix::{YES, msg_type, number, tag};
 use crate::store::RecordFlags;
 
-/// What the session layer looks at in every message.
+/// The fields that the session layer reads in every message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header<'m> {
     pub(crate) msg_type: &'m [u8],
-    /// MsgSeqNum (34), when it is there and a number. Zero is one: a SequenceReset-Reset may carry it, else it is too low.
+    /// MsgSeqNum (34), if it is present and a number. Zero is allowed: a SequenceReset-Reset may
+    /// contain it, in other messages it is too low.
     pub(crate) seq: Option<SeqNum>,
     pub(crate) poss_dup: bool,
     pub(crate) sender_comp_id: Option<&'m [u8]>,
@@ -46,7 +47,7 @@ impl<'m> Header<'m> {
         }
     }
 
-    /// SendingTime (52) in nanoseconds since 1970; `None` if it is missing or no time.
+    /// Returns SendingTime (52) in nanoseconds since 1970; `None` if it is missing or not a time.
     pub(crate) fn sent(&self) -> Option<u64> {
         self.sending_time.and_then(unix_nanos)
     }
@@ -55,13 +56,13 @@ impl<'m> Header<'m> {
         self.msg_type == msg_type::LOGON && message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES)
     }
 
-    /// A SequenceReset that is no gap fill.
+    /// Returns whether the message is a SequenceReset other than a gap fill.
     pub(crate) fn is_reset(&self, message: &Message<'_>) -> bool {
         self.msg_type == msg_type::SEQUENCE_RESET && message.get(tag::GAP_FILL_FLAG) != Some(YES)
     }
 }
 
-/// Fields that stand right after MsgType (35), where nearly every message has them: found without a search.
+/// Fields right after MsgType (35), where nearly every message has them, found without a search.
 #[derive(Default)]
 struct Leading<'m> {
     seq: Option<&'m [u8]>,
@@ -76,7 +77,7 @@ impl<'m> Leading<'m> {
     fn read(message: &Message<'m>) -> Self {
         let mut leading = Self::default();
         for (position, tag) in message.tags().iter().enumerate().skip(3) {
-            // The first of two counts.
+            // If a tag occurs twice, the first one counts.
             match *tag {
                 number::MSG_SEQ_NUM if leading.seq.is_none() => leading.seq = Some(message.value(position)),
                 number::POSS_DUP_FLAG if leading.poss_dup.is_none() => {
@@ -103,12 +104,12 @@ impl<'m> Leading<'m> {
     }
 }
 
-/// A UTCTimestamp in nanoseconds since 1970.
+/// Returns a UTCTimestamp in nanoseconds since 1970.
 pub(crate) fn unix_nanos(value: &[u8]) -> Option<u64> {
     UtcTimestamp::from_field(value).ok()?.to_unix_nanos()
 }
 
-/// A field that must be a number.
+/// Returns the value of a field that must be a number.
 pub(crate) fn number(message: &Message<'_>, tag: Tag) -> Option<u64> {
     message.get(tag).and_then(|value| u64::from_field(value).ok())
 }

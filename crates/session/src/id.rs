@@ -1,16 +1,16 @@
-//! Who talks to whom: the identity of a session.
+//! The identity of a session.
 
 use core::fmt;
 use core::str::FromStr;
 
 use fixbolt_codec::Version;
 
-/// The identity of a session: version, our CompID, the counterparty's, and a qualifier where two
-/// sessions share them.
+/// The identity of a session: version, our CompID, the counterparty's CompID, and a qualifier where
+/// two sessions share all of these.
 ///
-/// Printed as QuickFIX writes it, `FIX.4.4:SENDER->TARGET[:QUALIFIER]`, and read from what people
-/// type in that form. A CompID may hold `:` and `->`, so that the text of an identity may be that
-/// of another one as well: what must know a session again keeps the parts.
+/// Displayed as QuickFIX writes it, `FIX.4.4:SENDER->TARGET[:QUALIFIER]`, and parsed from the same
+/// form. A CompID may contain `:` and `->`, so two identities may have the same text: code that
+/// must identify a session stores the parts.
 ///
 /// ```
 /// use fixbolt_codec::Version;
@@ -29,12 +29,12 @@ pub struct SessionId {
 }
 
 impl SessionId {
-    /// A session without qualifier.
+    /// Creates the identity of a session without a qualifier.
     ///
     /// # Errors
-    /// [`InvalidSessionId`] if a part is empty, has bytes outside printable ASCII, or is longer
-    /// than 64 bytes, and for FIX.5.0 and later: these are application versions, and their sessions
-    /// are of FIXT.1.1.
+    /// Returns [`InvalidSessionId`] if a part is empty, has bytes outside printable ASCII, or is
+    /// longer than 64 bytes, and for FIX.5.0 and later: these are application versions, whose
+    /// sessions use FIXT.1.1.
     pub fn new(
         version: Version,
         sender_comp_id: &str,
@@ -43,10 +43,10 @@ impl SessionId {
         Self::qualified(version, sender_comp_id, target_comp_id, "")
     }
 
-    /// A session with a qualifier (empty: none).
+    /// Creates the identity of a session with a qualifier; an empty one stands for none.
     ///
     /// # Errors
-    /// As [`SessionId::new`].
+    /// The same as those of [`SessionId::new`].
     pub fn qualified(
         version: Version,
         sender_comp_id: &str,
@@ -80,32 +80,32 @@ impl SessionId {
         })
     }
 
-    /// The version, whose name is the BeginString (8) of every message.
+    /// Returns the version, whose name is the BeginString (8) of every message.
     #[must_use]
     pub const fn version(&self) -> Version {
         self.version
     }
 
-    /// Our CompID: SenderCompID (49) of what we send.
+    /// Returns our CompID: the SenderCompID (49) of what we send.
     #[must_use]
     pub fn sender_comp_id(&self) -> &str {
         &self.sender_comp_id
     }
 
-    /// The counterparty's CompID: TargetCompID (56) of what we send.
+    /// Returns the counterparty's CompID: the TargetCompID (56) of what we send.
     #[must_use]
     pub fn target_comp_id(&self) -> &str {
         &self.target_comp_id
     }
 
-    /// The qualifier, empty for most sessions.
+    /// Returns the qualifier, which is empty for most sessions.
     #[must_use]
     pub fn qualifier(&self) -> &str {
         &self.qualifier
     }
 
-    /// A name for files: the parts joined with `-`, every byte outside `A-Z a-z 0-9 . _` written as `%XX`, so that two
-    /// sessions never share a name and no name leaves its directory.
+    /// Returns a name for files: the parts joined with `-`, every byte outside `A-Z a-z 0-9 . _`
+    /// written as `%XX`, so that two sessions never share a name and no name leaves its directory.
     #[must_use]
     pub fn file_name(&self) -> String {
         let mut name = String::new();

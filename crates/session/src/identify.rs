@@ -1,4 +1,5 @@
-//! Whose connection is it? Reads the first message of an inbound connection before any session is chosen.
+//! Identifies the session of an inbound connection from its first message, before any session is
+//! chosen.
 
 use fixbolt_codec::{Frame, Framer, Index, Span, Version};
 
@@ -6,18 +7,20 @@ use crate::fix::{msg_type, tag};
 use crate::id::SessionId;
 use crate::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 
-/// What the first bytes of a connection say.
+/// The result of reading the first bytes of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Identity {
-    /// Not enough bytes yet.
+    /// More bytes are needed.
     Incomplete,
-    /// A Logon: the session it asks for, seen from our side (its TargetCompID is our sender).
+    /// A Logon for this session, seen from our side (its TargetCompID is our SenderCompID).
     Logon(SessionId),
-    /// Not a Logon, garbled, or without identity: close the connection and say nothing (test cases 1S-c, 1S-d, 2S).
+    /// Not a Logon, garbled, or without identity: the connection is to be closed without an answer
+    /// (test cases 1S-c, 1S-d, 2S).
     Refused(&'static str),
 }
 
-/// Identifies the session that the first message of a connection is for. Reads at most 8 KiB and 512 fields.
+/// Identifies the session that the first message of a connection is for. Reads at most 8 KiB and
+/// 512 fields.
 #[must_use]
 pub fn identify(bytes: &[u8]) -> Identity {
     let mut framer = Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON);
@@ -26,7 +29,7 @@ pub fn identify(bytes: &[u8]) -> Identity {
             return Identity::Refused("no Logon in the first 8 KiB");
         }
         Frame::Incomplete { .. } => return Identity::Incomplete,
-        Frame::Garbled { .. } => return Identity::Refused("the first bytes are no FIX message"),
+        Frame::Garbled { .. } => return Identity::Refused("the first bytes are not a FIX message"),
         Frame::Message(framed) => framed,
     };
     let (mut tags, mut spans) = ([0; 512], [Span::default(); 512]);
@@ -41,9 +44,9 @@ pub fn identify(bytes: &[u8]) -> Identity {
         value.and_then(|v| core::str::from_utf8(v).ok()).map(str::to_owned).unwrap_or_default()
     };
     let Some(version) = Version::from_begin_string(message.begin_string()) else {
-        return Identity::Refused("the Logon's BeginString is that of no version of FIX");
+        return Identity::Refused("the Logon's BeginString is not a version of FIX");
     };
     let (theirs, ours) = (text(message.get(tag::SENDER_COMP_ID)), text(message.get(tag::TARGET_COMP_ID)));
     SessionId::new(version, &ours, &theirs)
-        .map_or(Identity::Refused("the Logon names no valid CompIDs"), Identity::Logon)
+        .map_or(Identity::Refused("the Logon has no valid CompIDs"), Identity::Logon)
 }

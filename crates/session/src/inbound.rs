@@ -1,5 +1,5 @@
-//! What is to be done about a message of the counterparty: the checks in the order of the session standard. Nothing is changed
-//! here.
+//! Decides what to do about a message of the counterparty, with the checks in the order of the
+//! session standard. Nothing is changed here.
 //!
 //! Numbers in comments are the steps of that order and the official test cases.
 
@@ -22,25 +22,26 @@ use crate::session::Session;
 use crate::state::{Connection, Phase};
 use crate::time::Now;
 
-/// What the checks of a message come to, as far as they need no dictionary.
+/// The result of the checks that need no dictionary.
 #[allow(clippy::large_enum_variant)] // it is made and taken apart once a message, on the stack
 pub(crate) enum Arrived<'m> {
-    /// A connection's first message.
+    /// The first message of a connection.
     First,
     /// A Logon with ResetSeqNumFlag=Y in a session that is logged on.
     ResetLogon,
-    /// The message is due: the dictionary comes next, then [`due`].
+    /// The message is the expected one: the dictionary's checks come next, then [`due`].
     Due(SeqNum),
     Decided(Reaction<'m>),
 }
 
-/// 14k: whether a field without `=` makes the message garbled.
+/// 14k: returns whether a field without `=` makes the message garbled.
 pub(crate) fn is_garbled(session: &Session, message: &Message<'_>) -> bool {
     session.behavior.field_without_equals == FieldWithoutEquals::Ignored
         && message.fault().is_some_and(|fault| fault.kind == FaultKind::NoEquals)
 }
 
-/// Steps 1 to 11: everything but the message's structure. `kept` if it came before its turn and was kept.
+/// Steps 1 to 11: everything but the message's structure. `kept` says whether it comes from the
+/// reorder buffer.
 pub(crate) fn arrived<'m>(
     session: &Session,
     connection: &Connection,
@@ -52,8 +53,8 @@ pub(crate) fn arrived<'m>(
     match connection.logon.phase {
         Phase::Disconnected => return Arrived::Decided(Reaction::Ignore(None)),
         Phase::AwaitingLogon | Phase::LogonSent => return Arrived::First,
-        // The counterparty has nothing more to say, but may have to ask for what it missed before our answer; unless the
-        // numbers are the next logon's already: nothing of this connection may use them.
+        // The counterparty may only request what it missed before our answer. After a reset the
+        // sequence numbers belong to the next logon, and nothing of this connection may use them.
         Phase::LogoutAnswered
             if session.settings.reset_on_logout || header.msg_type != msg_type::RESEND_REQUEST =>
         {
@@ -61,22 +62,22 @@ pub(crate) fn arrived<'m>(
         }
         Phase::LogoutAnswered | Phase::LoggedOn | Phase::LogoutSent => {}
     }
-    // 4: a message without number cannot be placed.
+    // 4: a message without a sequence number cannot be placed.
     let Some(seq) = header.seq else {
         return Arrived::Decided(without_number(session.behavior.message_without_seq_num));
     };
     let decided = other_begin_string(session, message)
         .or_else(|| comp_ids(session, header, seq))
-        // What was kept had the right time when it came.
+        // The SendingTime of a buffered message was checked when it arrived.
         .or_else(|| if kept { None } else { sending_time(session, header, seq, now) });
     if let Some(reaction) = decided {
         return Arrived::Decided(reaction);
     }
-    // Rule 5.1: a reset by agreement comes with number 1 whatever is due.
+    // Rule 5.1: a reset by agreement has sequence number 1 whatever is expected.
     if connection.logon.phase == Phase::LoggedOn && !header.poss_dup && header.is_reset_logon(message) {
         return Arrived::ResetLogon;
     }
-    // 8: a Reset is obeyed whatever its own number is.
+    // 8: a Reset is followed whatever its own sequence number.
     if header.is_reset(message) {
         return Arrived::Decided(sequence_reset(session, header, message, seq));
     }
@@ -88,7 +89,7 @@ pub(crate) fn arrived<'m>(
     if seq > next_in {
         return Arrived::Decided(too_high(session, connection, header, message, seq));
     }
-    // 10: PossDup of a message that is due.
+    // 10: PossDupFlag=Y in the message that is expected.
     if header.poss_dup
         && let Some((reject, consequence)) = poss_dup_fault(session, header, message, true)
     {
@@ -97,7 +98,7 @@ pub(crate) fn arrived<'m>(
     Arrived::Due(seq)
 }
 
-/// Steps 15 and on: what a message of this type asks for. It is due, and in order.
+/// Steps 15 and later: the reaction to a message of this type that is expected and valid.
 pub(crate) fn due<'m>(
     session: &Session,
     connection: &Connection,
@@ -109,7 +110,7 @@ pub(crate) fn due<'m>(
         msg_type::HEARTBEAT => Answer::take().into(),
         msg_type::REJECT => Answer { told: reject_received(message), ..Answer::take() }.into(),
         msg_type::SEQUENCE_RESET => sequence_reset(session, header, message, seq),
-        // A message sent again that only the session layer would act on has had its effect (rule 6.8).
+        // A session-layer message that is sent again has already had its effect (rule 6.8).
         msg_type::TEST_REQUEST | msg_type::RESEND_REQUEST | msg_type::LOGOUT | msg_type::LOGON
             if header.poss_dup =>
         {
@@ -124,21 +125,22 @@ pub(crate) fn due<'m>(
     }
 }
 
-/// Answers with a Reject; the message's number is used up if it was due.
+/// Answers with a Reject; the message's sequence number is used if it was expected.
 pub(crate) fn reject<'m>(
     header: &Header<'m>,
     message: &Message<'m>,
     seq: SeqNum,
     reject: Reject<'m>,
 ) -> Reaction<'m> {
-    // A Reject is never answered with one: two sides would do so forever (session standard, Reject).
+    // A Reject is never answered with a Reject, because two sides could do so forever (session
+    // standard, Reject).
     if header.msg_type == msg_type::REJECT {
         return Answer { told: reject_received(message), ..Answer::take() }.into();
     }
     Answer::reject(seq, header.msg_type, reject).into()
 }
 
-/// 4: says why, or nothing.
+/// 4: closes the connection, with or without a Logout.
 pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::NoMsgSeqNum);
     match farewell {
@@ -147,7 +149,8 @@ pub(crate) fn without_number<'m>(farewell: Farewell) -> Reaction<'m> {
     }
 }
 
-/// Logout with text, then the connection is closed: the counterparty broke the session.
+/// Sends a Logout with this Text and closes the connection, because the counterparty violated the
+/// protocol.
 pub(crate) fn misbehaved<'m>(
     text: impl Into<Cow<'m, str>>,
     cause: Option<SeqNum>,
@@ -156,13 +159,13 @@ pub(crate) fn misbehaved<'m>(
     Answer::log_out(LogOut { text: text.into(), cause, end, await_answer: false })
 }
 
-/// 9: the text of a number that was due before.
+/// 9: answers a sequence number that is too low.
 pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
     let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
     misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow))
 }
 
-/// 5, test case 2i: its number is not used.
+/// 5, test case 2i: the message's sequence number is not used.
 fn other_begin_string<'m>(session: &Session, message: &Message<'m>) -> Option<Reaction<'m>> {
     if message.begin_string() == session.settings.id.version().begin_string().as_bytes() {
         return None;
@@ -246,7 +249,7 @@ fn reject_and_log_out<'m>(
     Answer::reject(seq, header.msg_type, reject).then(Then::LogOut(log_out))
 }
 
-/// 9 and 10: a number that was due before.
+/// 9 and 10: the sequence number is too low.
 fn too_low<'m>(
     session: &Session,
     connection: &Connection,
@@ -259,7 +262,7 @@ fn too_low<'m>(
         return if header.poss_dup { Answer::take().into() } else { logout(connection, message, seq) };
     }
     if header.poss_dup {
-        // 2f, 2g: the Reject uses up no number but ours.
+        // 2f, 2g: the Reject uses only a sequence number of ours.
         return match poss_dup_fault(session, header, message, false) {
             Some((reject, consequence)) => reject_poss_dup(session, header, seq, reject, consequence),
             None => Reaction::Ignore(Some(Event::DuplicateIgnored { seq })),
@@ -271,7 +274,7 @@ fn too_low<'m>(
     number_too_low(session.state.stored.next_in, seq).into()
 }
 
-/// 11: numbers are missing in front of this message.
+/// 11: messages are missing before this one.
 fn too_high<'m>(
     session: &Session,
     connection: &Connection,
@@ -291,31 +294,33 @@ fn too_high<'m>(
             return logout(connection, message, seq);
         }
     }
-    // Answered first, so that two sides that wait for each other both go on (test case 20).
+    // It is answered first, so that two sides that wait for each other can both continue (test case
+    // 20).
     let answered_before = header.poss_dup || connection.logon.request_answered == Some(seq);
     let first = is_request.then(|| {
         if answered_before { Answer::take() } else { resend_request(session, header, message, seq) }
     });
-    // Two sides that both wait: the side that asks us has not got our request, or our gap is still open after it (20).
+    // Two sides may wait for each other: the side that asks us has not received our request, or our
+    // gap is still open after it (20).
     let ask_again = if header.poss_dup {
         replay_passed(session, connection, seq)
     } else {
         is_request && behavior.resend_request_beyond_gap == ResendRequestBeyondGap::AskedAgain
     };
-    // A gap fill from beyond a gap is asked for again with the rest.
+    // A gap fill from after a gap is requested again with the rest.
     let keep = header.msg_type != msg_type::SEQUENCE_RESET;
     Reaction::TooHigh(TooHigh { first, keep, ask_again })
 }
 
-/// A message sent again came from beyond the gap: whether the replay it belongs to has passed the gap by. One that was on its
-/// way when we asked has not.
+/// Returns whether the replay that a message from after the gap belongs to has passed the gap
+/// without filling it. A replay that was already on its way when we asked has not.
 fn replay_passed(session: &Session, connection: &Connection, seq: SeqNum) -> bool {
     connection.logon.gap.is_none_or(|gap| {
         gap.begin != session.state.stored.next_in || gap.replayed.is_none_or(|last| seq <= last)
     })
 }
 
-/// 2f and 2g: what is wrong with a message that claims to be sent again, and what follows from it.
+/// 2f and 2g: returns what is wrong with a message that claims to be sent again, and the reaction.
 fn poss_dup_fault<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -364,7 +369,7 @@ fn reject_poss_dup<'m>(
     reject_and_log_out(header, seq, reject, text, end).into()
 }
 
-/// TestRequest (1): a Heartbeat with the same TestReqID, at once (test case 4b).
+/// TestRequest (1): answered at once with a Heartbeat with the same TestReqID (test case 4b).
 fn test_request<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -376,14 +381,14 @@ fn test_request<'m>(
         return reject(header, message, seq, missing(tag::TEST_REQ_ID));
     };
     if id.len() > session.largest_reflected_value() {
-        // No Heartbeat could carry it.
+        // No Heartbeat could contain it.
         let out_of_range = Reject::naming(SessionRejectReason::ValueIsIncorrect, tag::TEST_REQ_ID);
         return reject(header, message, seq, out_of_range);
     }
     Answer::reply(AdminMessage::Heartbeat { id: Some(id) }).into()
 }
 
-/// ResendRequest (2): begins to send again what was asked for (test case 8).
+/// ResendRequest (2): begins to send again what was requested (test case 8).
 fn resend_request<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -399,7 +404,7 @@ fn resend_request<'m>(
     let Some(end) = number(message, tag::END_SEQ_NO).map(SeqNum) else {
         return refuse(no_number(message, tag::END_SEQ_NO, out_of_range));
     };
-    // 0 is infinity from FIX.4.2 on, 999999 up to FIX.4.1; both are taken from everybody.
+    // 0 is infinity since FIX.4.2, 999999 up to FIX.4.1; both are accepted from every counterparty.
     let open_ended = end == SeqNum::ZERO || end == SeqNum(999_999) || end > last;
     let end = if open_ended { last } else { end };
     if session.behavior.empty_resend_request == EmptyResendRequest::Rejected {
@@ -430,7 +435,7 @@ fn sequence_reset<'m>(
         return reject(header, message, seq, wrong);
     };
     if new == SeqNum::MAX {
-        // The last number is never used.
+        // The largest sequence number is never used.
         return reject(header, message, seq, Reject::naming(out_of_range, tag::NEW_SEQ_NO));
     }
     let behavior = &session.behavior;
@@ -441,7 +446,7 @@ fn sequence_reset<'m>(
         return reject(header, message, seq, backwards);
     }
     if new < stored.next_in {
-        // 11c: the number stays where it is, even if the message's own was due.
+        // 11c: NextNumIn does not change, even if the message's own sequence number was expected.
         let lower = named(out_of_range, tag::NEW_SEQ_NO, behavior.lower_reset_tag);
         let answer = Answer::reject(seq, header.msg_type, lower);
         return Answer { number: NumberUse::Kept, ..answer }.into();
@@ -456,7 +461,7 @@ fn sequence_reset<'m>(
     Answer { number: NumberUse::MovesTo(new), told, ..Answer::take() }.into()
 }
 
-/// A Logon in the session that resets nothing.
+/// Answers a Logon in the session that does not reset it.
 fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     let end = SessionEnd::PeerMisbehaved(Misbehavior::DuplicateLogon);
     match session.behavior.second_logon {
@@ -465,8 +470,8 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
     }
 }
 
-/// The counterparty logs out, or answers our Logout. One that waits behind a replay is not on the wire yet: nobody has answered
-/// it.
+/// The counterparty logs out or answers our Logout. A Logout of ours that waits for a replay has
+/// not been sent, so this cannot be its answer.
 fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase {
         Phase::LogoutSent if connection.logon.replay.is_none() => Then::LoggedOut,
@@ -480,7 +485,7 @@ fn reject_received<'m>(message: &Message<'m>) -> Told<'m> {
     Told::Event(Event::RejectReceived { message: *message, seq, text: text_of(message) })
 }
 
-/// The counterparty logs out, or answers our Logout.
+/// Returns the event for a Logout of the counterparty, or its answer to ours.
 pub(crate) fn logout_received<'m>(message: &Message<'m>) -> Event<'m> {
     Event::LogoutReceived { message: *message, text: text_of(message) }
 }

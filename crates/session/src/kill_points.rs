@@ -1,17 +1,17 @@
-//! Places in a turn where a test ends the process, to see what a crash there leaves behind.
+//! Points in a transaction where a test ends the process, to see what state a crash there leaves.
 //!
-//! Only with feature `kill-points`, which no release build has: without it not a byte of this exists.
+//! Only compiled with the feature `kill-points`, which no release build has.
 
 use std::sync::OnceLock;
 
-/// Where a turn stands.
+/// A point in a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Point {
-    /// A message is written and sealed, the store knows nothing of it.
+    /// A message is written and sealed, but not appended to the store.
     Encode,
-    /// The store has the message, the turn is not committed.
+    /// The store has the message, but the transaction is not committed.
     Append,
-    /// The turn is committed, no byte of it is on its way to the socket.
+    /// The transaction is committed, but no byte of it has been sent.
     Commit,
     /// The loop is about to write to the socket.
     Send,
@@ -21,12 +21,12 @@ pub enum Point {
 
 static HOOK: OnceLock<fn(Point)> = OnceLock::new();
 
-/// Calls `hook` at every point from now on. The first hook of a process stays.
+/// Calls `hook` at every point from now on. The first hook of a process is permanent.
 pub fn on_reach(hook: fn(Point)) {
     let _ = HOOK.set(hook);
 }
 
-/// The process has come to `point`.
+/// Called when the process has reached `point`.
 pub fn reach(point: Point) {
     if let Some(hook) = HOOK.get() {
         hook(point);

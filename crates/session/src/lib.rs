@@ -1,7 +1,7 @@
 //! The FIX session state machine, sans-IO: no socket, thread, file or clock inside.
 #![forbid(unsafe_code)]
 
-/// Says that a turn has come to a point where a test may end the process.
+/// Marks a point in a transaction where a test may end the process.
 macro_rules! kill_point {
     ($point:ident) => {
         #[cfg(feature = "kill-points")]

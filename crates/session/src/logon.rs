@@ -1,4 +1,5 @@
-//! What is to be done about a Logon: who may log on, and what a Logon must say. Nothing is changed here.
+//! Decides what to do about a Logon: whether the counterparty may log on, and whether the Logon is
+//! valid. Nothing is changed here.
 
 use fixbolt_codec::{FromField, Message, SeqNum};
 use fixbolt_dictionary::SessionRejectReason;
@@ -14,13 +15,14 @@ use crate::session::Session;
 use crate::state::Connection;
 use crate::time::Now;
 
-/// Every message of the session layer must fit into what the counterparty takes, in bytes.
+/// The smallest MaxMessageSize (383) that is accepted, in bytes: every message of the session layer
+/// must fit into it.
 pub(crate) const SMALLEST_MAX_MESSAGE_SIZE: u64 = 512;
-/// A day, in seconds: nobody means more.
+/// The largest HeartBtInt that is accepted: a day, in seconds.
 const HEART_BT_INT_MAX: u32 = 86_400;
 
-/// Decides about the first message of a connection; `None` if it is a Logon of the session's counterparty, which is to be
-/// authenticated and checked.
+/// Decides about the first message of a connection; `None` if it is a Logon of the session's
+/// counterparty, which must still be authenticated and checked.
 pub(crate) fn first_message<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -29,7 +31,7 @@ pub(crate) fn first_message<'m>(
     match header.msg_type {
         msg_type::LOGON => {
             let id = &session.settings.id;
-            // 1S-c: nothing is said to strangers.
+            // 1S-c: strangers get no answer.
             let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
                 && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
                 && message.begin_string() == id.version().begin_string().as_bytes();
@@ -47,7 +49,8 @@ pub(crate) fn first_message<'m>(
     }
 }
 
-/// The application refused the counterparty: nothing is said but the text that it gives.
+/// Refuses the logon because the application did. The only answer is the Text that the application
+/// chose, if any.
 pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<String>) -> Reaction<'m> {
     match text {
         None => Reaction::close(SessionEnd::LogonRefused),
@@ -55,7 +58,8 @@ pub(crate) fn refused_by_application<'m>(seq: Option<SeqNum>, text: Option<Strin
     }
 }
 
-/// What the Logon of an authenticated counterparty comes to, as far as it needs no dictionary: `Err` refuses it.
+/// Checks the Logon of an authenticated counterparty as far as possible without a dictionary. `Err`
+/// holds the reaction that refuses it.
 ///
 /// Rules 3, 4 and 5.1 of the standard's Logon.
 pub(crate) fn check<'m>(
@@ -125,8 +129,8 @@ pub(crate) fn check<'m>(
     Ok(seq)
 }
 
-/// Refuses a Logon for one of its fields: with a Reject and a Logout, or with a Logout alone. No number of the counterparty's
-/// is used.
+/// Refuses a Logon because of one of its fields: with a Reject and a Logout, or with a Logout
+/// alone. No sequence number of the counterparty is used.
 pub(crate) fn refuse<'m>(
     session: &Session,
     header: &Header<'m>,
@@ -148,7 +152,8 @@ pub(crate) fn refuse<'m>(
     Answer { reply, ..Answer::log_out(log_out) }.into()
 }
 
-/// A Logon that is in order: it is accepted unless its number is too low, or it answers another question than ours.
+/// Accepts a valid Logon unless its sequence number is too low, or its ResetSeqNumFlag does not
+/// match ours.
 pub(crate) fn in_order<'m>(
     session: &Session,
     connection: &Connection,
@@ -195,12 +200,13 @@ pub(crate) fn in_order<'m>(
     answer.into()
 }
 
-/// A Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both start at 1, we answer alike.
+/// Answers a Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both sequence numbers
+/// start at 1, and our answer is the same.
 pub(crate) fn reset_in_session<'m>(message: &Message<'m>) -> Reaction<'m> {
     accept(message, Some("ResetSeqNumFlag of the counterparty"), Some(true), true).into()
 }
 
-/// Accepts a Logon; it is answered if `answer` says with which ResetSeqNumFlag.
+/// Accepts a Logon. `answer` is the ResetSeqNumFlag of our answer, if there is one.
 fn accept<'m>(
     message: &Message<'m>,
     reset: Option<&'static str>,

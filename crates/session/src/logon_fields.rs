@@ -1,11 +1,11 @@
-//! Fields of a Logon that the settings of a session give, and secrets that nobody prints.
+//! Fields of a Logon that a session's settings contain, and secrets that are never printed.
 
 use core::fmt;
 
 use fixbolt_codec::{BodyWriter, Key};
 
-/// What a session's Logons say besides what the session layer writes; also an acceptor's answers. For anything else there
-/// is [`Application::on_sending_logon`](crate::Application::on_sending_logon).
+/// Fields that a session adds to its Logons, including an acceptor's answers. For anything else
+/// there is [`Application::on_sending_logon`](crate::Application::on_sending_logon).
 ///
 /// ```
 /// use fixbolt_session::LogonFields;
@@ -18,13 +18,13 @@ use fixbolt_codec::{BodyWriter, Key};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct LogonFields {
-    /// Username (553), from FIX.4.3 on; empty sends none.
+    /// Username (553), since FIX.4.3; not sent if empty.
     pub username: String,
-    /// Password (554), from FIX.4.3 on; empty sends none.
+    /// Password (554), since FIX.4.3; not sent if empty.
     pub password: Secret,
-    /// NewPassword (925), from FIX.4.4 on; empty sends none.
+    /// NewPassword (925), since FIX.4.4; not sent if empty.
     pub new_password: Secret,
-    /// RawData (96), with its RawDataLength (95); empty sends none.
+    /// RawData (96), with its RawDataLength (95); not sent if empty.
     pub raw_data: Secret,
 }
 
@@ -52,7 +52,7 @@ impl LogonFields {
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps `text` from being printed.
+    /// Creates a secret from `text`.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())

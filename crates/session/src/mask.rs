@@ -1,10 +1,10 @@
-//! Passwords and other secrets of a Logon, made unreadable before anything is stored. A Logon is never sent again, so nothing
-//! is lost.
+//! Masks passwords and other secrets of a Logon before anything is stored. A Logon is never sent
+//! again, so nothing is lost.
 
 use fixbolt_codec::DataFields;
 
-/// Copies `message` into `to` with every byte of the values of `tags` replaced by `*`. Gives whether there was any; `to` is
-/// untouched otherwise.
+/// Copies `message` into `to` with every byte of the values of `tags` replaced by `*`. Returns
+/// whether any of them was found; otherwise `to` is unchanged.
 pub(crate) fn mask(message: &[u8], tags: &[u32], to: &mut Vec<u8>) -> bool {
     let mut found = false;
     let mut at = 0;

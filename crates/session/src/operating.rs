@@ -1,5 +1,6 @@
-//! What an application or an operator does to a session from outside: sending, logging out, ending a halt, changing numbers,
-//! switching it off and on. What an operator changes is recorded in the store, with who did it and why.
+//! What an application or an operator does to a session from outside: sending, logging out, ending
+//! a halt, changing sequence numbers, disabling and enabling it. The store records what an operator
+//! changes, who did it, and why.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,17 +24,19 @@ use crate::transaction::{PANIC, Stop, Transaction};
 use crate::turn::Turn;
 
 impl Sessions {
-    /// Ends a halt without a restart: the store of the session is opened again, because it can take records again or was
-    /// repaired, and the application is shown what it holds. A poison message is not ended by this, but by [`Sessions::skip`]
-    /// or [`Sessions::retry`].
+    /// Ends a halt without a restart: the session's store is opened again, because it accepts
+    /// records again or was repaired, and the application reads its contents. This does not end the
+    /// halt after a poison message; [`Sessions::skip`] or [`Sessions::retry`] does.
     ///
-    /// A store that comes back with lower numbers than the session had gets these, with a record that says so: no number is
-    /// used twice, and the messages in between are told as given up.
+    /// If the store has lower sequence numbers than the session had, they are raised and a record
+    /// says so: no sequence number is used twice, and the messages in between are reported as given
+    /// up.
     ///
     /// Who asks for it and why is recorded.
     ///
     /// # Errors
-    /// [`OpenError`]; the session stands still, as before or because of what its store holds.
+    /// Returns an [`OpenError`]; the session is still halted, as before or because of the contents
+    /// of its store.
     pub fn resume(
         &mut self,
         now: Now,
@@ -60,7 +63,7 @@ impl Sessions {
         }
         if session.store_is_open {
             session.store_is_open = false;
-            // What it says is said again when it is opened.
+            // An error is reported again when the store is opened.
             let _ = self.store.close(key);
         }
         let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
@@ -106,7 +109,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Neither number goes below what the session had: what the store has lost is passed over.
+    /// Raises both sequence numbers to at least what the session had: those that the store has lost
+    /// are skipped.
     fn raise_numbers(
         &mut self,
         now: Now,
@@ -119,19 +123,19 @@ impl Sessions {
         if found_in >= next_in && found_out >= next_out {
             return;
         }
-        let why = "resumed: the store held lower numbers than the session had";
+        let why = "resumed: the store had lower sequence numbers than the session";
         let raised = self.change(now, key, why, app, |session| {
             let stored = &mut session.state.stored;
             stored.next_in = stored.next_in.max(next_in);
             stored.next_out = stored.next_out.max(next_out);
         });
-        // A store that refuses has halted the session.
+        // If the store refuses, the session is halted.
         if raised.is_ok() && found_out < next_out {
             self.notify(now, key, &Event::NumbersGivenUp { begin: found_out, end: next_out.previous() }, app);
         }
     }
 
-    /// Tries a store that failed again, if it is time.
+    /// Opens a store that failed again if it is time.
     pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
@@ -144,10 +148,11 @@ impl Sessions {
         }
     }
 
-    /// Logs out: sends a Logout with `text` (empty: none) and waits for the answer. The end is told as an event.
+    /// Logs out: sends a Logout with `text` (no Text if empty) and waits for the answer. The end is
+    /// reported as an event.
     ///
     /// # Errors
-    /// [`SendError`] if nothing could be sent.
+    /// Returns a [`SendError`] if nothing could be sent.
     pub fn log_out(
         &mut self,
         now: Now,
@@ -159,7 +164,7 @@ impl Sessions {
         match tx.session().state.phase() {
             Phase::LoggedOn => {}
             Phase::Disconnected => return Err(SendError::NotLoggedOn),
-            // Nothing was agreed yet, or the end is under way.
+            // Nothing has been agreed, or the end is under way.
             Phase::AwaitingLogon | Phase::LogonSent => {
                 tx.close(SessionEnd::LoggedOutByUs);
                 return Ok(());
@@ -169,7 +174,7 @@ impl Sessions {
         tx.begin();
         match carry_out::send_logout(&mut tx, Cow::Borrowed(text), None, None) {
             Ok(()) => {
-                // What fails here halts the session, which the caller sees.
+                // A failure here halts the session, which the caller can see.
                 let _ = tx.commit();
                 Ok(())
             }
@@ -180,11 +185,12 @@ impl Sessions {
         }
     }
 
-    /// A turn that no inbound message caused: everything that `act` writes, in any session of this worker, is committed
-    /// together, or nothing if it fails.
+    /// Runs a turn that no inbound message caused: everything that `act` writes, in any session of
+    /// this worker, is committed together, or nothing if it fails.
     ///
     /// # Errors
-    /// What `act` returns, or the store's refusal. A panic in it is an error too, and ends the session's connection.
+    /// Returns the error of `act`, or that of the store. A panic in it is an error too, and ends
+    /// the session's connection.
     pub fn act<R>(
         &mut self,
         now: Now,
@@ -201,7 +207,7 @@ impl Sessions {
         };
         match result {
             Ok(Ok(value)) => tx.commit().map(|()| value).map_err(|Stop| SendError::Unavailable),
-            // A store that refused has halted its session by this.
+            // If the store refused, the rollback has halted its session.
             Ok(Err(error)) => {
                 tx.rollback();
                 Err(error)
@@ -214,10 +220,12 @@ impl Sessions {
         }
     }
 
-    /// Gives up the message on which the application fails: the counterparty's next one is expected. Recorded with the reason.
+    /// Skips the message on which the application fails: the counterparty's next one is expected.
+    /// The store records the reason.
     ///
     /// # Errors
-    /// [`SendError::Unavailable`] if no message is poison here, else the store's refusal.
+    /// Returns [`SendError::Unavailable`] if the session is not halted by a poison message, and
+    /// otherwise the error of the store.
     pub fn skip(
         &mut self,
         now: Now,
@@ -228,10 +236,11 @@ impl Sessions {
         self.end_poison(now, key, why, app, true)
     }
 
-    /// Offers the message on which the application failed again, as often as at first. Recorded with the reason.
+    /// Offers the message on which the application failed again, with as many attempts as before.
+    /// The store records the reason.
     ///
     /// # Errors
-    /// As [`Sessions::skip`].
+    /// The same as those of [`Sessions::skip`].
     pub fn retry(
         &mut self,
         now: Now,
@@ -242,12 +251,12 @@ impl Sessions {
         self.end_poison(now, key, why, app, false)
     }
 
-    /// Both sequence numbers begin again at 1, on an operator's order: recorded in the store, which archives what it has. The
-    /// counterparty must do the same.
+    /// Resets both sequence numbers to 1 on an operator's order. The store records the reason and
+    /// keeps the earlier messages. The counterparty must reset its own.
     ///
     /// # Errors
-    /// [`SendError::Unavailable`] if the session is halted or not open, [`SendError::Application`] if it has a connection. Else
-    /// the store's refusal.
+    /// Returns [`SendError::Unavailable`] if the session is halted or not open,
+    /// [`SendError::Application`] if it has a connection, and otherwise the error of the store.
     pub fn reset(
         &mut self,
         now: Now,
@@ -272,10 +281,11 @@ impl Sessions {
         Ok(())
     }
 
-    /// Sends a TestRequest. A counterparty that does not answer in time is given up, as one that was silent.
+    /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends.
     ///
     /// # Errors
-    /// [`SendError::NotLoggedOn`]; [`SendError::BackPressure`] if the outbox is full; else why it could not be written.
+    /// Returns [`SendError::NotLoggedOn`], [`SendError::BackPressure`] if the outbox is full, and
+    /// otherwise why it could not be written.
     pub fn test_request(
         &mut self,
         now: Now,
@@ -294,11 +304,13 @@ impl Sessions {
         if sent(&tx) == before { Err(SendError::BackPressure) } else { Ok(()) }
     }
 
-    /// Switches a session off or on. One that is off gets no connection; one that has one keeps it: log it out. Recorded with
-    /// the reason; after a restart every session is on.
+    /// Disables or enables a session. A disabled session gets no new connection, but keeps one that
+    /// it has until it is logged out. The store records the reason. After a restart every session is
+    /// enabled.
     ///
     /// # Errors
-    /// [`SendError::Unavailable`] if the session's store is closed, else the store's refusal: nothing was switched.
+    /// Returns [`SendError::Unavailable`] if the session's store is closed, and otherwise the error
+    /// of the store; nothing was changed then.
     pub fn set_enabled(
         &mut self,
         now: Now,
@@ -315,10 +327,11 @@ impl Sessions {
         Ok(())
     }
 
-    /// Records what an operator does to a session that changes no number.
+    /// Records an operator's action that changes no sequence number.
     ///
     /// # Errors
-    /// [`SendError::Unavailable`] if the session's store is closed, else the store's refusal.
+    /// Returns [`SendError::Unavailable`] if the session's store is closed, and otherwise the error
+    /// of the store.
     pub fn record(
         &mut self,
         now: Now,
@@ -329,12 +342,14 @@ impl Sessions {
         self.change(now, key, why, app, |_| ())
     }
 
-    /// Sets the next numbers on an operator's order; `None` leaves one as it is. Recorded in the store with the reason.
+    /// Sets the next sequence numbers on an operator's order; `None` leaves one unchanged. The
+    /// store records the change with the reason.
     ///
     /// # Errors
-    /// [`SendError::Application`] if NextNumOut would go down: a number is never used again with another body; or if a number
-    /// is none that a message can have.
-    /// [`SendError::Unavailable`] if the session's store is closed. Else the store's refusal.
+    /// Returns [`SendError::Application`] if NextNumOut would be lowered, because a sequence number
+    /// is never used again with another body, or if a sequence number is out of range. Returns
+    /// [`SendError::Unavailable`] if the session's store is closed, and otherwise the error of the
+    /// store.
     pub fn set_numbers(
         &mut self,
         now: Now,
@@ -346,10 +361,12 @@ impl Sessions {
         let (next_in, next_out) = self.numbers(key).ok_or(SendError::Unavailable)?;
         let (new_in, new_out) = (numbers.0.unwrap_or(next_in), numbers.1.unwrap_or(next_out));
         if new_out < next_out {
-            return Err(SendError::Application("NextNumOut never goes down: reset the session instead"));
+            return Err(SendError::Application("NextNumOut cannot be lowered: reset the session instead"));
         }
         if [new_in, new_out].iter().any(|seq| !(SeqNum::ONE..SeqNum::MAX).contains(seq)) {
-            return Err(SendError::Application("a number is at least 1, and below the largest one"));
+            return Err(SendError::Application(
+                "a sequence number must be at least 1 and below the largest one",
+            ));
         }
         self.change(now, key, why, app, |session| {
             let stored = &mut session.state.stored;
@@ -378,7 +395,7 @@ impl Sessions {
             let stored = &mut session.state.stored;
             stored.attempts = 0;
             if skip {
-                // An operator may have passed it over already.
+                // An operator may have skipped it already.
                 stored.next_in = stored.next_in.max(seq.next());
             }
         })?;
@@ -389,7 +406,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Changes numbers without a message, in a transaction of its own.
+    /// Changes sequence numbers without a message, in a separate transaction.
     fn change(
         &mut self,
         now: Now,

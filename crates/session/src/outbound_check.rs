@@ -1,5 +1,5 @@
-//! Is what the application sends what the session's dictionary says? Looked at before the message gets its number, where a
-//! session wants that.
+//! Checks what the application sends against the session's dictionary, before the message gets its
+//! sequence number. Each session can turn this on.
 
 use core::ops::ControlFlow;
 
@@ -14,22 +14,22 @@ use crate::stored_message::{FieldStorage, with_message};
 pub(crate) struct OutboundCheck {
     policy: Policy,
     fields: FieldStorage,
-    /// Warnings of the open transaction, told when it is committed.
+    /// Warnings of the open transaction, reported when it is committed.
     warned: Vec<(SeqNum, Violation<'static>)>,
 }
 
 impl OutboundCheck {
-    /// Ready for messages of up to `max_message_size` bytes.
+    /// Prepares for messages of up to `max_message_size` bytes.
     pub(crate) fn new(policy: Policy, max_message_size: usize) -> Self {
         // No field is shorter than four bytes.
         let fields = FieldStorage::new(max_message_size / 4 + 1);
         Self { policy, fields, warned: Vec::with_capacity(16) }
     }
 
-    /// Checks a whole message that is about to get its number.
+    /// Checks a whole message that is about to get its sequence number.
     ///
     /// # Errors
-    /// [`SendError::Invalid`] with the first violation that the policy rejects.
+    /// Returns [`SendError::Invalid`] with the first violation that the policy rejects.
     pub(crate) fn check(
         &mut self,
         seq: SeqNum,
@@ -43,7 +43,7 @@ impl OutboundCheck {
             let mut refused = Ok(());
             validator.for_each(&message, policy, scratch, |violation| {
                 let Violation { check, action, reason, position, .. } = violation;
-                // A writer lets no other tags pass.
+                // A writer accepts no other tags.
                 let tag = match violation.tag {
                     RefTag::Number(tag) => tag,
                     RefTag::AsSent(_) => 0,
@@ -67,7 +67,7 @@ impl OutboundCheck {
         result
     }
 
-    /// What the open transaction would send is not warned of: it is rolled back.
+    /// Drops the warnings of a transaction that is rolled back.
     pub(crate) fn forget(&mut self) {
         self.warned.clear();
     }
@@ -77,7 +77,7 @@ impl OutboundCheck {
         core::mem::take(&mut self.warned)
     }
 
-    /// Whether there are any.
+    /// Returns whether there are any warnings.
     pub(crate) const fn has_warnings(&self) -> bool {
         !self.warned.is_empty()
     }

@@ -1,7 +1,8 @@
-//! Bytes on their way to the socket, and how far the store lets them go.
+//! Bytes queued for the socket, and how many of them the store has released.
 //!
-//! Messages stand one after another in one stretch of memory, so that the loop writes many with one call. For each stretch
-//! the outbox knows the store position it waits for: nothing is writable before the store has it (property 3).
+//! Messages are adjacent in memory, so that the loop writes many of them with one call. For each
+//! stretch the outbox knows the store position that it waits for: nothing is writable before the
+//! store has reached it (property 3).
 
 use std::collections::VecDeque;
 
@@ -9,28 +10,29 @@ use fixbolt_codec::{Frame, Framer};
 
 use crate::store::Position;
 
-/// Bytes for the socket of one session. The memory stands beside the cursor, so that a body can be written into the one while
-/// the other is still at hand.
+/// Bytes for the socket of one session. The memory is separate from the cursor, so that a body can
+/// be written into the memory while the cursor is still in use.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     pub(crate) memory: Box<[u8]>,
     pub(crate) cursor: OutboxCursor,
 }
 
-/// Where things stand in an outbox's memory.
+/// The positions in an outbox's memory.
 #[derive(Debug)]
 pub(crate) struct OutboxCursor {
-    /// First byte not yet taken by the socket.
+    /// The first byte that the socket has not accepted.
     head: usize,
     /// One past the last byte that the store has released.
     released: usize,
     /// One past the last message.
     tail: usize,
-    /// Stretches that wait for the store: position, and the end of the stretch counted from the session's first byte.
+    /// Stretches that wait for the store: its position, and the end of the stretch counted from the
+    /// session's first byte.
     waiting: VecDeque<(Position, u64)>,
-    /// What `memory[0]` is, counted from the session's first byte.
+    /// The position of `memory[0]`, counted from the session's first byte.
     origin: u64,
-    /// Digits of BodyLength in the message before: the guess for the next one.
+    /// The digits of BodyLength in the previous message: the guess for the next one.
     length_digits: usize,
 }
 
@@ -56,12 +58,12 @@ impl Outbox {
         }
     }
 
-    /// What the socket may have.
+    /// Returns the bytes that the socket may have.
     pub(crate) fn writable(&self) -> &[u8] {
         &self.memory[self.cursor.head..self.cursor.released]
     }
 
-    /// The socket took `bytes` bytes.
+    /// Records that the socket accepted `bytes` bytes.
     pub(crate) fn written(&mut self, bytes: usize) {
         self.cursor.head = (self.cursor.head + bytes).min(self.cursor.released);
         if self.cursor.head == self.cursor.tail {
@@ -74,12 +76,12 @@ impl Outbox {
         self.cursor.head == self.cursor.tail
     }
 
-    /// Bytes that new messages may use, once the memory is compacted.
+    /// Returns the number of bytes for new messages once the memory is compacted.
     pub(crate) fn room(&self) -> usize {
         self.memory.len() - (self.cursor.tail - self.cursor.head)
     }
 
-    /// Where a message must end that leaves half of the memory free.
+    /// Returns where a message must end at the latest to leave half of the memory free.
     pub(crate) fn half(&self) -> usize {
         self.cursor.head + self.memory.len() / 2
     }
@@ -88,7 +90,8 @@ impl Outbox {
         self.memory.len()
     }
 
-    /// Compacts the memory when little space remains at its end. Must not be called once the open transaction wrote here.
+    /// Compacts the memory when little space remains at its end. Must not be called after the open
+    /// transaction wrote here.
     pub(crate) fn compact(&mut self) {
         if self.cursor.head > 0 && self.memory.len() - self.cursor.tail < self.memory.len() / 2 {
             self.memory.copy_within(self.cursor.head..self.cursor.tail, 0);
@@ -103,7 +106,7 @@ impl Outbox {
         OutboxMark { tail: self.cursor.tail, length_digits: self.cursor.length_digits }
     }
 
-    /// Whether something was queued when the mark was made.
+    /// Returns whether something was queued when the mark was made.
     pub(crate) fn was_queued(&self, mark: OutboxMark) -> bool {
         mark.tail > self.cursor.head
     }
@@ -113,12 +116,13 @@ impl Outbox {
         self.cursor.length_digits = mark.length_digits;
     }
 
-    /// Whether bytes wait for the store.
+    /// Returns whether bytes wait for the store.
     pub(crate) fn waits_for_store(&self) -> bool {
         !self.cursor.waiting.is_empty()
     }
 
-    /// Everything up to here waits for `position`; the store is durable up to `durable`.
+    /// Records that everything up to here waits for `position`; the store is durable up to
+    /// `durable`.
     pub(crate) fn committed(&mut self, position: Position, durable: Position) {
         if self.cursor.released == self.cursor.tail {
             return;
@@ -136,7 +140,7 @@ impl Outbox {
         self.advance(durable);
     }
 
-    /// The store is durable up to here.
+    /// Releases everything that waits for `durable` or less.
     pub(crate) fn advance(&mut self, durable: Position) {
         while let Some((position, end)) = self.cursor.waiting.front().copied()
             && position <= durable
@@ -148,8 +152,8 @@ impl Outbox {
         }
     }
 
-    /// The messages of which the socket has not taken the last byte. The rest of one that was cut off when the memory was
-    /// compacted is passed over.
+    /// Returns the messages whose last byte the socket has not accepted. The rest of a message that
+    /// was cut off when the memory was compacted is skipped.
     pub(crate) fn unwritten(&self) -> impl Iterator<Item = &[u8]> {
         let OutboxCursor { head, tail, .. } = self.cursor;
         let mut framer = Framer::new(self.memory.len());
@@ -170,7 +174,7 @@ impl Outbox {
         })
     }
 
-    /// Forgets everything: the connection is gone.
+    /// Discards everything, because the connection has ended.
     pub(crate) fn clear(&mut self) {
         self.cursor.origin += self.cursor.tail as u64;
         (self.cursor.head, self.cursor.released, self.cursor.tail) = (0, 0, 0);
@@ -179,24 +183,24 @@ impl Outbox {
 }
 
 impl OutboxMark {
-    /// One past the last message.
+    /// Returns the index after the last message.
     pub(crate) const fn tail(self) -> usize {
         self.tail
     }
 }
 
 impl OutboxCursor {
-    /// One past the last message.
+    /// Returns the index after the last message.
     pub(crate) fn tail(&self) -> usize {
         self.tail
     }
 
-    /// The guess of BodyLength's digits for the next message.
+    /// Returns the guess for the digits of BodyLength in the next message.
     pub(crate) fn length_digits(&self) -> usize {
         self.length_digits
     }
 
-    /// A message was sealed and ends at `tail`.
+    /// Adds a sealed message that ends at `tail`.
     pub(crate) fn push(&mut self, tail: usize, length_digits: usize) {
         self.tail = tail;
         self.length_digits = length_digits;

@@ -1,4 +1,5 @@
-//! What a session does about a message of the counterparty: decided by looking only, carried out in one place.
+//! The reaction to a message of the counterparty. Deciding on it changes nothing; it is carried out
+//! in one place.
 
 use std::borrow::Cow;
 
@@ -8,62 +9,63 @@ use crate::admin_message::{AdminMessage, Reject};
 use crate::end::SessionEnd;
 use crate::event::Event;
 
-/// What is done about a message.
+/// The reaction to a message.
 #[derive(Debug)]
 pub(crate) enum Reaction<'m> {
-    /// Nothing; the application may hear of it.
+    /// Does nothing, except for telling the application of the event.
     Ignore(Option<Event<'m>>),
-    /// The connection is closed without a word; the application may hear why.
+    /// Closes the connection without a Logout, and tells the application of the event.
     Close(SessionEnd, Option<Event<'m>>),
-    /// The message is recorded and acted on in one transaction.
+    /// Records the message and acts on it in one transaction.
     Answer(Answer<'m>),
-    /// Numbers are missing in front of the message.
+    /// Messages are missing before this one.
     TooHigh(TooHigh<'m>),
-    /// The application processes it.
+    /// Passes the message to the application.
     Deliver,
 }
 
-/// A message that is recorded, with what is written and changed because of it in the same transaction.
+/// A message that is recorded, with everything that is written and changed because of it in the
+/// same transaction.
 #[derive(Debug)]
 pub(crate) struct Answer<'m> {
-    /// The numbers begin anew first, for this reason.
+    /// The reason for a reset of the sequence numbers that comes first, if there is one.
     pub(crate) reset: Option<&'static str>,
     pub(crate) number: NumberUse,
     pub(crate) reply: Option<AdminMessage<'m>>,
     pub(crate) then: Then<'m>,
-    /// What the application hears once it is done.
+    /// What the application is told afterwards.
     pub(crate) told: Told<'m>,
 }
 
-/// What becomes of NextNumIn.
+/// What happens to NextNumIn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NumberUse {
-    /// The message's number is used up if it was due.
+    /// It advances if the message's sequence number is the expected one.
     WhenDue,
-    /// It stays where it is.
+    /// It does not change.
     Kept,
-    /// It is set.
+    /// It is set to this sequence number.
     MovesTo(SeqNum),
 }
 
-/// What the session is after a message.
+/// What the session does after a message.
 #[derive(Debug)]
 pub(crate) enum Then<'m> {
     GoOn,
-    /// A Logout of ours ends the session.
+    /// Ends the session with a Logout of ours.
     LogOut(LogOut<'m>),
-    /// Messages are sent again.
+    /// Sends messages again.
     Replay {
         begin: SeqNum,
         end: SeqNum,
     },
-    /// The counterparty logs out; `cause` is the number of its Logout.
+    /// Answers the counterparty's Logout, whose sequence number is `cause`.
     AnswerLogout {
         cause: Option<SeqNum>,
     },
     /// Our Logout was answered.
     LoggedOut,
-    /// Logons are exchanged.
+    /// The Logons have been exchanged.
     LoggedOn(Agreed),
     Close(SessionEnd),
 }
@@ -74,24 +76,25 @@ pub(crate) struct LogOut<'m> {
     pub(crate) text: Cow<'m, str>,
     pub(crate) cause: Option<SeqNum>,
     pub(crate) end: SessionEnd,
-    /// Whether its answer is awaited, so that both sides agree on the last numbers (2i, 2k, 2o).
+    /// Whether to wait for its answer, so that both sides agree on the last sequence numbers (2i,
+    /// 2k, 2o).
     pub(crate) await_answer: bool,
 }
 
-/// What the counterparty's Logon says about the session.
+/// The parameters in the counterparty's Logon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Agreed {
     /// HeartBtInt (108), in seconds.
     pub(crate) heart_bt_int: u32,
     /// MaxMessageSize (383), in bytes.
     pub(crate) max_message_size: usize,
-    /// Whether the session was logged on already.
+    /// Whether the session was already logged on.
     pub(crate) in_session: bool,
-    /// Whether the numbers began anew.
+    /// Whether the sequence numbers were reset.
     pub(crate) reset: bool,
 }
 
-/// What the application hears of a message.
+/// What the application is told about a message.
 #[derive(Debug)]
 pub(crate) enum Told<'m> {
     Nothing,
@@ -99,41 +102,41 @@ pub(crate) enum Told<'m> {
     Note(String),
 }
 
-/// A message in front of which numbers are missing.
+/// A message before which others are missing.
 #[derive(Debug)]
 pub(crate) struct TooHigh<'m> {
-    /// What is answered before the gap is asked for.
+    /// What is answered before the gap is requested.
     pub(crate) first: Option<Answer<'m>>,
-    /// Whether the message is kept until its turn comes.
+    /// Whether the message is kept until the gap is filled.
     pub(crate) keep: bool,
-    /// Whether the gap is asked for again although it was.
+    /// Whether the gap is requested even if it was requested before.
     pub(crate) ask_again: bool,
 }
 
 impl Reaction<'_> {
-    /// The connection is closed without a word.
+    /// Closes the connection without a Logout.
     pub(crate) const fn close(end: SessionEnd) -> Self {
         Self::Close(end, None)
     }
 }
 
 impl<'m> Answer<'m> {
-    /// The message asks for nothing: its number is used up.
+    /// Only uses the message's sequence number.
     pub(crate) const fn take() -> Self {
         Self { reset: None, number: NumberUse::WhenDue, reply: None, then: Then::GoOn, told: Told::Nothing }
     }
 
-    /// The message is answered.
+    /// Answers the message.
     pub(crate) fn reply(reply: AdminMessage<'m>) -> Self {
         Self { reply: Some(reply), ..Self::take() }
     }
 
-    /// The message is rejected.
+    /// Rejects the message.
     pub(crate) fn reject(seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m>) -> Self {
         Self::reply(AdminMessage::Reject { seq, msg_type, reject })
     }
 
-    /// The session ends; the message's number is not used.
+    /// Ends the session; the message's sequence number is not used.
     pub(crate) fn log_out(log_out: LogOut<'m>) -> Self {
         Self { number: NumberUse::Kept, then: Then::LogOut(log_out), ..Self::take() }
     }

@@ -1,4 +1,5 @@
-//! How far the bytes of one connection have been read. Replaced with the connection; no part of a transaction.
+//! How far the bytes of one connection have been read. This is replaced with the connection and not
+//! part of a transaction.
 
 use core::time::Duration;
 
@@ -6,7 +7,7 @@ use fixbolt_codec::{Framer, Recovery};
 
 use crate::time::{Mono, Now, Utc};
 
-/// Largest message before the logon, in bytes.
+/// The largest message before the logon, in bytes.
 pub const MAX_MESSAGE_SIZE_BEFORE_LOGON: usize = 8 * 1024;
 
 /// How far the bytes of a connection have been read.
@@ -14,43 +15,44 @@ pub const MAX_MESSAGE_SIZE_BEFORE_LOGON: usize = 8 * 1024;
 pub(crate) struct Reading {
     pub(crate) framer: Framer,
     pub(crate) incomplete: Option<Incomplete>,
-    /// Nothing is read meanwhile.
+    /// Why nothing is read now, if so.
     pub(crate) blocked: Option<Blocked>,
-    /// Nothing was read from then on: what came since may be as old as that. Messages of one counterparty come in the order of
-    /// their SendingTimes, so that the first one that has just been sent ends it.
+    /// When reading stopped: unread bytes may be as old as this. Messages of one counterparty
+    /// arrive in the order of their SendingTimes, so the first one that was just sent ends this.
     pub(crate) backlog: Option<Utc>,
-    /// The first unprocessed message was offered before: it has proved life already.
+    /// Whether the first unprocessed message was offered before, and so has already counted as a
+    /// sign of life.
     pub(crate) offered: bool,
 }
 
-/// Why nothing is read for now.
+/// Why nothing is read now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Blocked {
     pub(crate) since: Mono,
     pub(crate) by: BlockedBy,
 }
 
-/// What nothing can be read without.
+/// What the session waits for before it reads again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BlockedBy {
-    /// Room in the own outbox: only the socket can change that.
+    /// Room in its own outbox, which only the socket can make.
     Outbox,
     /// Room in another session's outbox, or its store.
     OtherSession,
-    /// The application said "not now".
+    /// The application, which returned `NotNow`.
     Application,
 }
 
 /// An incomplete message at the beginning of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Incomplete {
-    /// When its last bytes came.
+    /// When its last bytes arrived.
     pub(crate) since: Mono,
     pub(crate) bytes: usize,
 }
 
 impl Reading {
-    /// Nothing has been read.
+    /// Returns the state in which nothing has been read.
     pub(crate) const fn new(recovery: Recovery) -> Self {
         Self {
             framer: Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON).with_recovery(recovery),
@@ -61,29 +63,30 @@ impl Reading {
         }
     }
 
-    /// Reads nothing more for now.
+    /// Stops reading.
     pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
         self.blocked = Some(Blocked { since: now.mono, by });
         self.backlog.get_or_insert(now.utc);
     }
 
-    /// Whether SendingTime `sent`, in nanoseconds since 1970, is within `threshold` of a time at which the message can have
-    /// arrived: now, or any time since nothing was read.
+    /// Returns whether SendingTime `sent`, in nanoseconds since 1970, is within `threshold` of a
+    /// time at which the message can have arrived: now, or any time since reading stopped.
     pub(crate) fn sent_within(&self, sent: u64, now: Utc, threshold: Duration) -> bool {
         let earliest = self.backlog.map_or(now, |since| since.min(now));
         let off = earliest.0.saturating_sub(sent).max(sent.saturating_sub(now.0));
         Duration::from_nanos(off) <= threshold
     }
 
-    /// A message was sent at `sent`, in nanoseconds since 1970, and is looked at for the first time.
+    /// Records that a message sent at `sent`, in nanoseconds since 1970, is read for the first
+    /// time.
     pub(crate) fn note_sent(&mut self, sent: u64, now: Utc, threshold: Duration) {
         if self.backlog.is_some() && Duration::from_nanos(now.0.abs_diff(sent)) <= threshold {
             self.backlog = None;
         }
     }
 
-    /// Whether silence of the counterparty says anything: not while nothing is read. A counterparty that does not read is
-    /// judged all the same.
+    /// Returns whether silence of the counterparty means anything: not while nothing is read,
+    /// unless it is because the counterparty itself does not read.
     pub(crate) fn would_hear(&self) -> bool {
         self.blocked.is_none_or(|blocked| blocked.by == BlockedBy::Outbox)
     }

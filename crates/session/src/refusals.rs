@@ -1,15 +1,17 @@
-//! How often a refused Logon is answered: a stranger must not fill the journal with our Logouts.
+//! Limits how often a refused Logon is answered: a stranger must not fill the journal with our
+//! Logouts.
 
 use core::time::Duration;
 
 use crate::time::Mono;
 
-/// Refused Logons that are answered one right after the other.
+/// The number of refused Logons that are answered in succession.
 const AT_ONCE: u32 = 10;
-/// How long it takes until one more is answered.
+/// The time until one more is answered.
 const ONE_MORE_AFTER: Duration = Duration::from_secs(6);
 
-/// How many more refusals of a session are answered. What comes beyond is closed without a word.
+/// The number of refusals of a session that were answered lately. After too many, the connection is
+/// closed without a Logout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusals {
     answered: u32,
@@ -21,7 +23,7 @@ impl Refusals {
         Self { answered: 0, since: Mono(0) }
     }
 
-    /// Whether one more may be answered; it counts from now on.
+    /// Returns whether one more may be answered, and counts it if so.
     pub(crate) fn answer(&mut self, now: Mono) -> bool {
         while self.answered > 0 && now - self.since >= ONE_MORE_AFTER {
             self.answered -= 1;

@@ -1,4 +1,4 @@
-//! How an application turns down a message: a session Reject or a BusinessMessageReject, as values.
+//! How an application rejects a message: a session Reject or a BusinessMessageReject, as values.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use fixbolt_codec::Tag;
 use fixbolt_dictionary::SessionRejectReason;
 
-/// A Reject (35=3) of a message that breaks a rule which the session's dictionary does not know.
+/// A Reject (35=3) of a message that breaks a rule that the session's dictionary does not contain.
 ///
 /// ```
 /// use fixbolt_codec::Tag;
@@ -20,29 +20,29 @@ use fixbolt_dictionary::SessionRejectReason;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct SessionReject {
-    /// SessionRejectReason (373), left out where the session's version does not know it.
+    /// SessionRejectReason (373), omitted if the session's version does not define it.
     pub reason: SessionRejectReason,
-    /// RefTagID (371), from FIX.4.2 on.
+    /// RefTagID (371), since FIX.4.2.
     pub tag: Option<Tag>,
-    /// Text (58); empty sends none.
+    /// Text (58); not sent if empty.
     pub text: Cow<'static, str>,
 }
 
 impl SessionReject {
-    /// A Reject in the words of its reason that names no field.
+    /// Creates a Reject whose Text is that of its reason and that names no field.
     #[must_use]
     pub fn new(reason: SessionRejectReason) -> Self {
         Self { reason, tag: None, text: Cow::Borrowed(reason.text()) }
     }
 
-    /// The same Reject with this RefTagID (371).
+    /// Sets RefTagID (371).
     #[must_use]
     pub fn tag(mut self, tag: Tag) -> Self {
         self.tag = Some(tag);
         self
     }
 
-    /// The same Reject with this Text (58); an empty one sends none.
+    /// Sets Text (58), which is not sent if empty.
     #[must_use]
     pub fn text(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.text = text.into();
@@ -60,10 +60,10 @@ impl fmt::Display for SessionReject {
     }
 }
 
-/// A BusinessMessageReject (35=j) of a message that is right, but that the application does not process. Before
-/// FIX.4.2, which has no such message, it is sent as a Reject.
+/// A BusinessMessageReject (35=j) of a message that is valid, but that the application does not
+/// process. Before FIX.4.2, which has no such message, it is sent as a Reject.
 ///
-/// No version has a field in it that names the field at fault: the Text does.
+/// It has no field that names the field in error in any version; use the Text for that.
 ///
 /// ```
 /// use fixbolt_session::{BusinessReject, BusinessRejectReason};
@@ -78,28 +78,28 @@ impl fmt::Display for SessionReject {
 pub struct BusinessReject {
     /// BusinessRejectReason (380).
     pub reason: BusinessRejectReason,
-    /// Text (58); empty sends none.
+    /// Text (58); not sent if empty.
     pub text: Cow<'static, str>,
-    /// BusinessRejectRefID (379): the identifier that the rejected message carries, such as its ClOrdID (11); empty
-    /// sends none.
+    /// BusinessRejectRefID (379): the identifier in the rejected message, such as its ClOrdID (11);
+    /// not sent if empty.
     pub ref_id: Cow<'static, str>,
 }
 
 impl BusinessReject {
-    /// A BusinessMessageReject in the words of its reason.
+    /// Creates a BusinessMessageReject whose Text is that of its reason.
     #[must_use]
     pub const fn new(reason: BusinessRejectReason) -> Self {
         Self { reason, text: Cow::Borrowed(reason.text()), ref_id: Cow::Borrowed("") }
     }
 
-    /// The same with this Text (58); an empty one sends none.
+    /// Sets Text (58), which is not sent if empty.
     #[must_use]
     pub fn text(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.text = text.into();
         self
     }
 
-    /// The same with this BusinessRejectRefID (379).
+    /// Sets BusinessRejectRefID (379).
     #[must_use]
     pub fn ref_id(mut self, ref_id: impl Into<Cow<'static, str>>) -> Self {
         self.ref_id = ref_id.into();
@@ -118,17 +118,17 @@ fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
 }
 
-/// BusinessRejectReason (380). A venue's own reasons are numbers from 100 on.
+/// BusinessRejectReason (380). A venue's own reasons have numbers from 100.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BusinessRejectReason(u16);
 
-/// Names a number, with the text that stands in Text (58) unless the application has a better one.
+/// Names the reasons, with the Text (58) that is sent unless the application sets another.
 macro_rules! business_reject_reasons {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         impl BusinessRejectReason {
             $($(#[$doc])* pub const $name: Self = Self($number);)*
 
-            /// The reason in words.
+            /// Returns the reason in words.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self.0 {
@@ -153,9 +153,9 @@ business_reject_reasons! {
     APPLICATION_NOT_AVAILABLE = 4, "Application not available";
     /// Conditionally required field missing (5).
     CONDITIONALLY_REQUIRED_FIELD_MISSING = 5, "Conditionally required field missing";
-    /// Not Authorized (6), from FIX.4.4 on.
+    /// Not Authorized (6), since FIX.4.4.
     NOT_AUTHORIZED = 6, "Not authorized";
-    /// DeliverTo firm not available at this time (7), from FIX.4.4 on.
+    /// DeliverTo firm not available at this time (7), since FIX.4.4.
     DELIVER_TO_FIRM_NOT_AVAILABLE = 7, "DeliverTo firm not available at this time";
     /// Throttle limit exceeded (8), FIX Latest.
     THROTTLE_LIMIT_EXCEEDED = 8, "Throttle limit exceeded";
@@ -168,13 +168,13 @@ business_reject_reasons! {
 }
 
 impl BusinessRejectReason {
-    /// The reason with this number.
+    /// Returns the reason with this number.
     #[must_use]
     pub const fn from_number(number: u16) -> Self {
         Self(number)
     }
 
-    /// The number, as in BusinessRejectReason (380).
+    /// Returns the number, as in BusinessRejectReason (380).
     #[must_use]
     pub const fn number(self) -> u16 {
         self.0

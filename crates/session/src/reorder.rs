@@ -1,24 +1,25 @@
-//! Messages that came before their turn, kept until the gap in front of them is filled.
+//! Messages that arrived after a gap, buffered until the gap is filled.
 //!
-//! Bounded: what does not fit is dropped and will be asked for again. All room is taken at the start, so that a gap allocates
-//! nothing; pages that were never written cost no memory. What was kept belongs to one generation of numbers and one
-//! connection: to any other the buffer is empty.
+//! The size is bounded: what does not fit is dropped and requested again. All memory is reserved at
+//! the start, so that a gap allocates nothing; pages that were never written cost no memory. The
+//! messages belong to one generation of sequence numbers and one connection: for any other the
+//! buffer is empty.
 
 use fixbolt_codec::{Framed, SeqNum};
 
 use crate::store::{ConnectionNumber, Generation};
 
-/// A message with no more than the seven fields that every one must have, and 49 and 56 of a few letters.
+/// A message with only the seven required fields, and 49 and 56 of a few letters.
 const SMALLEST_MESSAGE: usize = 64;
 
-/// What the kept messages belong to.
+/// What the buffered messages belong to.
 type Epoch = (Generation, ConnectionNumber);
 
-/// Messages by number, one after another in one buffer.
+/// Messages by sequence number, adjacent in one buffer.
 #[derive(Debug)]
 pub(crate) struct ReorderBuffer {
     bytes: Vec<u8>,
-    /// Ascending by number.
+    /// Ascending by sequence number.
     entries: Vec<Entry>,
     limit: usize,
     epoch: Epoch,
@@ -29,7 +30,7 @@ struct Entry {
     seq: SeqNum,
     start: usize,
     len: usize,
-    /// Where the body begins: a kept message is framed once.
+    /// Where the body begins, so that a buffered message is framed only once.
     body_start: usize,
 }
 
@@ -45,7 +46,7 @@ impl Kept {
         Self { bytes: Vec::with_capacity(bytes), body_start: 0 }
     }
 
-    /// The message, framed as it was when it came.
+    /// Returns the message, framed as when it arrived.
     pub(crate) fn framed(&self) -> Option<Framed<'_>> {
         Framed::from_copy(&self.bytes, self.body_start)
     }
@@ -57,7 +58,8 @@ impl ReorderBuffer {
         Self { bytes, entries, limit, epoch: Epoch::default() }
     }
 
-    /// Keeps a message; `false` if there is no room. One that is kept already is not kept twice.
+    /// Adds a message; `false` if there is no room. A message that is already in the buffer is not
+    /// added again.
     pub(crate) fn keep(&mut self, epoch: Epoch, seq: SeqNum, message: Framed<'_>) -> bool {
         if self.epoch != epoch {
             self.clear();
@@ -73,18 +75,19 @@ impl ReorderBuffer {
         true
     }
 
-    /// Whether the message with this number is kept.
+    /// Returns whether the message with this sequence number is in the buffer.
     pub(crate) fn has(&self, epoch: Epoch, seq: SeqNum) -> bool {
         self.epoch == epoch && self.place(seq).is_ok()
     }
 
-    /// The lowest number kept that is not below `next_in`.
+    /// Returns the lowest sequence number in the buffer that is not below `next_in`.
     pub(crate) fn first_from(&self, epoch: Epoch, next_in: SeqNum) -> Option<SeqNum> {
         let place = self.place(next_in).unwrap_or_else(|place| place);
         self.entries.get(place).filter(|_| self.epoch == epoch).map(|entry| entry.seq)
     }
 
-    /// Copies the message with this number, and frees everything if no entry is still ahead; `false` if it is not kept.
+    /// Copies the message with this sequence number; `false` if it is not in the buffer. Clears the
+    /// buffer once every entry is below it.
     pub(crate) fn copy(&mut self, epoch: Epoch, seq: SeqNum, to: &mut Kept) -> bool {
         if self.entries.is_empty() {
             return false;

@@ -1,8 +1,9 @@
-//! Sending again what the counterparty asked for: a stream, a few messages a call, so that inbound messages, timers and other
-//! sessions go on meanwhile.
+//! Sends again what the counterparty requested: a stream, a few messages per call, so that inbound
+//! messages, timers and other sessions continue meanwhile.
 //!
-//! Runs of session-layer messages, of numbers without a message and of what the application holds back become one
-//! SequenceReset-GapFill. New messages of the session are numbered and stored at once and follow from the store.
+//! A run of session-layer messages, of sequence numbers without a message and of messages that the
+//! application withholds becomes one SequenceReset-GapFill. New messages of the session are
+//! numbered and stored at once, and are sent from the store afterwards.
 
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 
@@ -19,19 +20,20 @@ use crate::store::{RecordFlags, StoreError};
 use crate::stored_message::with_message;
 use crate::transaction::{Stop, Transaction};
 
-/// Messages a call at most.
+/// The most messages per call.
 const AT_ONCE: usize = 64;
 
-/// Bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime, and BodyLength's digits.
+/// The most bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime,
+/// and BodyLength's digits.
 const GROWTH: usize = 256;
 
-/// What a look into the store came to.
+/// The result of a look into the store.
 enum Stored {
     /// A message to be sent again, now in the buffer.
     Message(SeqNum),
-    /// Numbers up to here are gap-filled.
+    /// Sequence numbers up to this one are gap-filled.
     Skip(SeqNum),
-    /// Numbers up to here are gap-filled: the store has no message under them.
+    /// Sequence numbers up to this one are gap-filled, because the store has no message under them.
     Missing(SeqNum),
 }
 
@@ -45,8 +47,9 @@ pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     for _ in 0..AT_ONCE {
         let session = tx.session();
         let Some(replay) = session.state.replay() else { break };
-        // Half of the outbox is for answers: two sides that both send again must both go on reading. A store that keeps nothing
-        // has no more to say than a gap fill; nothing could follow it later.
+        // Half of the outbox is reserved for answers: two sides that both send again must both
+        // continue to read. A store that keeps nothing has only a gap fill to send, and nothing
+        // could be sent after it later.
         let most = session.settings.max_message_size + GROWTH;
         let waits = session.keeps_messages && !session.outbox.is_empty();
         if waits && session.outbox.room() < session.outbox.size() / 2 + most {
@@ -65,14 +68,14 @@ pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     result
 }
 
-/// Notes how far the replay has come.
+/// Records how far the replay has come.
 fn note(tx: &mut Transaction<'_>, replay: Option<Replay>) {
     if let Some(connection) = tx.connection_mut() {
         connection.logon.replay = replay;
     }
 }
 
-/// One step through the numbers asked for.
+/// Takes one step through the requested sequence numbers.
 fn again(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
     let gap_from = replay.gap_from.unwrap_or(replay.next);
     let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
@@ -93,7 +96,7 @@ fn again(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Resu
     note(tx, Some(Replay { next: seq.next(), gap_from: None, ..replay }));
     match filled.and_then(|()| send_again(tx, seq, buffer)) {
         Ok(()) => tx.commit(),
-        // The fields that mark a message sent again made it larger than the counterparty takes.
+        // PossDupFlag and OrigSendingTime made it larger than the counterparty accepts.
         Err(SendError::TooLarge { limit }) => {
             tx.rollback();
             note(tx, skipped(seq));
@@ -109,7 +112,7 @@ fn unreached(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum, why: Unreache
     tx.notify(&Event::Unreached { begin, end, why });
 }
 
-/// The end of the range: the run in front of it is filled, new messages follow.
+/// Ends the range with a gap fill for the last run; new messages follow.
 fn fill_the_rest(tx: &mut Transaction<'_>, replay: Replay, from: SeqNum) -> Result<(), Stop> {
     tx.run(|tx| {
         note(tx, Some(Replay { gap_from: None, ..replay }));
@@ -117,7 +120,7 @@ fn fill_the_rest(tx: &mut Transaction<'_>, replay: Replay, from: SeqNum) -> Resu
     })
 }
 
-/// Finds the next message to be sent again from `next` on, and asks the application about it.
+/// Finds the next message to be sent again, starting at `next`, and asks the application about it.
 fn look_up(
     tx: &mut Transaction<'_>,
     next: SeqNum,
@@ -157,7 +160,7 @@ fn look_up(
                 tx,
                 StoreError::Damaged {
                     place: format!("message {seq}"),
-                    reason: "the stored bytes are no FIX message".into(),
+                    reason: "the stored bytes are not a FIX message".into(),
                 },
             );
             return Err(Stop);
@@ -172,7 +175,8 @@ fn damaged(tx: &mut Transaction<'_>, error: StoreError) {
     });
 }
 
-/// A stored message under its old number: 43=Y, 122 its old SendingTime, 52 now, nothing else changed.
+/// Sends a stored message under its old sequence number: 43=Y, 122 its old SendingTime, 52 now,
+/// nothing else changed.
 fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
     let mut fields = core::mem::take(tx.fields);
     let result = with_message(stored, tx.data_fields(), &mut fields, |message| {
@@ -193,7 +197,8 @@ fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<()
     }
 }
 
-/// SequenceReset-GapFill in place of the numbers from `from` to the one before `new`.
+/// Sends a SequenceReset-GapFill in place of the sequence numbers from `from` up to but not
+/// including `new`.
 fn fill(tx: &mut Transaction<'_>, from: SeqNum, new: SeqNum, again: bool) -> Result<(), SendError> {
     tx.send(SendKind::Fill { seq: from, again }, None, &AdminMessage::GapFill { new })?;
     tx.session_mut().state.went_out(new.previous());
@@ -220,8 +225,8 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             return Err(Stop);
         }
     };
-    // A store that keeps nothing leaves only the numbers; so does a message that was written before the counterparty said how
-    // much it takes.
+    // A store that keeps nothing has only the sequence numbers. A message may also have been
+    // written before the counterparty announced its MaxMessageSize.
     let limit = tx.session().state.peer_max_message_size();
     let fits = buffer.len() <= limit;
     let (filled_to, next) = match found {
@@ -245,7 +250,7 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
     if let Some((seq, _)) = too_large {
         unreached(tx, seq, seq, Unreached::TooLarge { limit });
     }
-    // What the store has lost although it was accepted.
+    // Messages that were accepted, but that the store has lost.
     let missing = found.map_or(last, |(seq, _)| seq.previous());
     if let Some(Unsent { first, last }) = lost
         && first.max(replay.live) <= missing.min(last)
@@ -255,7 +260,7 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Queues bytes that are a numbered message already.
+/// Queues the bytes of a message that already has its sequence number.
 fn queue(tx: &mut Transaction<'_>, bytes: &[u8]) -> Result<(), SendError> {
     let now = tx.now.mono;
     let session = tx.session_mut();
@@ -272,8 +277,7 @@ fn queue(tx: &mut Transaction<'_>, bytes: &[u8]) -> Result<(), SendError> {
     Ok(())
 }
 
-/// Copies the fields of a message that is sent again, but for those that are the session's and those that it must not carry
-/// twice.
+/// Copies the fields of a message that is sent again, except those that the session writes.
 fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>) {
     for position in 0..message.len() {
         let field = message.field(position);

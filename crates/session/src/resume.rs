@@ -1,4 +1,4 @@
-//! A session's store as its application sees it when the session is opened.
+//! A session's store as its application reads it when the session is opened.
 
 use core::fmt;
 use core::ops::ControlFlow;
@@ -11,7 +11,7 @@ use crate::stored_message::{FieldStorage, with_message};
 use crate::time::Utc;
 use crate::turn::Turn;
 
-/// What a session's store holds, so that the application needs no files of its own.
+/// The contents of a session's store, so that the application needs no files of its own.
 ///
 /// ```
 /// use fixbolt_session::{Application, Delivery, Direction, Failure, Resume, Turn};
@@ -41,7 +41,7 @@ pub struct Resume<'a> {
     pub(crate) fields: &'a mut FieldStorage,
 }
 
-/// A message as the session's store holds it.
+/// A message in the session's store.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StoredMessage<'s> {
@@ -51,9 +51,10 @@ pub struct StoredMessage<'s> {
     pub seq: SeqNum,
     /// Whether it belongs to the session layer.
     pub is_admin: bool,
-    /// Whether the application has processed it: an application message of the counterparty that was in sequence.
+    /// Whether the application processed it: an application message of the counterparty that was in
+    /// sequence.
     pub delivered: bool,
-    /// MsgSeqNum of the counterparty's message in whose turn it was written.
+    /// MsgSeqNum of the counterparty's message whose turn wrote it.
     pub cause: Option<SeqNum>,
     /// When it was stored.
     pub utc: Utc,
@@ -80,12 +81,13 @@ impl fmt::Display for Direction {
 }
 
 impl<'a> Resume<'a> {
-    /// The session, and where to write.
+    /// Returns the turn, which knows the session and can write.
     pub const fn turn(&mut self) -> &mut Turn<'a> {
         &mut self.turn
     }
 
-    /// Returns the next sequence number expected from the counterparty: every message before it was delivered.
+    /// Returns the next sequence number expected from the counterparty: every message before it was
+    /// delivered.
     #[must_use]
     pub fn next_in(&self) -> SeqNum {
         self.turn.next_in()
@@ -97,12 +99,12 @@ impl<'a> Resume<'a> {
         self.turn.next_out()
     }
 
-    /// Visits every message since the sequence numbers were last reset, in both directions, oldest first. Messages whose
-    /// turn was rolled back are not among them.
+    /// Visits every message since the sequence numbers were last reset, in both directions, oldest
+    /// first. Messages whose turn was rolled back are not among them.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when a record no longer matches its checksum or is no FIX message; the first error of
-    /// `visit`, which is called no more then.
+    /// Returns [`StoreError::Damaged`] if a record does not match its checksum or is not a FIX
+    /// message, and otherwise the first error of `visit`, which is not called again after it.
     pub fn messages(
         &mut self,
         mut visit: impl FnMut(StoredMessage<'_>) -> Result<(), Failure>,
@@ -123,7 +125,7 @@ impl<'a> Resume<'a> {
                 visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
             });
             result = visited.unwrap_or_else(|| {
-                let reason = "the stored bytes are no FIX message".into();
+                let reason = "the stored bytes are not a FIX message".into();
                 Err(StoreError::Damaged { place: format!("message {seq}, {direction}"), reason }.into())
             });
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

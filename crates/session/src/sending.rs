@@ -1,4 +1,5 @@
-//! How a finished body becomes a numbered, stored and queued message of its session.
+//! How a finished body becomes a message of its session that has a sequence number, is stored, and
+//! is queued.
 
 use core::ops::Range;
 
@@ -18,25 +19,25 @@ use crate::state::{Phase, State, Unsent};
 use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
 use crate::time::Now;
 
-/// How a body goes out.
+/// How a body is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SendKind<'p> {
-    /// A new message: takes the next number and is stored.
+    /// As a new message, which gets the next sequence number and is stored.
     New {
         /// The inbound message that caused it.
         cause: Option<SeqNum>,
     },
-    /// Sent again under its old number; not stored.
+    /// Again under its old sequence number; it is not stored.
     Again { seq: SeqNum, original: &'p [u8] },
-    /// A gap fill that stands for numbers in the past, or for numbers that were never sent; not stored.
+    /// As a gap fill for past sequence numbers, or for some that were never sent; it is not stored.
     Fill {
         seq: SeqNum,
-        /// Whether the numbers were on the wire before: 43=Y and 122.
+        /// Whether the sequence numbers may have been sent before: 43=Y and 122.
         again: bool,
     },
 }
 
-/// What sending needs of a session; the memory of its outbox is lent to the writer meanwhile.
+/// The parts of a session that sending needs, while the writer borrows the memory of its outbox.
 pub(crate) struct Sending<'s> {
     pub(crate) settings: &'s SessionSettings,
     pub(crate) state: &'s mut State,
@@ -53,7 +54,7 @@ pub(crate) struct Sending<'s> {
 }
 
 impl Session {
-    /// The memory for a body, and what is needed to send it.
+    /// Returns the memory for a body, and the parts that are needed to send it.
     pub(crate) fn sending(&mut self) -> (&mut [u8], Sending<'_>) {
         let precision = self.precision();
         let Outbox { memory, cursor } = &mut self.outbox;
@@ -74,7 +75,7 @@ impl Session {
         (memory, sending)
     }
 
-    /// Records a message of the counterparty; NextNumIn has been moved on already.
+    /// Records a message of the counterparty; NextNumIn has already advanced.
     pub(crate) fn record_inbound(
         &mut self,
         now: Now,
@@ -93,7 +94,7 @@ impl Session {
         append(store, self.key, &record, &mut self.turn.refused)
     }
 
-    /// Records that numbers change without a message: who and why is the text.
+    /// Records a change of sequence numbers without a message; the text says who made it and why.
     pub(crate) fn record_change(
         &mut self,
         now: Now,
@@ -107,7 +108,7 @@ impl Session {
         append(store, self.key, &record, &mut self.turn.refused)
     }
 
-    /// Both numbers start again at 1, in a new generation.
+    /// Resets both sequence numbers to 1, in a new generation.
     pub(crate) fn reset(&mut self, now: Now, store: &mut dyn Store, why: &str) -> Result<(), SendError> {
         if let Some(lost) = self.state.reset() {
             self.turn.unreached = Some((lost, Unreached::Reset));
@@ -117,8 +118,9 @@ impl Session {
 }
 
 impl Sending<'_> {
-    /// Puts header and CheckSum around the body that a writer left, numbers it, stores it and queues it. What the
-    /// application wrote is compared with the dictionary first, if the session wants that.
+    /// Adds the header and CheckSum to a finished body, gives the message its sequence number,
+    /// stores it and queues it. What the application wrote is first checked against the dictionary
+    /// if the session wants that.
     pub(crate) fn send(
         self,
         now: Now,
@@ -136,8 +138,9 @@ impl Sending<'_> {
             SendKind::Again { seq, original } => (seq, Some(original)),
             SendKind::Fill { seq, again } => (seq, again.then_some(sending_time)),
         };
-        // A wall clock that was set back must not make SendingTime earlier than OrigSendingTime: the counterparty would reject
-        // the message (2f), and it would be lost. Both are of one form, so that bytes compare as times.
+        // A wall clock that was set back must not make SendingTime earlier than OrigSendingTime:
+        // the counterparty would reject the message (2f), and it would be lost. Both have the same
+        // form, so that bytes compare as times.
         let sending_time = match original {
             Some(original) if original > sending_time => original,
             _ => sending_time,
@@ -146,7 +149,7 @@ impl Sending<'_> {
         let (message, length_digits) =
             seal(self.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
         let size = message.len();
-        // A message sent again has two fields more than its first time.
+        // A message that is sent again has two more fields than the first time.
         let ours = match kind {
             SendKind::New { .. } => settings.max_message_size,
             _ => usize::MAX,
@@ -200,7 +203,7 @@ impl Sending<'_> {
         Ok(seq)
     }
 
-    /// Bytes of the header in front of the next body, BodyLength's digits guessed.
+    /// Returns the bytes of the header before the next body, for a guess of BodyLength's digits.
     pub(crate) fn headroom(&self, msg_type: MsgType, kind: SendKind<'_>) -> usize {
         const TIME: &[u8] = b"00000000-00:00:00.000000000000";
         let time = &TIME[..match self.precision {
@@ -220,8 +223,9 @@ impl Sending<'_> {
     }
 }
 
-/// Whether a new message is numbered and stored only: behind a replay it goes out from the store, and without a session that
-/// is logged on the counterparty asks for it later. Nothing new follows a Logout (rule 11).
+/// Returns whether a new message gets its sequence number and is stored, but not queued: during a
+/// replay it is sent from the store afterwards, and while the session is not logged on the
+/// counterparty requests it later. Nothing new is sent after a Logout (rule 11).
 fn keeps_back(state: &State, msg_type: MsgType) -> bool {
     if is_logon(msg_type) {
         return false;
@@ -239,7 +243,7 @@ fn is_logon(msg_type: MsgType) -> bool {
     msg_type.as_bytes() == msg_type::LOGON
 }
 
-/// A record of the store, as of now.
+/// Returns a record for the store with the current state.
 fn record<'r>(
     now: Now,
     state: &State,
@@ -253,7 +257,7 @@ fn record<'r>(
     Record { kind, flags, seq, next_in, connection, cause, utc: now.utc, mono: now.mono, body }
 }
 
-/// Adds a record to the open transaction; a refusal is remembered for its end.
+/// Adds a record to the open transaction; a refusal is remembered until its end.
 fn append(
     store: &mut dyn Store,
     key: SessionKey,
@@ -266,8 +270,9 @@ fn append(
     })
 }
 
-/// Seals a body so that the message begins exactly at `tail`, where the one before it ended. The body is moved only when
-/// BodyLength has more or fewer digits than guessed. Returns where the message stands, and the digits.
+/// Seals a body so that the message begins exactly at `tail`, where the previous one ended. The
+/// body is moved only if BodyLength has more or fewer digits than guessed. Returns the message's
+/// range, and the digits.
 fn seal(
     envelope: &Envelope,
     memory: &mut [u8],
@@ -277,7 +282,8 @@ fn seal(
     stamp: &Stamp<'_>,
     tail: usize,
 ) -> Result<(Range<usize>, usize), SendError> {
-    // What stands in front of `tail` is another message: out of reach, also for a header that is longer than guessed.
+    // The bytes before `tail` are another message and must stay out of reach, even for a header
+    // that is longer than guessed.
     let memory = &mut memory[tail..];
     body = body.start - tail..body.end - tail;
     loop {
@@ -300,6 +306,6 @@ fn seal(
                 body = body.start + shift..body.end + shift;
             }
         }
-        // A shift can only be by the digits that were guessed wrong, so the second round fits.
+        // A shift corrects the guess of the digits, so the second round fits.
     }
 }

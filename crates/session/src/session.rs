@@ -1,7 +1,8 @@
-//! One session: what it was told before it started, what changes in it, and its bytes on the way in and out.
+//! One session: its settings, its state, and its inbound and outbound bytes.
 //!
-//! What changes is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a session begins and ends
-//! each lifetime, and what a rollback restores; it decides nothing about messages.
+//! The state is sorted by how long it lasts (see [`state`](crate::state)). This module knows how a
+//! session begins and ends each lifetime, and what a rollback restores; it decides nothing about
+//! messages.
 
 use std::sync::Arc;
 
@@ -32,48 +33,51 @@ pub(crate) struct Session {
     pub(crate) settings: SessionSettings,
     pub(crate) behavior: Behavior,
     pub(crate) state: State,
-    /// Of the connection: replaced with it.
+    /// Belongs to the connection and is replaced with it.
     pub(crate) reading: Reading,
     pub(crate) outbox: Outbox,
     pub(crate) reorder: ReorderBuffer,
-    /// Why the session stands still until somebody ends that.
+    /// Why the session is halted, if it is.
     pub(crate) halted: Option<Halt>,
     /// Whether it may have a connection.
     pub(crate) enabled: bool,
     /// When a store that failed is tried again.
     pub(crate) retry: Option<StoreRetry>,
-    /// Whether the store has the session open: a damaged one is closed, so that it can be repaired.
+    /// Whether the store has the session open: a damaged store is closed, so that it can be
+    /// repaired.
     pub(crate) store_is_open: bool,
-    /// Whether the store can give messages back.
+    /// Whether messages can be read back from the store.
     pub(crate) keeps_messages: bool,
-    /// NextNumIn when the store was opened: the application may have been in the middle of this message when the process died.
+    /// NextNumIn when the store was opened: the application may have been processing this message
+    /// when the process ended.
     pub(crate) opened_at: SeqNum,
     pub(crate) refusals: Refusals,
     /// The validator's memory.
     pub(crate) scratch: Option<Scratch>,
-    /// What checks the messages that the application sends, where the session wants that.
+    /// Checks the messages that the application sends, if the session wants that.
     pub(crate) outbound: Option<OutboundCheck>,
-    /// Where a stored message is copied to be sent again.
+    /// The buffer that a stored message is copied to before it is sent again.
     pub(crate) replay_buffer: Vec<u8>,
-    /// Where a message is copied to be masked.
+    /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
     pub(crate) envelope: Envelope,
     pub(crate) clock: SecondCache,
     pub(crate) turn: OpenTurn,
-    /// Whether the session stands in the worker's list of those with something to write, and of those that wait for the store.
+    /// Whether the session is in the worker's list of sessions with output, and in that of sessions
+    /// that wait for the store.
     pub(crate) has_output: bool,
     pub(crate) awaits_store: bool,
-    /// What other threads see of the session.
+    /// The status that other threads read.
     pub(crate) status: Arc<StatusCell>,
 }
 
-/// What the open transaction keeps of a session that it touched.
+/// What the open transaction remembers about a session that it touched.
 #[derive(Debug)]
 pub(crate) struct OpenTurn {
     /// The transaction that took the snapshot; 0 before the first.
     number: u64,
     pub(crate) snapshot: Snapshot,
-    /// What the store said to a record: the transaction cannot be committed any more.
+    /// Why the store refused a record: the transaction can no longer be committed.
     pub(crate) refused: Option<StoreError>,
     /// Messages that will not reach the counterparty once the transaction is committed.
     pub(crate) unreached: Option<(Unsent, Unreached)>,
@@ -131,8 +135,8 @@ impl Session {
         session
     }
 
-    /// Goes on from what the store holds, halted if it says so. Returns the messages that can no longer be sent, because the
-    /// numbers were reset since.
+    /// Continues from the contents of the store, halted if they require it. Returns the messages
+    /// that can no longer be sent, because the sequence numbers were reset since.
     pub(crate) fn recover(&mut self, recovered: &Recovered) -> Option<Unsent> {
         let same = self.state.stored.generation == recovered.generation;
         let lost = if same { None } else { self.state.unsent.take() };
@@ -149,7 +153,7 @@ impl Session {
         lost
     }
 
-    /// Shows other threads how the session stands: what they see is committed.
+    /// Publishes the status for other threads, who see only what is committed.
     pub(crate) fn publish(&self) {
         let Stored { next_in, next_out, .. } = self.state.stored;
         self.status.publish(self.state.phase(), self.enabled, self.halted.as_ref(), next_in, next_out);
@@ -166,7 +170,7 @@ impl Session {
         self.publish();
     }
 
-    /// Ends the transport connection with all that it kept; `None` if there is none.
+    /// Ends the transport connection with everything it holds; `None` if there is none.
     pub(crate) fn disconnect(&mut self) -> Option<Connection> {
         self.reading = Reading::new(recovery(&self.behavior));
         self.drop_output();
@@ -175,8 +179,8 @@ impl Session {
         connection
     }
 
-    /// Nothing of what is queued will be written. What the application has sent stays in the store until the counterparty asks
-    /// for it.
+    /// Drops the queued bytes. What the application has sent stays in the store until the
+    /// counterparty requests it.
     pub(crate) fn drop_output(&mut self) {
         for seq in self.outbox.unwritten().filter_map(application_number) {
             self.state.keep_back(Unsent { first: seq, last: seq });
@@ -188,12 +192,13 @@ impl Session {
         matches!(self.settings.role, Role::Acceptor)
     }
 
-    /// Whether the version knows fields 371 to 373 of Reject, BusinessMessageReject, and fractions of a second.
+    /// Returns whether the version has fields 371 to 373 of Reject, BusinessMessageReject, and
+    /// fractions of a second.
     pub(crate) fn is_42_or_later(&self) -> bool {
         self.settings.id.version() >= Version::Fix42
     }
 
-    /// Digits of a second in the times we send.
+    /// Returns the precision of the times we send.
     pub(crate) fn precision(&self) -> Precision {
         if !self.is_42_or_later() {
             return Precision::Seconds;
@@ -207,38 +212,42 @@ impl Session {
         }
     }
 
-    /// Whether a new application message may be written now, `answering` a message of the counterparty or not.
+    /// Returns whether a new application message may be written now; `answering` says whether it
+    /// answers a message of the counterparty.
     pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
         if self.halted.is_some() {
             return Err(SendError::Unavailable);
         }
         match self.state.phase() {
-            // A store that cannot give the message back after the replay cannot keep it until then.
+            // A store that cannot return the message after the replay cannot keep it until then.
             Phase::LoggedOn if !self.keeps_messages && self.state.replay().is_some() => {
                 Err(SendError::BackPressure)
             }
             Phase::LoggedOn => Ok(()),
-            // What the counterparty sent before it saw our Logout is processed, and answered in the next connection.
+            // What the counterparty sent before it saw our Logout is processed; the answers are
+            // sent in the next connection.
             Phase::LogoutSent if answering => Ok(()),
             _ if self.settings.while_logged_off == WhileLoggedOff::Keep => Ok(()),
             _ => Err(SendError::NotLoggedOn),
         }
     }
 
-    /// The longest value of the counterparty's that an answer of the session layer can carry, in bytes.
+    /// Returns the longest value from the counterparty that an answer of the session layer can
+    /// contain, in bytes.
     pub(crate) fn largest_reflected_value(&self) -> usize {
-        /// Header, trailer and the other fields of such an answer.
+        /// The header, trailer and other fields of such an answer.
         const AROUND: usize = 384;
         let message = self.state.peer_max_message_size().min(self.settings.max_message_size);
         message.min(self.outbox.size() / 2).saturating_sub(AROUND)
     }
 
-    /// Whether the outbox has no room for an answer: nothing is read until the socket has taken some.
+    /// Returns whether the outbox has no room for an answer: nothing is read until the socket has
+    /// accepted some of it.
     pub(crate) fn is_full(&self) -> bool {
         self.outbox.room() < self.outbox.size() / 4
     }
 
-    /// Reads nothing for now: the outbox is full, or else because of `by`.
+    /// Stops reading: because the outbox is full, or else because of `by`.
     pub(crate) fn block(&mut self, now: Now, by: BlockedBy) {
         let by = if self.is_full() { BlockedBy::Outbox } else { by };
         self.reading.block(now, by);
@@ -251,21 +260,22 @@ impl Session {
         }
     }
 
-    /// Whether the application is to hear of the transaction that was committed here.
+    /// Returns whether the application must be notified of the transaction that was committed here.
     pub(crate) fn has_news(&self) -> bool {
         self.turn.unreached.is_some() || self.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
     }
 
-    /// The session stands still until somebody ends that.
+    /// Halts the session until somebody intervenes.
     pub(crate) fn halt(&mut self, now: Mono, halt: Halt) {
-        // Another halt takes the place of one that its store would have ended.
+        // Another halt replaces one that its store would have ended.
         self.retry = matches!(halt, Halt::StoreFailed(_)).then(|| StoreRetry::begin(now));
         self.halted = Some(halt.clone());
         self.publish();
         self.close(SessionEnd::Halted(halt));
     }
 
-    /// Takes the snapshot of a session that the transaction meets for the first time; `false` if it has met it before.
+    /// Takes the snapshot of a session that the transaction touches for the first time; `false` if
+    /// it was touched before.
     pub(crate) fn touch(&mut self, turn: u64) -> bool {
         if self.turn.number == turn {
             return false;
@@ -278,7 +288,7 @@ impl Session {
         true
     }
 
-    /// Nothing of the open transaction happened here. A store that refused a record halts the session.
+    /// Restores the snapshot. A store that refused a record halts the session.
     pub(crate) fn rollback(&mut self, now: Mono) {
         self.state.clone_from(&self.turn.snapshot.state);
         self.outbox.rollback(self.turn.snapshot.outbox);
@@ -292,8 +302,8 @@ impl Session {
     }
 }
 
-/// MsgSeqNum of a message that the application sent, as it stands in an outbox; `None` if the session layer wrote it, or if it
-/// is sent again.
+/// Returns MsgSeqNum of a message in an outbox that the application sent; `None` if the session
+/// layer wrote it, or if it is sent again.
 fn application_number(message: &[u8]) -> Option<SeqNum> {
     let mut fields = message.split(|byte| *byte == SOH);
     let msg_type = fields.clone().find_map(|field| field.strip_prefix(b"35="))?;
@@ -334,8 +344,8 @@ mod tests {
         session
     }
 
-    /// A state in which every field differs from the one that `session` has. It is written field by field, so that a new
-    /// field does not compile before it stands here.
+    /// Returns a state in which every field differs from that of `session`. It lists every field,
+    /// so that a new field does not compile until it is added here.
     fn other_state() -> State {
         let seq = SeqNum(7);
         let stored = Stored {
@@ -370,14 +380,14 @@ mod tests {
         State { stored, unsent: Some(Unsent { first: seq, last: seq }), connection: Some(connection) }
     }
 
-    /// Changes one field of the session to what it is in the other state.
+    /// Changes one field of the session to its value in the other state.
     type Change = fn(&mut State, &State);
 
     fn logon(state: &mut State) -> &mut Logon {
         &mut state.connection.as_mut().unwrap().logon
     }
 
-    /// One change for each field: of what the store keeps, a connection keeps, a logon keeps.
+    /// One change for each field: of the store, of a connection, of a logon.
     const CHANGES: [Change; 22] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,

@@ -1,5 +1,5 @@
-//! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in; bytes and the wish to close
-//! a connection come out.
+//! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in;
+//! bytes and requests to close a connection come out.
 
 use core::fmt;
 use std::sync::Arc;
@@ -29,18 +29,23 @@ use crate::work_lists::WorkLists;
 
 /// The sessions of one worker, on one store.
 ///
-/// Order of calls for a connection: [`connected`](Self::connected); then [`receive`](Self::receive) for bytes that came,
-/// [`wake`](Self::wake) at [`next_deadline`](Self::next_deadline), [`writable`](Self::writable) and [`written`](Self::written) for bytes that go; when
-/// [`wants_close`](Self::wants_close) says so and nothing is left to write, close the transport; and
-/// [`disconnected`](Self::disconnected) at its end, whichever side ended it. A session without a connection has deadlines, too.
+/// Order of calls for a connection: [`connected`](Self::connected); then [`receive`](Self::receive)
+/// for bytes that arrived, [`wake`](Self::wake) at [`next_deadline`](Self::next_deadline),
+/// [`writable`](Self::writable) and [`written`](Self::written) for bytes to send; when
+/// [`wants_close`](Self::wants_close) returns `true` and nothing is left to write, close the
+/// transport; and [`disconnected`](Self::disconnected) at its end, whichever side ended it. A
+/// session without a connection has deadlines, too.
 ///
-/// After each round of calls, for all sessions: [`next_ready`](Self::next_ready) and [`next_output`](Self::next_output) until
-/// there is none, and [`store_advanced`](Self::store_advanced) when the store rings.
+/// After each round of calls, for all sessions: [`next_ready`](Self::next_ready) and
+/// [`next_output`](Self::next_output) until they return `None`, and
+/// [`store_advanced`](Self::store_advanced) when the store calls the waker.
 ///
-/// A key of a session that is not open here does nothing and returns what a closed session has.
+/// With the key of a session that is not open here, a call does nothing and returns what it returns
+/// for a closed session.
 pub struct Sessions {
     pub(crate) table: Vec<Option<Session>>,
-    /// Of each session, beside the table: a message's index borrows the data fields while the sessions are at work.
+    /// The validator of each session, outside the table: a message's index borrows the data fields
+    /// while the sessions are in use.
     pub(crate) validators: Vec<Option<Arc<Validator>>>,
     pub(crate) store: Box<dyn Store>,
     pub(crate) waker: Arc<dyn WorkerWaker>,
@@ -48,17 +53,17 @@ pub struct Sessions {
     /// Storage for the index of an inbound message, and of a stored one.
     pub(crate) inbound: FieldStorage,
     pub(crate) stored: FieldStorage,
-    /// Where a message that was kept until its turn is copied to be read.
+    /// The buffer that a message from the reorder buffer is copied to before it is processed.
     pub(crate) kept: Kept,
     pub(crate) turns: u64,
     pub(crate) touched: Vec<usize>,
     pub(crate) lists: WorkLists,
     pub(crate) worker: u16,
-    /// How many sessions were opened: the next one's serial number.
+    /// The number of sessions opened so far, which is the next one's serial number.
     pub(crate) opened: u32,
 }
 
-/// Why a session could not be opened, or does not go on.
+/// Why a session could not be opened or resumed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -68,9 +73,9 @@ pub enum OpenError {
     AlreadyOpen,
     /// No session is open under this key.
     NotOpen,
-    /// The session has a connection; it ends first.
+    /// The session has a connection, which must end first.
     Connected,
-    /// The session stands still for another reason, which `resume` does not end.
+    /// The session is halted for another reason, which `resume` does not end.
     Halted(Halt),
     /// A setting is out of its range.
     Setting(&'static str),
@@ -91,11 +96,13 @@ impl fmt::Display for OpenError {
 
 impl core::error::Error for OpenError {}
 
-/// Smallest outbox: room for the largest message the session layer writes, and for some of the application's.
+/// The smallest outbox: room for the largest message of the session layer, and for some of the
+/// application's.
 const OUTBOX_MIN: usize = 16 * 1024;
 
 impl Sessions {
-    /// No sessions yet. Messages of up to `max_message_size` bytes can be indexed, more once a session takes larger ones.
+    /// Creates a worker without sessions. Messages of up to `max_message_size` bytes can be
+    /// indexed, larger ones once a session accepts them.
     #[must_use]
     pub fn new(store: Box<dyn Store>, max_message_size: usize) -> Self {
         let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
@@ -116,8 +123,8 @@ impl Sessions {
         }
     }
 
-    /// The same sessions as those of worker `number`, whose bell is `waker`: it is rung when an application can take a message
-    /// again, and by a store that has advanced.
+    /// Makes these the sessions of worker `number`. Its `waker` is called when an application can
+    /// take a message again, and by a store that has advanced.
     #[must_use]
     pub fn on_worker(mut self, number: u16, waker: Arc<dyn WorkerWaker>) -> Self {
         self.store.set_waker(Arc::clone(&waker));
@@ -125,19 +132,20 @@ impl Sessions {
         self
     }
 
-    /// The same sessions, with every message that they read or write shown to `observer`.
+    /// Shows every message that the sessions read or write to `observer`.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn WireObserver>) -> Self {
         self.wire = Some(observer);
         self
     }
 
-    /// Opens a session and its store, and shows the application what it holds.
+    /// Opens a session and its store, and shows the store's contents to the application.
     ///
-    /// A session whose store is damaged, or whose application failed too often on a message, opens halted.
+    /// A session opens halted if its store is damaged, or if its application failed too often on a
+    /// message.
     ///
     /// # Errors
-    /// [`OpenError`].
+    /// Returns an [`OpenError`].
     pub fn open(
         &mut self,
         now: Now,
@@ -148,7 +156,8 @@ impl Sessions {
             return Err(OpenError::AlreadyOpen);
         }
         check_settings(&settings, self.store.keeps_messages())?;
-        // Before the store has opened it: a session that the store knows must be one here, too.
+        // Checked before the store opens the session, so that no store has a session that cannot
+        // exist here.
         let id = &settings.id;
         let parts =
             [id.version().begin_string(), id.sender_comp_id(), id.target_comp_id()].map(str::as_bytes);
@@ -175,7 +184,8 @@ impl Sessions {
         Ok(key)
     }
 
-    /// Notifies of what the store has found out, closes one that is to be repaired, and shows the application what it holds.
+    /// Reports what the store found out, shows its contents to the application, and closes it if it
+    /// must be repaired.
     pub(crate) fn begin_work(
         &mut self,
         now: Now,
@@ -191,8 +201,8 @@ impl Sessions {
         self.close_halted_store(key);
     }
 
-    /// Shows an application what the session's store holds; [`Sessions::open`] does so by itself. One that fails at it does
-    /// not know where it stands: the session is halted.
+    /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
+    /// itself. If the application fails, its state is unknown: the session is halted.
     pub fn show_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         if !self.session(key).is_some_and(|session| session.store_is_open) {
             return;
@@ -208,22 +218,23 @@ impl Sessions {
         }
     }
 
-    /// A store that is damaged or has failed is closed, so that it can be repaired while the other sessions go on.
+    /// Closes a store that is damaged or has failed, so that it can be repaired while the other
+    /// sessions continue.
     pub(crate) fn close_halted_store(&mut self, key: SessionKey) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         let by_store = matches!(session.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
         if by_store && session.store_is_open && session.state.connection.is_none() {
             session.store_is_open = false;
-            // It says on opening what it holds; there is nobody to hear of a second failure.
+            // Opening it again will report its state; there is nobody to tell of a second failure.
             let _ = self.store.close(key);
         }
     }
 
-    /// Closes a session and its store and gives its memory back. The other sessions go on.
+    /// Closes a session and its store and frees its memory. The other sessions continue.
     ///
     /// # Errors
-    /// [`OpenError::NotOpen`], [`OpenError::Connected`]; [`OpenError::Store`] if the store could not be closed cleanly: the
-    /// session is closed all the same.
+    /// Returns [`OpenError::NotOpen`] or [`OpenError::Connected`], and [`OpenError::Store`] if the
+    /// store could not be closed cleanly; in that case the session is closed nevertheless.
     pub fn close(&mut self, key: SessionKey) -> Result<(), OpenError> {
         let session = table::find(&self.table, key).ok_or(OpenError::NotOpen)?;
         if session.state.connection.is_some() {
@@ -236,10 +247,10 @@ impl Sessions {
         if store_is_open { self.store.close(key).map_err(OpenError::Store) } else { Ok(()) }
     }
 
-    /// Closes every session's store cleanly. The sessions are gone.
+    /// Closes every session and its store cleanly.
     ///
     /// # Errors
-    /// The first store's refusal.
+    /// Returns the first error of a store.
     pub fn close_all(mut self) -> Result<(), StoreError> {
         let mut result = Ok(());
         for session in self.table.iter().flatten() {
@@ -253,50 +264,52 @@ impl Sessions {
         result
     }
 
-    /// Notifies the application of something that happened to the session outside it. A failure costs the connection.
+    /// Notifies the application of something that happened to the session outside it. A failure
+    /// ends the connection.
     pub fn notify(&mut self, now: Now, key: SessionKey, event: &Event<'_>, app: &mut dyn Application) {
         if let Some(mut tx) = self.transaction(now, key, app) {
             tx.notify(event);
         }
     }
 
-    /// The open session with this identity.
+    /// Returns the open session with this identity.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
         table::find_id(&self.table, id)
     }
 
-    /// Every open session.
+    /// Returns every open session.
     pub fn keys(&self) -> impl Iterator<Item = SessionKey> + use<'_> {
         self.table.iter().flatten().map(|session| session.key)
     }
 
-    /// The settings of a session.
+    /// Returns the settings of a session.
     #[must_use]
     pub fn settings(&self, key: SessionKey) -> Option<&SessionSettings> {
         self.session(key).map(|session| &session.settings)
     }
 
-    /// Where the session stands.
+    /// Returns the phase of a session.
     #[must_use]
     pub fn phase(&self, key: SessionKey) -> Phase {
         self.session(key).map_or(Phase::Disconnected, |session| session.state.phase())
     }
 
-    /// Why the session stands still until somebody ends that.
+    /// Returns why the session is halted, if it is.
     #[must_use]
     pub fn halted(&self, key: SessionKey) -> Option<&Halt> {
         self.session(key)?.halted.as_ref()
     }
 
-    /// The next number expected, and the next number to be used; `None` if the session is not open.
+    /// Returns the next sequence number expected and the next one to be used; `None` if the session
+    /// is not open.
     #[must_use]
     pub fn numbers(&self, key: SessionKey) -> Option<(SeqNum, SeqNum)> {
         self.session(key).map(|session| (session.state.stored.next_in, session.state.stored.next_out))
     }
 
-    /// What a transaction that is rolled back must leave as it was, as text: for tests. Whether the connection is to be closed
-    /// because of it is left out.
+    /// Returns as text, for tests, everything that a rolled-back transaction must leave unchanged.
+    /// Whether the transaction made the connection close is omitted.
     #[cfg(feature = "test-support")]
     #[must_use]
     pub fn snapshot(&self, key: SessionKey) -> String {
@@ -308,19 +321,19 @@ impl Sessions {
         format!("{state:?}\n{:?}\n{reorder:?}", outbox.cursor)
     }
 
-    /// What other threads see of the session; `None` if it is not open.
+    /// Returns the status that other threads read; `None` if the session is not open.
     #[must_use]
     pub fn status(&self, key: SessionKey) -> Option<Arc<StatusCell>> {
         self.session(key).map(|session| Arc::clone(&session.status))
     }
 
-    /// Whether the session may have connections.
+    /// Returns whether the session is enabled: it may have connections.
     #[must_use]
     pub fn is_enabled(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| session.enabled)
     }
 
-    /// Whether a transport connection may be given to the session now.
+    /// Returns whether the session can begin a transport connection now.
     #[must_use]
     pub fn can_connect(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| {
@@ -360,13 +373,13 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
     let wrong = if settings.dictionary == SessionDictionary::Shipped {
         "the shipped dictionary is not in its place: an engine puts it there; without one, name a validator or none"
     } else if settings.outbox_size < OUTBOX_MIN {
-        "the outbox needs at least 16 KiB"
+        "the outbox must have at least 16 KiB"
     } else if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
-        "MaxMessageSize is at least 8192"
+        "MaxMessageSize must be at least 8192"
     } else if settings.test_request_percent < 100 {
-        "the wait before a TestRequest is at least 100 percent of HeartBtInt"
+        "the wait before a TestRequest must be at least 100 percent of HeartBtInt"
     } else if settings.poison_attempts == 0 {
-        "a message is offered to the application at least once"
+        "the number of attempts to process a message must be at least 1"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
         "messages cannot be kept while logged off: the store keeps no messages"
     } else {

@@ -1,4 +1,4 @@
-//! What a session is told before it starts. Everything here has a safe default but its identity.
+//! The settings of a session. Everything except the identity has a safe default.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -18,33 +18,35 @@ pub enum Role {
     Acceptor,
 }
 
-/// What happens to messages sent while the session is not logged on (test case 16).
+/// What happens to messages that are sent while the session is not logged on (test case 16).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum WhileLoggedOff {
-    /// `send` fails with `NotLoggedOn`: nothing goes out later than it was meant to.
+    /// `send` fails with `NotLoggedOn`, so that no message goes out later than intended.
     #[default]
     Refuse,
-    /// They are numbered and journalled; the counterparty asks for them after the next logon.
+    /// They get sequence numbers and are journalled; the counterparty asks for them after the next
+    /// logon.
     Keep,
 }
 
-/// The dictionary that a session's messages are compared with.
+/// The dictionary that a session's messages are checked against.
 #[derive(Clone, Debug, Default)]
 pub enum SessionDictionary {
-    /// The shipped one of the session's version. The engine puts it in its place when it starts; a
-    /// session that is opened without an engine needs one of the others.
+    /// The shipped dictionary of the session's version. The engine replaces this with the
+    /// dictionary when it starts; a session that is opened without an engine needs one of the other
+    /// variants.
     #[default]
     Shipped,
-    /// Another one, of the session's version.
+    /// Another dictionary, of the session's version.
     Own(Arc<Validator>),
-    /// None: only what the session layer itself needs is checked.
+    /// No dictionary: only what the session layer itself needs is checked.
     None,
 }
 
 impl SessionDictionary {
-    /// Returns the validator; `None` without a dictionary, or as long as the shipped one is not in
-    /// its place.
+    /// Returns the validator, or `None` without a dictionary or until the engine has replaced
+    /// `Shipped`.
     #[must_use]
     pub const fn validator(&self) -> Option<&Arc<Validator>> {
         match self {
@@ -54,7 +56,7 @@ impl SessionDictionary {
     }
 }
 
-/// Two own dictionaries are equal if they are the same validator.
+/// Two values of `Own` are equal if they hold the same validator.
 impl PartialEq for SessionDictionary {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -83,62 +85,71 @@ impl PartialEq for SessionDictionary {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct SessionSettings {
-    /// Who talks to whom.
+    /// The identity of the session.
     pub id: SessionId,
-    /// Who connects.
+    /// Who opens the connection.
     pub role: Role,
-    /// The dictionary that messages are compared with.
+    /// The dictionary that messages are checked against.
     pub dictionary: SessionDictionary,
-    /// Reaction to each kind of violation in a message that comes in.
+    /// The reaction to each kind of violation in an inbound message.
     pub policy: Policy,
-    /// Reaction to each kind of violation in a message that the application sends; `None` does not look. A rejected message
-    /// makes `send` fail with [`SendError::Invalid`](crate::SendError::Invalid).
+    /// The reaction to each kind of violation in a message that the application sends; `None`
+    /// disables the check. A rejected message makes `send` fail with
+    /// [`SendError::Invalid`](crate::SendError::Invalid).
     pub outbound_policy: Option<Policy>,
-    /// Whose way to follow.
+    /// Which engine to imitate where engines differ.
     pub compatibility: Compatibility,
-    /// HeartBtInt (108) that an initiator proposes, in whole seconds; 0 sends no heartbeats. An acceptor takes the peer's.
+    /// HeartBtInt (108) that an initiator proposes, in seconds; with 0 no heartbeats are sent. An
+    /// acceptor uses the counterparty's.
     pub heart_bt_int: u32,
-    /// A TestRequest goes out when nothing came for HeartBtInt times this, in percent: 120 to 200 are sensible.
+    /// How long after the last inbound message a TestRequest is sent, in percent of HeartBtInt: 120
+    /// to 200 are sensible.
     pub test_request_percent: u32,
-    /// Largest distance between SendingTime (52) and our clock; `None` does not check.
+    /// The largest accepted difference between SendingTime (52) and our clock; `None` disables the
+    /// check.
     pub sending_time_threshold: Option<Duration>,
     /// How long to wait for the first Logon, or for its answer.
     pub logon_timeout: Duration,
     /// How long to wait for the answer to a Logout.
     pub logout_timeout: Duration,
-    /// Largest message taken from the counterparty and given to it, in bytes.
+    /// The largest message that is accepted from the counterparty or sent to it, in bytes.
     pub max_message_size: usize,
-    /// Both numbers start at 1 with every Logon.
+    /// Whether both sequence numbers start at 1 with every Logon.
     pub reset_on_logon: bool,
-    /// Both numbers start at 1 after a Logout.
+    /// Whether both sequence numbers start at 1 after a Logout.
     pub reset_on_logout: bool,
-    /// Both numbers start at 1 after the connection ended in whatever way.
+    /// Whether both sequence numbers start at 1 after the connection has ended for any reason.
     pub reset_on_disconnect: bool,
-    /// Whether SenderCompID (49) and TargetCompID (56) of each message are compared with the session's.
+    /// Whether SenderCompID (49) and TargetCompID (56) of each message are compared with the
+    /// session's.
     pub check_comp_id: bool,
     /// Whether a message with PossDupFlag=Y needs OrigSendingTime (122).
     pub requires_orig_sending_time: bool,
-    /// Digits of a second in the times we send: 0, 3, 6, 9 or 12. FIX.4.0 and FIX.4.1 always send whole seconds.
+    /// The number of digits of a second in the times we send: 0, 3, 6, 9 or 12. FIX.4.0 and FIX.4.1
+    /// always send whole seconds.
     pub timestamp_digits: u8,
-    /// Sending without being logged on.
+    /// What happens to messages that are sent while the session is not logged on.
     pub while_logged_off: WhileLoggedOff,
-    /// How often a message is offered to an application that fails on it before the session halts.
+    /// How many times a message is offered to an application that fails on it before the session
+    /// halts.
     pub poison_attempts: u32,
-    /// Bytes kept for the socket, at most. A full outbox is back-pressure; what answers no inbound message fills half of it.
+    /// The most bytes buffered for the socket. A full outbox is back-pressure; messages that do not
+    /// answer an inbound message fill at most half of it.
     pub outbox_size: usize,
-    /// Bytes kept of messages that came before their turn, at most; more are dropped and asked for again.
+    /// The most bytes buffered of messages that arrived after a gap; more are dropped and requested
+    /// again.
     pub reorder_buffer_size: usize,
-    /// Fields of its own in each Logon that is sent.
+    /// Additional fields in each Logon that is sent.
     pub logon: LogonFields,
-    /// Tags whose values are replaced by `*` in Logon messages wherever they are kept or shown.
+    /// Tags whose values are replaced by `*` in Logon messages wherever these are stored or shown.
     pub masked: Vec<u32>,
 }
 
 impl SessionSettings {
-    /// Settings with every default: the shipped dictionary, nothing sent is compared with it,
-    /// HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout within 2 s, messages to
-    /// 64 KiB, numbers continued, milliseconds, Password (554), NewPassword (925) and RawData (96)
-    /// masked.
+    /// Returns the default settings: the shipped dictionary, outbound messages not checked,
+    /// HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout within 2 s, messages up
+    /// to 64 KiB, sequence numbers continued, milliseconds, Password (554), NewPassword (925) and
+    /// RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
         Self {

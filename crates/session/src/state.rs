@@ -1,6 +1,8 @@
-//! What changes in a session, sorted by how long it lasts: what the store keeps, what a connection keeps, what a logon keeps.
+//! The state of a session, sorted by how long it lasts: that of the store, of a connection, of a
+//! logon.
 //!
-//! A lifetime ends by its value being replaced. No function clears fields, so that none can be forgotten.
+//! A lifetime ends when its value is replaced. No function clears single fields, so that none can
+//! be forgotten.
 
 use fixbolt_codec::SeqNum;
 
@@ -8,126 +10,130 @@ use crate::end::SessionEnd;
 use crate::store::{ConnectionNumber, Generation};
 use crate::time::{Mono, Now};
 
-/// Everything of a session that a transaction may change and a rollback restores.
+/// Everything in a session that a transaction may change and a rollback restores.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct State {
     pub(crate) stored: Stored,
-    /// Messages that were numbered and stored, and never written to a socket.
+    /// Messages that have a sequence number and are stored, but were never written to a socket.
     pub(crate) unsent: Option<Unsent>,
     /// `None` while there is no transport connection.
     pub(crate) connection: Option<Connection>,
 }
 
-/// What the store keeps of a session. It outlives connections and the process.
+/// What the store holds of a session. It outlives connections and the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stored {
     /// The next MsgSeqNum (34) expected.
     pub(crate) next_in: SeqNum,
     /// The next MsgSeqNum (34) to use.
     pub(crate) next_out: SeqNum,
-    /// How often the numbers were reset.
+    /// The number of resets of the sequence numbers.
     pub(crate) generation: Generation,
     /// The number of the last connection.
     pub(crate) connection: ConnectionNumber,
-    /// Failed attempts at the message `next_in`.
+    /// Failed attempts at the message with sequence number `next_in`.
     pub(crate) attempts: u32,
 }
 
-/// A stretch of numbers whose messages wait for the counterparty to ask, or for a replay to end; or were queued for a socket
-/// that has not taken them.
+/// A range of sequence numbers whose messages wait for a request of the counterparty, for the end
+/// of a replay, or for a socket that has not accepted them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unsent {
     pub(crate) first: SeqNum,
     pub(crate) last: SeqNum,
 }
 
-/// What one transport connection keeps.
+/// The state of one transport connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Connection {
     /// HeartBtInt (108) in force, in seconds.
     pub(crate) heart_bt_int: u32,
-    /// The largest message that the counterparty takes (383 of its Logon), in bytes.
+    /// The largest message that the counterparty accepts (383 of its Logon), in bytes.
     pub(crate) peer_max_message_size: usize,
     pub(crate) last_sent: Mono,
     pub(crate) last_received: Mono,
     /// Our TestRequest that has not been answered yet.
     pub(crate) test_request: Option<TestRequest>,
-    /// How many TestRequests were sent: the next one's TestReqID (112).
+    /// The number of TestRequests sent, from which the next TestReqID (112) follows.
     pub(crate) test_requests: u64,
-    /// Our Logon carried ResetSeqNumFlag=Y; the answer must, too.
+    /// Whether our Logon had ResetSeqNumFlag=Y, so that the answer must have it, too.
     pub(crate) reset_asked: bool,
-    /// What the end will be once our Logout is answered, when it is not an ordinary logout.
+    /// The reason for the end once our Logout is answered, if this is not an ordinary logout.
     pub(crate) leaving: Option<Box<SessionEnd>>,
-    /// Why the connection is to be closed, once it is. Boxed, so that a snapshot of the state stays small.
+    /// Why the connection is being closed, if it is. Boxed, so that a snapshot of the state stays
+    /// small.
     pub(crate) end: Option<Box<SessionEnd>>,
     pub(crate) logon: Logon,
 }
 
-/// What a logon keeps. A reset of the sequence numbers begins a new one.
+/// The state of a logon. A reset of the sequence numbers begins a new one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Logon {
     pub(crate) phase: Phase,
-    /// When the phase ends on its own.
+    /// When the phase ends if nothing happens.
     pub(crate) deadline: Option<Mono>,
     pub(crate) gap: Option<Gap>,
     pub(crate) replay: Option<Replay>,
-    /// A ResendRequest that came before its turn and was answered at once.
+    /// A ResendRequest that arrived after a gap and was answered at once.
     pub(crate) request_answered: Option<SeqNum>,
-    /// Our Logout, or a part of it, waits for the socket.
+    /// Whether our Logout, or a part of it, waits for the socket.
     pub(crate) logout_queued: bool,
-    /// A Logout with this number came before its turn; it is answered when the gap is filled.
+    /// A Logout with this sequence number arrived after a gap; it is answered when the gap is
+    /// filled.
     pub(crate) logout_waits: Option<SeqNum>,
-    /// The first message that was kept back between our Logon and its answer.
+    /// The first message that was withheld between our Logon and its answer.
     pub(crate) kept_from: Option<SeqNum>,
 }
 
-/// Where a session stands between two transport connections and within one (the standard's state matrix, condensed).
+/// The phase of a session between two transport connections and within one (the standard's state
+/// matrix, condensed).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Phase {
     /// No connection.
     Disconnected,
-    /// Acceptor: connected, the first Logon is awaited.
+    /// Acceptor: connected, waiting for the first Logon.
     AwaitingLogon,
-    /// Initiator: our Logon is out, its answer is awaited.
+    /// Initiator: our Logon was sent, waiting for its answer.
     LogonSent,
-    /// Logons are exchanged.
+    /// The Logons have been exchanged.
     LoggedOn,
-    /// Our Logout is out, its answer is awaited.
+    /// Our Logout was sent, waiting for its answer.
     LogoutSent,
-    /// The counterparty logged out and has our answer; it should close now.
+    /// The counterparty logged out and was answered; it should close the connection now.
     LogoutAnswered,
 }
 
-/// A TestRequest of ours on its way.
+/// A TestRequest of ours that is not answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TestRequest {
     pub(crate) id: u64,
     pub(crate) sent: Mono,
 }
 
-/// Numbers that are missing and were asked for.
+/// Missing messages that were requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Gap {
-    /// NextNumIn when it was asked.
+    /// NextNumIn at the time of the request.
     pub(crate) begin: SeqNum,
-    /// The last missing number.
+    /// The last missing sequence number.
     pub(crate) end: SeqNum,
-    /// How often these were asked for without a step forward.
+    /// How many times these were requested without progress.
     pub(crate) asked: u32,
     pub(crate) asked_at: Mono,
-    /// The last number that came from beyond the gap, sent again. A lower one belongs to the next replay.
+    /// The last sequence number after the gap that was sent again. A lower one belongs to the next
+    /// replay.
     pub(crate) replayed: Option<SeqNum>,
 }
 
-/// Messages being sent again, a few in each transaction.
+/// Messages that are being sent again, a few in each transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Replay {
-    /// The next number to look at.
+    /// The next sequence number to look up.
     pub(crate) next: SeqNum,
-    /// The last number asked for.
+    /// The last sequence number requested.
     pub(crate) end: SeqNum,
-    /// First number of a run that is to be gap-filled.
+    /// The first sequence number of a run that is to be gap-filled.
     pub(crate) gap_from: Option<SeqNum>,
     /// The first new message that waits for the end of the replay.
     pub(crate) live: SeqNum,
@@ -142,30 +148,30 @@ impl State {
         self.connection.as_ref()?.logon.replay
     }
 
-    /// Whether the connection is there and is not about to be closed.
+    /// Returns whether there is a connection that is not about to be closed.
     pub(crate) fn is_open(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| connection.end.is_none())
     }
 
-    /// The largest message that the counterparty takes, in bytes.
+    /// Returns the largest message that the counterparty accepts, in bytes.
     pub(crate) fn peer_max_message_size(&self) -> usize {
         self.connection.as_ref().map_or(usize::MAX, |connection| connection.peer_max_message_size)
     }
 
-    /// What messages that came before their turn belong to: numbers from before a reset and bytes of an earlier connection do
-    /// not apply any more.
+    /// Returns what buffered messages belong to: sequence numbers from before a reset and bytes of
+    /// an earlier connection no longer apply.
     pub(crate) const fn epoch(&self) -> (Generation, ConnectionNumber) {
         (self.stored.generation, self.stored.connection)
     }
 
-    /// The message that was due is taken.
+    /// Counts the expected message as processed.
     pub(crate) fn advance(&mut self) {
         self.stored.next_in = self.stored.next_in.next();
         self.stored.attempts = 0;
     }
 
-    /// Both numbers start again at 1, in a new generation; the logon begins anew in its phase. Returns the messages that can
-    /// no longer be sent.
+    /// Resets both sequence numbers to 1, in a new generation; the logon starts again in its phase.
+    /// Returns the messages that can no longer be sent.
     pub(crate) fn reset(&mut self) -> Option<Unsent> {
         let Stored { generation, connection, .. } = self.stored;
         let generation = Generation(generation.0.wrapping_add(1));
@@ -178,13 +184,13 @@ impl State {
         self.unsent.take()
     }
 
-    /// The messages with these numbers are not on the wire yet.
+    /// Records that the messages with these sequence numbers have not been sent.
     pub(crate) fn keep_back(&mut self, kept: Unsent) {
         let unsent = self.unsent.unwrap_or(kept);
         self.unsent = Some(Unsent { first: unsent.first.min(kept.first), last: unsent.last.max(kept.last) });
     }
 
-    /// Every number up to `seq` went out, or was gap-filled.
+    /// Records that every message up to `seq` was sent or gap-filled.
     pub(crate) fn went_out(&mut self, seq: SeqNum) {
         if let Some(unsent) = &mut self.unsent {
             unsent.first = unsent.first.max(seq.next());
@@ -196,7 +202,7 @@ impl State {
 }
 
 impl Connection {
-    /// A connection that begins now, in its first phase until `deadline`.
+    /// Begins a connection, which is in its first phase until `deadline`.
     pub(crate) fn begin(now: Now, phase: Phase, deadline: Mono, heart_bt_int: u32) -> Self {
         Self {
             heart_bt_int,
@@ -212,14 +218,15 @@ impl Connection {
         }
     }
 
-    /// Any message that is not garbled proves life (session standard, heartbeats).
+    /// Records a sign of life, which is any message that is not garbled (session standard,
+    /// heartbeats).
     pub(crate) fn hear(&mut self, now: Mono) {
         self.last_received = now;
         self.test_request = None;
     }
 
-    /// Requests that the connection be closed; the first reason counts. The application is notified once the transport has
-    /// ended.
+    /// Requests that the connection be closed; the first reason counts. The application is notified
+    /// once the transport has ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
         self.end.get_or_insert_with(|| Box::new(end));
     }

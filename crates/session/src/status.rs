@@ -1,4 +1,4 @@
-//! Where a session stands, for threads other than its worker.
+//! The status of a session, for threads other than its worker's.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,38 +8,40 @@ use fixbolt_codec::SeqNum;
 use crate::end::Halt;
 use crate::state::Phase;
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SessionState {
     /// There is no connection.
     Disconnected,
-    /// There is no connection, and there will be none until the session is switched on.
+    /// There is no connection, and there will be none until the session is enabled.
     Disabled,
-    /// There is a connection; the Logons are not exchanged yet.
+    /// There is a connection, but the Logons have not been exchanged.
     LoggingOn,
-    /// Logons are exchanged.
+    /// The Logons have been exchanged.
     LoggedOn,
-    /// A Logout was sent; its answer, or the end of the connection, is awaited.
+    /// A Logout was sent; its answer or the end of the connection is awaited.
     LoggingOut,
-    /// The session does not go on until somebody ends that.
+    /// The session is halted until somebody intervenes.
     Halted(Halt),
     /// The session is closed.
     Closed,
 }
 
-/// The status of one session: its worker keeps it current, any thread reads it without asking the worker.
+/// The status of one session: its worker keeps it up to date, and any thread reads it without
+/// asking the worker.
 ///
-/// It is written when a transaction is committed, before the application hears of it, and when a connection begins or ends. Each
-/// value is right by itself at a moment during the call; two that are read one after the other need not be of the same moment.
+/// It is written when a transaction is committed, before the application is notified, and when a
+/// connection begins or ends. Each value was correct at some moment during the call; two values
+/// read one after the other may belong to different moments.
 #[derive(Debug)]
 pub struct StatusCell {
     standing: AtomicU8,
     next_in: AtomicU64,
     next_out: AtomicU64,
-    /// Why the session is halted; written before `standing` says so.
+    /// Why the session is halted; written before `standing` says that it is.
     halt: Mutex<Option<Halt>>,
-    /// Whether messages are taken while the session is not logged on.
+    /// Whether messages are accepted while the session is not logged on.
     keeps_messages: bool,
 }
 
@@ -70,7 +72,7 @@ impl Standing {
 }
 
 impl Default for StatusCell {
-    /// The status of a session that was just opened and keeps no messages.
+    /// Returns the status of a session that was just opened and keeps no messages.
     fn default() -> Self {
         Self::new(false)
     }
@@ -92,7 +94,7 @@ impl StatusCell {
         Standing::ALL.get(number).copied().unwrap_or(Standing::Closed)
     }
 
-    /// Where the session stands. Takes a lock if it is halted.
+    /// Returns the state of the session. Takes a lock if it is halted.
     #[must_use]
     pub fn state(&self) -> SessionState {
         match self.standing() {
@@ -104,50 +106,50 @@ impl StatusCell {
             Standing::Closed => SessionState::Closed,
             Standing::Halted => {
                 let halt = self.halt.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                // The halt has just ended.
+                // The halt has ended in the meantime.
                 halt.map_or(SessionState::Disconnected, SessionState::Halted)
             }
         }
     }
 
-    /// Whether the session is logged on.
+    /// Returns whether the session is logged on.
     #[must_use]
     pub fn is_logged_on(&self) -> bool {
         self.standing() == Standing::LoggedOn
     }
 
-    /// Whether the session is halted. Takes no lock.
+    /// Returns whether the session is halted. Takes no lock.
     #[must_use]
     pub fn is_halted(&self) -> bool {
         self.standing() == Standing::Halted
     }
 
-    /// Whether the session is closed.
+    /// Returns whether the session is closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.standing() == Standing::Closed
     }
 
-    /// Whether the session takes messages while it is not logged on
+    /// Returns whether the session accepts messages while it is not logged on
     /// ([`WhileLoggedOff::Keep`](crate::WhileLoggedOff::Keep)).
     #[must_use]
     pub const fn keeps_messages(&self) -> bool {
         self.keeps_messages
     }
 
-    /// NextNumIn: the MsgSeqNum (34) that is expected next.
+    /// Returns NextNumIn: the MsgSeqNum (34) that is expected next.
     #[must_use]
     pub fn next_in(&self) -> SeqNum {
         SeqNum(self.next_in.load(Ordering::Relaxed))
     }
 
-    /// NextNumOut: the MsgSeqNum (34) that is used next.
+    /// Returns NextNumOut: the MsgSeqNum (34) that is used next.
     #[must_use]
     pub fn next_out(&self) -> SeqNum {
         SeqNum(self.next_out.load(Ordering::Relaxed))
     }
 
-    /// For the worker: takes over how the session stands now.
+    /// Updates the status; called by the worker.
     pub(crate) fn publish(
         &self,
         phase: Phase,
@@ -166,7 +168,7 @@ impl StatusCell {
             (None, Phase::LoggedOn) => Standing::LoggedOn,
             (None, Phase::LogoutSent | Phase::LogoutAnswered) => Standing::LoggingOut,
         };
-        // Locked only where a halt begins or ends.
+        // The lock is taken only when a halt begins or ends.
         let before = self.standing();
         if standing == Standing::Halted || before == Standing::Halted {
             *self.halt.lock().unwrap_or_else(PoisonError::into_inner) = halted.cloned();
@@ -176,7 +178,7 @@ impl StatusCell {
         }
     }
 
-    /// For the worker: the session is closed.
+    /// Marks the session as closed; called by the worker.
     pub(crate) fn close(&self) {
         self.standing.store(Standing::Closed as u8, Ordering::Release);
     }

@@ -1,8 +1,10 @@
-//! What the session core asks of a message store: one store a worker, one commit a turn, acknowledgement that may come later.
+//! What the session core asks of a message store: one store per worker, one commit per transaction,
+//! durability that may be reached later.
 //!
-//! The core appends the inbound message and everything written because of it between [`Store::begin`] and [`Store::commit`];
-//! all of it becomes visible together or not at all. Nothing goes on the wire before [`Store::durable`] has reached the
-//! position that its commit returned. Implementations live in `fixbolt-journal`; this module refuses to know about files.
+//! The core appends the inbound message and everything written because of it between
+//! [`Store::begin`] and [`Store::commit`]; all of it becomes visible together or not at all.
+//! Nothing is sent before [`Store::durable`] has reached the position that its commit returned.
+//! Implementations are in `fixbolt-journal`; this module knows nothing about files.
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -15,34 +17,39 @@ pub use crate::key::SessionKey;
 use crate::time::{Mono, Utc};
 use crate::waker::WorkerWaker;
 
-/// A place in the order of commits of one store. Grows with every commit; meaningless across stores and restarts.
+/// A position in the order of commits of one store. It grows with every commit and has no meaning
+/// across stores or restarts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position(pub u64);
 
-/// How often the session's sequence numbers were reset since its store was created.
+/// The number of times the session's sequence numbers were reset since its store was created.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Generation(pub u32);
 
-/// A transport connection's number within its session, counted from 1 over the life of the store; 0 before the first.
+/// The number of a transport connection within its session, counted from 1 over the life of the
+/// store; 0 before the first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ConnectionNumber(pub u32);
 
-/// Which way a stored message travelled, or that the record is no message.
+/// The direction of a stored message, or the kind of a record that is not a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RecordKind {
-    /// A message the counterparty sent.
+    /// A message that the counterparty sent.
     Inbound,
-    /// A message we sent (or were about to send).
+    /// A message that we sent or were about to send.
     Outbound,
-    /// Sequence numbers were set anew: a new generation begins. The body says who and why, in plain text.
+    /// The sequence numbers were reset and a new generation begins. The body says who did it and
+    /// why, in plain text.
     Reset,
-    /// One more attempt to process an inbound message failed; `seq` is the message's, the body says why.
+    /// An attempt to process an inbound message failed. `seq` is that of the message; the body says
+    /// why.
     Attempt,
-    /// Sequence numbers were changed within the generation (SequenceReset, skip, operator); the body says who and why.
+    /// Sequence numbers were changed within the generation (SequenceReset, skip, operator). The
+    /// body says who did it and why.
     Adjust,
 }
 
-/// Marks on a record.
+/// Flags of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct RecordFlags(pub u16);
 
@@ -53,48 +60,49 @@ impl RecordFlags {
     pub const ADMIN: Self = Self(2);
     /// Secrets in the body were replaced by `*` before it was stored.
     pub const MASKED: Self = Self(4);
-    /// The application has processed the message.
+    /// The application processed the message.
     pub const DELIVERED: Self = Self(8);
-    /// Never resend: gap-fill it.
+    /// The message must not be sent again: a gap fill replaces it.
     pub const NO_RESEND: Self = Self(16);
 
-    /// Both sets of marks.
+    /// Returns the union of both sets of flags.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether every mark of `other` is set.
+    /// Returns whether every flag of `other` is set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// One record of the store. The generation is the session's current one, kept by the store.
+/// One record of the store. Its generation is the session's current one, which the store keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record<'r> {
-    /// Message of which direction, or what else.
+    /// The direction of the message, or the kind of the record.
     pub kind: RecordKind,
-    /// Marks.
+    /// Its flags.
     pub flags: RecordFlags,
-    /// MsgSeqNum (34) of the message. For [`RecordKind::Reset`] and [`RecordKind::Adjust`]: the new NextNumOut.
+    /// MsgSeqNum (34) of the message. For [`RecordKind::Reset`] and [`RecordKind::Adjust`]: the new
+    /// NextNumOut.
     pub seq: SeqNum,
-    /// NextNumIn as it is once the turn is committed.
+    /// NextNumIn after the transaction is committed.
     pub next_in: SeqNum,
-    /// Which transport connection.
+    /// The transport connection.
     pub connection: ConnectionNumber,
-    /// MsgSeqNum of the inbound message that caused this record; `None` when nothing inbound did.
+    /// MsgSeqNum of the inbound message that caused this record; `None` if none did.
     pub cause: Option<SeqNum>,
-    /// Wall clock of the turn.
+    /// Wall clock of the transaction.
     pub utc: Utc,
-    /// Monotonic clock of the turn.
+    /// Monotonic clock of the transaction.
     pub mono: Mono,
-    /// The whole message as on the wire (secrets masked), or the text of the other kinds.
+    /// The whole message as sent or received (secrets masked), or the text of the other kinds.
     pub body: &'r [u8],
 }
 
-/// What a store knows of a session when it is opened.
+/// What a store holds of a session when it is opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recovered {
     /// Current generation.
@@ -103,16 +111,16 @@ pub struct Recovered {
     pub next_in: SeqNum,
     /// Next outbound MsgSeqNum to use.
     pub next_out: SeqNum,
-    /// The last connection's number.
+    /// The number of the last connection.
     pub connection: ConnectionNumber,
-    /// When the current generation began; `None` for a store that was just created.
+    /// When the current generation began; `None` if the store was just created.
     pub since: Option<Utc>,
     /// Failed attempts at the inbound message `next_in`.
     pub attempts: u32,
-    /// Outbound numbers given up after an unclean stop: they may have been on the wire, their bodies are lost. They are
-    /// gap-filled when asked for.
+    /// Outbound sequence numbers given up after an unclean stop: they may have been sent, and their
+    /// bodies are lost. They are gap-filled on request.
     pub given_up: Option<RangeInclusive<SeqNum>>,
-    /// Why the session must not start before someone repairs its store.
+    /// Why the session must not start until its store has been repaired.
     pub damage: Option<String>,
 }
 
@@ -131,48 +139,50 @@ impl Default for Recovered {
     }
 }
 
-/// Why a store could not do what was asked. Every variant stops the session in a named state; none is retried silently.
+/// Why a store could not do what was asked. Every variant stops the session in a named state; none
+/// is retried silently.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No room for the record: the disk or a configured limit is full.
+    /// There is no room for the record: the disk or a configured limit is full.
     Full {
         /// The file or directory, as text.
         place: String,
     },
-    /// The operating system refused.
+    /// The operating system reported an error.
     Io {
-        /// What was being done, and to which file.
+        /// The operation and the file.
         doing: String,
-        /// The system's reason.
+        /// The system's message.
         reason: String,
     },
     /// Another process holds the store.
     Locked {
         /// The directory.
         place: String,
-        /// Host, process and start time of the holder, as it wrote them.
+        /// Host, process and start time of the process that holds it, as it recorded them.
         holder: String,
     },
-    /// The store's bytes contradict themselves.
+    /// The contents of the store are inconsistent.
     Damaged {
         /// File and offset.
         place: String,
         /// What is wrong there.
         reason: String,
     },
-    /// The record would use an outbound number a second time, or let NextNumOut go down within the generation.
+    /// The record would use an outbound sequence number again, or lower NextNumOut within the
+    /// generation.
     NumberReused {
         /// MsgSeqNum of the record.
         seq: SeqNum,
-        /// The lowest number still free.
+        /// The lowest sequence number that is unused.
         next_out: SeqNum,
     },
-    /// The record is larger than the store takes.
+    /// The record is larger than the store accepts.
     TooLarge {
-        /// Bytes of the record.
+        /// Size of the record in bytes.
         bytes: usize,
-        /// Bytes the store takes at most.
+        /// The largest size that the store accepts, in bytes.
         limit: usize,
     },
 }
@@ -185,10 +195,10 @@ impl fmt::Display for StoreError {
             Self::Locked { place, holder } => write!(f, "{place}: in use by {holder}"),
             Self::Damaged { place, reason } => write!(f, "{place}: {reason}"),
             Self::NumberReused { seq, next_out } => {
-                write!(f, "outbound number {seq} refused: the next free one is {next_out}")
+                write!(f, "outbound sequence number {seq} refused: the next unused one is {next_out}")
             }
             Self::TooLarge { bytes, limit } => {
-                write!(f, "a record of {bytes} bytes; the store takes {limit} at most")
+                write!(f, "a record of {bytes} bytes; the store accepts at most {limit}")
             }
         }
     }
@@ -198,51 +208,58 @@ impl core::error::Error for StoreError {}
 
 /// The message store of one worker.
 ///
-/// Order of calls: `open` each session; then, for every transaction, `begin`, any number of `append`s (to any open
-/// sessions), and one of `commit` or `rollback`. `append` outside a transaction is a caller's mistake and panics. A session
-/// may be closed and opened again, under another key.
+/// Order of calls: `open` each session; then, for every transaction, `begin`, any number of
+/// `append`s (to any open sessions), and one of `commit` or `rollback`. An implementation panics if
+/// `append` is called outside a transaction. A session may be closed and opened again, under
+/// another key.
 ///
-/// Outbound records with PossDupFlag are copies: kept for the audit, never read back for a resend; they may
-/// have a number that was used. Any other outbound record must have a number not used in its generation.
+/// Outbound records with PossDupFlag are copies: kept for the audit, never read back for a resend,
+/// and their sequence numbers may have been used before. Any other outbound record must have a
+/// sequence number not used in its generation.
 pub trait Store: Send {
-    /// Opens or creates the store of `session`, which is called `key` from now on, and returns what it holds.
+    /// Opens or creates the store of `session`, which is called `key` from then on, and returns its
+    /// contents.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] when another process has it, [`StoreError::Io`] and [`StoreError::Full`] from the system.
-    /// Damage is no error here: it is told in [`Recovered::damage`].
+    /// Returns [`StoreError::Locked`] if another process holds it, and [`StoreError::Io`] or
+    /// [`StoreError::Full`] if the system refuses. Damage is not an error here:
+    /// [`Recovered::damage`] reports it.
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError>;
 
-    /// Closes the session's store cleanly and frees its lock.
+    /// Closes the session's store cleanly and releases its lock.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when the clean mark could not be written.
+    /// Returns [`StoreError::Io`] if the clean mark could not be written.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError>;
 
-    /// Begins a turn.
+    /// Begins a transaction.
     fn begin(&mut self);
 
-    /// Adds a record to the turn. A [`RecordKind::Reset`] record opens the session's next generation and belongs to it.
+    /// Adds a record to the transaction. A [`RecordKind::Reset`] record begins the session's next
+    /// generation and belongs to it.
     ///
     /// # Errors
-    /// The turn can no longer be committed; the caller rolls it back.
+    /// After an error the transaction can no longer be committed; the caller rolls it back.
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError>;
 
-    /// Makes the turn's records visible, together. A turn without records gives the position of the last one.
+    /// Makes the records of the transaction visible, together. A transaction without records
+    /// returns the position of the last one.
     ///
     /// # Errors
-    /// Nothing of the turn is visible then.
+    /// After an error nothing of the transaction is visible.
     fn commit(&mut self) -> Result<Position, StoreError>;
 
-    /// Forgets the turn.
+    /// Discards the transaction.
     fn rollback(&mut self);
 
-    /// How far commits are as safe as the sync policy promises.
+    /// Returns the position up to which commits are as safe as the sync policy promises.
     fn durable(&self) -> Position;
 
-    /// The first outbound message of `generation` with a number in `range`, if there is one.
+    /// Returns the first outbound message of `generation` with a sequence number in `range`, if
+    /// there is one.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] when the bytes no longer match their checksum.
+    /// Returns [`StoreError::Damaged`] if the bytes do not match their checksum.
     fn read(
         &mut self,
         session: SessionKey,
@@ -250,28 +267,30 @@ pub trait Store: Send {
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError>;
 
-    /// Walks over every committed record of the session's current generation in the order of commits.
+    /// Visits every committed record of the session's current generation in the order of commits.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] as for [`Store::read`].
+    /// Returns [`StoreError::Damaged`] as [`Store::read`] does.
     fn replay(
         &mut self,
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> core::ops::ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Whether messages can be read back. Without it nothing can be sent later than now: what a store does not keep is
-    /// gap-filled when it is asked for.
+    /// Returns whether messages can be read back. If not, no message can be sent later than at
+    /// once: a gap fill is sent for messages that are requested again.
     fn keeps_messages(&self) -> bool {
         true
     }
 
-    /// Lends the store its worker's bell. A store whose commits become durable later, or that notices failures on its own,
-    /// rings it when [`Store::durable`] or [`Store::take_failure`] has something new to say.
+    /// Sets the waker of the store's worker. A store whose commits become durable later, or that
+    /// notices failures on its own, calls it when [`Store::durable`] or [`Store::take_failure`] has
+    /// news.
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
         let _ = waker;
     }
 
-    /// A failure that the store noticed on its own (a vanished directory, a write-back error); told once.
+    /// Returns a failure that the store noticed on its own (a vanished directory, a write-back
+    /// error), once.
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)>;
 }

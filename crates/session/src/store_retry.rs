@@ -1,4 +1,5 @@
-//! When a store that failed is tried again, without anybody asking: a full disk has room again, a network share is back.
+//! When a store that failed is tried again without an operator: a full disk may have room again, a
+//! network share may be back.
 
 use core::time::Duration;
 
@@ -6,10 +7,10 @@ use crate::time::Mono;
 
 /// How long to wait before the first try.
 const FIRST: Duration = Duration::from_secs(1);
-/// How long to wait between two tries, at most.
+/// The longest wait between two tries.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The next try, and how long was waited for it.
+/// The next try, and the wait before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StoreRetry {
     pub(crate) at: Mono,
@@ -21,7 +22,7 @@ impl StoreRetry {
         Self { at: now + FIRST, wait: FIRST }
     }
 
-    /// The try failed: the next one comes after twice the time.
+    /// Returns the next try after one that failed, after twice the wait.
     pub(crate) fn again(self, now: Mono) -> Self {
         let wait = LONGEST.min(self.wait * 2);
         Self { at: now + wait, wait }

@@ -1,4 +1,4 @@
-//! Reading a message that stands in the store or is about to.
+//! Reads a message that is in the store or is about to be.
 
 use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Span};
 
@@ -14,7 +14,7 @@ impl FieldStorage {
         Self { tags: vec![0; fields], spans: vec![Span::default(); fields] }
     }
 
-    /// Makes room for at least so many fields.
+    /// Makes room for at least `fields` fields.
     pub(crate) fn grow(&mut self, fields: usize) {
         if fields > self.tags.len() {
             *self = Self::new(fields);
@@ -22,7 +22,7 @@ impl FieldStorage {
     }
 }
 
-/// Reads a whole message; `None` if the bytes are none.
+/// Reads a whole message; `None` if the bytes are not one.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
     data_fields: &DataFields,

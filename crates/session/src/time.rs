@@ -1,26 +1,27 @@
-//! The two clocks of the engine, as plain numbers that the caller brings along.
+//! The two clocks of the engine, as plain numbers that the caller provides.
 //!
-//! The session core never reads a clock. [`Now`] comes in with every call: timers use only its monotonic part, SendingTime
-//! and schedules only its UTC part, so that a stepped wall clock moves no timer and a simulation can run in virtual time.
+//! The session core never reads a clock. Every call has a [`Now`]: timers use only its monotonic
+//! part, SendingTime and schedules only its UTC part, so that a change of the wall clock affects no
+//! timer and a simulation can run in virtual time.
 
 use core::fmt;
 use core::ops::{Add, Sub};
 use core::time::Duration;
 
-/// A point on a monotonic clock, in nanoseconds since an origin that only the caller knows.
+/// A point in time of a monotonic clock, in nanoseconds since an origin that only the caller knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Mono(pub u64);
 
-/// A point in UTC, in nanoseconds since 1970-01-01T00:00:00Z (leap seconds not counted).
+/// A point in time in UTC, in nanoseconds since 1970-01-01T00:00:00Z (leap seconds not counted).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Utc(pub u64);
 
-/// What both clocks show at the time of a call.
+/// Both clocks at the time of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Now {
-    /// Timers are measured on this one.
+    /// The clock for timers.
     pub mono: Mono,
-    /// SendingTime (52) and schedules are taken from this one.
+    /// The clock for SendingTime (52) and schedules.
     pub utc: Utc,
 }
 
@@ -33,7 +34,7 @@ impl Add<Duration> for Mono {
 
 impl Sub for Mono {
     type Output = Duration;
-    /// The time from `earlier` to `self`; zero when `earlier` is later.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is later.
     fn sub(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -47,7 +48,7 @@ impl Add<Duration> for Utc {
 }
 
 impl Utc {
-    /// The distance between two points, whichever is later.
+    /// Returns the absolute difference between two points in time.
     #[must_use]
     pub fn abs_diff(self, other: Self) -> Duration {
         Duration::from_nanos(self.0.abs_diff(other.0))

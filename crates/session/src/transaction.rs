@@ -1,5 +1,6 @@
-//! A transaction: one session at work, and every session that is touched because of it. Begun, committed and rolled back here,
-//! as a whole; the session layer's own messages are written here.
+//! A transaction: the current session, and every session that is touched because of it. It is
+//! begun, committed and rolled back here, as a whole; the session layer's own messages are written
+//! here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,42 +30,43 @@ use crate::waker::WorkerWaker;
 use crate::wire::{WireObserver, observe_outbound};
 use crate::work_lists::WorkLists;
 
-/// Everything that handling one event of one session may reach.
+/// Everything that the handling of one event of one session may use.
 pub(crate) struct Transaction<'a> {
     pub(crate) now: Now,
-    /// The place of the session at work.
+    /// The index of the current session.
     pub(crate) own: usize,
     pub(crate) table: &'a mut [Option<Session>],
-    /// Of each session, beside the table: a message's index borrows the data fields while the sessions are at work.
+    /// The validator of each session, outside the table: a message's index borrows the data fields
+    /// while the sessions are in use.
     pub(crate) validators: &'a [Option<Arc<Validator>>],
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) app: &'a mut (dyn Application + 'a),
     pub(crate) waker: &'a Arc<dyn WorkerWaker>,
     pub(crate) wire: Option<&'a dyn WireObserver>,
     pub(crate) turns: &'a mut u64,
-    /// Places of the sessions that the open transaction has touched.
+    /// Indices of the sessions that the open transaction has touched.
     pub(crate) touched: &'a mut Vec<usize>,
     pub(crate) lists: &'a mut WorkLists,
     /// Storage for the index of a stored message.
     pub(crate) fields: &'a mut FieldStorage,
 }
 
-/// The session cannot go on with this buffer now: it is closing, halted, or waits.
+/// The session cannot continue with this buffer now: it is closing, halted, or waits.
 pub(crate) struct Stop;
 
-/// What an application's callback came to.
+/// The result of an application's callback.
 pub(crate) enum Outcome {
     Delivered(Delivery),
     Failed(Failure),
     Panicked,
 }
 
-/// Why a callback failed that panicked.
+/// The reason given for a callback that panicked.
 pub(crate) const PANIC: &str = "panic";
-/// Why one failed whose transaction the store refused.
+/// The reason given for a callback whose transaction the store refused.
 const NOT_STORED: &str = "what it wrote could not be stored";
 
-/// How a message of a session with this validator is taken apart.
+/// Returns the data fields of messages of a session with this validator.
 pub(crate) fn data_fields(validator: Option<&Validator>) -> &DataFields {
     validator.map_or(DataFields::STANDARD, Validator::data_fields)
 }
@@ -82,19 +84,20 @@ impl<'a> Transaction<'a> {
         self.session_mut().state.connection.as_mut()
     }
 
-    /// The data fields of the session's dialect.
+    /// Returns the data fields of the session's dialect.
     pub(crate) fn data_fields(&self) -> &'a DataFields {
         data_fields(self.validators[self.own].as_deref())
     }
 
-    /// Notifies the application of an event, in a transaction of its own if it writes. Must not be called in an open one.
+    /// Notifies the application of an event, in a separate transaction if it writes. Must not be
+    /// called while one is open.
     pub(crate) fn notify(&mut self, event: &Event<'_>) {
-        // The session says that it ends; what is at hand goes on.
+        // The session records that it is ending; the caller continues.
         let _ = self.call("on_event", |app, turn| app.on_event(event, turn));
     }
 
-    /// Calls a callback that processes no message: what it writes is a transaction of its own. A failure of it costs the
-    /// connection, not the worker (property 4).
+    /// Calls a callback that processes no message: what it writes is a separate transaction. If it
+    /// fails, the connection ends, but the worker continues (property 4).
     pub(crate) fn call<R>(
         &mut self,
         callback: &'static str,
@@ -117,7 +120,8 @@ impl<'a> Transaction<'a> {
         Err(Stop)
     }
 
-    /// Shows the application what the session's store holds, in a transaction of its own if it writes.
+    /// Shows the contents of the session's store to the application, in a separate transaction if
+    /// it writes.
     pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) -> Result<(), String> {
         let data_fields = self.data_fields();
         let (app, turn) = self.turn();
@@ -140,21 +144,24 @@ impl<'a> Transaction<'a> {
         why
     }
 
-    /// A callback failed: the connection ends with it. Without one, the application hears of it all the same.
+    /// Ends the connection because a callback failed. Without a connection, the application is
+    /// notified.
     fn callback_failed(&mut self, callback: &'static str, why: String) {
         if self.session().state.connection.is_some() {
             return self.close(SessionEnd::CallbackFailed { callback, why });
         }
         let event = Event::CallbackFailed { callback, why: &why };
         let (app, mut turn) = self.turn();
-        // An application that fails at this, too, has nothing more to say; nor is anything kept that it writes here.
+        // If the application fails here as well, nothing more is reported; nor is anything kept
+        // that it writes here.
         let _ = catch_unwind(AssertUnwindSafe(|| app.on_event(&event, &mut turn)));
         if turn.open {
             self.rollback();
         }
     }
 
-    /// Notifies of a Reject or BusinessMessageReject that was sent; of no other reply.
+    /// Notifies the application of a Reject or BusinessMessageReject that was sent, not of any
+    /// other reply.
     pub(crate) fn notify_rejected(&mut self, reply: &AdminMessage<'_>) {
         let mut digits = [0; 20];
         match reply {
@@ -167,7 +174,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Notifies of new sequence numbers, and why.
+    /// Notifies the application of new sequence numbers and the reason.
     pub(crate) fn notify_numbers(&mut self, reason: &str) {
         let stored = self.session().state.stored;
         let (next_in, next_out) = (stored.next_in, stored.next_out);
@@ -178,11 +185,12 @@ impl<'a> Transaction<'a> {
         turn::begin(self.own, self.table, self.store, self.turns, self.touched);
     }
 
-    /// Makes the transaction visible: numbers, state and bytes, in every session it touched.
+    /// Makes the transaction visible: sequence numbers, state and bytes, in every session it
+    /// touched.
     pub(crate) fn commit(&mut self) -> Result<(), Stop> {
         let table = &*self.table;
         if self.touched.iter().any(|n| table::opened(table, *n).turn.refused.is_some()) {
-            // The application did not mind that the store refused; the transaction is lost all the same.
+            // Even if the application ignored that the store refused, the transaction is lost.
             self.rollback();
             return Err(self.wait(BlockedBy::OtherSession));
         }
@@ -213,7 +221,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Nothing of the transaction happened, in no session.
+    /// Undoes the transaction in every session.
     pub(crate) fn rollback(&mut self) {
         self.store.rollback();
         self.restore();
@@ -227,7 +235,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Reads nothing more until the socket has taken what is queued, or somebody else can go on.
+    /// Stops reading until the socket has accepted what is queued, or another session can continue.
     pub(crate) fn wait(&mut self, by: BlockedBy) -> Stop {
         let now = self.now;
         self.session_mut().block(now, by);
@@ -237,7 +245,8 @@ impl<'a> Transaction<'a> {
         Stop
     }
 
-    /// Runs `act` as one transaction: committed when it succeeds, else nothing of it happened.
+    /// Runs `act` as one transaction, which is committed if `act` succeeds and rolled back
+    /// otherwise.
     pub(crate) fn run(&mut self, act: impl FnOnce(&mut Self) -> Result<(), SendError>) -> Result<(), Stop> {
         self.begin();
         match act(self) {
@@ -246,11 +255,12 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Rolls back because of `error` and does what follows from it.
+    /// Rolls the transaction back because of `error`, and reacts to it.
     pub(crate) fn abandon(&mut self, error: SendError) -> Stop {
         self.rollback();
         match error {
-            // The session whose store it was is halted. If it was another one, the message is processed without it.
+            // The session whose store refused is halted. If it was another one, the message is
+            // processed without it.
             SendError::Store(_) | SendError::BackPressure => self.wait(BlockedBy::OtherSession),
             other => {
                 self.close(SessionEnd::Unanswerable(Box::new(other)));
@@ -265,7 +275,8 @@ impl<'a> Transaction<'a> {
         self.lists.note_end(self.own, session);
     }
 
-    /// Requests that the connection be closed. The application is notified once the transport has ended.
+    /// Requests that the connection be closed. The application is notified once the transport has
+    /// ended.
     pub(crate) fn close(&mut self, end: SessionEnd) {
         let session = table::opened_mut(self.table, self.own);
         session.close(end);
@@ -291,7 +302,7 @@ impl<'a> Transaction<'a> {
         table::opened_mut(self.table, self.own).reset(self.now, self.store, why)
     }
 
-    /// A handle on the own session for messages of the session layer.
+    /// Returns a handle on the current session for messages of the session layer.
     pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
         Handle {
             now: self.now,
@@ -304,8 +315,9 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Writes a message of the session layer; `inbound` is the message it answers. What does not fit is written in brief: a
-    /// counterparty whose MaxMessageSize (383) is small gets its answer all the same.
+    /// Writes a message of the session layer; `inbound` is the message it answers. What does not
+    /// fit is written in brief, so that a counterparty whose MaxMessageSize (383) is small still
+    /// gets its answer.
     pub(crate) fn send(
         &mut self,
         kind: SendKind<'_>,
@@ -338,12 +350,13 @@ impl<'a> Transaction<'a> {
         draft.send()
     }
 
-    /// Asks the application for its own fields of a Logon that is about to be sent; does nothing with any other message.
+    /// Adds the application's fields to a Logon that is about to be sent; does nothing with any
+    /// other message.
     pub(crate) fn complete_logon(&mut self, message: &mut AdminMessage<'_>) -> Result<(), Stop> {
         if !matches!(message, AdminMessage::Logon { .. }) {
             return Ok(());
         }
-        // Larger is no Logon: before the logon a counterparty takes no more.
+        // A Logon cannot be larger: before the logon a counterparty accepts no more.
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
         let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
         let session = self.session();
@@ -367,7 +380,8 @@ impl<'a> Transaction<'a> {
         self.call("on_logon", |app, turn| app.on_logon(logon, turn))
     }
 
-    /// Offers an application message in the open transaction. A panic is caught: it costs this transaction, not the worker.
+    /// Offers an application message in the open transaction. A panic is caught: it ends this
+    /// transaction, not the worker.
     pub(crate) fn offer(&mut self, message: Message<'_>, seq: SeqNum, redelivered: bool) -> Outcome {
         let (app, turn) = self.turn();
         let mut turn = Turn { open: true, inbound: Some(message), cause: Some(seq), redelivered, ..turn };
@@ -378,7 +392,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The application, and what it may do: in a transaction that begins with the first thing it writes.
+    /// Returns the application and its turn, in a transaction that begins when it first writes.
     pub(crate) fn turn<'t>(&'t mut self) -> (&'t mut (dyn Application + 'a), Turn<'t>) {
         let turn = Turn {
             now: self.now,
@@ -396,11 +410,12 @@ impl<'a> Transaction<'a> {
         (&mut *self.app, turn)
     }
 
-    /// What the application hears once a transaction is committed: warnings of what it sent, and what will never arrive.
+    /// Notifies the application after a commit: of warnings about what it sent, and of messages
+    /// that will never arrive.
     #[cold]
     fn notify_of_commit(&mut self) {
         let own = self.own;
-        // A callback that writes begins a transaction of its own.
+        // A callback that writes begins another transaction.
         let mut touched = core::mem::take(self.touched);
         for n in touched.drain(..) {
             self.own = n;

@@ -1,5 +1,5 @@
-//! A turn: one inbound message (or one call from outside) and everything that is written because of it, in any session of
-//! the worker. Committed or rolled back as a whole.
+//! A turn: one inbound message (or one call from outside) and everything that is written because of
+//! it, in any session of the worker. It is committed or rolled back as a whole.
 
 use core::fmt;
 use std::sync::Arc;
@@ -18,10 +18,12 @@ use crate::table;
 use crate::time::Now;
 use crate::waker::{SessionWaker, WorkerWaker};
 
-/// What a callback knows of its session, and where it writes. No type parameter, so that it fits into `dyn Application`.
+/// What a callback knows about its session, and where it writes. It has no type parameters, so that
+/// `dyn Application` is possible.
 ///
-/// Everything that a callback writes, in any session of the worker, is committed together once it returns, or rolled back
-/// if it fails. What it sees of a session's sequence numbers includes what it has written itself.
+/// Everything that a callback writes, in any session of the worker, is committed together once it
+/// returns, or rolled back if it fails. The sequence numbers it reads include what it has written
+/// itself.
 ///
 /// An initiator sends its first order once it is logged on:
 ///
@@ -32,7 +34,11 @@ use crate::waker::{SessionWaker, WorkerWaker};
 /// struct Desk;
 ///
 /// impl Application for Desk {
-///     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///     fn on_message(
+///         &mut self,
+///         message: Message<'_>,
+///         turn: &mut Turn<'_>,
+///     ) -> Result<Delivery, Failure> {
 ///         println!("{}: {message:?}", turn.session_id());
 ///         Ok(Delivery::Done)
 ///     }
@@ -49,9 +55,10 @@ use crate::waker::{SessionWaker, WorkerWaker};
 /// ```
 pub struct Turn<'a> {
     pub(crate) now: Now,
-    /// Transactions of this worker; the open one has the last number.
+    /// The number of transactions of this worker so far; the open one has the last number.
     pub(crate) turns: &'a mut u64,
-    /// Whether the transaction is open: that of a message is from the beginning, another one from the first writing on.
+    /// Whether the transaction is open. That of a message is open from the beginning, any other
+    /// once something is written.
     pub(crate) open: bool,
     pub(crate) inbound: Option<Message<'a>>,
     pub(crate) cause: Option<SeqNum>,
@@ -64,7 +71,7 @@ pub struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// The clocks of this turn; SendingTime (52) of everything written in it.
+    /// Returns the clocks of this turn, which are the SendingTime (52) of everything written in it.
     #[must_use]
     pub const fn now(&self) -> Now {
         self.now
@@ -74,63 +81,64 @@ impl Turn<'_> {
         table::opened(self.table, self.own)
     }
 
-    /// The session that the callback is about.
+    /// Returns the key of the session that the callback is about.
     #[must_use]
     pub fn key(&self) -> SessionKey {
         self.own().key
     }
 
-    /// Its identity.
+    /// Returns the identity of the session.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
         &self.own().settings.id
     }
 
-    /// Whether this side connects.
+    /// Returns whether this side connects.
     #[must_use]
     pub fn role(&self) -> Role {
         self.own().settings.role
     }
 
-    /// Where the session stands.
+    /// Returns the phase of the session.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.own().state.phase()
     }
 
-    /// Why the session stands still until somebody ends that.
+    /// Returns why the session is halted, if it is.
     #[must_use]
     pub fn halted(&self) -> Option<&Halt> {
         self.own().halted.as_ref()
     }
 
-    /// MsgSeqNum (34) of the inbound message; `None` in a turn that processes none.
+    /// Returns MsgSeqNum (34) of the inbound message; `None` in a turn without an inbound message.
     #[must_use]
     pub const fn seq(&self) -> Option<SeqNum> {
         self.cause
     }
 
-    /// Whether the application may have seen this message before: an earlier attempt failed, or the process died in it.
+    /// Returns whether the application may have seen this message before: an earlier attempt
+    /// failed, or the process ended during it.
     #[must_use]
     pub const fn redelivered(&self) -> bool {
         self.redelivered
     }
 
-    /// The next sequence number expected from the counterparty.
+    /// Returns the next sequence number expected from the counterparty.
     #[must_use]
     pub fn next_in(&self) -> SeqNum {
         self.own().state.stored.next_in
     }
 
-    /// The next sequence number that will be sent.
+    /// Returns the next sequence number that will be sent.
     #[must_use]
     pub fn next_out(&self) -> SeqNum {
         self.own().state.stored.next_out
     }
 
-    /// Bytes that can still be written to the own session before it answers
-    /// [`SendError::BackPressure`](crate::SendError::BackPressure). Half of the outbox is for answers, so that a session that
-    /// sends as fast as it can goes on reading.
+    /// Returns the number of bytes that can be written to the callback's session before sending
+    /// returns [`SendError::BackPressure`](crate::SendError::BackPressure). Half of the outbox is
+    /// reserved for answers, so that a session that sends as fast as it can still reads.
     #[must_use]
     pub fn room(&self) -> usize {
         let own = self.own();
@@ -138,20 +146,21 @@ impl Turn<'_> {
         own.outbox.room().saturating_sub(kept)
     }
 
-    /// A handle for any thread: after [`Delivery::NotNow`](crate::Delivery::NotNow) it has the message offered again.
+    /// Returns a handle for any thread: after [`Delivery::NotNow`](crate::Delivery::NotNow) it has
+    /// the message offered again.
     #[must_use]
     pub fn waker(&self) -> SessionWaker {
         SessionWaker::new(Arc::clone(self.waker), self.key())
     }
 
-    /// The session of this worker with this identity, if it is open.
+    /// Returns the session of this worker with this identity, if it is open.
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
         table::find_id(self.table, id)
     }
 
-    /// Where to write an answer, or a message of the own session where nothing is to be answered. Routing fields of the
-    /// inbound message (115, 116, 144 and 128, 129, 145) are reversed on it.
+    /// Returns a handle that writes to the callback's session, usually an answer. Routing fields of
+    /// the inbound message (115, 116, 144 and 128, 129, 145) are reversed in it.
     pub fn reply(&mut self) -> Handle<'_> {
         self.begin();
         Handle {
@@ -165,8 +174,8 @@ impl Turn<'_> {
         }
     }
 
-    /// Where to write a message of another session of this worker, or of the own one without routing fields; `None` if no
-    /// such session is open.
+    /// Returns a handle that writes to any session of this worker, without routing fields; `None`
+    /// if no such session is open.
     pub fn to(&mut self, session: SessionKey) -> Option<Handle<'_>> {
         table::find(self.table, session)?;
         self.begin();
@@ -186,7 +195,7 @@ impl Turn<'_> {
         })
     }
 
-    /// Begins the transaction, if that has not happened yet.
+    /// Begins the transaction if it has not begun.
     pub(crate) fn begin(&mut self) {
         if self.open {
             return;
@@ -196,7 +205,7 @@ impl Turn<'_> {
     }
 }
 
-/// Begins a transaction of the session in place `own`.
+/// Begins a transaction of the session at index `own`.
 pub(crate) fn begin(
     own: usize,
     table: &mut [Option<Session>],

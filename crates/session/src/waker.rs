@@ -1,21 +1,23 @@
-//! How other threads get a worker's attention: an application that can take a message again, a store that has advanced.
+//! How other threads notify a worker: the application can take a message again, or the store has
+//! advanced.
 
 use core::fmt;
 use std::sync::Arc;
 
 use crate::key::SessionKey;
 
-/// The bell of a worker. It may be rung from any thread and never blocks.
+/// Notifies a worker. It may be called from any thread and never blocks.
 pub trait WorkerWaker: Send + Sync {
-    /// The application can take the message that it put off: [`Sessions::wake`](crate::Sessions::wake) is to be called for
-    /// the session.
+    /// Tells the worker that the application can take the message that it put off; the worker calls
+    /// [`Sessions::wake`](crate::Sessions::wake) for the session.
     fn session_ready(&self, session: SessionKey);
 
-    /// The store has something to say: [`Sessions::store_advanced`](crate::Sessions::store_advanced) is to be called.
+    /// Tells the worker that the store has news; the worker calls
+    /// [`Sessions::store_advanced`](crate::Sessions::store_advanced).
     fn store_advanced(&self);
 }
 
-/// A bell that nobody hears.
+/// A waker without a worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unheard;
 
@@ -24,8 +26,8 @@ impl WorkerWaker for Unheard {
     fn store_advanced(&self) {}
 }
 
-/// Asks for a message that was put off with [`Delivery::NotNow`](crate::Delivery::NotNow) to be offered again. Can be sent
-/// to any thread; [`Turn::waker`](crate::Turn::waker) returns it.
+/// Has a message that was put off with [`Delivery::NotNow`](crate::Delivery::NotNow) offered again.
+/// It can be moved to any thread; [`Turn::waker`](crate::Turn::waker) returns it.
 #[derive(Clone)]
 pub struct SessionWaker {
     waker: Arc<dyn WorkerWaker>,
@@ -37,13 +39,13 @@ impl SessionWaker {
         Self { waker, session }
     }
 
-    /// The session whose message waits.
+    /// Returns the session whose message waits.
     #[must_use]
     pub const fn session(&self) -> SessionKey {
         self.session
     }
 
-    /// Has the message offered again at once. Does nothing when none waits.
+    /// Has the message offered again at once. Does nothing if no message waits.
     pub fn wake(&self) {
         self.waker.session_ready(self.session);
     }

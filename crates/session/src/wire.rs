@@ -1,4 +1,4 @@
-//! An observer of the wire: every message of a worker's sessions, as it came and as it goes out.
+//! An observer of the wire: every message of a worker's sessions, as received and as sent.
 
 use core::fmt;
 
@@ -11,13 +11,15 @@ use crate::resume::Direction;
 use crate::session::Session;
 use crate::time::Now;
 
-/// Sees every message of a worker's sessions, for logs of messages, captures and counts. It stands beside the store and
-/// changes nothing. Called on the thread of the session's worker: what it does there delays every session of the worker.
-/// Engines with several workers call it from several threads.
+/// Sees every message of a worker's sessions, for message logs, captures and counters. It is
+/// independent of the store and changes nothing. It is called on the thread of the session's
+/// worker, so the time it takes delays every session of the worker. Engines with several workers
+/// call it from several threads.
 pub trait WireObserver: Send + Sync {
-    /// A message came in, or is about to go out. Outbound messages are shown once they are committed, in the order of the
-    /// wire, those that are sent again among them; a connection that is lost may not have taken the last ones. Bytes that
-    /// are no message are shown as they came, with [`WireMessage::garbled`].
+    /// Called when a message was received, or is about to be sent. Outbound messages are shown once
+    /// they are committed, in the order in which they are sent, including those sent again; if the
+    /// connection is lost, the last ones may not have been sent. Bytes that are not a message are
+    /// shown as received, with [`WireMessage::garbled`].
     fn on_wire(&self, message: &WireMessage<'_>);
 }
 
@@ -25,18 +27,18 @@ pub trait WireObserver: Send + Sync {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct WireMessage<'w> {
-    /// The session whose connection it is.
+    /// The session of the connection.
     pub session: &'w SessionId,
     /// The session's key.
     pub key: SessionKey,
     /// Who sent it.
     pub direction: Direction,
-    /// The clocks when it was read, or committed.
+    /// The clocks when it was read or committed.
     pub now: Now,
     /// The whole message from `8=` to the last SOH; in a Logon, the values of
     /// [`SessionSettings::masked`](crate::SessionSettings::masked) are replaced by `*`.
     pub bytes: &'w [u8],
-    /// Whether the bytes are no message: framing failed, or the checksum is wrong.
+    /// Whether the bytes are not a message: framing failed, or the checksum is wrong.
     pub garbled: bool,
 }
 
@@ -47,7 +49,7 @@ impl fmt::Debug for WireMessage<'_> {
     }
 }
 
-/// Shows what the counterparty sent.
+/// Shows a message that the counterparty sent.
 pub(crate) fn observe_inbound(
     wire: Option<&dyn WireObserver>,
     session: &mut Session,
@@ -60,12 +62,12 @@ pub(crate) fn observe_inbound(
     }
 }
 
-/// Shows what the open transaction has queued in this session.
+/// Shows the messages that the open transaction has queued in this session.
 pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Session, now: Now) {
     let Some(observer) = wire else { return };
     let mut at = session.turn.snapshot.outbox.tail();
     let tail = session.outbox.cursor.tail();
-    // Lent, so that the message can be shown together with the session that it is of.
+    // Moved out, so that the message can be shown together with its session.
     let memory = core::mem::take(&mut session.outbox.memory);
     let mut framer = Framer::new(memory.len());
     while at < tail {
@@ -84,7 +86,7 @@ fn show(
     bytes: &[u8],
     garbled: bool,
 ) {
-    // What cannot be taken apart may hold a Logon's secrets all the same.
+    // Bytes that cannot be parsed may still contain a Logon's secrets.
     let may_hold_secrets = garbled || is_admin(msg_type(bytes));
     let masked = may_hold_secrets && mask::mask(bytes, &session.settings.masked, &mut session.masked);
     let bytes = if masked { &session.masked } else { bytes };
@@ -92,7 +94,7 @@ fn show(
     observer.on_wire(&WireMessage { session: id, key, direction, now, bytes, garbled });
 }
 
-/// The value of MsgType (35), the third field of every message.
+/// Returns the value of MsgType (35), the third field of every message.
 fn msg_type(bytes: &[u8]) -> &[u8] {
     let third = bytes.split(|b| *b == 1).nth(2).unwrap_or_default();
     third.strip_prefix(b"35=").unwrap_or_default()

@@ -1,19 +1,19 @@
-//! Which sessions of a worker have something to do that their driver does not know of.
+//! Which sessions of a worker have something to do that their driver does not know about.
 
 use std::collections::VecDeque;
 
 use crate::session::Session;
 
-/// Places of sessions, each at most once in a list.
+/// Indices of sessions, each at most once in a list.
 #[derive(Debug, Default)]
 pub(crate) struct WorkLists {
-    /// Sessions that have something to write since they were last named.
+    /// Sessions that have something to write since they were last returned.
     output: VecDeque<usize>,
     /// Sessions with bytes that the store has not released.
     awaiting_store: Vec<usize>,
     /// Sessions that wait for room in another session's outbox.
     awaiting_room: Vec<usize>,
-    /// Sessions that can go on without bytes or the clock.
+    /// Sessions that can continue without bytes or the clock.
     ready: Vec<usize>,
 }
 
@@ -24,7 +24,7 @@ impl WorkLists {
         Self { output, awaiting_store: list(), awaiting_room: list(), ready: list() }
     }
 
-    /// Makes room for so many sessions: nothing is allocated while messages flow.
+    /// Makes room for this many sessions, so that nothing is allocated while messages flow.
     pub(crate) fn reserve(&mut self, sessions: usize) {
         self.output.reserve(sessions.saturating_sub(self.output.len()));
         for list in [&mut self.awaiting_store, &mut self.awaiting_room, &mut self.ready] {
@@ -32,7 +32,7 @@ impl WorkLists {
         }
     }
 
-    /// The session in `place` may have something to write.
+    /// Records that the session at index `place` may have something to write.
     pub(crate) fn note_output(&mut self, place: usize, session: &mut Session) {
         if !session.has_output {
             session.has_output = true;
@@ -40,17 +40,17 @@ impl WorkLists {
         }
     }
 
-    /// Takes the place of the session that has had output for the longest time.
+    /// Takes the index of the session that has had output for the longest time.
     pub(crate) fn next_output(&mut self) -> Option<usize> {
         self.output.pop_front()
     }
 
-    /// How many sessions have output.
+    /// Returns the number of sessions with output.
     pub(crate) fn outputs(&self) -> usize {
         self.output.len()
     }
 
-    /// The session in `place` has committed a transaction.
+    /// Records that the session at index `place` has committed a transaction.
     pub(crate) fn note_commit(&mut self, place: usize, session: &mut Session) {
         session.publish();
         if !session.outbox.is_empty() {
@@ -62,7 +62,8 @@ impl WorkLists {
         }
     }
 
-    /// Takes the list of sessions that wait for the store, to be given back with those that still do.
+    /// Takes the list of sessions that wait for the store; the caller puts it back with those that
+    /// still do.
     pub(crate) fn take_awaiting_store(&mut self) -> Vec<usize> {
         core::mem::take(&mut self.awaiting_store)
     }
@@ -71,8 +72,9 @@ impl WorkLists {
         self.awaiting_store = list;
     }
 
-    /// The session in `place` may have been halted, or its connection be to be closed, by a call that its driver made for
-    /// another one: the driver hears of it as of output, or as of a session that can go on.
+    /// Records that a call for another session may have halted the session at index `place`, or
+    /// requested that its connection be closed. Its driver learns of it as it learns of output, or
+    /// of a session that can continue.
     pub(crate) fn note_end(&mut self, place: usize, session: &mut Session) {
         match &session.state.connection {
             Some(connection) if connection.end.is_some() => self.note_output(place, session),
@@ -81,14 +83,15 @@ impl WorkLists {
         }
     }
 
-    /// The session in `place` waits for room in another session's outbox.
+    /// Records that the session at index `place` waits for room in another session's outbox.
     pub(crate) fn note_awaiting_room(&mut self, place: usize) {
         if !self.awaiting_room.contains(&place) {
             self.awaiting_room.push(place);
         }
     }
 
-    /// A socket took something: who waits for room can go on.
+    /// Moves the sessions that wait for room to those that can continue, because a socket has
+    /// accepted bytes.
     pub(crate) fn room_made(&mut self) {
         for place in self.awaiting_room.drain(..) {
             if !self.ready.contains(&place) {
@@ -101,7 +104,7 @@ impl WorkLists {
         self.ready.pop()
     }
 
-    /// The session in `place` is closed.
+    /// Removes the session at index `place`, which is closed.
     pub(crate) fn forget(&mut self, place: usize) {
         self.output.retain(|other| *other != place);
         for list in [&mut self.awaiting_store, &mut self.awaiting_room, &mut self.ready] {
