@@ -1,4 +1,4 @@
-//! `fixbolt bench`: the front door of the benchmarks.
+//! `fixbolt bench`: runs the benchmarks.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::output::{self, Format, Object};
 
 /// Benchmarks.
 ///
-/// Every result is checked before it is timed; the machine is named with the figures.
+/// Every result is checked before it is timed. The output names the machine.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Codec(Codec),
@@ -20,19 +20,21 @@ pub(crate) enum Command {
 
 /// Measures the codec: bytes to values and back.
 ///
-/// NOS-222 (NewOrderSingle, FIX.4.4, 24 fields), AIM-97 and AIM-158 (the same, shorter), ER-235 (ExecutionReport, FIX.4.2, 27 fields)
-/// and FsFIX's four of FIX.4.4 with groups (the last of 1,521 bytes), 64 differing messages each:
+/// NOS-222 (NewOrderSingle, FIX.4.4, 24 fields), AIM-97 and AIM-158 (the same, shorter), ER-235
+/// (ExecutionReport, FIX.4.2, 27 fields) and FsFIX's four messages of FIX.4.4 with groups (the last
+/// one has 1,521 bytes), 64 differing messages each:
 ///   index          framing, BodyLength, CheckSum, every field found
-///   validate       index, and everything the dictionary says (ER-235 with LastCapacity 4: FIX.4.2 has no 5; AIM-158 with an hour of two
-///                  digits, and found to lack MsgSeqNum)
-///   validate-miss  the same when no message of its layout was validated before
-///   typed-six      index, and six fields read as typed values, not in the order of the wire
-///   typed-all      index, and every field read as its type, groups too
-///   encode         from typed values, both times formatted, BodyLength and CheckSum
-///   write-typed    the same by the printed writers, with groups
-/// Nanoseconds a message, CPU time of the thread, the median of several rounds in which the operations alternate. `tier` is what the
-/// index is built with, every one that the processor has; `-` where there is no index. `floor` is what a bare prototype takes on the
-/// same machine, `published` what another engine's page says: `-` where it was not measured.
+///   validate       index, and every check of the dictionary (ER-235 with LastCapacity 4, because
+///                  FIX.4.2 has no 5; AIM-158 with a two-digit hour, and found to lack MsgSeqNum)
+///   validate-miss  the same if no message with its layout was validated before
+///   typed-six      index, and six fields read as typed values, not in message order
+///   typed-all      index, and every field read as its type, including groups
+///   encode         from typed values, with both times, BodyLength and CheckSum
+///   write-typed    the same with the generated writers, including groups
+/// Nanoseconds per message, CPU time of the thread, the median of several rounds in which the
+/// operations alternate. `tier` is the instruction set that the index is built with (each one that
+/// the processor has); `-` where there is no index. `floor` is the time of a bare prototype on the
+/// same machine, `published` that on another engine's page; `-` where it was not measured.
 ///
 /// Exit status: 0 measured; 1 an operation gave a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]
@@ -47,13 +49,13 @@ pub(crate) struct Codec {
 ///
 /// An acceptor of FIX.4.4 receives NOS-222 (NewOrderSingle; 64 differing messages in turn, each
 /// with the next MsgSeqNum), validates and stores it; its application reads the order and answers
-/// with a typed ExecutionReport, which is numbered and stored:
+/// with a typed ExecutionReport, which gets its sequence number and is stored:
 ///   order-report         with the journal on disk that sessions have by default, in the system's
-///                        folder for temporary files: 3 MB a round, removed at the end
+///                        folder for temporary files: 3 MB per round, removed at the end
 ///   order-report-memory  with a store in memory
-/// Nanoseconds an order with its report, CPU time of the session's thread without the journal's own
-/// two, the median of several rounds in which the stores alternate. `tier` is what the index is
-/// built with; `floor` and `published` are as for `codec`.
+/// Nanoseconds per order with its report, CPU time of the session's thread without the two threads
+/// of the journal, the median of several rounds in which the stores alternate. `tier` is the
+/// instruction set that the index is built with; `floor` and `published` are as for `codec`.
 ///
 /// Exit status: 0 measured; 1 a report was wrong or missing; 2 wrong usage.
 #[derive(Debug, Args)]
@@ -64,16 +66,16 @@ pub(crate) struct Session {
     measure: Measure,
 }
 
-/// How it is measured and shown.
+/// How to measure and show the results.
 #[derive(Debug, Args)]
 struct Measure {
-    /// Rounds of each operation
+    /// Number of rounds of each operation
     #[arg(long, value_name = "N", default_value_t = 31, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
-    /// Runs each operation once and measures nothing: for a profiler that counts instructions
+    /// Run each operation once and measure nothing, for a profiler that counts instructions
     #[arg(long, conflicts_with = "rounds")]
     once: bool,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -153,7 +155,7 @@ fn measured(
 
 fn json(row: &Row, machine: &Machine) -> Object {
     let known = |figure: Option<f64>| figure.map_or_else(|| "null".to_owned(), |ns| format!("{ns:.2}"));
-    // The names of tiers need no escape.
+    // The names of tiers need no escaping.
     let tier = row.tier.map_or_else(|| "null".to_owned(), |tier| format!("\"{tier}\""));
     Object::new()
         .text("test", row.test)

@@ -1,4 +1,5 @@
-//! `fixbolt check-config`: what a configuration means, and every mistake in it.
+//! `fixbolt check-config`: shows the effective settings of a configuration, and every mistake in
+//! it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,16 +12,17 @@ use fixbolt::config::{
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object};
 
-/// Shows the settings that each session of a configuration has, and every mistake in it.
+/// Shows the effective settings of each session of a configuration, and every mistake in it.
 ///
-/// For each session its identity, then its settings, those of the file with their line, the others
-/// by default; a secret is masked. Then what has no effect and every mistake, each with file, line
-/// and what to do. Dictionaries that the file names are read; no port is opened and no journal.
+/// For each session, shows its identity, then its settings: those in the file with their line, the
+/// others with their default; secrets are masked. Then shows the settings that have no effect, and
+/// every mistake with file, line and what to do. Reads the dictionaries that the file names; opens
+/// no port and no journal.
 ///
-/// As JSON an object a line: kind session (name, place, valid, settings), warning and mistake
-/// (place, key, reason, nearest).
+/// The JSON output is one object per line: kind session (name, place, valid, settings), warning and
+/// mistake (place, key, reason, nearest).
 ///
-/// Exit status: 0 every session can be had; 1 there are mistakes; 2 the file cannot be read.
+/// Exit status: 0 every session is valid; 1 there are mistakes; 2 the file cannot be read.
 #[derive(Debug, Args)]
 #[command(
     name = "check-config",
@@ -30,7 +32,7 @@ pub(crate) struct Arguments {
     /// The configuration: [DEFAULT], [SESSION], Key=Value
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -109,7 +111,7 @@ fn json(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Fail
     Ok(())
 }
 
-/// Why a configuration is not used: a line a mistake.
+/// Returns why a configuration is not used, one line per mistake.
 pub(crate) fn refused(mistakes: &ConfigErrors) -> Failure {
     Failure::usage(mistakes.to_string().replace('\n', "\nfixbolt: "))
 }

@@ -1,10 +1,10 @@
-//! How a command ends: its exit status, and the one line that says why.
+//! How a command ends: its exit status, and the one line that explains a failure.
 
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// How a command ended that did what it was asked.
+/// The result of a command that did what was asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// Yes, valid, answered: 0.
@@ -13,7 +13,8 @@ pub(crate) enum Answer {
     No,
 }
 
-/// Why a command could not do what it was asked: one line that says what, where and what to do.
+/// Why a command could not do what was asked: one line that says what happened, where, and what to
+/// do.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: u8,
@@ -21,22 +22,23 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Wrong usage, or something cannot be read or written: exit status 2.
+    /// Returns a failure for wrong usage, or for something that cannot be read or written: exit
+    /// status 2.
     pub(crate) fn usage(line: impl Into<String>) -> Self {
         Self { status: 2, line: line.into() }
     }
 
-    /// A time-out, or no connection: exit status 3.
+    /// Returns a failure for a timeout, or a missing connection: exit status 3.
     pub(crate) fn connection(line: impl Into<String>) -> Self {
         Self { status: 3, line: line.into() }
     }
 
-    /// A signal ended it: exit status 130.
+    /// Returns a failure for a command that a signal ended: exit status 130.
     pub(crate) fn interrupted(line: impl Into<String>) -> Self {
         Self { status: 130, line: line.into() }
     }
 
-    /// The system refused a file: exit status 2.
+    /// Returns a failure for a file that the system refused: exit status 2.
     pub(crate) fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot {doing} {}: {}", path.display(), reason(error)))
     }
@@ -48,7 +50,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Writing the answer failed. Nobody reads it any more: no failure of the command's.
+/// Writing the answer failed. If its reader has gone away, this is not a failure of the command.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -58,7 +60,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The system's reason without its error number.
+/// Returns the system's message without its error number.
 pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
@@ -67,7 +69,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Tells why a command failed, and gives its exit status.
+/// Reports why a command failed, and returns its exit status.
 pub(crate) fn code(result: Result<Answer, Failure>) -> ExitCode {
     match result {
         Ok(Answer::Yes) => ExitCode::SUCCESS,

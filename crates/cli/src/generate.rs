@@ -1,5 +1,5 @@
-//! `fixbolt generate`: typed messages of a dictionary as a Rust file, for those who would rather have it in their sources than
-//! made by a build script.
+//! `fixbolt generate`: writes the typed messages of a dictionary to a Rust file, as an alternative
+//! to a build script.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,13 +14,15 @@ use crate::output::{self, Format, Object};
 
 /// Writes the typed messages of a dictionary as a Rust module.
 ///
-/// The dictionary is a file (QuickFIX XML, FIX Orchestra, a compact table, or only what a dialect changes:
-/// `<fix extends="FIX.4.4">`) or the name of a shipped version. The module is called as the file is, in lower case. Everything
-/// that is wrong with the dictionary is told with file and line, and nothing is written.
+/// The dictionary is a file (QuickFIX XML, FIX Orchestra, a compact table, or only the changes of a
+/// dialect: `<fix extends="FIX.4.4">`) or the name of a shipped version. The module has the name of
+/// the file, in lower case. Every error in the dictionary is reported with file and line, and
+/// nothing is written.
 ///
-/// A build script does the same at every build, from one line: fixbolt_codegen::build("FILE").
+/// To do the same in a build script at every build, one line is enough:
+/// fixbolt_codegen::build("FILE").
 ///
-/// Exit status: 0 written; 1 the dictionary is wrong; 2 a file cannot be read or written.
+/// Exit status: 0 written; 1 the dictionary has errors; 2 a file cannot be read or written.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt generate paint.xml --out src\n  fixbolt generate FIX.4.4 --out src"
@@ -29,10 +31,10 @@ pub(crate) struct Arguments {
     /// The dictionary: a file, or the name of a shipped version
     #[arg(value_name = "FILE")]
     source: PathBuf,
-    /// The folder that the module goes to; it is made if need be
+    /// The folder for the module, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How the answer is written
+    /// Output format
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
 }
@@ -79,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// What printed code stands on.
+/// The dependency of the generated code.
 const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSION"), "\"");
 
 fn module(source: &Path) -> Result<Result<Module, Vec<Finding>>, Failure> {
@@ -90,7 +92,7 @@ fn module(source: &Path) -> Result<Result<Module, Vec<Finding>>, Failure> {
     Ok(Module::from_text(source, &read_text(source)?, &options))
 }
 
-/// People read faults on standard error, as of every command; programs get an object each.
+/// Reports findings: on standard error for people, as an object each for programs.
 fn tell(kind: &str, faults: &[Finding], output: Format) -> Result<(), Failure> {
     match output {
         Format::Text => faults.iter().for_each(|fault| note!("{kind}: {fault}")),

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as something that a command can ask for.
+//! SIGINT and SIGTERM as something that a command can poll.
 
 use std::io;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// Which signal came.
+/// The signal that was received, if any.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     signal: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
-    /// From now on SIGINT and SIGTERM are remembered instead of ending the process; a second one ends it.
+    /// Records SIGINT and SIGTERM from now on instead of ending the process; a second one ends it.
     pub(crate) fn watch() -> io::Result<Self> {
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM] {
@@ -25,7 +25,7 @@ impl Interrupt {
         Ok(Self { signal })
     }
 
-    /// Whether one came.
+    /// Returns whether a signal was received.
     pub(crate) fn came(&self) -> bool {
         self.signal.load(Ordering::Relaxed) != 0
     }

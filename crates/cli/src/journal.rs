@@ -1,4 +1,4 @@
-//! `fixbolt journal`: is it whole, what does it hold, make it usable again.
+//! `fixbolt journal`: verifies, describes and repairs journals.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,9 +12,10 @@ use fixbolt_session::store::StoreError;
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, quoted};
 
-/// Journals: a session's messages and numbers on disk.
+/// Journals: a session's messages and sequence numbers on disk.
 ///
-/// DIR is one session's directory, or a directory with several. `fixbolt print DIR` shows the messages.
+/// DIR is one session's directory, or a directory with several. `fixbolt print DIR` shows the
+/// messages.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Verify(Verify),
@@ -22,10 +23,11 @@ pub(crate) enum Command {
     Repair(Repair),
 }
 
-/// Says whether a journal is whole.
+/// Verifies that a journal is whole.
 ///
-/// Reads every record and its checksum, changes nothing, and may look at a running session. A torn tail is what a process that
-/// died inside a turn leaves behind; the next start cuts it. Damage stops the session until `fixbolt journal repair`.
+/// Reads every record and its checksum and changes nothing; the session may be running. A torn tail
+/// is left behind by a process that ended during a transaction; the next start cuts it off. A
+/// damaged journal stops the session until `fixbolt journal repair`.
 ///
 /// Exit status: 0 whole; 1 damaged or torn; 2 there is no journal, or it cannot be read.
 #[derive(Debug, Args)]
@@ -35,7 +37,8 @@ pub(crate) struct Verify {
     journal: Journal,
 }
 
-/// Shows what a journal holds: numbers, counts, bytes, when, who.
+/// Shows statistics of a journal: sequence numbers, counts, bytes, times, and the process that
+/// holds it.
 ///
 /// Exit status: 0 shown; 2 there is no journal, or it cannot be read.
 #[derive(Debug, Args)]
@@ -47,9 +50,9 @@ pub(crate) struct Stat {
 
 /// Makes a damaged journal usable again, or skips a message.
 ///
-/// The session must be stopped. Bytes that are overwritten are kept in a file beside the journal; numbers whose messages are lost
-/// are gap-filled when the counterparty asks. With --skip the inbound message on which the application failed again and again is
-/// stepped over: it must be the next one expected.
+/// The session must be stopped. Bytes that are overwritten are kept in a file beside the journal;
+/// lost messages are gap-filled when the counterparty asks for them. With --skip, the inbound
+/// message on which the application failed repeatedly is skipped; it must be the next one expected.
 ///
 /// Exit status: 0 usable; 2 it cannot be repaired, or is in use.
 #[derive(Debug, Args)]
@@ -59,7 +62,7 @@ pub(crate) struct Stat {
 pub(crate) struct Repair {
     #[command(flatten)]
     journal: Journal,
-    /// MsgSeqNum of the inbound message to step over
+    /// MsgSeqNum of the inbound message to skip
     #[arg(long, value_name = "N")]
     skip: Option<u64>,
 }
@@ -69,7 +72,7 @@ struct Journal {
     /// A session's journal, or a directory with several
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -107,7 +110,7 @@ fn report(
     Ok(if reports.iter().all(SessionReport::is_whole) { Answer::Yes } else { Answer::No })
 }
 
-/// A store's refusal as one line.
+/// Returns an error of the store as one line.
 pub(crate) fn refused(error: &StoreError) -> Failure {
     Failure::usage(error.to_string())
 }
@@ -132,7 +135,7 @@ fn verdict(report: &SessionReport) -> Vec<String> {
     if let Some((file, offset)) = &report.torn_tail {
         let file = file.display();
         lines.push(format!(
-            "  torn tail: {file} from byte {offset} on holds a turn that is not whole; the next start cuts it"
+            "  torn tail: {file} ends in an incomplete transaction at byte {offset}; the next start cuts it off"
         ));
     }
     lines.extend(report.remarks.iter().map(|remark| format!("  note: {remark}")));
@@ -180,7 +183,7 @@ fn statistics(report: &SessionReport) -> Vec<String> {
         format!("{} used of {} in {} segments", report.bytes_used, report.bytes_allocated, report.segments),
     );
     if let Some(mark) = report.mark {
-        row("mark", format!("numbers go on at {mark} if the machine goes down now"));
+        row("mark", format!("sequence numbers continue at {mark} if the machine goes down now"));
     }
     let closed = if report.closed_cleanly { "closed cleanly" } else { "in use, or not closed cleanly" };
     let holder =
@@ -231,7 +234,7 @@ fn repair(arguments: &Repair) -> Result<Answer, Failure> {
                     writeln!(out, "  {line}")?;
                 }
                 for file in &one.kept {
-                    writeln!(out, "  the bytes before are kept in {}", file.display())?;
+                    writeln!(out, "  the original bytes are kept in {}", file.display())?;
                 }
             }
         }
@@ -250,7 +253,7 @@ fn repaired_json(one: &Repaired) -> Object {
         .raw("next_out", one.next_out)
 }
 
-/// A moment as FIX writes it.
+/// Formats a time as FIX does.
 pub(crate) fn timestamp(utc: Utc) -> String {
     UtcTimestamp::from_unix_nanos(utc.0, Precision::Nanos).to_string()
 }

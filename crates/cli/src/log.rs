@@ -1,4 +1,4 @@
-//! What the engine has to tell while it runs, as lines on standard error: connections, refusals, failures.
+//! The engine's log as lines on standard error: connections, refusals, failures.
 
 use std::fmt::{self, Write as _};
 use std::sync::mpsc::Sender;
@@ -7,18 +7,18 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Where lines go.
+/// Where log lines go.
 pub(crate) enum Log {
-    /// To standard error, with what the engine does every day.
+    /// To standard error, including the engine's routine messages.
     Everything,
-    /// Warnings and errors, to a command that says itself what went wrong.
+    /// To a command that reports problems itself: only warnings and errors.
     Warnings(Sender<String>),
 }
 
 impl Log {
-    /// From now on the engine's lines go here. Once a process.
+    /// Sends the engine's log here from now on. Called once per process.
     pub(crate) fn install(self) {
-        // A second call would be a mistake of ours, and costs only lines.
+        // A second call would be a bug of ours and only lose log lines.
         let _ = tracing::subscriber::set_global_default(self);
     }
 }
@@ -31,7 +31,7 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line::default();
         event.record(&mut line);
-        // The number says nothing that the words do not.
+        // The error number adds nothing to the words.
         let line = format!("{}{}", line.message, line.fields);
         let line = line.split(" (os error").next().unwrap_or_default().to_owned();
         match self {
@@ -40,7 +40,7 @@ impl Subscriber for Log {
                 let mark = if *level <= Level::WARN { "warning: " } else { "" };
                 note!("{mark}{line}");
             }
-            // Nobody listens any more: the command has its answer.
+            // The command has its answer and no longer listens.
             Self::Warnings(to) => _ = to.send(line),
         }
     }
@@ -56,7 +56,7 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
-/// An event as text: the message, then `name value` for each field.
+/// A log event as text: the message, then `name value` for each field.
 #[derive(Default)]
 struct Line {
     message: String,

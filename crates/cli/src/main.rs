@@ -1,10 +1,12 @@
-//! The `fixbolt` command: tools around a FIX engine, one style for all.
+//! The `fixbolt` command: tools around a FIX engine, in one style.
 //!
-//! What a command is about lives in its module; this file refuses to know more than their names. Answers go to standard
-//! output, everything else to standard error; a reader that goes away (`| head`) ends a command quietly.
+//! Each command has its own module; this file knows only their names. Answers go to standard
+//! output, everything else to standard error; if the reader goes away (`| head`), a command ends
+//! quietly.
 #![forbid(unsafe_code)]
 
-/// A line on standard error. Whoever reads it may have gone (`2>&1 | head`): no reason for a server to end.
+/// Writes a line to standard error. If its reader has gone away (`2>&1 | head`), that is no reason
+/// for a server to end.
 macro_rules! note {
     ($($words:tt)*) => {{
         use std::io::Write as _;
@@ -32,10 +34,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// A FIX engine's tools.
+/// Tools of a FIX engine.
 ///
-/// Exit status of every command: 0 yes, valid, answered; 1 no, invalid, rejected; 2 wrong usage, or something cannot be read or
-/// written; 3 time-out or no connection; 130 interrupted.
+/// Exit status of every command: 0 yes, valid, answered; 1 no, invalid, rejected; 2 wrong usage, or
+/// something cannot be read or written; 3 timeout or no connection; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(
     name = "fixbolt",
@@ -45,7 +47,7 @@ use clap::{Parser, Subcommand};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "Try first:\n  fixbolt demo\n\n`fixbolt COMMAND --help` is each command's manual page."
+    after_help = "Try first:\n  fixbolt demo\n\n`fixbolt COMMAND --help` shows the manual of a command."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -32,7 +32,7 @@ mod tests {
         assert_eq!(nearest("Simbol", names.into_iter(), 3), ["Symbol"]);
         assert_eq!(nearest("symbolsf", names.into_iter(), 3), ["SymbolSfx", "Symbol"]);
         assert_eq!(did_you_mean("Sied", names.into_iter()), "; did you mean Side?");
-        // Two letters swapped are one mistake.
+        // Swapping two letters counts as one mistake.
         assert_eq!(nearest("Sdie", ["Sire", "Side"].into_iter(), 1), ["Side"]);
         assert_eq!(did_you_mean("Quux", names.into_iter()), "");
     }

@@ -1,31 +1,31 @@
-//! The two forms of an answer: text for people, JSON for programs, one object a line.
+//! The two output formats: text for people, JSON for programs, one object per line.
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, StdoutLock};
 
-/// What `-o` chooses.
+/// The value of `-o`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub(crate) enum Format {
     /// For people.
     #[default]
     Text,
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object per line.
     Json,
 }
 
-/// Standard output, buffered. Flush it before the command ends.
+/// Returns standard output, buffered. Flush it before the command ends.
 pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(64 * 1024, io::stdout().lock())
 }
 
-/// A JSON object being written, keys in the order of the calls.
+/// A JSON object that is being written, with keys in the order of the calls.
 #[derive(Debug)]
 pub(crate) struct Object {
     text: String,
 }
 
 impl Object {
-    /// An object without keys yet.
+    /// Creates an object without keys.
     pub(crate) fn new() -> Self {
         Self { text: "{".to_owned() }
     }
@@ -45,14 +45,14 @@ impl Object {
         }
     }
 
-    /// Adds what is JSON as it displays itself: a number, a boolean, another object.
+    /// Adds a value whose `Display` is JSON: a number, a boolean, another object.
     pub(crate) fn raw(mut self, key: &str, value: impl Display) -> Self {
         self.key(key);
         let _ = write!(self.text, "{value}");
         self
     }
 
-    /// Adds an array of what is JSON as it displays itself.
+    /// Adds an array of values whose `Display` is JSON.
     pub(crate) fn array<T: Display>(mut self, key: &str, values: impl IntoIterator<Item = T>) -> Self {
         self.key(key);
         self.text.push('[');
@@ -79,7 +79,7 @@ impl Display for Object {
     }
 }
 
-/// A string as JSON writes it.
+/// Returns a string as JSON.
 pub(crate) fn quoted(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 2);
     quote(&mut text, value);
@@ -104,7 +104,8 @@ fn quote(to: &mut String, value: &str) {
     to.push('"');
 }
 
-/// Bytes as they can be shown: text as it is; bytes that are no UTF-8, and whatever could steer a terminal, escaped.
+/// Makes bytes safe to show: bytes that are not UTF-8, and anything that could control a terminal,
+/// are escaped.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;

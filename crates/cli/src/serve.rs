@@ -1,4 +1,4 @@
-//! `fixbolt serve`: a counterparty to try things out with.
+//! `fixbolt serve`: a counterparty to try clients with.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -26,23 +26,25 @@ use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
-/// Without a configuration any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, and numbers
-/// begin at 1 with every Logon. With --config the file's acceptor sessions are served with their
-/// journals and numbers; every mistake in it is told, and none is served if there is one, unless
-/// --keep-going leaves out the sessions concerned.
+/// Without a configuration, any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, and sequence
+/// numbers begin at 1 with every Logon. With --config, the file's acceptor sessions are served with
+/// their journals and sequence numbers. If the file has mistakes, all of them are reported and no
+/// session is served; with --keep-going the valid sessions are.
 ///
-/// The venue fills every valid order in full: limit orders at their price, market orders at 100. What it does not fill it
-/// rejects, and says why in Text (58). With --random it answers as the demo's venue does: some orders are rejected, some
-/// canceled, the others confirmed and filled in parts.
+/// The venue fills every valid order in full: limit orders at their price, market orders at 100. It
+/// rejects orders that it cannot fill, and says why in Text (58). With --random it answers like the
+/// demo's venue: some orders are rejected, some canceled, the others confirmed and filled in parts.
 ///
-/// The echo sends NewOrderSingle (D), SecurityDefinition (d) and Email (C) back unchanged in body and ignores a possible resend
-/// it has seen: the application of the conformance scripts. Its sessions begin at 1 when the process starts, whatever the
+/// The echo sends NewOrderSingle (D), SecurityDefinition (d) and Email (C) back with the same body
+/// and ignores a possible resend that it has already seen; this is the application of the
+/// conformance scripts. Its sequence numbers begin at 1 when the process starts, whatever the
 /// configuration says about a journal.
 ///
-/// When it is ready it prints `listening ADDRESS`, a line a port. What happens is told on standard error.
+/// When it is ready, it prints `listening ADDRESS`, one line per port. Events are reported on
+/// standard error.
 ///
-/// Exit status: 0 stopped by SIGTERM; 2 it cannot start (port in use, wrong configuration, journal in use); 130 stopped by SIGINT.
-/// Both log every session out first; a second one ends it at once.
+/// Exit status: 0 stopped by SIGTERM; 2 it cannot start (port in use, wrong configuration, journal
+/// in use); 130 stopped by SIGINT. Both log every session out first; a second one ends it at once.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt serve\n  fixbolt serve --listen 127.0.0.1:0 --random 7\n  fixbolt serve --config venue.cfg"
@@ -51,16 +53,16 @@ pub(crate) struct Arguments {
     /// Sessions to accept, in the industry's form: [DEFAULT], [SESSION], Key=Value
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Start the sessions that can be had, and tell why the others cannot
+    /// Start the valid sessions, and report why the others cannot be started
     #[arg(long, requires = "config")]
     keep_going: bool,
-    /// What answers
+    /// The application that answers
     #[arg(long, value_enum, default_value_t = App::Venue, value_name = "venue|echo", hide_possible_values = true)]
     app: App,
-    /// Where to listen without a configuration; port 0 lets the system choose
+    /// Where to listen without a configuration; with port 0 the system chooses
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9880", conflicts_with = "config")]
     listen: SocketAddr,
-    /// The venue answers at random, always the same for the same seed
+    /// Let the venue answer at random, always the same for the same seed
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
 }
@@ -74,7 +76,7 @@ enum App {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.random.is_some() && arguments.app == App::Echo {
-        return Err(Failure::usage("--random is the venue's: an echo has nothing to decide"));
+        return Err(Failure::usage("--random is the venue's: the echo has nothing to decide"));
     }
     Log::Everything.install();
     let mut builder = match &arguments.config {
@@ -105,7 +107,10 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder,
     };
     let initiators: Vec<_> = configuration.sessions.extract_if(.., |session| is_initiator(session)).collect();
     for session in &initiators {
-        let line = format!("{}: an initiator; serve takes acceptors, `fixbolt send` connects", session.place);
+        let line = format!(
+            "{}: an initiator; serve only runs acceptors, use `fixbolt send` to connect",
+            session.place
+        );
         if !keep_going || configuration.sessions.is_empty() {
             return Err(Failure::usage(line));
         }
@@ -123,7 +128,7 @@ fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
     })
 }
 
-/// Why an engine did not start, as one line.
+/// Returns why an engine did not start, as one line.
 pub(crate) fn cannot_start(error: &EngineError) -> Failure {
     Failure::usage(error.to_string())
 }
@@ -144,7 +149,7 @@ fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Res
     if interrupted.load(Ordering::Relaxed) { Err(Failure::interrupted("")) } else { Ok(Answer::Yes) }
 }
 
-/// An application whose sessions' events are told on standard error.
+/// An application whose sessions' events are reported on standard error.
 struct Told<A>(A);
 
 impl<A: Application> Application for Told<A> {
@@ -177,7 +182,7 @@ impl<A: Application> Application for Told<A> {
     }
 
     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), CallbackFailure> {
-        // Every message of a busy session would be a line.
+        // A busy session would write a line for every message.
         if !matches!(event, Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. }) {
             note!("{}: {event}", turn.session_id());
         }

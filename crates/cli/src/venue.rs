@@ -1,6 +1,7 @@
-//! A venue for trying things out: answers every NewOrderSingle with ExecutionReports, in FIX.4.2 and FIX.4.4.
+//! A venue for trials: answers every NewOrderSingle with ExecutionReports, in FIX.4.2 and FIX.4.4.
 //!
-//! It keeps no book and remembers no order. An order it cannot fill is rejected with a Text that says why.
+//! It keeps no book and remembers no order. An order that it cannot fill is rejected with a Text
+//! that says why.
 
 use std::fmt::Write as _;
 
@@ -11,9 +12,9 @@ use fixbolt_session::{Application, Delivery, Failure, SendError, Turn};
 /// The application of `fixbolt serve` and of the demo's venue.
 #[derive(Debug)]
 pub(crate) struct Venue {
-    /// The mix's seed; without one every valid order is filled in full.
+    /// The seed of the random answers; without one every valid order is filled in full.
     mix: Option<u64>,
-    /// Begins every OrderID, so that two runs never give the same.
+    /// The start of every OrderID, so that two runs never use the same one.
     run: String,
     orders: u64,
     order_id: String,
@@ -21,16 +22,16 @@ pub(crate) struct Venue {
 }
 
 impl Venue {
-    /// A venue whose OrderIDs begin with `run`.
+    /// Creates a venue whose OrderIDs begin with `run`.
     pub(crate) fn new(mix: Option<u64>, run: String) -> Self {
         Self { mix, run, orders: 0, order_id: String::new(), exec_id: String::new() }
     }
 }
 
-/// What fills a market order.
+/// The price of a market order.
 const MARKET_PRICE: Decimal = Decimal::from_parts(100, 0);
 
-/// What the venue needs of an order.
+/// The fields of an order that the venue needs.
 #[derive(Clone, Copy)]
 struct Order<'m> {
     cl_ord_id: &'m [u8],
@@ -40,7 +41,7 @@ struct Order<'m> {
     price: Option<Decimal>,
 }
 
-/// Reads an order; what makes it unfit to be filled comes as words.
+/// Reads an order. The result says in words why it cannot be filled.
 fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), &'static str>) {
     let get = |tag| message.get(Tag::new(tag)).filter(|value| !value.is_empty());
     let decimal = |tag| get(tag).and_then(|value| Decimal::parse(value).ok());
@@ -113,7 +114,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Fills the order in `parts` parts, the last of which has what is left.
+    /// Fills the order in `parts` parts, the last of which takes the rest.
     fn fill(&mut self, turn: &mut Turn<'_>, parts: u64) -> Result<(), SendError> {
         let (whole, scale) = (self.order.quantity.mantissa(), self.order.quantity.scale());
         let part = whole / i64::try_from(parts).unwrap_or(i64::MAX).max(1);

@@ -1,4 +1,5 @@
-//! What the two journals say, read back from disk: the page's counts, and everything that does not agree.
+//! The contents of the two journals, read back from disk: the page's counts, and every
+//! inconsistency.
 
 use std::path::Path;
 
@@ -14,29 +15,29 @@ use super::run::{Measured, Run};
 use crate::exit::Failure;
 use crate::journal::refused;
 
-/// What both sides' journals hold.
+/// The contents of both sides' journals.
 #[derive(Debug)]
 pub(super) struct Audit {
-    /// Orders, by the trader's journal.
+    /// The number of orders in the trader's journal.
     pub(super) orders: u64,
-    /// Reports by kind, in the order of [`Kind::ALL`], by the trader's journal.
+    /// The number of reports of each kind in the trader's journal, in the order of [`Kind::ALL`].
     pub(super) kinds: [u64; Kind::ALL.len()],
-    /// What each side's journal says of itself.
+    /// The result of verifying each side's journal.
     pub(super) trader: SessionReport,
     pub(super) venue: SessionReport,
-    /// What the codec takes for the run's orders.
+    /// The codec's time for the run's orders.
     pub(super) order_codec: Spent,
-    /// What it takes for its reports.
+    /// The codec's time for the run's reports.
     pub(super) report_codec: Spent,
-    /// What does not agree, a line each; empty if everything does.
+    /// The inconsistencies, one per line; empty if everything agrees.
     pub(super) complaints: Vec<String>,
 }
 
-/// One side's journal, counted.
+/// The counts of one side's journal.
 struct Side {
     orders: u64,
     kinds: [u64; Kind::ALL.len()],
-    /// Messages that are neither order nor report of a known kind.
+    /// Messages that are neither an order nor a report of a known kind.
     others: u64,
     report: SessionReport,
 }
@@ -68,12 +69,12 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Reports of all kinds.
+    /// Returns the number of reports of all kinds.
     pub(super) fn reports(&self) -> u64 {
         self.kinds.iter().sum()
     }
 
-    /// Whether each side's next number out is the other's next number in.
+    /// Returns whether each side's next outbound sequence number is the other's next inbound one.
     pub(super) fn numbers_agree(&self) -> bool {
         (self.trader.next_out, self.trader.next_in) == (self.venue.next_in, self.venue.next_out)
     }
@@ -94,7 +95,7 @@ impl Audit {
         let all = run.all_orders();
         complain(
             self.orders != all,
-            format!("the trader's journal holds {} orders, {all} were sent", self.orders),
+            format!("the trader's journal holds {} orders, but {all} were sent", self.orders),
         );
         let orders = self.orders;
         complain(
@@ -107,37 +108,37 @@ impl Audit {
         }
         complain(
             others != (0, 0),
-            format!("messages of no known kind: {} at the trader, {} at the venue", others.0, others.1),
+            format!("messages of unknown kind: {} at the trader, {} at the venue", others.0, others.1),
         );
         let open = book.fates.iter().position(|fate| !fate.is_complete());
         if let Some(number) = open {
             let count = book.fates.iter().filter(|fate| !fate.is_complete()).count();
             complain(true, format!("{count} orders did not get their reports; the first is number {number}"));
         }
-        complain(book.strangers > 0, format!("{} reports belong to no order", book.strangers));
+        complain(book.strangers > 0, format!("{} reports do not belong to any order", book.strangers));
         let paced = measured.latencies.count();
         let expected = run.paced_orders();
-        complain(paced != expected, format!("{paced} paced orders were timed, {expected} were sent"));
+        complain(paced != expected, format!("{paced} paced orders were timed, but {expected} were sent"));
         let differing = self.order_codec.differing + self.report_codec.differing;
-        complain(differing > 0, format!("{differing} messages were other bytes when written again"));
+        complain(differing > 0, format!("{differing} messages had different bytes when written again"));
         let agree = (self.trader.next_out, self.trader.next_in) == (self.venue.next_in, self.venue.next_out);
         complain(
             !agree,
             format!(
-                "the numbers differ: trader {} out and {} in, venue {} in and {} out",
+                "the sequence numbers differ: trader {} out and {} in, venue {} in and {} out",
                 self.trader.next_out, self.trader.next_in, self.venue.next_in, self.venue.next_out
             ),
         );
         for (name, report) in [("trader", &self.trader), ("venue", &self.venue)] {
             complain(
                 !report.is_whole(),
-                format!("the {name}'s journal is not whole: `fixbolt journal verify` says where"),
+                format!("the {name}'s journal is not whole: run `fixbolt journal verify` to see where"),
             );
         }
     }
 }
 
-/// What became of an order, report by report.
+/// What happened to an order, report by report.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fate {
     quantity: i64,
@@ -145,7 +146,7 @@ struct Fate {
     first: u32,
     last: u32,
     reports: u32,
-    /// A report came where none could.
+    /// Whether a report came where none was possible.
     wrong: bool,
 }
 
@@ -191,12 +192,13 @@ impl Book {
     }
 }
 
-/// Counts a side's journal; its orders went in the direction `orders`, its reports in the other one. `each` sees both.
+/// Counts a side's journal; its orders went in the direction `orders`, its reports in the other
+/// one. Calls `each` for both.
 fn side(directory: &Path, orders: RecordKind, each: &mut dyn FnMut(&Message<'_>)) -> Result<Side, Failure> {
     let reader = JournalReader::open(directory).map_err(|error| refused(&error))?;
     let mut reports = inspect::verify(directory).map_err(|error| refused(&error))?;
     let (Some(journal), Some(report)) = (reader.sessions().first(), reports.pop()) else {
-        return Err(Failure::usage(format!("{}: no journal in it", directory.display())));
+        return Err(Failure::usage(format!("{}: contains no journal", directory.display())));
     };
     let mut side = Side { orders: 0, kinds: [0; Kind::ALL.len()], others: 0, report };
     let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);

@@ -1,4 +1,4 @@
-//! `fixbolt demo`: the whole engine at work, and one page about it.
+//! `fixbolt demo`: runs the whole engine and prints one page about it.
 
 mod audit;
 mod page;
@@ -16,36 +16,40 @@ use crate::output::Format;
 use audit::Audit;
 use run::Run;
 
-/// Runs a venue and a trader against each other and shows what came of it.
+/// Runs a venue and a trader against each other and shows the results.
 ///
-/// One process, two engines: a venue (acceptor) and a trader (initiator) on loopback TCP, FIX.4.2, each with a journal on disk.
-/// The trader sends NewOrderSingles (fill-or-kill limit buys, random quantity and price) as fast as back-pressure allows; the venue
-/// answers each with a reject, a cancel, or a confirmation and one to six fills. Then orders go for 10 s at an even rate, and
-/// each is timed from the moment it was due to its first report.
+/// One process, two engines: a venue (acceptor) and a trader (initiator) on loopback TCP, FIX.4.2,
+/// each with a journal on disk. The trader sends NewOrderSingles (fill-or-kill limit buys, random
+/// quantity and price) as fast as back-pressure allows; the venue answers each with a reject, a
+/// cancel, or a confirmation and one to six fills. Then the trader sends orders at an even rate for
+/// 10 s, and each is timed from the moment it was due to its first report.
 ///
-/// Afterwards both journals are read back from disk: the page's counts come from them. The codec's figures are thread CPU time
-/// over the run's own messages, each read as typed values and written again to the same bytes.
+/// Afterwards both journals are read back from disk, and the page's counts are taken from them. The
+/// codec's times are thread CPU time over the run's own messages, each read as typed values and
+/// written again to the same bytes.
 ///
-/// Exit status: 0 every order got its reports, both sides' numbers agree, and both journals are whole; 1 something of this is not so;
-/// 2 it cannot start or a journal cannot be read; 3 the sides stopped talking; 130 interrupted.
+/// Exit status: 0 every order got its reports, both sides' sequence numbers agree, and both
+/// journals are whole; 1 one of these is not so; 2 it cannot start or a journal cannot be read; 3
+/// the connection failed or got stuck; 130 interrupted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt demo\n  fixbolt demo --orders 1000000 --rate 10000 --dir /var/tmp/demo\n  fixbolt demo --orders 1000 --rate 0 -o json"
 )]
 pub(crate) struct Arguments {
-    /// Orders that go as fast as back-pressure allows
+    /// Orders to send as fast as back-pressure allows
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     orders: u64,
-    /// Orders a second in the paced part; 0 leaves it out
+    /// Orders per second in the paced part; 0 omits it
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     rate: u32,
-    /// What is random is the same for the same seed
+    /// Seed of the random values
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Where the journals go: a directory without journals [default: a new one below the system's temporary directory]
+    /// Directory for the journals, which must not contain any [default: a new one in the system's
+    /// temporary directory]
     #[arg(long, value_name = "D")]
     dir: Option<PathBuf>,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -102,7 +106,8 @@ mod tests {
         assert_eq!((audit.orders, measured.latencies.count()), (2_200, 200));
         assert!(audit.numbers_agree() && audit.reports() > audit.orders);
 
-        // A byte of a report in the venue's journal: it is counted no more, and the journal says that it is damaged.
+        // Damages a byte of a report in the venue's journal, which is then no longer counted, and
+        // reported as damaged.
         let segment = std::fs::read_dir(&audit.venue.directory).unwrap().find_map(|entry| {
             let path = entry.unwrap().path();
             let bytes = std::fs::read(&path).unwrap();

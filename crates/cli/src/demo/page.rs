@@ -44,7 +44,7 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
     };
     row("orders", format!("{}: {orders} as fast as back-pressure allows{paced}", grouped(audit.orders)))?;
     let reports =
-        format!("{} ({:.2} an order)", grouped(audit.reports()), ratio(audit.reports(), audit.orders));
+        format!("{} ({:.2} per order)", grouped(audit.reports()), ratio(audit.reports(), audit.orders));
     row("reports", reports)?;
     for (kind, count) in Kind::ALL.iter().zip(audit.kinds) {
         row("", format!("{:<14} {:>12}", name(*kind), grouped(count)))?;
@@ -64,7 +64,7 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
             format!("{label} {}", micros(measured.latencies.percentile(percentile)))
         });
         row("round trip", format!("{} us", shown.join("  ")))?;
-        row("", "paced part: from the moment an order was due to its first report".to_owned())?;
+        row("", "paced part: from when an order was due to its first report".to_owned())?;
     }
     for (label, message, spent) in
         [("codec", "NewOrderSingle", &audit.order_codec), ("", "ExecutionReport", &audit.report_codec)]
@@ -108,14 +108,15 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
     let verdict = if audit.complaints.is_empty() {
         "every order got its reports; both journals read back whole, and their counts agree by kind"
     } else {
-        "NOT as it should be:"
+        "FAILED:"
     };
     row("verdict", verdict.to_owned())?;
     for complaint in &audit.complaints {
         row("", complaint.clone())?;
     }
     let directory = run.directory.display();
-    // As it was called, so that the lines can be pasted: `cargo run` puts nothing on the PATH.
+    // The name it was called by, so that the lines can be pasted: `cargo run` does not add it to
+    // the PATH.
     let program = std::env::args().next().unwrap_or_else(|| "fixbolt".to_owned());
     writeln!(
         out,
@@ -191,7 +192,7 @@ fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// Orders and reports a second in the part without pace.
+/// Returns the orders and reports per second in the unpaced part.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts, shown
 fn rates(run: &Run, measured: &Measured) -> (u64, u64) {
     let a_second = |count: u64| (count as f64 / measured.elapsed.as_secs_f64().max(1e-9)) as u64;
@@ -212,7 +213,7 @@ fn micros(time: Duration) -> String {
     }
 }
 
-/// 1234567 as `1,234,567`.
+/// Formats 1234567 as `1,234,567`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

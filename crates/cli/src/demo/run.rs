@@ -1,4 +1,4 @@
-//! The run itself: two engines, the orders, what was measured on the way.
+//! The run itself: two engines, the orders, and the measurements.
 
 use std::io::{IsTerminal, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,44 +22,44 @@ use crate::venue::Venue;
 
 /// How long the paced part takes.
 pub(super) const PACED: Duration = Duration::from_secs(10);
-/// How long nothing may come before the sides count as stuck.
+/// How long nothing may arrive before the run counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is asked for.
+/// The parameters of a run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) orders: u64,
-    /// Orders a second of the paced part; 0: none.
+    /// Orders per second in the paced part; 0 omits it.
     pub(super) rate: u32,
     pub(super) seed: u64,
     pub(super) directory: PathBuf,
-    /// Makes a side's store.
+    /// Creates a side's store.
     pub(super) store: fn(&Path) -> Box<dyn Store>,
 }
 
-/// What was measured while it ran.
+/// The measurements of a run.
 #[derive(Debug)]
 pub(super) struct Measured {
-    /// From the first order posted to the last report of the last one, paced ones not counted.
+    /// From the first order posted to the last report of the last unpaced order.
     pub(super) elapsed: Duration,
-    /// Reports to those orders.
+    /// The number of reports for those orders.
     pub(super) reports: u64,
-    /// From due to first report, of the paced orders.
+    /// From when a paced order was due to its first report.
     pub(super) latencies: Latencies,
 }
 
 impl Run {
-    /// Orders of the paced part.
+    /// Returns the number of orders in the paced part.
     pub(super) fn paced_orders(&self) -> u64 {
         u64::from(self.rate) * PACED.as_secs()
     }
 
-    /// Orders of both parts.
+    /// Returns the number of orders in both parts.
     pub(super) fn all_orders(&self) -> u64 {
         self.orders + self.paced_orders()
     }
 
-    /// Runs it; ClOrdIDs begin with `name`.
+    /// Executes the run; ClOrdIDs begin with `name`.
     pub(super) fn execute(&self, name: &str) -> Result<Measured, Failure> {
         let interrupt =
             Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
@@ -79,7 +79,8 @@ impl Run {
             told: Instant::now(),
         };
         let result = floor.trade();
-        // Both log out and close their journals, whatever came of it; the trader first, as it is the venue that answers.
+        // Both log out and close their journals whatever the result; the trader first, because the
+        // venue answers it.
         let (trader, venue) = (trader.stop(), venue.stop());
         if let Some(line) = progress.broken_journal() {
             return Err(Failure::usage(line));
@@ -110,7 +111,7 @@ impl Run {
     }
 }
 
-/// The session, seen from either side.
+/// Returns the session's identity, seen from either side.
 pub(super) fn id(role: Role) -> Result<SessionId, Failure> {
     let (sender, target) = match role {
         Role::Acceptor => ("VENUE", "TRADER"),
@@ -123,7 +124,7 @@ fn settings(role: Role) -> Result<SessionSettings, Failure> {
     Ok(SessionSettings::new(id(role)?, role))
 }
 
-/// Where orders are sent from.
+/// Sends the orders.
 struct Floor<'r> {
     run: &'r Run,
     interrupt: Interrupt,
@@ -134,7 +135,7 @@ struct Floor<'r> {
 }
 
 impl Floor<'_> {
-    /// Both parts; gives how long the first took, and its reports.
+    /// Runs both parts. Returns the duration of the first part, and its number of reports.
     fn trade(&mut self) -> Result<(Duration, u64), Failure> {
         let logged_on = |progress: &Progress| u64::from(progress.logged_on.load(Ordering::Relaxed));
         self.wait_for(1, logged_on, "no logon")?;
@@ -157,7 +158,7 @@ impl Floor<'_> {
     fn pace(&mut self) -> Result<(), Failure> {
         let rate = self.run.rate;
         let schedule = Schedule::new(Instant::now() + Duration::from_millis(10), rate);
-        // Set once, in this place only.
+        // This is the only place that sets it.
         let _ = self.progress.paced.set(Paced { first: self.run.orders, schedule });
         for n in 0..self.run.paced_orders() {
             schedule.wait(n);
@@ -190,13 +191,13 @@ impl Floor<'_> {
             }
             let since = *full_since.get_or_insert_with(Instant::now);
             if since.elapsed() > PATIENCE {
-                return Err(Failure::connection("the venue has read nothing for 30 s"));
+                return Err(Failure::connection("the venue has not read anything for 30 s"));
             }
             std::thread::sleep(Duration::from_micros(50));
         }
     }
 
-    /// Waits until a count has come; gives up when nothing comes for too long.
+    /// Waits until a count is reached; fails if nothing arrives for too long.
     fn wait_for(&mut self, count: u64, of: fn(&Progress) -> u64, missing: &str) -> Result<(), Failure> {
         let mut last = (of(&self.progress), Instant::now());
         loop {
@@ -213,14 +214,15 @@ impl Floor<'_> {
             if now != last.0 {
                 last = (now, Instant::now());
             } else if last.1.elapsed() > PATIENCE {
-                return Err(Failure::connection(format!("{missing} for 30 s: {now} of {count} came")));
+                return Err(Failure::connection(format!("{missing} for 30 s: {now} of {count} arrived")));
             }
             self.tell();
             std::thread::sleep(Duration::from_micros(200));
         }
     }
 
-    /// Progress on standard error: in place on a terminal, else a line every other second.
+    /// Shows the progress on standard error: in place on a terminal, otherwise a line every two
+    /// seconds.
     fn tell(&mut self) {
         let terminal = std::io::stderr().is_terminal();
         let pause = Duration::from_millis(if terminal { 100 } else { 2_000 });
@@ -231,13 +233,13 @@ impl Floor<'_> {
         let (orders, reports) = (&self.progress.completed, &self.progress.reports);
         let (orders, reports) = (orders.load(Ordering::Relaxed), reports.load(Ordering::Relaxed));
         let all = self.run.all_orders();
-        let part = if self.progress.paced.get().is_some() { "paced" } else { "as fast as it goes" };
+        let part = if self.progress.paced.get().is_some() { "paced" } else { "as fast as possible" };
         if terminal {
             _ = write!(
                 std::io::stderr(),
                 "\r{orders} of {all} orders done, {reports} reports ({part})\x1b[K"
             );
-            // Nothing depends on it.
+            // A failure here does not matter.
             let _ = std::io::stderr().flush();
         } else {
             note!("{orders} of {all} orders done, {reports} reports ({part})");

@@ -1,4 +1,5 @@
-//! The two applications: the trader's counts what comes back and times the paced orders; both tell when a session ends.
+//! The two applications: the trader's counts reports and times the paced orders; both notice when a
+//! session ends.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,25 +13,25 @@ use fixbolt_session::{Application, Delivery, Event, Failure, Halt, SessionEnd, T
 
 use crate::venue::Venue;
 
-/// What the trader's thread and the demo's share.
+/// Shared by the trader's thread and the demo's.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Reports received.
     pub(super) reports: AtomicU64,
-    /// Orders whose last report came.
+    /// Orders whose last report has arrived.
     pub(super) completed: AtomicU64,
-    /// Whether orders can go.
+    /// Whether orders can be sent.
     pub(super) logged_on: AtomicBool,
-    /// When the paced orders are due, once they are.
+    /// When the paced orders are due, once the paced part has begun.
     pub(super) paced: OnceLock<Paced>,
-    /// Why it cannot go on.
+    /// Why the run cannot continue.
     trouble: Mutex<Option<String>>,
     /// Which journal failed, and why.
     broken: Mutex<Option<String>>,
 }
 
 impl Progress {
-    /// Why it cannot go on, if it cannot.
+    /// Returns why the run cannot continue, if it cannot.
     pub(super) fn trouble(&self) -> Option<String> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -39,12 +40,12 @@ impl Progress {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    /// Which journal failed, and why: the cause of whatever trouble came first.
+    /// Returns which journal failed and why, which is the cause of any other problem.
     pub(super) fn broken_journal(&self) -> Option<String> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A connection of `side` has ended.
+    /// Records that a connection of `side` has ended.
     fn ended(&self, side: &str, end: &SessionEnd) {
         if let SessionEnd::Halted(Halt::StoreFailed(error)) = end {
             let line = format!("the {side}'s journal failed: {error}");
@@ -57,9 +58,9 @@ impl Progress {
 /// The paced orders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paced {
-    /// Number of the first.
+    /// The number of the first one.
     pub(super) first: u64,
-    /// When which is due.
+    /// When each one is due.
     pub(super) schedule: Schedule,
 }
 
@@ -67,7 +68,7 @@ pub(super) struct Paced {
 #[derive(Debug, Default)]
 pub(super) struct Trader {
     progress: Arc<Progress>,
-    /// From due to first report, of the paced orders.
+    /// From when a paced order was due to its first report.
     pub(super) latencies: Latencies,
 }
 
@@ -109,7 +110,7 @@ impl Application for Trader {
     }
 }
 
-/// The application of the venue's engine: the venue, and who is told when its session ends.
+/// The application of the venue's engine: the venue, and where to report the end of its session.
 #[derive(Debug)]
 pub(super) struct WatchedVenue {
     venue: Venue,

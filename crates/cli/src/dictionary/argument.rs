@@ -1,4 +1,4 @@
-//! What people write for a dictionary: the name of a shipped version, in any usual spelling, or a file.
+//! Dictionary arguments: the name of a shipped version, in any usual spelling, or a file.
 
 use std::borrow::Cow;
 use std::fs;
@@ -8,14 +8,15 @@ use fixbolt_dictionary::{Dictionary, Version, Warning, shipped, source_text};
 
 use crate::exit::Failure;
 
-/// A dictionary, and what its reader had to say.
+/// A dictionary, and the warnings of its reader.
 pub(crate) struct Loaded {
     pub(crate) dictionary: Cow<'static, Dictionary>,
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// The dictionary that an argument names: a shipped version, or else a file in QuickFIX XML, FIX Orchestra or a compiled table. A
-/// file that is called like a version is written with its folder: `./FIX44`.
+/// Returns the dictionary that an argument names: a shipped version, or else a file in QuickFIX
+/// XML, FIX Orchestra or a compiled table. A file with the name of a version must be written with
+/// its folder: `./FIX44`.
 pub(crate) fn load(argument: &Path) -> Result<Loaded, Failure> {
     let word = argument.to_str().unwrap_or_default();
     let unknown = match word.parse::<Version>() {
@@ -33,7 +34,7 @@ pub(crate) fn load(argument: &Path) -> Result<Loaded, Failure> {
     load_file(argument)
 }
 
-/// The dictionary in a file.
+/// Reads the dictionary in a file.
 pub(crate) fn load_file(path: &Path) -> Result<Loaded, Failure> {
     let read = Dictionary::from_source(&read_text(path)?);
     let (dictionary, warnings) = read.map_err(|errors| {
@@ -47,7 +48,8 @@ pub(crate) fn load_file(path: &Path) -> Result<Loaded, Failure> {
     Ok(Loaded { dictionary: Cow::Owned(dictionary), warnings })
 }
 
-/// The text of a dictionary file; a byte that is none of its encoding is told with its line.
+/// Reads the text of a dictionary file. A byte that is invalid in its encoding is reported with its
+/// line.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
     let text = source_text(&bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;

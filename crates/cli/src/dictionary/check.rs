@@ -1,4 +1,4 @@
-//! `fixbolt dictionary check`: is a file a dictionary, and what is odd about it.
+//! `fixbolt dictionary check`: says whether a file is a dictionary, and what is odd about it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use super::argument::read_text;
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, shown};
 
-/// Says whether a file is a dictionary, and everything that is wrong or odd.
+/// Checks whether a file is a dictionary, and reports everything that is wrong or odd.
 ///
-/// Reads QuickFIX XML, FIX Orchestra or a compiled table (told apart by the text itself). Errors refuse a dictionary: a name or tag
-/// that is not defined, one that is defined twice, a group without members. Warnings do not: they say what is odd and how it is
-/// read. Each stands on a line of its own, `FILE:LINE: error: WHERE: WHAT`.
+/// Reads QuickFIX XML, FIX Orchestra or a compiled table; the text itself shows which. Errors make
+/// a dictionary invalid: a name or tag that is not defined, or defined twice, or a group without
+/// members. Warnings do not: they say what is odd and how it is read. Each is one line,
+/// `FILE:LINE: error: WHERE: WHAT`.
 ///
-/// Exit status: 0 a dictionary, perhaps with warnings; 1 it has errors; 2 it cannot be read.
+/// Exit status: 0 it is a dictionary, perhaps with warnings; 1 it has errors; 2 it cannot be read.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt dictionary check venue.xml\n  fixbolt dictionary check -o json *.xml | jq -c 'select(.valid|not)'"
@@ -25,12 +26,12 @@ pub(crate) struct Check {
     /// The dictionaries to check
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
 
-/// Something that a reader says about a file.
+/// An error or warning about a file.
 struct Finding {
     line: u32,
     element: String,
@@ -133,7 +134,7 @@ impl Report {
     }
 }
 
-/// A count and what is counted.
+/// Returns a count and its noun, such as "2 errors".
 pub(super) fn number(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,5 @@
-//! `fixbolt dictionary compile`: from a FIX specification to the compact table that the engine loads.
+//! `fixbolt dictionary compile`: converts a FIX specification to the compact table that the engine
+//! loads.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,32 +12,33 @@ use super::argument::read_text;
 use crate::exit::{Answer, Failure};
 use crate::output;
 
-/// Makes a compact table of a dictionary.
+/// Compiles a dictionary to a compact table.
 ///
-/// Reads a dictionary as QuickFIX XML or FIX Orchestra (told apart by the text itself) and writes the table of facts that the
-/// engine ships and loads: tags, names, types, codes, groups, messages, and the hash of the source. What is odd in the source
-/// is told as a warning; what is wrong is told with its line, and nothing is written.
+/// Reads a dictionary as QuickFIX XML or FIX Orchestra (the text itself shows which) and writes the
+/// table that the engine ships and loads: tags, names, types, codes, groups, messages, and the hash
+/// of the source. Oddities in the source are reported as warnings. Errors are reported with their
+/// line, and nothing is written.
 ///
-/// Exit status: 0 written; 1 the source is wrong; 2 a file cannot be read or written.
+/// Exit status: 0 written; 1 the source has errors; 2 a file cannot be read or written.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fixbolt dictionary compile OrchestraFIX44.xml -o FIX.4.4.txt")]
 pub(crate) struct Compile {
     /// The dictionary to read
     #[arg(value_name = "SRC")]
     source: PathBuf,
-    /// Where the table goes; standard output if not given
+    /// Where to write the table [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Only what belonged to this version already (FIX.5.0SP1, for example): FIX Orchestra files tell
+    /// Only what this version (such as FIX.5.0SP1) already had, as far as a FIX Orchestra file says
     #[arg(long, value_name = "VERSION")]
     as_of: Option<String>,
-    /// The version that the source describes, where it says it wrong or not at all
+    /// The version that the source describes, if it does not say so or is wrong
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
-    /// Names of fields, messages and codes as FIX Orchestra has them for the same tags, types and values
+    /// Use FIX Orchestra's names of fields, messages and codes for the same tags, types and values
     #[arg(long)]
     standard_names: bool,
-    /// Accept a tag that several fields bear: the first stays
+    /// Accept a tag that several fields have: the first one is kept
     #[arg(long)]
     accept_duplicate_tags: bool,
 }

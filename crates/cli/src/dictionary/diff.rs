@@ -1,4 +1,4 @@
-//! `fixbolt dictionary diff`: what two dictionaries say differently.
+//! `fixbolt dictionary diff`: shows the differences between two dictionaries.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -14,23 +14,26 @@ use crate::output::{self, Format, Object, quoted, shown};
 
 /// Compares two dictionaries, down to each member of each message.
 ///
-/// A line per difference: `-` only A has it, `+` only B has it, `~` both have it, in different ways. Messages and fields come first,
-/// then members with their path: `- member AE TradeCaptureReport/NoSides(552)/OrderID(37)`. What a side lacks as a whole is one
-/// line. The names of components, groups and codes are not compared: they change no message.
+/// One line per difference: `-` only A has it, `+` only B has it, `~` both have it, but
+/// differently. Messages and fields come first, then members with their path:
+/// `- member AE TradeCaptureReport/NoSides(552)/OrderID(37)`. Something that one side lacks
+/// entirely is one line. The names of components, groups and codes are not compared, because they
+/// change no message.
 ///
-/// Exit status: 0 they say the same; 1 they differ; 2 a file cannot be read, or is no dictionary.
+/// Exit status: 0 no differences; 1 they differ; 2 a file cannot be read, or is not a dictionary.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt dictionary diff FIX.4.4 venue.xml\n  fixbolt dictionary diff 4.2 4.4 | grep 'NewOrderSingle'\n  fixbolt dictionary diff FIX.4.4 venue.xml -o json | jq 'select(.kind==\"required\")'"
 )]
 pub(crate) struct Diff {
-    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a compiled table
+    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a
+    /// compiled table
     #[arg(value_name = "A")]
     left: PathBuf,
     /// The dictionary to compare it with
     #[arg(value_name = "B")]
     right: PathBuf,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -57,7 +60,7 @@ pub(super) fn run(arguments: &Diff) -> Result<Answer, Failure> {
     Ok(if differences.is_empty() { Answer::Yes } else { Answer::No })
 }
 
-/// How many there are of each kind.
+/// Returns the number of differences of each kind.
 fn summary(differences: &[Difference]) -> String {
     if differences.is_empty() {
         return "no differences".to_owned();
@@ -116,7 +119,7 @@ fn json(difference: &Difference) -> Object {
         Difference::Order { place, moved } => {
             at(object, place).array("moved", moved.iter().map(|member| named(Object::new(), member)))
         }
-        // What a later version of the library finds is told in its words.
+        // A kind that a later version of the library adds is shown in its words.
         other => object.text("text", &other.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! `fixbolt dictionary export`: a dictionary in the form of others.
+//! `fixbolt dictionary export`: writes a dictionary in the format of other engines.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,30 +10,32 @@ use super::argument::load;
 use crate::exit::{Answer, Failure};
 use crate::output;
 
-/// Writes a dictionary in the form that other engines and tools read.
+/// Writes a dictionary in a format that other engines and tools read.
 ///
-/// QuickFIX XML is read by QuickFIX, QuickFIX/J, QuickFIX/n and whatever follows them. It has no words for values admitted beside a
-/// field's codes: they go into the attributes allowOtherValues and unionDataType, which other readers pass over. FIX Latest is
-/// written as FIX.5.0SP2. Header and trailer of FIX.5.0 and later are in FIXT.1.1: export both.
+/// QuickFIX XML is read by QuickFIX, QuickFIX/J, QuickFIX/n and their successors. It cannot express
+/// values that a field allows besides its codes: they are written to the attributes
+/// allowOtherValues and unionDataType, which other readers ignore. FIX Latest is written as
+/// FIX.5.0SP2. The header and trailer of FIX.5.0 and later are in FIXT.1.1: export both.
 ///
-/// Exit status: 0 written; 2 a file cannot be read or written, or is no dictionary.
+/// Exit status: 0 written; 2 a file cannot be read or written, or is not a dictionary.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt dictionary export --to quickfix-xml FIX.4.4 -o FIX44.xml\n  fixbolt dictionary export orchestra.xml > quickfix.xml"
 )]
 pub(crate) struct Export {
-    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a compiled table
+    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a
+    /// compiled table
     #[arg(value_name = "DICTIONARY")]
     dictionary: PathBuf,
-    /// The form
+    /// The format to write
     #[arg(long, value_enum, default_value_t, value_name = "quickfix-xml", hide_possible_values = true)]
     to: Form,
-    /// Where it goes; standard output if not given
+    /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }
 
-/// What other engines read.
+/// Formats that other engines read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum Form {
     #[default]

@@ -1,4 +1,4 @@
-//! `fixbolt dictionary list`: what is inside.
+//! `fixbolt dictionary list`: lists the shipped dictionaries.
 
 use std::io::Write as _;
 
@@ -8,17 +8,18 @@ use fixbolt_dictionary::{Dictionary, Version, shipped};
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object};
 
-/// Shows the FIX versions that are known without any file.
+/// Lists the FIX versions that are known without a file.
 ///
-/// For each: what BeginString (8) says on the wire, its value in ApplVerID (1128), how many messages, fields, code sets, codes,
-/// components and groups it has, and the source of its facts. FIX.5.0 and later hold the application's messages; header, trailer
-/// and session messages are FIXT.1.1's.
+/// Shows for each one its BeginString (8), its value in ApplVerID (1128), the number of its
+/// messages, fields, code sets, codes, components and groups, and the source of its data. FIX.5.0
+/// and later contain the application messages; header, trailer and session messages are in
+/// FIXT.1.1.
 ///
 /// Exit status: 0 shown.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fixbolt dictionary list -o json | jq -r .version")]
 pub(crate) struct List {
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -56,7 +57,7 @@ pub(super) fn run(arguments: &List) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// How many messages, fields, code sets, codes, components and groups there are.
+/// Returns the number of messages, fields, code sets, codes, components and groups.
 fn counts(dictionary: &Dictionary) -> [usize; 6] {
     [
         dictionary.messages().len(),

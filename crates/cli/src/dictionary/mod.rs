@@ -1,4 +1,4 @@
-//! `fixbolt dictionary`: what FIX versions and dialects say, and what is made of it.
+//! `fixbolt dictionary`: the contents of FIX versions and dialects, and their conversions.
 
 mod argument;
 mod check;
@@ -13,10 +13,10 @@ use clap::Subcommand;
 use crate::exit::{Answer, Failure};
 pub(crate) use argument::{load, load_file, read_text};
 
-/// FIX dictionaries: shown, compared, checked, written.
+/// Shows, compares, checks and writes FIX dictionaries.
 ///
-/// A dictionary is a shipped version by its name in any usual spelling (FIX.4.4, fix44, 4.4, 5.0sp2, latest, FIXT), or a file: QuickFIX
-/// XML, FIX Orchestra or a compiled table.
+/// A dictionary is the name of a shipped version in any usual spelling (FIX.4.4, fix44, 4.4,
+/// 5.0sp2, latest, FIXT), or a file: QuickFIX XML, FIX Orchestra or a compiled table.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::List),

@@ -1,4 +1,4 @@
-//! A journal's records as messages: which way they went, when, and where they stand.
+//! The records of a journal as messages: their direction, time, and position.
 
 use std::io::Write;
 use std::path::Path;
@@ -28,7 +28,7 @@ impl<W: Write> Printer<W> {
         for report in whole.iter().filter(|report| !report.damage.is_empty()) {
             self.out.flush()?;
             let place = report.directory.display();
-            note!("{place}: damaged: `fixbolt journal verify {place}` tells where");
+            note!("{place}: damaged: run `fixbolt journal verify {place}` to see where");
             self.answer = Answer::No;
         }
         Ok(())
@@ -60,7 +60,7 @@ impl<W: Write> Printer<W> {
             .array("flags", flags.iter().map(|flag| crate::output::quoted(flag)));
         if matches!(record.kind, RecordKind::Inbound | RecordKind::Outbound) {
             let marks = flags.iter().map(|flag| format!(", {flag}")).collect::<String>();
-            let cause = record.cause.map_or_else(String::new, |cause| format!(", because of #{cause}"));
+            let cause = record.cause.map_or_else(String::new, |cause| format!(", caused by #{cause}"));
             let title = format!("  {time} {kind}{marks}{cause}  [{file}:{}]", at.offset);
             let prefix = format!("{kind:<8} ");
             return self.message(record.body, &title, &prefix, object);
@@ -68,8 +68,10 @@ impl<W: Write> Printer<W> {
         let text = shown(record.body);
         match self.style {
             Style::Block => {
-                let line =
-                    format!("{time} {kind}: numbers {} in, {} out: {text}", record.next_in, record.seq);
+                let line = format!(
+                    "{time} {kind}: sequence numbers {} in, {} out: {text}",
+                    record.next_in, record.seq
+                );
                 writeln!(self.out, "{line}  [{file}:{}]\n", at.offset)?;
             }
             Style::OneLine => writeln!(self.out, "{kind:<8} {time} #{}: {text}", record.seq)?,

@@ -1,4 +1,5 @@
-//! Which dictionary says what a message's tags mean: a loaded one of its version first, then the shipped one.
+//! Selects the dictionary that explains a message's tags: a loaded one of its version first, then
+//! the shipped one.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub(crate) struct Lexicon {
     shipped: Vec<Known>,
 }
 
-/// A dictionary and what is made of it.
+/// A dictionary and its validator.
 pub(crate) struct Known {
     pub(crate) dictionary: Dictionary,
     pub(crate) validator: Validator,
@@ -29,7 +30,7 @@ impl Known {
         Self { dictionary, validator, scratch }
     }
 
-    /// The names of a field's value: of each of its codes, where it holds several.
+    /// Returns the name of a field's value, or of each of its codes if it has several.
     pub(crate) fn code_names(&self, tag: u32, value: &[u8]) -> Option<String> {
         let field = self.dictionary.field(tag)?;
         field.codes?;
@@ -47,14 +48,16 @@ impl Known {
     }
 }
 
-/// What `print` checks: everything that the standard rejects, but tags of the user-defined range are anybody's.
+/// Returns the policy of `print`: everything that the standard rejects, except tags in the
+/// user-defined range.
 pub(crate) fn policy() -> Policy {
     Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
 }
 
 impl Lexicon {
-    /// The shipped versions, and these dictionaries (names or files) before them. An application version over FIXT without a header
-    /// of its own is taken together with the first transport among them, else with the shipped one.
+    /// Loads these dictionaries (names or files), which take precedence over the shipped versions.
+    /// An application version over FIXT without a header is combined with the first transport among
+    /// them, or else with the shipped one.
     pub(crate) fn new(arguments: &[impl AsRef<Path>]) -> Result<Self, Failure> {
         let mut dictionaries = Vec::new();
         for argument in arguments {
@@ -77,8 +80,8 @@ impl Lexicon {
         Ok(Self { loaded, shipped: Vec::new() })
     }
 
-    /// The dictionary for messages with this BeginString (8) and MsgType (35): among several of the version the one that knows
-    /// the message.
+    /// Returns the dictionary for messages with this BeginString (8) and MsgType (35): among
+    /// several of the version, the one that has the message.
     pub(crate) fn find(&mut self, begin_string: &[u8], msg_type: &[u8]) -> Option<&mut Known> {
         let of_version = |known: &Known| known.dictionary.version().begin_string.as_bytes() == begin_string;
         let with_message = |known: &Known| of_version(known) && known.dictionary.message(msg_type).is_some();
@@ -94,8 +97,8 @@ impl Lexicon {
     }
 }
 
-/// The shipped dictionary for whole messages with this BeginString (8). Over FIXT.1.1 the latest version, which has nearly all
-/// that the earlier ones have.
+/// Returns the shipped dictionary for whole messages with this BeginString (8). For FIXT.1.1 it is
+/// the latest version, which has nearly everything in the earlier ones.
 fn shipped_for(begin_string: &[u8]) -> Option<Dictionary> {
     match Version::from_begin_string(begin_string)? {
         Version::Fixt11 => fix_latest().over(fixt11()).ok(),

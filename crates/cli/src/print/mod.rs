@@ -1,4 +1,4 @@
-//! `fixbolt print`: messages in words.
+//! `fixbolt print`: shows messages in words.
 
 mod journal;
 mod lexicon;
@@ -22,17 +22,20 @@ use source::{Piece, Pieces};
 
 /// Shows messages field by field, in words.
 ///
-/// Reads Fixbolt's journals (name a directory), raw FIX, and the message logs of QuickFIX, QuickFIX/J and quickfixgo; SOH may be written as itself, as `|`, `^A`, `^`,
-/// `\x01`, `\u0001` or `<SOH>`. A message begins at `8=FIX`; what stands in front of it on its line is shown as it is.
+/// Reads Fixbolt's journals (give a directory), raw FIX, and the message logs of QuickFIX,
+/// QuickFIX/J and quickfixgo; SOH may be written as itself, as `|`, `^A`, `^`, `\x01`, `\u0001` or
+/// `<SOH>`. A message begins at `8=FIX`; text before it on its line is shown unchanged.
 ///
-/// Each message is a block: header, body and trailer, repeating groups indented, tags and values by name. It is checked as an
-/// engine would check it (length, sum, dictionary; tags from 5000 on are anybody's), and what is wrong stands at its head.
-/// Passwords (554, 925, and 96 in a Logon) are masked.
+/// Each message is a block: header, body and trailer, repeating groups indented, tags and values by
+/// name. It is checked as an engine would check it (length, checksum, dictionary; tags from 5000
+/// are user-defined and not checked), and errors are listed at its head. Passwords (554, 925, and
+/// 96 in a Logon) are masked.
 ///
-/// All versions of FIX are known (`fixbolt dictionary list`), FIXT.1.1's application messages as those of FIX Latest; another version
-/// or a dialect is with `--dictionary`.
+/// All versions of FIX are known (`fixbolt dictionary list`); FIXT.1.1's application messages are
+/// read as FIX Latest. Use `--dictionary` for another version or a dialect.
 ///
-/// Exit status: 0 all messages are valid; 1 some are not, or something was no message; 2 a file cannot be read.
+/// Exit status: 0 all messages are valid; 1 some are not, or some bytes are not a message; 2 a file
+/// cannot be read.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary 5.0sp2 messages.log\n  fixbolt print --dictionary venue.xml messages.log\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print -"
@@ -41,14 +44,14 @@ pub(crate) struct Arguments {
     /// What to read: a file, a journal's directory, or `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// One line a message: time, parties, number, message, body
+    /// Show one line per message: time, parties, sequence number, message, body
     #[arg(long, conflicts_with = "output")]
     oneline: bool,
-    /// The dictionary of its version: a shipped one's name (FIX.5.0SP2, 5.0sp2) or a file (QuickFIX XML, FIX Orchestra or a
-    /// compiled table); may be given several times
+    /// A dictionary to use for its version: the name of a shipped one (FIX.5.0SP2, 5.0sp2) or a
+    /// file (QuickFIX XML, FIX Orchestra or a compiled table); may be given several times
     #[arg(long, value_name = "DICTIONARY")]
     dictionary: Vec<PathBuf>,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
@@ -75,14 +78,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     printer.finish()
 }
 
-/// Shows messages one after another and remembers whether all were valid.
+/// Shows one message after the other and remembers whether all were valid.
 struct Printer<W> {
     lexicon: Lexicon,
     out: W,
     style: Style,
     answer: Answer,
     messages: u64,
-    /// Versions that no dictionary knows, told once each.
+    /// Versions without a dictionary, each reported once.
     unknown: BTreeSet<String>,
 }
 
@@ -126,7 +129,7 @@ impl<W: Write> Printer<W> {
                         .text("prefix", &prefix);
                     self.message(&bytes, &title, "", object)?;
                 }
-                // What QuickFIX/J shows between messages on its screen.
+                // Lines that QuickFIX/J prints between messages.
                 Some(Piece::Other { bytes, .. }) if is_event(&bytes) => {}
                 Some(Piece::Other { bytes, place }) => {
                     self.answer = Answer::No;
@@ -170,7 +173,7 @@ impl<W: Write> Printer<W> {
     }
 }
 
-/// The first `most` characters.
+/// Returns the first `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -178,7 +181,8 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// A line that QuickFIX/J writes about an event, not about a message: `<time, session, event> (text)`.
+/// Returns whether QuickFIX/J wrote this line about an event, not about a message:
+/// `<time, session, event> (text)`.
 fn is_event(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.starts_with(b"<")

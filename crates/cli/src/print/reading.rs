@@ -1,6 +1,8 @@
-//! A message made ready to be shown: every field with its name, its place and the name of its value, and all that is wrong.
+//! Prepares a message for output: every field with its name, its position and the name of its
+//! value, and all errors.
 //!
-//! A message with a wrong length or sum is read as if they were right, and told as invalid.
+//! A message with a wrong length or checksum is read as if they were right, and reported as
+//! invalid.
 
 use std::ops::ControlFlow;
 
@@ -10,39 +12,39 @@ use fixbolt_dictionary::{Action, Section};
 use super::lexicon::{Known, Lexicon, policy};
 use crate::output::shown;
 
-/// A message, read.
+/// A message that was read.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// BeginString (8).
     pub(crate) begin_string: String,
     /// MsgType (35).
     pub(crate) msg_type: String,
-    /// The message's name, where a dictionary knows it.
+    /// The message's name, if a dictionary has it.
     pub(crate) name: Option<String>,
-    /// The fields in their order.
+    /// The fields in message order.
     pub(crate) fields: Vec<Shown>,
-    /// What is wrong, in words; empty for a valid message.
+    /// The errors in words; empty for a valid message.
     pub(crate) problems: Vec<String>,
-    /// Whether no dictionary knows the version.
+    /// Whether there is no dictionary for the version.
     pub(crate) unknown_version: bool,
 }
 
 /// A field as it is shown.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// The tag as it stands in the message.
+    /// The tag as written in the message.
     pub(crate) tag: String,
     /// The field's name.
     pub(crate) name: Option<String>,
-    /// The value; a secret one masked.
+    /// The value; masked if it is secret.
     pub(crate) value: String,
     /// The name of the value.
     pub(crate) code: Option<String>,
     /// Header, body or trailer.
     pub(crate) section: Section,
-    /// How many groups stand around it.
+    /// The number of groups around it.
     pub(crate) depth: usize,
-    /// Entry of the innermost group, from 1.
+    /// The entry of the innermost group, counted from 1.
     pub(crate) entry: u32,
     /// Whether it begins its entry.
     pub(crate) begins_entry: bool,
@@ -99,12 +101,12 @@ impl Reading {
         reading
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether the message is valid.
     pub(crate) fn is_valid(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// The value of the first field with this tag, as shown.
+    /// Returns the value of the first field with this tag, as shown.
     pub(crate) fn value(&self, tag: &str) -> Option<&str> {
         self.fields.iter().find(|field| field.tag == tag).map(|field| field.value.as_str())
     }
@@ -131,7 +133,8 @@ impl Reading {
             }
             ControlFlow::Continue(())
         });
-        // An application version over FIXT.1.1 leaves header and trailer to the session's dictionary.
+        // An application version over FIXT.1.1 leaves header and trailer to the session's
+        // dictionary.
         let over_fixt = known.dictionary.header().is_empty();
         for violation in found {
             let tag = violation.tag.to_string();
@@ -142,7 +145,7 @@ impl Reading {
             let field =
                 name.map_or_else(|| format!("field {tag}"), |field| format!("{} ({tag})", field.name));
             let problem = format!("{field}: {}", lower_first(violation.text()));
-            // A group may break the same rule in every entry.
+            // A group may violate the same rule in every entry.
             if !self.problems.contains(&problem) {
                 self.problems.push(problem);
             }
@@ -160,14 +163,15 @@ impl Reading {
         self.restore(original, right);
     }
 
-    /// The entry of the group at this depth that the fields before the last one stand in.
+    /// Returns the entry of the group at this depth that contains the fields before the last one.
     fn entry_before(&self, depth: usize) -> Option<u32> {
         let before = &self.fields[..self.fields.len().saturating_sub(1)];
         let last = before.iter().rev().find(|field| field.depth <= depth)?;
         (last.depth == depth).then_some(last.entry)
     }
 
-    /// A message that was sealed anew shows BodyLength and CheckSum as they were, or not at all.
+    /// Restores BodyLength and CheckSum of a message that was sealed again: they are shown as they
+    /// were, or not at all.
     fn restore(&mut self, original: &[u8], right: bool) {
         if right {
             return;
@@ -184,7 +188,7 @@ impl Reading {
         }
     }
 
-    /// Fields without structure: for what cannot be indexed.
+    /// Adds the fields without structure, for bytes that cannot be indexed.
     fn fill_plainly(&mut self, bytes: &[u8], known: Option<&Known>) {
         self.name = known
             .and_then(|known| known.dictionary.message(self.msg_type.as_bytes()))
@@ -218,7 +222,7 @@ impl Reading {
     }
 }
 
-/// Passwords (554, 925) wherever they stand, and RawData (96) of a Logon.
+/// Returns whether a field is secret: passwords (554, 925) anywhere, and RawData (96) of a Logon.
 fn is_secret(tag: u32, msg_type: &[u8]) -> bool {
     matches!(tag, 554 | 925) || tag == 96 && msg_type == b"A"
 }
@@ -245,7 +249,8 @@ const HEADER: [u32; 27] = [
 /// The standard trailer.
 const TRAILER: [u32; 3] = [93, 89, 10];
 
-/// Without a dictionary: the standard header up to the first field of the body, and the three fields of the trailer.
+/// Returns the section without a dictionary: the standard header up to the first field of the body,
+/// and the three fields of the trailer.
 fn section_without_dictionary(tag: u32, last: Option<&Shown>) -> Section {
     let in_header = last.is_none_or(|last| last.section == Section::Header);
     match tag {
@@ -255,7 +260,7 @@ fn section_without_dictionary(tag: u32, last: Option<&Shown>) -> Section {
     }
 }
 
-/// The fields of bytes that may be no message: what stands between SOH.
+/// Returns the fields, separated by SOH, of bytes that may not be a message.
 fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|b| *b == 1).filter(|field| !field.is_empty())
 }
@@ -271,7 +276,7 @@ fn value_of(bytes: &[u8], tag: u32) -> Option<Vec<u8>> {
     Some(field[at + 1..].to_vec())
 }
 
-/// Why bytes that begin like a message are none.
+/// Returns why bytes that begin like a message are not one.
 fn what_is_wrong(bytes: &[u8]) -> String {
     let Some(last) = split(bytes).last().filter(|field| field.starts_with(b"10=")) else {
         return "cut off: there is no CheckSum (10) at the end".to_owned();
@@ -292,7 +297,7 @@ fn what_is_wrong(bytes: &[u8]) -> String {
     }
 }
 
-/// What BodyLength counts: behind the second field, up to CheckSum.
+/// Returns the bytes that BodyLength counts: after the second field, up to CheckSum.
 fn body_of(bytes: &[u8], check_sum_length: usize) -> &[u8] {
     let mut fields = bytes.split_inclusive(|b| *b == 1);
     let head: usize = fields.by_ref().take(2).map(<[u8]>::len).sum();
@@ -301,7 +306,7 @@ fn body_of(bytes: &[u8], check_sum_length: usize) -> &[u8] {
     bytes.get(head..end).unwrap_or_default()
 }
 
-/// The same fields with the right BodyLength and CheckSum.
+/// Returns the same fields with the right BodyLength and CheckSum.
 fn sealed_anew(bytes: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(bytes.len());
     for field in split(bytes) {

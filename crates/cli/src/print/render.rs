@@ -1,4 +1,4 @@
-//! A message on paper: as a block, as one line, as a JSON object.
+//! The output forms of a message: a block, one line, a JSON object.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,8 @@ use fixbolt_dictionary::Section;
 use super::reading::{Reading, Shown};
 use crate::output::{Object, quoted};
 
-/// A block: where it comes from, then a field a line, groups indented, an entry's first field marked with `-`.
+/// Writes a block: the source, then one field per line, groups indented, an entry's first field
+/// marked with `-`.
 pub(crate) fn block(out: &mut impl Write, reading: &Reading, title: &str) -> io::Result<()> {
     writeln!(out, "{}{title}", headline(reading))?;
     for problem in &reading.problems {
@@ -26,7 +27,7 @@ pub(crate) fn block(out: &mut impl Write, reading: &Reading, title: &str) -> io:
     writeln!(out)
 }
 
-/// One line: who to whom, number, message, then its body by name.
+/// Writes one line: the parties, sequence number, and message, then its body by name.
 pub(crate) fn one_line(out: &mut impl Write, reading: &Reading, prefix: &str) -> io::Result<()> {
     let of = |tag| reading.value(tag).unwrap_or("?");
     let (time, sender, target, number) = (of("52"), of("49"), of("56"), of("34"));
@@ -54,7 +55,7 @@ pub(crate) fn one_line(out: &mut impl Write, reading: &Reading, prefix: &str) ->
     writeln!(out)
 }
 
-/// A JSON object; `place` says where the message comes from.
+/// Returns a JSON object; `place` holds the source of the message.
 pub(crate) fn json(reading: &Reading, place: Object) -> Object {
     let fields = reading.fields.iter().map(|field| {
         let mut object = Object::new();
@@ -81,7 +82,7 @@ pub(crate) fn json(reading: &Reading, place: Object) -> Object {
         .array("fields", fields)
 }
 
-/// `NewOrderSingle (D)`.
+/// Returns a headline such as `NewOrderSingle (D)`.
 fn headline(reading: &Reading) -> String {
     match &reading.name {
         Some(name) => format!("{name} ({})", reading.msg_type),
@@ -89,7 +90,7 @@ fn headline(reading: &Reading) -> String {
     }
 }
 
-/// `Side (54): BUY (1)`, `ClOrdID (11): ord1`, `(9999): x`.
+/// Returns a field such as `Side (54): BUY (1)`, `ClOrdID (11): ord1`, or `(9999): x`.
 fn line(field: &Shown) -> String {
     let tag = match &field.name {
         Some(name) => format!("{name} ({})", field.tag),

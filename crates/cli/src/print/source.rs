@@ -1,31 +1,33 @@
-//! Finding messages in whatever people keep them in: raw FIX, message logs of any engine, text with `|` for SOH.
+//! Finds messages in many kinds of files: raw FIX, message logs of any engine, text with `|` for
+//! SOH.
 //!
-//! A message begins with `8=FIX`; what stands in front of it on its line is the log's prefix. What is no message is told with its
-//! place, never skipped silently. Reads in stretches: memory is bounded by the largest message.
+//! A message begins with `8=FIX`; text before it on its line is the log's prefix. Bytes that are
+//! not a message are reported with their position, never skipped silently. Input is read in chunks,
+//! so memory is bounded by the largest message.
 
 use std::io::{self, Read};
 
 use fixbolt_codec::{Frame, Framer};
 
-/// Largest message, and largest stretch without one, in bytes.
+/// The largest message, and the largest chunk without one, in bytes.
 const LIMIT: usize = 16 * 1024 * 1024;
 const START: &[u8] = b"8=FIX";
-/// What people write for SOH, the longer ones first where one begins like another.
+/// Spellings of SOH; if one is a prefix of another, the longer one comes first.
 const DELIMITERS: [&[u8]; 8] = [b"\x01", b"|", b"^A", b"^", b"\\u0001", b"\\x01", b"<SOH>", b"<01>"];
 
-/// What stands next in the input.
+/// The next part of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Bytes that begin like a message, with SOH between the fields whatever the input had.
+    /// Bytes that begin like a message, with SOH between the fields whatever the input used.
     Message {
         /// The message.
         bytes: Vec<u8>,
-        /// What stood in front of it on its line.
+        /// The text before it on its line.
         prefix: Vec<u8>,
         /// Where it begins.
         place: InputPosition,
     },
-    /// Bytes that do not.
+    /// Other bytes.
     Other {
         /// The bytes.
         bytes: Vec<u8>,
@@ -34,7 +36,7 @@ pub(crate) enum Piece {
     },
 }
 
-/// A place in the input.
+/// A position in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InputPosition {
     /// Line, from 1.
@@ -47,17 +49,17 @@ pub(crate) struct InputPosition {
 pub(crate) struct Pieces<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Where the unread part of `buffer` begins.
+    /// The index in `buffer` of the first unread byte.
     at: usize,
     ended: bool,
     place: InputPosition,
-    /// The last piece on this line was a message.
+    /// Whether the last piece on this line was a message.
     behind_message: bool,
 }
 
 enum Step {
     More,
-    /// So many bytes are blank, or what a log writes behind a message.
+    /// This many bytes are blank, or characters that a log writes after a message.
     Skip(usize),
     Other(usize),
     Message {
@@ -73,7 +75,7 @@ impl<R: Read> Pieces<R> {
         Self { input, buffer: Vec::new(), at: 0, ended: false, place, behind_message: false }
     }
 
-    /// The next piece; `None` at the end.
+    /// Returns the next piece; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             let rest = &self.buffer[self.at..];
@@ -133,7 +135,7 @@ impl<R: Read> Pieces<R> {
 }
 
 fn step(rest: &[u8], ended: bool, behind_message: bool) -> Step {
-    // Messages one behind another need no look at lines.
+    // Adjacent messages can be read without looking for lines.
     if let Frame::Message(message) = Framer::new(LIMIT).next(rest) {
         return Step::Message { prefix: 0, length: message.bytes().len(), delimiter: b"\x01" };
     }
@@ -155,7 +157,7 @@ fn step(rest: &[u8], ended: bool, behind_message: bool) -> Step {
     }
 }
 
-/// Where `8=FIX` stands that is not the end of another tag or of a word.
+/// Returns the position of a `8=FIX` that is not the end of another tag or of a word.
 fn start_of_message(line: &[u8]) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = find(&line[from..], START).map(|n| from + n) {
@@ -167,38 +169,40 @@ fn start_of_message(line: &[u8]) -> Option<usize> {
     None
 }
 
-/// Whether a line, or what is left of one, says nothing: blank, or the closing signs that a log puts behind a message.
+/// Returns whether the rest of a line has no content: it is blank, or the closing characters that a
+/// log writes after a message.
 fn is_tail(line: &[u8], behind_message: bool) -> bool {
     let closing: &[u8] = if behind_message { b")\"'},;]>|^\x01" } else { b"" };
     line.iter().all(|b| b.is_ascii_whitespace() || closing.contains(b))
 }
 
-/// How long the message at the beginning of `bytes` is, and what stands for SOH in it; `None` when more bytes are needed.
+/// Returns the length of the message at the beginning of `bytes` and its spelling of SOH; `None` if
+/// more bytes are needed.
 fn extent(bytes: &[u8], ended: bool) -> Option<(usize, &'static [u8])> {
     let complete = ended || bytes.len() > LIMIT;
     let newline = bytes.iter().position(|b| *b == b'\n');
     let line = &bytes[..newline.unwrap_or(bytes.len())];
     let value = line[2..].iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'.')).map(|n| 2 + n);
     let delimiter = match value {
-        // What stands for SOH may not have come as a whole.
+        // The spelling of SOH may not have arrived completely.
         Some(at) if newline.is_none() && !complete && line.len() < at + 8 => return None,
         Some(at) => DELIMITERS.into_iter().find(|delimiter| line[at..].starts_with(delimiter)),
         None if newline.is_none() && !complete => return None,
         None => None,
     };
     let Some(delimiter) = delimiter else {
-        // Only a BeginString: the line is what there is of a message.
+        // Only a BeginString: this line is all there is of a message.
         return (newline.is_some() || complete).then_some((line.len(), &b"\x01"[..]));
     };
     if delimiter == b"\x01" {
         match Framer::new(LIMIT).next(bytes) {
-            // Its values may hold a line's end.
+            // Its values may contain a newline.
             Frame::Message(message) => return Some((message.bytes().len(), delimiter)),
             Frame::Incomplete { .. } if !complete => return None,
             _ => {}
         }
     }
-    // A message that is cut off ends where the next one begins, or with its line.
+    // A truncated message ends where the next one begins, or with its line.
     let next = find(&line[1..], &[delimiter, START].concat()).map(|n| 1 + n + delimiter.len());
     let line = &line[..next.unwrap_or(line.len())];
     let complete = complete || newline.is_some() || next.is_some();
@@ -206,7 +210,7 @@ fn extent(bytes: &[u8], ended: bool) -> Option<(usize, &'static [u8])> {
     length.map(|length| (length, delimiter))
 }
 
-/// Length up to and including CheckSum and what ends it.
+/// Returns the length up to and including CheckSum and its delimiter.
 fn to_check_sum(line: &[u8], delimiter: &[u8], whole_line: bool) -> Option<usize> {
     let at = find(line, &[delimiter, b"10="].concat())?;
     let value = at + delimiter.len() + 3;
@@ -214,11 +218,13 @@ fn to_check_sum(line: &[u8], delimiter: &[u8], whole_line: bool) -> Option<usize
     if line[end..].starts_with(delimiter) {
         return Some(end + delimiter.len());
     }
-    // The last delimiter is often lost in a log: digits to the end of the line, or to a log's closing signs, will do.
+    // Logs often omit the last delimiter: digits up to the end of the line, or up to a log's
+    // closing characters, are accepted.
     (whole_line && is_tail(&line[end..], true)).then_some(end)
 }
 
-/// The message with SOH for `delimiter`. A `|` or `^` may also be part of a value: it counts in front of a tag and at the end.
+/// Returns the message with SOH for `delimiter`. A `|` or `^` may also be part of a value: it
+/// counts only before a tag and at the end.
 fn with_soh(bytes: &[u8], delimiter: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(bytes.len() + 1);
     let mut rest = bytes;
@@ -300,7 +306,7 @@ mod tests {
         assert_eq!(pieces(&three).len(), 3);
         let bars = "8=FIX.4.2|9=5|35=0|10=161|8=FIX.4.2|9=5|35=0|10=161|\n";
         assert_eq!(pieces(bars.as_bytes()).len(), 2);
-        // The first lost its CheckSum.
+        // The first one has no CheckSum.
         let cut = "8=FIX.4.2|9=5|35=0|8=FIX.4.2|9=5|35=0|10=161|\n";
         assert_eq!(pieces(cut.as_bytes())[0].1, "8=FIX.4.2|9=5|35=0|");
     }
@@ -330,7 +336,7 @@ mod tests {
         assert_eq!((place.line, place.offset), (2, 3));
     }
 
-    /// Gives one byte a read.
+    /// Returns one byte per read.
     struct Drip<'b>(&'b [u8]);
 
     impl Read for Drip<'_> {

@@ -1,7 +1,8 @@
-//! From words to a body: `NewOrderSingle Side=BUY 38=100` to MsgType and fields.
+//! Turns words into a body: `NewOrderSingle Side=BUY 38=100` into MsgType and fields.
 //!
-//! What the counterparty would reject is sent all the same, it may be the very question; what would not be a message (a field
-//! twice, a group that does not hold what it announces) is refused here.
+//! A message that the counterparty would reject is sent anyway, because its reaction may be the
+//! very question. What would not be a message (a field twice, a group with the wrong number of
+//! entries) is refused here.
 
 use std::ops::ControlFlow;
 
@@ -17,11 +18,12 @@ use crate::nearest::did_you_mean;
 pub(crate) struct Composed {
     /// MsgType (35).
     pub(crate) msg_type: MsgType,
-    /// Header fields of the application's, then the body, in the order of the wire.
+    /// Header fields of the application, then the body, in message order.
     pub(crate) fields: Vec<(Tag, Vec<u8>)>,
 }
 
-/// Composes a message; the error is one line that says which word is not understood, and what would be.
+/// Composes a message. The error is one line that names the word that is not understood, and
+/// suggests others.
 pub(crate) fn compose(
     dictionary: &Dictionary,
     msg_type: &str,
@@ -44,7 +46,7 @@ pub(crate) fn compose(
 }
 
 impl Composed {
-    /// Writes the fields as they are.
+    /// Writes the fields unchanged.
     pub(crate) fn write(&self, body: &mut fixbolt_codec::BodyWriter<'_>) {
         for (tag, value) in &self.fields {
             body.copied(Key::of(*tag), value);
@@ -56,7 +58,7 @@ fn msg_type(dictionary: &Dictionary, word: &str) -> Result<MsgType, String> {
     let known = dictionary.message(word.as_bytes()).or_else(|| dictionary.message_by_name(word));
     let value = match known {
         Some(message) => message.msg_type.as_bytes(),
-        // Types that begin with U are anybody's own.
+        // Types that begin with U are user-defined.
         None if word.starts_with('U') && word.len() <= 4 => word.as_bytes(),
         None => {
             let names = dictionary.messages().iter().map(|message| message.name.as_str());
@@ -67,7 +69,7 @@ fn msg_type(dictionary: &Dictionary, word: &str) -> Result<MsgType, String> {
     let msg_type = MsgType::try_new(value).ok_or_else(|| format!("{word} is too long for a MsgType"))?;
     if msg_type.is_admin() {
         return Err(format!(
-            "{word} belongs to the session, which writes it itself; send an application message"
+            "{word} belongs to the session, which sends it itself; send an application message"
         ));
     }
     Ok(msg_type)
@@ -85,7 +87,7 @@ fn field(dictionary: &Dictionary, word: &str, now: Utc) -> Result<(Tag, Vec<u8>)
             format!("{version} has no field {name}{}", did_you_mean(name, names))
         })?),
     };
-    let tag = by_number.or_else(|| Tag::try_new(known?.tag)).ok_or_else(|| format!("{name} is no tag"))?;
+    let tag = by_number.or_else(|| Tag::try_new(known?.tag)).ok_or_else(|| format!("{name} is not a tag"))?;
     if matches!(tag.number(), 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122) {
         return Err(format!("{name} ({tag}) is the session's: it writes that field itself"));
     }
@@ -99,7 +101,8 @@ fn field(dictionary: &Dictionary, word: &str, now: Utc) -> Result<(Tag, Vec<u8>)
     Ok((tag, value))
 }
 
-/// The bytes for a value: `now` in a time, a code by its name; a field named by its number takes any value.
+/// Returns the bytes for a value: the current time for `now`, a code for its name. A field given by
+/// its tag accepts any value.
 fn value_of(
     dictionary: &Dictionary,
     field: &FieldDef,
@@ -125,7 +128,7 @@ fn value_of(
     if let Some(code) = dictionary.code_by_name(field.tag, value) {
         return Ok(code.value.as_bytes().to_vec());
     }
-    // A number of a counting or measuring field is none of its named values.
+    // In a field that holds a quantity, a number is never the name of a code.
     if any || !matches!(field.kind, DataType::Char | DataType::String | DataType::Int | DataType::Boolean) {
         return Ok(value.as_bytes().to_vec());
     }
@@ -133,7 +136,7 @@ fn value_of(
         codes.iter().take(8).map(|code| format!("{} ({})", code.display_name(), code.value)).collect();
     let more = if codes.len() > 8 { ", ..." } else { "" };
     Err(format!(
-        "{} ({}) has no value {value}; it has {}{more}; write {}={value} to send it all the same",
+        "{} ({}) has no value {value}; it has {}{more}; write {}={value} to send it anyway",
         field.name,
         field.tag,
         some.join(", "),
@@ -145,7 +148,8 @@ fn timestamp(now: Utc) -> Vec<u8> {
     UtcTimestamp::from_unix_nanos(now.0, Precision::Millis).to_string().into_bytes()
 }
 
-/// What the message requires, was not given, and can be known: ClOrdID, HandlInst, TransactTime.
+/// Returns fields that the message requires, that were not given, and that can be computed:
+/// ClOrdID, HandlInst, TransactTime.
 fn filled_in(
     dictionary: &Dictionary,
     msg_type: MsgType,
@@ -168,7 +172,7 @@ fn filled_in(
     fields
 }
 
-/// Refuses what would not be a message.
+/// Refuses fields that would not form a message.
 fn check(dictionary: &Dictionary, composed: &Composed) -> Result<(), String> {
     let length: usize = composed.fields.iter().map(|(_, value)| value.len() + 12).sum();
     let mut memory = vec![0; length + 512];

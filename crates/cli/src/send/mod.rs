@@ -1,4 +1,4 @@
-//! `fixbolt send`: one message, and what the counterparty says to it.
+//! `fixbolt send`: sends one message and shows the counterparty's answer.
 
 mod compose;
 mod session;
@@ -28,15 +28,17 @@ use tap::{Seen, Tap};
 
 /// Logs on, sends one message, shows it and the answer, and logs out.
 ///
-/// The message and its fields are given by name or by number, values by name or as they stand on the wire; `now` is the present
-/// in a time. Fields go out in the order given. ClOrdID, HandlInst and TransactTime are filled in where the message requires
-/// them and they were not given.
+/// The message and its fields are given by name or number, values by name or as FIX encodes them;
+/// `now` is the current time. Fields are sent in the order given. ClOrdID, HandlInst and
+/// TransactTime are added if the message requires them and they were not given.
 ///
-/// With --to (127.0.0.1:9880 if nothing is said) the session is FIX.4.4, CLIENT -> FIXBOLT, and its numbers begin at 1
-/// (ResetSeqNumFlag=Y). With --config the initiator session of the file is used with its journal and its numbers.
+/// With --to (default 127.0.0.1:9880) the session is FIX.4.4, CLIENT -> FIXBOLT, and its sequence
+/// numbers begin at 1 (ResetSeqNumFlag=Y). With --config the initiator session of the file is used
+/// with its journal and its sequence numbers.
 ///
-/// Exit status: 0 answered; 1 rejected (Reject, BusinessMessageReject, a rejecting report, or the logon refused); 2 wrong usage, or
-/// the journal cannot be used; 3 no connection, or no answer in time; 130 interrupted.
+/// Exit status: 0 answered; 1 rejected (Reject, BusinessMessageReject, an ExecutionReport that
+/// rejects, or the logon refused); 2 wrong usage, or the journal cannot be used; 3 no connection,
+/// or no answer in time; 130 interrupted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
@@ -57,24 +59,25 @@ pub(crate) struct Arguments {
     /// The session's version: FIX.4.2 or FIX.4.4
     #[arg(long, value_name = "VERSION", default_value = "FIX.4.4", conflicts_with = "config")]
     version: Version,
-    /// Our CompID [default: CLIENT]; with --config it chooses among the file's sessions
+    /// Our CompID [default: CLIENT]; with --config it selects one of the file's sessions
     #[arg(long, value_name = "COMPID")]
     sender: Option<String>,
-    /// The counterparty's CompID [default: FIXBOLT]; with --config it chooses among the file's sessions
+    /// The counterparty's CompID [default: FIXBOLT]; with --config it selects one of the file's
+    /// sessions
     #[arg(long, value_name = "COMPID")]
     target: Option<String>,
-    /// Do not ask for numbers to begin at 1
+    /// Do not reset the sequence numbers to 1
     #[arg(long, conflicts_with = "config")]
     no_reset: bool,
     /// How long to wait for the logon, and for the answer
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
 
-/// What the engine's thread tells.
+/// Messages from the engine's thread.
 enum Told {
     LoggedOn,
     Ended(SessionEnd),
@@ -118,12 +121,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         told,
     };
     let result = exchange.run();
-    // The Logout belongs to the exchange, whatever came of it.
+    // The Logout is part of the exchange, whatever the result.
     let stopped = exchange.engine.stop().map(drop).map_err(|error| cannot_start(&error));
     result.and_then(|answer| stopped.map(|()| answer))
 }
 
-/// The application: tells the command's thread what happens. Messages are shown by the tap.
+/// The application: tells the command's thread what happens. The tap shows messages.
 struct Courier {
     told: Channel<Told>,
 }
@@ -140,13 +143,13 @@ impl Application for Courier {
             Event::NotSent { why, .. } => Told::NotSent(why.to_string()),
             _ => return Ok(()),
         };
-        // Nobody listens any more: the command has its answer.
+        // The command has its answer and no longer listens.
         let _ = self.told.send(told);
         Ok(())
     }
 }
 
-/// From logon to answer.
+/// The exchange, from logon to answer.
 struct Exchange {
     engine: Engine<Courier>,
     composed: Composed,
@@ -199,7 +202,7 @@ impl Exchange {
         }
     }
 
-    /// Waits for the logon; gives the counterparty's Logout if it refuses.
+    /// Waits for the logon. Returns the counterparty's Logout if it refuses.
     fn log_on(&mut self) -> Result<Option<Seen>, Failure> {
         let deadline = Instant::now() + self.timeout;
         let mut problem: Option<(Instant, String)> = None;
@@ -209,7 +212,7 @@ impl Exchange {
                 Ok(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
                 Ok(Told::Ended(SessionEnd::LogonTimedOut)) => return Err(self.missing("no logon")),
                 Ok(Told::Ended(end)) => {
-                    // What it said before it closed is still to be shown.
+                    // What it sent before it closed the connection must still be shown.
                     if let Some(logout) = self.seen.try_iter().find(is_logout) {
                         return Ok(Some(logout));
                     }
@@ -221,9 +224,12 @@ impl Exchange {
                 _ => {}
             }
             if let Some(warning) = self.warnings.try_iter().last() {
-                // A session that does not even connect: its journal is damaged, or a message of it is poison.
+                // A session that does not even connect: its journal is damaged, or it is halted by
+                // a poison message.
                 if warning.contains(" halted") {
-                    return Err(Failure::usage(format!("{warning}; `fixbolt journal verify` tells more")));
+                    return Err(Failure::usage(format!(
+                        "{warning}; run `fixbolt journal verify` for details"
+                    )));
                 }
                 problem = Some((Instant::now(), warning));
             }
@@ -250,7 +256,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The next message seen; `None` after a short while without one.
+    /// Returns the next message seen; `None` after a short while without one.
     fn next(&self, deadline: Instant, missing: &str) -> Result<Option<Seen>, Failure> {
         if self.interrupt.came() {
             return Err(Failure::interrupted("interrupted"));
@@ -281,19 +287,20 @@ impl Exchange {
     }
 }
 
-/// A name may have several addresses: how long the next one gets after one has failed.
+/// A name may have several addresses: the time for the next one after one has failed.
 const SECOND_ADDRESS: Duration = Duration::from_millis(700);
 
 fn is_logout(seen: &Seen) -> bool {
     !seen.sent && seen.bytes.windows(6).take(40).any(|bytes| bytes == b"\x0135=5\x01")
 }
 
-/// Whether a message may be what the counterparty says to ours: of the application, or a Reject.
+/// Returns whether a message may be an answer to ours: an application message, or a Reject.
 fn is_answer(msg_type: &str) -> bool {
     !matches!(msg_type, "0" | "1" | "2" | "4" | "5" | "A")
 }
 
-/// Whether an answer says no: Reject, BusinessMessageReject, OrderCancelReject, a rejecting report, and their like.
+/// Returns whether an answer rejects: a Reject, BusinessMessageReject, OrderCancelReject, an
+/// ExecutionReport that rejects, and the like.
 fn is_rejection(reading: &Reading) -> bool {
     matches!(reading.msg_type.as_str(), "3" | "j" | "9" | "Y" | "AG")
         || reading.msg_type == "8" && (reading.value("39") == Some("8") || reading.value("150") == Some("8"))

@@ -1,4 +1,4 @@
-//! Which session a message is sent in: one for the occasion, or one of a configuration.
+//! Selects the session that a message is sent in: a temporary one, or one of a configuration.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,18 +16,18 @@ use crate::dictionary::load_file;
 use crate::exit::Failure;
 use crate::serve::cannot_start;
 
-/// The session to send in, ready to start.
+/// The session to use, ready to start.
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) builder: EngineBuilder,
     pub(super) store: Box<dyn Store>,
     pub(super) dictionary: Dictionary,
     pub(super) dictionary_file: Option<PathBuf>,
-    /// How the counterparty is called in messages.
+    /// The name of the counterparty in messages to the user.
     pub(super) peer: String,
 }
 
-/// The session of `--to`: in memory, its numbers begin at 1.
+/// Returns the session for `--to`: in memory, with sequence numbers that begin at 1.
 pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let (host, port) = arguments
         .to
@@ -35,7 +35,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .and_then(|(host, port)| Some((host.trim_matches(['[', ']']), port.parse::<u16>().ok()?)))
         .filter(|(host, _)| !host.is_empty())
         .ok_or_else(|| {
-            Failure::usage(format!("--to {}: write HOST:PORT, as 127.0.0.1:9880", arguments.to))
+            Failure::usage(format!("--to {}: write HOST:PORT, such as 127.0.0.1:9880", arguments.to))
         })?;
     let version = arguments.version;
     let dictionary = shipped(version);
@@ -59,10 +59,10 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     })
 }
 
-/// Longer than any exchange: there is no second attempt.
+/// Longer than any exchange, so that there is no second attempt.
 const ONE_CONNECTION: Duration = Duration::from_secs(86_400);
 
-/// The initiator session of a configuration, with its journal and its numbers.
+/// Returns the initiator session of a configuration, with its journal and its sequence numbers.
 pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, Failure> {
     let mut configuration = Configuration::from_file(file).map_err(|mistakes| refused(&mistakes))?;
     for warning in &configuration.warnings {

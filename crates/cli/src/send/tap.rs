@@ -1,19 +1,19 @@
-//! What the counterparty and we said, as it was on the wire, for the command's thread to show.
+//! The messages exchanged, exactly as sent and received, for the command's thread to show.
 
 use std::sync::mpsc::Sender;
 
 use fixbolt_session::{Direction, WireMessage, WireObserver};
 
-/// A message that was on the wire.
+/// A message that was sent or received.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    /// Sent, or else received.
+    /// Whether it was sent, as opposed to received.
     pub(crate) sent: bool,
     /// The whole message, secrets masked.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Tells the command's thread of every message.
+/// Passes every message to the command's thread.
 #[derive(Debug)]
 pub(crate) struct Tap(pub(crate) Sender<Seen>);
 
@@ -23,7 +23,7 @@ impl WireObserver for Tap {
             return;
         }
         let sent = message.direction == Direction::Outbound;
-        // Nobody listens any more: the command has its answer.
+        // The command has its answer and no longer listens.
         let _ = self.0.send(Seen { sent, bytes: message.bytes.to_vec() });
     }
 }

@@ -1,11 +1,11 @@
-//! What was found, for programs.
+//! Search results for programs.
 
 use fixbolt_dictionary::{Code, Dictionary, FieldDef, Member};
 
 use super::{Found, Holder, data_of, holders_of_component, holders_of_field, holders_of_group};
 use crate::output::Object;
 
-/// The object of one thing that was found.
+/// Returns the object for one result.
 pub(super) fn object(dictionary: &Dictionary, found: &Found<'_>) -> Object {
     let object = |kind: &str| Object::new().text("version", &dictionary.version().name).text("kind", kind);
     let tree =

@@ -1,4 +1,4 @@
-//! `fixbolt dictionary show`: what a name, tag, message type or code means.
+//! `fixbolt dictionary show`: shows what a name, tag, message type or code means.
 
 mod json;
 mod text;
@@ -19,30 +19,32 @@ use crate::output::{self, Format, shown};
 
 /// Shows what a name, tag, MsgType or code means.
 ///
-/// A field with its type, its codes, and the messages and groups it stands in; a message, component, group, `header` or `trailer` as
-/// a tree of its members, each with tag, type and a `*` if it is required where its surroundings are there; a code by its name with
-/// the fields that have it. Case does not count, but for a MsgType; names of other versions and of QuickFIX are understood. All that
-/// the word means is shown: 8 is a field and a message.
+/// Shows a field with its type, its codes, and the messages and groups that contain it; a message,
+/// component, group, `header` or `trailer` as a tree of its members, each with tag, type and a `*`
+/// if it is required where its parent is present; a code by its name with the fields that have it.
+/// Case matters only for a MsgType; names from other versions and from QuickFIX are accepted. Every
+/// meaning of the word is shown: 8 is a field and a message.
 ///
-/// Exit status: 0 shown; 1 there is nothing of this name (the nearest ones are told, and other versions that have it); 2 the
-/// dictionary cannot be read.
+/// Exit status: 0 shown; 1 nothing has this name (similar names and other versions that have it are
+/// suggested); 2 the dictionary cannot be read.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fixbolt dictionary show Side\n  fixbolt dictionary show 54\n  fixbolt dictionary show D | grep '^ *\\*'\n  fixbolt dictionary show -d FIX.5.0SP2 Parties\n  fixbolt dictionary show FILL_OR_KILL"
 )]
 pub(crate) struct Show {
-    /// A field, message, component, group or code by name, a tag, or a MsgType
+    /// The name of a field, message, component, group or code, a tag, or a MsgType
     #[arg(value_name = "NAME-OR-TAG")]
     word: String,
-    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a compiled table
+    /// A shipped version (FIX.4.4, fix44, latest), or a file: QuickFIX XML, FIX Orchestra or a
+    /// compiled table
     #[arg(short, long, value_name = "DICTIONARY", default_value = "FIX.4.4")]
     dictionary: PathBuf,
-    /// Form of the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
 }
 
-/// Something that a word means.
+/// A meaning of a word.
 #[derive(Clone, Copy)]
 enum Found<'d> {
     Field(&'d FieldDef),
@@ -55,7 +57,7 @@ enum Found<'d> {
     Code(&'d FieldDef, &'d Code),
 }
 
-/// Whose member something is.
+/// The parent of a member.
 enum Holder<'d> {
     Header,
     Message(&'d MessageDef),
@@ -97,7 +99,7 @@ pub(super) fn run(arguments: &Show) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// Everything that the word means.
+/// Returns everything that the word means.
 fn find<'d>(dictionary: &'d Dictionary, word: &str) -> Vec<Found<'d>> {
     let tag: Option<u32> = word.parse().ok();
     let mut found = Vec::new();
@@ -125,7 +127,8 @@ fn find<'d>(dictionary: &'d Dictionary, word: &str) -> Vec<Found<'d>> {
     found
 }
 
-/// Codes of this name. The codes of MsgType are left out: they are the messages.
+/// Returns the codes with this name. The codes of MsgType are omitted, because the messages stand
+/// for them.
 fn codes<'d>(dictionary: &'d Dictionary, word: &str) -> Vec<Found<'d>> {
     let msg_type = dictionary.field(35).and_then(|field| field.codes);
     let others = dictionary.fields().iter().filter(|field| field.codes.is_some() && field.codes != msg_type);
@@ -133,7 +136,7 @@ fn codes<'d>(dictionary: &'d Dictionary, word: &str) -> Vec<Found<'d>> {
     others.filter_map(with_code).collect()
 }
 
-/// What to try instead: names that are near, and other versions that know the word.
+/// Returns what to try instead: similar names, and other versions that have the word.
 fn hints(dictionary: &Dictionary, word: &str) -> String {
     let mut hints = String::new();
     let fields = dictionary.fields().iter().map(|field| field.name.as_str());
@@ -166,7 +169,8 @@ fn hints(dictionary: &Dictionary, word: &str) -> String {
     hints
 }
 
-/// Where the field stands, components taken as what they hold, and whether it is required there.
+/// Returns the parents of a field, with components replaced by their members, and whether each
+/// requires it.
 fn holders_of_field(dictionary: &Dictionary, tag: u32) -> Vec<(Holder<'_>, bool)> {
     let required = |members: &[Member]| {
         let member = dictionary.expand(members).find(|member| member.tag == tag)?;
@@ -184,7 +188,7 @@ fn holders_of_field(dictionary: &Dictionary, tag: u32) -> Vec<(Holder<'_>, bool)
     holders
 }
 
-/// Whose members a component or group is itself, and whether it is required there.
+/// Returns the direct parents of a component or group, and whether each requires it.
 fn holders_of_definition<'d>(
     dictionary: &'d Dictionary,
     required: impl Fn(&Member) -> Option<bool>,
@@ -205,7 +209,7 @@ fn holders_of_definition<'d>(
     holders
 }
 
-/// Whose members this component is.
+/// Returns the parents of this component.
 fn holders_of_component(dictionary: &Dictionary, wanted: ComponentId) -> Vec<(Holder<'_>, bool)> {
     holders_of_definition(dictionary, |member| match *member {
         Member::Component { component, required } if component == wanted => Some(required),
@@ -213,7 +217,7 @@ fn holders_of_component(dictionary: &Dictionary, wanted: ComponentId) -> Vec<(Ho
     })
 }
 
-/// Whose members this group is.
+/// Returns the parents of this group.
 fn holders_of_group(dictionary: &Dictionary, wanted: GroupId) -> Vec<(Holder<'_>, bool)> {
     holders_of_definition(dictionary, |member| match *member {
         Member::Group { group, required } if group == wanted => Some(required),
@@ -221,7 +225,7 @@ fn holders_of_group(dictionary: &Dictionary, wanted: GroupId) -> Vec<(Holder<'_>
     })
 }
 
-/// The data field whose length the field with this tag holds.
+/// Returns the data field whose length is in the field with this tag.
 fn data_of(dictionary: &Dictionary, tag: u32) -> Option<&FieldDef> {
     dictionary.fields().iter().find(|field| field.length_tag == Some(tag))
 }

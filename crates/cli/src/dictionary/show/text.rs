@@ -1,10 +1,11 @@
-//! What was found, for people: a headline, then lines that begin with what they tell, so that `grep` finds them.
+//! Search results for people: a headline, then lines that begin with their kind, so that `grep`
+//! finds them.
 
 use fixbolt_dictionary::{DataType, Dictionary, FieldDef, Member, UnionType};
 
 use super::{Found, Holder, data_of, holders_of_component, holders_of_field, holders_of_group};
 
-/// The lines of one thing that was found.
+/// Returns the lines for one result.
 pub(super) fn lines(dictionary: &Dictionary, found: &Found<'_>) -> Vec<String> {
     let version = &dictionary.version().name;
     match *found {
@@ -36,7 +37,7 @@ pub(super) fn lines(dictionary: &Dictionary, found: &Found<'_>) -> Vec<String> {
     }
 }
 
-/// `Side (54)`.
+/// Returns a name and tag, such as `Side (54)`.
 fn named(dictionary: &Dictionary, tag: u32) -> String {
     let name = dictionary.field(tag).map_or("", |field| field.name.as_str());
     format!("{name} ({tag})")
@@ -70,7 +71,7 @@ fn field(dictionary: &Dictionary, field: &FieldDef) -> Vec<String> {
     lines
 }
 
-/// What a field admits beside its codes, in words.
+/// Returns in words what a field allows besides its codes.
 fn beside_codes(union: UnionType) -> String {
     match union {
         UnionType::Reserved100Plus => "a whole number from 100 on, as agreed".to_owned(),
@@ -97,7 +98,7 @@ fn holders(holders: &[(Holder<'_>, bool)]) -> Vec<String> {
     holders.iter().map(line).collect()
 }
 
-/// A member as the tree shows it.
+/// A member as shown in the tree.
 struct Row {
     required: bool,
     tag: Option<u32>,
@@ -147,7 +148,7 @@ fn collect(dictionary: &Dictionary, members: &[Member], depth: usize, rows: &mut
     }
 }
 
-/// The type, and what goes with it.
+/// Returns the type and its details.
 fn kind(dictionary: &Dictionary, field: &FieldDef) -> String {
     let codes = dictionary.codes(field.tag).len();
     match field.length_tag {
