@@ -1,7 +1,8 @@
-//! Deliberately broken cores: a session that is right, seen through a pane that makes it wrong in one way.
+//! Deliberately broken cores: a correct session behind a transport that makes it wrong in one way.
 //!
-//! They prove that the scripts catch what they are written to catch. Each defect changes bytes between the script and the session
-//! under test, so that the session core itself holds no hook for it.
+//! They prove that the scripts catch the defects they are written for. Each defect changes bytes
+//! between the script and the session under test, so that the session core itself needs no hook for
+//! it.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,12 +12,13 @@ use fixbolt_session::Utc;
 use crate::runner::{Command, Received, Transport, TransportError};
 use crate::script::find;
 
-/// What is wrong with the core.
+/// A defect of the core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Defect {
-    /// NextNumIn moves before the message was verified: a garbled one uses a number.
+    /// NextNumIn advances before the message is verified, so a garbled message uses a sequence
+    /// number.
     NumberAdvancedEarly,
-    /// The answer to a TestRequest goes out with the number of the message before it.
+    /// The answer to a TestRequest has the sequence number of the previous message.
     NumberReused,
     /// Resent messages have no PossDupFlag (43).
     NoPossDupFlag,
@@ -24,19 +26,19 @@ pub enum Defect {
     NoOrigSendingTime,
     /// NewSeqNo (36) of a gap fill is one too high.
     GapFillOffByOne,
-    /// No Heartbeat is sent when nothing else is.
+    /// No Heartbeat is sent when the session is idle.
     NoHeartbeat,
     /// The Heartbeat that answers a TestRequest lacks its TestReqID (112).
     TestReqIdNotEchoed,
-    /// A message with a number that is too low is taken as if it were expected.
+    /// A message whose sequence number is too low is processed as if it were expected.
     TooLowAccepted,
-    /// Every message asked for is sent twice.
+    /// Every message requested is sent twice.
     ResentTwice,
-    /// A rejected message does not use its number.
+    /// A rejected message does not use its sequence number.
     RejectDoesNotAdvance,
     /// A Logout is not answered.
     LogoutNotAnswered,
-    /// A gap is not asked for.
+    /// No ResendRequest is sent for a gap.
     GapNotAsked,
     /// CheckSum (10) is not verified.
     CheckSumNotVerified,
@@ -61,7 +63,7 @@ impl Defect {
     ];
 }
 
-/// A transport to a session that has a defect.
+/// A transport to a session with a defect.
 #[derive(Debug)]
 pub struct BrokenCore<T> {
     inner: T,
@@ -69,21 +71,21 @@ pub struct BrokenCore<T> {
     connections: BTreeMap<u32, Pane>,
 }
 
-/// What has passed on one connection.
+/// The state of one connection.
 #[derive(Debug, Default)]
 struct Pane {
-    /// Messages that stand for what the session sent, not yet asked for.
+    /// Messages that replace what the session sent, not yet received by the script.
     waiting: VecDeque<Vec<u8>>,
-    /// The number after the highest that was sent to the session.
+    /// The sequence number after the highest one sent to the session.
     next_in: u64,
-    /// By how much numbers towards the session are shifted.
+    /// The amount added to sequence numbers sent to the session.
     shift_in: u64,
-    /// By how much numbers from the session are shifted down.
+    /// The amount subtracted from sequence numbers sent by the session.
     shift_out: u64,
 }
 
 impl<T: Transport> BrokenCore<T> {
-    /// The session behind `inner`, with a defect.
+    /// Gives the session behind `inner` a defect.
     pub const fn new(inner: T, defect: Defect) -> Self {
         Self { inner, defect, connections: BTreeMap::new() }
     }
@@ -185,7 +187,7 @@ impl Pane {
             _ => {}
         }
         if times == 0 {
-            // A message that was never sent used no number either.
+            // A message that was not sent used no sequence number either.
             self.shift_out += 1;
         }
         if self.shift_out > 0 && !repeated {
@@ -198,7 +200,7 @@ impl Pane {
     }
 }
 
-/// A message's fields, for changing some of them.
+/// The fields of a message, for changing some of them.
 struct Fields(Vec<(Vec<u8>, Vec<u8>)>);
 
 impl Fields {
@@ -232,7 +234,7 @@ impl Fields {
         self.0.retain(|(t, _)| tags.contains(&t.as_slice()));
     }
 
-    /// The message again, with its right BodyLength and CheckSum.
+    /// Returns the message with the right BodyLength and CheckSum.
     fn finish(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for (tag, value) in self.0.iter().filter(|(t, _)| !matches!(t.as_slice(), b"8" | b"9" | b"10")) {

@@ -1,28 +1,29 @@
-//! Whether an answer is the one a script expects, and if not, the first difference in words.
+//! Compares an answer with the one a script expects, and describes the first difference.
 //!
-//! The rules: BeginString and MsgType are equal, the tags are the same as often, in any order outside repeating groups; 42, 52
-//! and 122 need only be valid UTCTimestamps, 60 too unless the script's value has a fraction; everything else is equal byte for
-//! byte. BodyLength and CheckSum are never compared with the script: they are verified on the answer itself. This module
-//! reads the answer with its own few lines of code on purpose, so that a fault of the codec cannot hide itself.
+//! The rules: BeginString and MsgType are equal, and every tag occurs as often, in any order
+//! outside repeating groups; 42, 52 and 122 need only be valid UTCTimestamps, 60 too unless the
+//! script's value has a fraction; everything else is equal byte for byte. BodyLength and CheckSum
+//! are never compared with the script, but verified on the answer itself. This module deliberately
+//! parses the answer with its own few lines of code, so that a bug of the codec cannot hide itself.
 
 use core::fmt;
 
 use crate::script::ANY_TEST_REQ_ID;
 
-/// Whether fields outside groups may come in another order than the script's.
+/// Whether fields outside groups may come in another order than in the script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
     /// In any order outside repeating groups.
     #[default]
     Any,
-    /// As the script writes them (`--strict-order`).
+    /// In the script's order (`--strict-order`).
     Strict,
 }
 
 /// Compares an answer with a script's line.
 ///
 /// # Errors
-/// [`Mismatch`] with the first difference.
+/// Returns a [`Mismatch`] with the first difference.
 pub fn compare(expected: &[u8], answer: &[u8], order: Order) -> Result<(), Mismatch> {
     let wrong = |difference| Mismatch { expected: readable(expected), got: readable(answer), difference };
     verify(answer).map_err(wrong)?;
@@ -31,10 +32,10 @@ pub fn compare(expected: &[u8], answer: &[u8], order: Order) -> Result<(), Misma
     differing(&line, &got, order).map_or(Ok(()), |difference| Err(wrong(difference)))
 }
 
-/// Verifies an answer's frame: 8, 9 and 35 first, BodyLength and CheckSum right.
+/// Verifies an answer's frame: 8, 9 and 35 come first, and BodyLength and CheckSum are right.
 ///
 /// # Errors
-/// The [`Difference`] that says what is wrong with the frame.
+/// Returns the [`Difference`] that describes what is wrong with the frame.
 pub fn verify(answer: &[u8]) -> Result<(), Difference> {
     let all = fields(answer).map_err(Difference::Unreadable)?;
     let tag = |n: usize| all.get(n).map(|(tag, _)| *tag);
@@ -106,7 +107,7 @@ fn differing(line: &[Field<'_>], got: &[Field<'_>], order: Order) -> Option<Diff
     {
         return Some(Difference::Order { wanted: *wanted, came: *came });
     }
-    // A tag that occurs more than once is a group's: the order of these among each other counts.
+    // A tag that occurs more than once belongs to a group, and the order of such fields matters.
     let grouped = |all: &[Field<'_>], tags: &[u32], repeated: bool| -> Vec<(u32, Vec<u8>)> {
         let mut some: Vec<_> = all
             .iter()
@@ -141,7 +142,7 @@ fn matches(tag: u32, wanted: &[u8], came: &[u8]) -> bool {
     }
 }
 
-/// `YYYYMMDD-HH:MM:SS` with up to twelve digits of fraction.
+/// Returns whether a value is `YYYYMMDD-HH:MM:SS` with up to twelve digits of fraction.
 fn is_utc_timestamp(value: &[u8]) -> bool {
     let (whole, fraction) = match value.iter().position(|b| *b == b'.') {
         Some(at) => (&value[..at], Some(&value[at + 1..])),
@@ -169,7 +170,7 @@ fn is_utc_timestamp(value: &[u8]) -> bool {
     fraction_fits && in_range() == Some(true)
 }
 
-/// A message as people read it: `|` for SOH.
+/// Returns a message as text, with `|` for SOH.
 #[must_use]
 pub fn readable(message: &[u8]) -> String {
     String::from_utf8_lossy(message).replace('\x01', "|")
@@ -180,7 +181,7 @@ pub fn readable(message: &[u8]) -> String {
 pub struct Mismatch {
     /// The script's line.
     pub expected: String,
-    /// What came.
+    /// The answer.
     pub got: String,
     /// The first difference.
     pub difference: Difference,
@@ -199,46 +200,46 @@ pub enum Difference {
         /// The answer's value.
         came: String,
     },
-    /// A field is not there, or not as often.
+    /// A field is missing, or occurs too few times.
     Missing {
         /// The field.
         tag: u32,
-        /// How often the script has it.
+        /// The number of times it occurs in the script.
         wanted: usize,
-        /// How often the answer has it.
+        /// The number of times it occurs in the answer.
         came: usize,
     },
-    /// A field that the script does not have, or not as often.
+    /// A field that is not in the script, or occurs too many times.
     Unexpected {
         /// The field.
         tag: u32,
         /// Its first value.
         value: String,
     },
-    /// Another field stands here.
+    /// A field is in the wrong place.
     Order {
-        /// The field that should stand here.
+        /// The field expected here.
         wanted: u32,
-        /// The one that does.
+        /// The field found here.
         came: u32,
     },
     /// BodyLength (9) is not the number of bytes.
     BodyLength {
-        /// What the answer says.
+        /// The value in the answer.
         said: String,
-        /// What it is.
+        /// The number of bytes.
         counted: usize,
     },
-    /// CheckSum (10) is not the sum, as three digits.
+    /// CheckSum (10) is not the checksum as three digits.
     CheckSum {
-        /// What the answer says.
+        /// The value in the answer.
         said: String,
-        /// What it is.
+        /// The checksum.
         added: u8,
     },
-    /// The answer is no FIX message.
+    /// The answer is not a FIX message.
     Unreadable(String),
-    /// The script's own line is no FIX message.
+    /// The script's own line is not a FIX message.
     Script(String),
 }
 
@@ -260,18 +261,20 @@ impl fmt::Display for Difference {
             }
             Self::Missing { tag, wanted: 1, came: 0 } => write!(f, "field {tag} is missing"),
             Self::Missing { tag, wanted, came } => {
-                write!(f, "field {tag} should come {wanted} times and comes {came} times")
+                write!(f, "field {tag} should occur {wanted} times but occurs {came} times")
             }
-            Self::Unexpected { tag, value } => write!(f, "field {tag} (={value}) should not be there"),
-            Self::Order { wanted, came } => write!(f, "field {wanted} should come here, field {came} does"),
+            Self::Unexpected { tag, value } => write!(f, "field {tag} (={value}) was not expected"),
+            Self::Order { wanted, came } => {
+                write!(f, "field {wanted} should be here, but it is field {came}")
+            }
             Self::BodyLength { said, counted } => {
                 write!(f, "BodyLength (9) says {said}, the body has {counted} bytes")
             }
             Self::CheckSum { said, added } => {
                 write!(f, "CheckSum (10) says {said}, the bytes add up to {added:03}")
             }
-            Self::Unreadable(why) => write!(f, "the answer is no FIX message: {why}"),
-            Self::Script(why) => write!(f, "the script's line is no FIX message: {why}"),
+            Self::Unreadable(why) => write!(f, "the answer is not a FIX message: {why}"),
+            Self::Script(why) => write!(f, "the script's line is not a FIX message: {why}"),
         }
     }
 }

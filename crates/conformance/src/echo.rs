@@ -6,26 +6,26 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::store::SessionKey;
 use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
 
-/// Sends D, d and C back with their body unchanged, ignores a D with PossResend=Y whose ClOrdID it has seen in this session,
-/// and supports no other message. Whoever logs on with the Password (554) `stranger` is refused without a word, with `expired`
-/// with the Text "password expired".
+/// Sends D, d and C back with the same body, ignores a D with PossResend=Y whose ClOrdID it has
+/// seen in this session, and supports no other message. A Logon with Password (554) `stranger` is
+/// refused without a Logout, and one with `expired` with the Text "password expired".
 #[derive(Debug, Default)]
 pub struct Echo {
     seen: Seen,
 }
 
-/// ClOrdIDs by session, the newest of them.
+/// The newest ClOrdIDs of each session.
 #[derive(Debug, Default)]
 struct Seen {
     ids: BTreeSet<(SessionKey, Vec<u8>)>,
     order: VecDeque<(SessionKey, Vec<u8>)>,
 }
 
-/// A counterparty must not fill the memory with ClOrdIDs.
+/// The most ClOrdIDs that are remembered, so that a counterparty cannot fill the memory with them.
 const REMEMBERED: usize = 100_000;
 
 impl Echo {
-    /// An application that has seen nothing.
+    /// Creates an application that has seen nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -70,7 +70,8 @@ impl Application for Echo {
 
     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
         let session = turn.key();
-        // Numbers that begin again (the Logons have taken the first ones) are another session, which has seen nothing.
+        // After a reset of the sequence numbers (the Logons have used the first ones) the session
+        // counts as another one, which has seen nothing.
         if let Event::SequenceChanged { next_in, next_out, .. } = event
             && next_in.0 <= 2
             && next_out.0 <= 2
@@ -99,7 +100,7 @@ impl Seen {
     }
 }
 
-/// What does not belong to the body: the routing fields among them are reversed by the session.
+/// Returns whether a tag is outside the body. The session itself reverses the routing fields.
 fn is_header_or_trailer(tag: Tag) -> bool {
     let tag = tag.number();
     matches!(tag, 8..=10 | 34 | 35 | 43 | 49 | 50 | 52 | 56 | 57 | 89..=91 | 93 | 97 | 115 | 116 | 122 | 128 | 129)

@@ -1,8 +1,10 @@
-//! Conformance: acceptance scripts, the runner that plays them, and the application they are written for.
+//! Conformance tests: acceptance scripts, the runner that plays them, and the application they are
+//! written for.
 //!
-//! Scripts are wire text ([`Script`]); [`run`] plays one against a [`Transport`] and compares every answer as [`compare`]
-//! says. [`BrokenCore`] proves the scripts, [`wire`] helps tests that write a counterparty by hand. Built for tests and tools; it
-//! refuses to be part of an engine: files, sockets and a clock live here, none of them in the session core.
+//! Scripts are wire text ([`Script`]); [`run`] plays one against a [`Transport`] and compares every
+//! answer with [`compare`]. [`BrokenCore`] proves that the scripts find defects, and [`wire`] helps
+//! tests with a handwritten counterparty. This crate is for tests and tools and never part of an
+//! engine: it uses files, sockets and a clock, and the session core uses none of them.
 #![forbid(unsafe_code)]
 
 mod broken;

@@ -1,7 +1,7 @@
-//! Runs a script step by step against a session behind a [`Transport`], and says where it fails.
+//! Runs a script step by step against a session behind a [`Transport`], and reports where it fails.
 //!
-//! The runner knows scripts and time-outs; how bytes travel and who keeps the clock is the transport's matter: a TCP port in
-//! real time ([`Tcp`](crate::Tcp)), or the session core in virtual time.
+//! The runner knows scripts and timeouts. The transport decides how bytes travel and which clock
+//! counts: a TCP port in real time ([`Tcp`](crate::Tcp)), or the session core in virtual time.
 
 use core::fmt;
 use core::time::Duration;
@@ -13,66 +13,68 @@ use fixbolt_session::{SessionId, Utc};
 use crate::compare::{Mismatch, Order, compare, readable};
 use crate::script::{Action, Line, Script, Step, find};
 
-/// The way to the session under test. Connections are named by the scripts' numbers.
+/// The connection to the session under test. Scripts identify connections by numbers.
 pub trait Transport {
     /// Opens a connection.
     ///
     /// # Errors
-    /// [`TransportError`] when nobody listens.
+    /// Returns a [`TransportError`] if nobody listens.
     fn connect(&mut self, connection: u32) -> Result<(), TransportError>;
 
-    /// Sends bytes as they are. Bytes sent into a connection that the session has closed are lost: the next expectation
-    /// sees that.
+    /// Sends bytes unchanged. Bytes sent to a connection that the session has closed are lost; the
+    /// next expectation notices the closed connection.
     ///
     /// # Errors
-    /// [`TransportError`] when the connection was never opened.
+    /// Returns a [`TransportError`] if the connection was never opened.
     fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError>;
 
-    /// What comes next on the connection within `wait`.
+    /// Returns what arrives next on the connection within `wait`.
     ///
     /// # Errors
-    /// [`TransportError`] when the connection was never opened, or broke otherwise than by being closed.
+    /// Returns a [`TransportError`] if the connection was never opened, or failed other than by
+    /// being closed.
     fn receive(&mut self, connection: u32, wait: Duration) -> Result<Received, TransportError>;
 
     /// Closes the connection from the counterparty's side.
     ///
     /// # Errors
-    /// [`TransportError`] when the connection was never opened.
+    /// Returns a [`TransportError`] if the connection was never opened.
     fn close(&mut self, connection: u32) -> Result<(), TransportError>;
 
-    /// The time that `<TIME>` stands for.
+    /// Returns the time that `<TIME>` stands for.
     fn utc(&self) -> Utc;
 
-    /// Does something on the acceptor itself.
+    /// Runs a command on the acceptor itself.
     ///
     /// # Errors
-    /// [`TransportError::OutOfReach`] when the acceptor is another process; the script counts as not run then.
+    /// Returns [`TransportError::OutOfReach`] if the acceptor is another process; the script then
+    /// counts as not run.
     fn command(&mut self, command: &Command) -> Result<(), TransportError>;
 }
 
-/// What came on a connection.
+/// What arrived on a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Received {
-    /// A message, or bytes that are none.
+    /// A message, or bytes that are not one.
     Message(Vec<u8>),
     /// The session closed the connection.
     Disconnected,
-    /// Nothing in time.
+    /// Nothing arrived in time.
     Nothing,
 }
 
-/// What a script asks of the acceptor itself.
+/// A command to the acceptor itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// Set NextNumOut.
+    /// Sets NextNumOut.
     SetNextSenderSeqNum(SessionId, u64),
-    /// Set NextNumIn.
+    /// Sets NextNumIn.
     SetNextTargetSeqNum(SessionId, u64),
-    /// Ask for a logout, with a text.
+    /// Logs out, with a Text.
     Logout(SessionId, Option<String>),
 }
 
-/// Why a transport could not do its part.
+/// Why a transport failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TransportError {
     /// The step needs the acceptor in the same process.
@@ -95,13 +97,13 @@ impl fmt::Display for TransportError {
 
 impl core::error::Error for TransportError {}
 
-/// How long an `E` line or an `eDISCONNECT` waits at least.
+/// The shortest time that an `E` line or an `eDISCONNECT` waits.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs one script. Connections that it leaves open are closed.
 ///
 /// # Errors
-/// [`Failure`] with the line that failed.
+/// Returns a [`Failure`] with the line that failed.
 pub fn run(script: &Script, transport: &mut dyn Transport, order: Order) -> Result<(), Failure> {
     let mut run = Run { transport, order, heart_bt_int: BTreeMap::new(), test_req_id: BTreeMap::new() };
     let mut open = Vec::new();
@@ -118,7 +120,7 @@ pub fn run(script: &Script, transport: &mut dyn Transport, order: Order) -> Resu
         }
     }
     for connection in open {
-        // The session may have closed it already; either way nothing is left to say about it.
+        // The session may have closed it already; in either case there is nothing more to report.
         let _ = run.transport.close(connection);
     }
     outcome
@@ -127,7 +129,8 @@ pub fn run(script: &Script, transport: &mut dyn Transport, order: Order) -> Resu
 struct Run<'t> {
     transport: &'t mut dyn Transport,
     order: Order,
-    /// HeartBtInt of the Logon sent on each connection: an `E` line waits three of them when that is longer.
+    /// HeartBtInt of the Logon sent on each connection: an `E` line waits three times this if that
+    /// is longer.
     heart_bt_int: BTreeMap<u32, Duration>,
     /// The last TestReqID (112) received on each connection.
     test_req_id: BTreeMap<u32, Vec<u8>>,
@@ -211,8 +214,8 @@ fn number(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// Takes the first whole message off the front of `buffer`. A message ends with the first `10=...` field: its BodyLength is
-/// only verified later, on the answer itself.
+/// Removes the first whole message from `buffer`. A message ends with the first `10=...` field; its
+/// BodyLength is only verified later, on the answer itself.
 pub(super) fn take_message(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
     let trailer = find(buffer, b"\x0110=")?;
     let end = trailer + 4 + buffer[trailer + 4..].iter().position(|b| *b == 1)? + 1;
@@ -225,29 +228,29 @@ pub(super) fn take_message(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
 pub struct Failure {
     /// The script.
     pub script: PathBuf,
-    /// The line, counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
     /// What went wrong.
     pub kind: FailureKind,
 }
 
-/// What went wrong at a step.
+/// What went wrong in a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// Another message came than the expected one.
+    /// A message other than the expected one arrived.
     Mismatch(Box<Mismatch>),
-    /// The expected message did not come in time.
+    /// The expected message did not arrive in time.
     NoAnswer(String, Duration),
     /// The connection was closed instead of the expected message.
     ClosedInstead(String),
-    /// A message came where the connection should have been closed.
+    /// A message arrived where the connection should have been closed.
     NotClosed(String),
-    /// The connection was still open after the time.
+    /// The connection was still open at the end of the time.
     StillOpen(Duration),
-    /// Something came where nothing should have.
+    /// Something arrived where nothing should have.
     NotSilent(String),
-    /// The transport could not do its part.
+    /// The transport failed.
     Transport(TransportError),
 }
 
@@ -269,18 +272,18 @@ impl fmt::Display for Failure {
         match &self.kind {
             FailureKind::Mismatch(m) => write!(f, "the answer is not the expected one\n{m}"),
             FailureKind::NoAnswer(expected, wait) => {
-                write!(f, "no message came within {} s\n  expected {expected}", wait.as_secs())
+                write!(f, "no message arrived within {} s\n  expected {expected}", wait.as_secs())
             }
             FailureKind::ClosedInstead(expected) => {
                 write!(f, "the connection was closed instead of a message\n  expected {expected}")
             }
             FailureKind::NotClosed(got) => {
-                write!(f, "a message came where the connection should be closed\n  got      {got}")
+                write!(f, "a message arrived where the connection should be closed\n  got      {got}")
             }
             FailureKind::StillOpen(wait) => {
                 write!(f, "the connection was not closed within {} s", wait.as_secs())
             }
-            FailureKind::NotSilent(got) => write!(f, "nothing should come here\n  got      {got}"),
+            FailureKind::NotSilent(got) => write!(f, "nothing should arrive here\n  got      {got}"),
             FailureKind::Transport(e) => write!(f, "{e}"),
         }
     }
@@ -294,7 +297,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::path::Path;
 
-    /// Answers with what it was given, whatever is sent.
+    /// Answers with the prepared answers, whatever is sent.
     struct Canned {
         answers: VecDeque<Received>,
         waits: Vec<u64>,

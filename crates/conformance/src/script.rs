@@ -1,7 +1,9 @@
-//! Acceptance scripts: plain wire text that says what a counterparty sends and what must come back.
+//! Acceptance scripts: plain wire text that contains what a counterparty sends and what must come
+//! back.
 //!
-//! The format is the one of the industry's acceptance suites; `conformance/README.md` describes it with our three additions.
-//! This module only reads: it refuses to know what a message means, beyond filling in BodyLength and CheckSum.
+//! The format is that of the industry's acceptance suites; `conformance/README.md` describes it
+//! with our three additions. This module only reads scripts; it knows nothing about messages except
+//! how to fill in BodyLength and CheckSum.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -11,49 +13,50 @@ use fixbolt_session::{SessionId, Utc};
 /// One script: its steps in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
-    /// Where it was read from, or the name it was given.
+    /// The file it was read from, or the name it was given.
     pub path: PathBuf,
-    /// The first comment line: the test case and what it shows. Empty when the script has none.
+    /// The first comment line: the test case and what the script shows. Empty if there is none.
     pub title: String,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
 /// One line of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Line number, counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
-    /// The connection it belongs to; 1 when the line names none.
+    /// The connection that it belongs to; 1 if the line does not say.
     pub connection: u32,
-    /// What is done or expected.
+    /// The action or expectation.
     pub action: Action,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// `iCONNECT`: the counterparty connects.
     Connect,
     /// `iDISCONNECT`: the counterparty closes the connection.
     Disconnect,
-    /// `eDISCONNECT`: the session under test must close the connection, with no message before.
+    /// `eDISCONNECT`: the session under test must close the connection without sending a message
+    /// first.
     ExpectDisconnect,
-    /// `eSILENCE n` (ours): no message comes for `n` seconds and the connection stays open.
+    /// `eSILENCE n` (ours): no message arrives for `n` seconds and the connection stays open.
     ExpectSilence(u64),
     /// `I...`: bytes to send.
     Send(Line),
-    /// `E...`: the message that must come next.
+    /// `E...`: the message that must arrive next.
     Expect(Line),
-    /// `iSET_SESSION ID NEXTSENDERSEQNUM=n`: done on the acceptor by the runner.
+    /// `iSET_SESSION ID NEXTSENDERSEQNUM=n`: the runner does this on the acceptor.
     SetNextSenderSeqNum(SessionId, u64),
-    /// `iSET_SESSION ID NEXTTARGETSEQNUM=n`: done on the acceptor by the runner.
+    /// `iSET_SESSION ID NEXTTARGETSEQNUM=n`: the runner does this on the acceptor.
     SetNextTargetSeqNum(SessionId, u64),
-    /// `iLOGOUT ID [TEXT]` (ours): the acceptor's application asks for a logout.
+    /// `iLOGOUT ID [TEXT]` (ours): the acceptor's application logs out.
     Logout(SessionId, Option<String>),
 }
 
-/// The wire text of an `I` or `E` line before its variables are filled in.
+/// The wire text of an `I` or `E` line before its variables are replaced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
     parts: Vec<Part>,
@@ -68,14 +71,14 @@ enum Part {
     TestReqId,
 }
 
-/// How an `E` line writes "whatever TestReqID comes": see [`Line::render`].
+/// What stands for any TestReqID in an `E` line; see [`Line::render`].
 pub const ANY_TEST_REQ_ID: &[u8] = b"<TESTREQID>";
 
 impl Script {
-    /// Reads one script.
+    /// Reads one script from a file.
     ///
     /// # Errors
-    /// [`ScriptError`] with the line, also when the file cannot be read.
+    /// Returns a [`ScriptError`] with the line, or if the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, ScriptError> {
         let bytes = std::fs::read(path).map_err(|e| ScriptError {
             path: path.to_owned(),
@@ -85,10 +88,10 @@ impl Script {
         Self::parse(path, &bytes)
     }
 
-    /// Reads every `*.def` of a folder, sorted by name.
+    /// Reads every `*.def` file in a folder, sorted by name.
     ///
     /// # Errors
-    /// [`ScriptError`] of the first script that is wrong, or of the folder.
+    /// Returns the [`ScriptError`] of the first invalid script, or of the folder.
     pub fn read_folder(folder: &Path) -> Result<Vec<Self>, ScriptError> {
         let whole = |e: std::io::Error| ScriptError {
             path: folder.to_owned(),
@@ -106,10 +109,10 @@ impl Script {
         paths.iter().map(|path| Self::read(path)).collect()
     }
 
-    /// Parses a script's text. `path` is only carried along, for messages.
+    /// Parses a script's text. `path` is only used in messages.
     ///
     /// # Errors
-    /// [`ScriptError`] with the line that was not understood: nothing is skipped silently.
+    /// Returns a [`ScriptError`] with the line that is invalid; nothing is skipped silently.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ScriptError> {
         let mut title = None;
         let mut steps = Vec::new();
@@ -132,7 +135,7 @@ impl Script {
         Ok(Self { path: path.to_owned(), title: title.unwrap_or_default(), steps })
     }
 
-    /// The file's name without folder and `.def`.
+    /// Returns the file's name without folder and `.def`.
     #[must_use]
     pub fn name(&self) -> String {
         self.path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
@@ -141,7 +144,7 @@ impl Script {
 
 fn step(line: usize, text: &[u8]) -> Result<Step, String> {
     let (kind, rest) = text.split_first().ok_or("empty line")?;
-    // `i1,CONNECT`, `E2,8=...`: the digits before the comma name the connection.
+    // `i1,CONNECT`, `E2,8=...`: the digits before the comma identify the connection.
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     let (connection, rest) = if digits > 0 && rest.get(digits) == Some(&b',') {
         let number = std::str::from_utf8(&rest[..digits]).ok().and_then(|s| s.parse().ok());
@@ -153,7 +156,7 @@ fn step(line: usize, text: &[u8]) -> Result<Step, String> {
         b'I' => Action::Send(Line::parse(rest)?),
         b'E' => {
             if !rest.starts_with(b"8=") {
-                return Err("an E line begins with 8=".into());
+                return Err("an E line must begin with 8=".into());
             }
             Action::Expect(Line::parse(rest)?)
         }
@@ -162,7 +165,7 @@ fn step(line: usize, text: &[u8]) -> Result<Step, String> {
             command_action(*kind, command.trim())?
         }
         other => {
-            return Err(format!("a line begins with I, E, i, e or #, not with {:?}", char::from(*other)));
+            return Err(format!("a line must begin with I, E, i, e or #, not with {:?}", char::from(*other)));
         }
     };
     Ok(Step { line, connection, action })
@@ -186,7 +189,7 @@ fn command_action(kind: u8, command: &str) -> Result<Action, String> {
             match key {
                 "NEXTSENDERSEQNUM" => Ok(Action::SetNextSenderSeqNum(id, number)),
                 "NEXTTARGETSEQNUM" => Ok(Action::SetNextTargetSeqNum(id, number)),
-                _ => Err(format!("iSET_SESSION knows NEXTSENDERSEQNUM and NEXTTARGETSEQNUM, not {key}")),
+                _ => Err(format!("iSET_SESSION supports NEXTSENDERSEQNUM and NEXTTARGETSEQNUM, not {key}")),
             }
         }
         (b'i', "LOGOUT") => {
@@ -194,12 +197,12 @@ fn command_action(kind: u8, command: &str) -> Result<Action, String> {
             let id: SessionId = id.parse().map_err(|e| format!("{e}"))?;
             Ok(Action::Logout(id, (!text.is_empty()).then(|| text.to_owned())))
         }
-        _ => Err(format!("the command {:?} is not known", format!("{}{command}", char::from(kind)))),
+        _ => Err(format!("unknown command {:?}", format!("{}{command}", char::from(kind)))),
     }
 }
 
 impl Line {
-    /// Without any SOH in the line, `|` stands for SOH.
+    /// In a line without any SOH, `|` stands for SOH.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let bar_is_soh = !text.contains(&1);
         let mut parts = Vec::new();
@@ -214,8 +217,8 @@ impl Line {
                 let end = tail.iter().position(|b| *b == b'>').ok_or("<TIME is not closed by >")?;
                 let shift = std::str::from_utf8(&tail[..end]).map_err(|_| "<TIME...> is not plain text")?;
                 let seconds = if shift.is_empty() { Ok(0) } else { shift.parse() };
-                let seconds =
-                    seconds.map_err(|_| format!("<TIME{shift}>: the shift is + or - and whole seconds"))?;
+                let seconds = seconds
+                    .map_err(|_| format!("<TIME{shift}>: the shift must be + or - and whole seconds"))?;
                 parts.push(Part::Bytes(std::mem::take(&mut bytes)));
                 parts.push(Part::Time(seconds));
                 rest = &tail[end + 1..];
@@ -228,8 +231,9 @@ impl Line {
         Ok(Self { parts })
     }
 
-    /// The line's bytes at a given time: variables replaced, nothing filled in. Without a TestReqID to put in, its variable
-    /// stays as it is written ([`ANY_TEST_REQ_ID`]), which an `E` line matches against any value.
+    /// Returns the line's bytes at a given time, with variables replaced and nothing filled in.
+    /// Without a TestReqID its variable is left unchanged ([`ANY_TEST_REQ_ID`]), and an `E` line
+    /// matches any value there.
     #[must_use]
     pub fn render(&self, now: Utc, test_req_id: Option<&[u8]>) -> Vec<u8> {
         let mut out = Vec::new();
@@ -243,8 +247,9 @@ impl Line {
         out
     }
 
-    /// The bytes to send: as [`Line::render`], with BodyLength (9) and CheckSum (10) filled in where absent. A line that does
-    /// not begin with `8=`, or does not end its last field, goes out as it is.
+    /// Returns the bytes to send: those of [`Line::render`], with BodyLength (9) and CheckSum (10)
+    /// filled in where absent. A line that does not begin with `8=`, or does not end its last
+    /// field, is sent unchanged.
     #[must_use]
     pub fn to_send(&self, now: Utc, test_req_id: Option<&[u8]>) -> Vec<u8> {
         let mut out = self.render(now, test_req_id);
@@ -269,11 +274,12 @@ pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|w| w == needle)
 }
 
-/// `YYYYMMDD-HH:MM:SS` of a point in time shifted by whole seconds.
+/// Formats a time shifted by whole seconds as `YYYYMMDD-HH:MM:SS`.
 fn timestamp(now: Utc, shift: i64) -> String {
     let seconds = i64::try_from(now.0 / 1_000_000_000).unwrap_or(i64::MAX).saturating_add(shift);
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to a civil date, counted in years that begin in March so that the leap day comes last.
+    // Converts days to a civil date, with years that begin in March so that the leap day comes
+    // last.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -291,7 +297,7 @@ fn timestamp(now: Utc, shift: i64) -> String {
 pub struct ScriptError {
     /// The script or folder.
     pub path: PathBuf,
-    /// Line counted from 1; 0 when the whole file is meant.
+    /// The line, counted from 1; 0 for the whole file.
     pub line: usize,
     /// What is wrong.
     pub reason: String,
@@ -342,11 +348,11 @@ mod tests {
         assert_eq!(plain, "8=FIX.4.2|9=10|35=0|34=2|10=164|");
         assert_eq!(sent("I8=FIX.4.2|9=7|35=0|34=2|10=0|"), "8=FIX.4.2|9=7|35=0|34=2|10=0|");
         assert_eq!(sent("I8=FIX.4.2|35=0|34=2|10=999|"), "8=FIX.4.2|9=10|35=0|34=2|10=999|");
-        assert_eq!(sent("I35=0|34=2|"), "35=0|34=2|", "no 8= at the start: goes out as it is");
+        assert_eq!(sent("I35=0|34=2|"), "35=0|34=2|", "no 8= at the start: sent unchanged");
         assert_eq!(
             sent("I8=FIX.4.2|35=0|34=2"),
             "8=FIX.4.2|35=0|34=2",
-            "last field not ended: goes out as it is"
+            "last field not ended: sent unchanged"
         );
     }
 

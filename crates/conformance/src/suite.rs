@@ -1,4 +1,4 @@
-//! A folder of scripts as one suite, and the report of a run over it.
+//! Runs a folder of scripts as one suite, and reports the results.
 
 use core::fmt;
 use std::path::Path;
@@ -7,37 +7,37 @@ use crate::compare::Order;
 use crate::runner::{Failure, FailureKind, Transport, TransportError, run};
 use crate::script::{Script, ScriptError};
 
-/// What became of every script of a folder.
+/// The results of every script in a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// One entry a script, in the order of names.
+    /// One entry per script, sorted by name.
     pub results: Vec<ScriptResult>,
 }
 
-/// What became of one script.
+/// The result of one script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScriptResult {
     /// The script's name.
     pub name: String,
-    /// Whether it passed.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// How a script ended.
+/// The outcome of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Every step went as written.
+    /// Every step succeeded.
     Passed,
-    /// A step did not.
+    /// A step failed.
     Failed(Failure),
-    /// The transport cannot reach what the script asks of the acceptor itself.
+    /// The script has a command to the acceptor itself, which the transport cannot reach.
     NotRun,
 }
 
-/// Runs every script of a folder, each over a transport of its own.
+/// Runs every script in a folder, each over a new transport.
 ///
 /// # Errors
-/// [`ScriptError`] when the folder or a script cannot be read; nothing is run then.
+/// Returns a [`ScriptError`] if the folder or a script cannot be read; no script is run then.
 pub fn run_folder<T: Transport>(
     folder: &Path,
     order: Order,
@@ -56,13 +56,13 @@ pub fn run_folder<T: Transport>(
 }
 
 impl Report {
-    /// How many scripts passed.
+    /// Returns the number of scripts that passed.
     #[must_use]
     pub fn passed(&self) -> usize {
         self.results.iter().filter(|r| r.outcome == Outcome::Passed).count()
     }
 
-    /// The failures, in the order of scripts.
+    /// Returns the failures, in the order of the scripts.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.results.iter().filter_map(|r| match &r.outcome {
             Outcome::Failed(failure) => Some(failure),
@@ -70,7 +70,7 @@ impl Report {
         })
     }
 
-    /// The names of the scripts that were not run.
+    /// Returns the names of the scripts that were not run.
     pub fn not_run(&self) -> impl Iterator<Item = &str> {
         self.results.iter().filter(|r| r.outcome == Outcome::NotRun).map(|r| r.name.as_str())
     }

@@ -1,4 +1,4 @@
-//! Scripts against a TCP port in real time: any engine that listens can be examined.
+//! Runs scripts against a TCP port in real time, so that any engine that listens can be examined.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -21,12 +21,12 @@ pub struct Tcp {
 struct Open {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// The other side has closed: what is in the buffer is the last to come.
+    /// Whether the other side has closed; the buffer then holds the last bytes.
     ended: bool,
 }
 
 impl Tcp {
-    /// Scripts will run against `address`; nothing is connected yet.
+    /// Creates a transport to `address`, without connecting.
     #[must_use]
     pub const fn new(address: SocketAddr) -> Self {
         Self { address, open: BTreeMap::new() }
@@ -54,7 +54,7 @@ impl Transport for Tcp {
     fn send(&mut self, connection: u32, bytes: &[u8]) -> Result<(), TransportError> {
         let open = self.opened(connection)?;
         match open.stream.write_all(bytes) {
-            // Closed by the session: the trait says that these bytes are lost.
+            // Closed by the session: these bytes are lost, as the trait documents.
             Err(e) if matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(()),
             sent => sent.map_err(|e| other("sending", &e)),
         }

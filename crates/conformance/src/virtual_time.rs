@@ -1,8 +1,9 @@
-//! Scripts against the session core itself, in virtual time: whoever waits makes the clock jump to the next deadline, so that
-//! minutes of heartbeats take microseconds and every run is the same.
+//! Runs scripts against the session core itself, in virtual time: waiting moves the clock to the
+//! next deadline, so that minutes of heartbeats take microseconds and every run is the same.
 //!
-//! This is an acceptor without sockets. It does what any acceptor does around the core: find out whose connection it is, turn
-//! away what belongs to nobody, and close what the core wants closed.
+//! This is an acceptor without sockets. It does what any acceptor does around the core: it finds
+//! the session of a connection, rejects connections without one, and closes those that the core
+//! wants closed.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use crate::runner::{Command, Received, Transport, TransportError, take_message};
 use crate::script::ScriptError;
 use crate::suite::{Report, run_folder};
 
-/// An acceptor whose clock only moves when a script waits.
+/// An acceptor whose clock moves only when a script waits.
 pub struct VirtualTime {
     now: Now,
     sessions: Sessions,
@@ -34,14 +35,14 @@ struct Connection {
     of: Of,
     /// Bytes received but not yet processed.
     inbound: Vec<u8>,
-    /// What the session sent and the script has not read.
+    /// Bytes that the session sent and the script has not read.
     outbound: Vec<u8>,
 }
 
-/// Whose connection it is.
+/// The owner of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// Not known before the Logon, which must come until then.
+    /// Unknown until the Logon arrives, which it must by this time.
     Nobody {
         until: Mono,
     },
@@ -50,16 +51,17 @@ enum Of {
     Closed,
 }
 
-/// 2026-01-05T09:00:00.25Z: a fraction, so that `<TIME>` in whole seconds differs from our own times.
+/// 2026-01-05T09:00:00.25Z. The fraction makes `<TIME>`, in whole seconds, differ from our own
+/// times.
 const BEGIN: Now = Now { mono: Mono(5_000_000_000), utc: Utc(1_767_603_600_250_000_000) };
-/// Rounds without a step forward after which the session counts as hanging.
+/// The number of rounds without progress after which the session counts as stuck.
 const ROUNDS: usize = 100_000;
 
 impl VirtualTime {
-    /// An acceptor with these sessions.
+    /// Creates an acceptor with these sessions.
     ///
     /// # Errors
-    /// [`OpenError`] when a session cannot be opened.
+    /// Returns an [`OpenError`] if a session cannot be opened.
     pub fn new(
         settings: &[SessionSettings],
         store: Box<dyn Store>,
@@ -78,7 +80,7 @@ impl VirtualTime {
         self.connections.get_mut(&connection).ok_or(TransportError::NotConnected(connection))
     }
 
-    /// Lets everybody go on until nobody can at this point in time.
+    /// Runs every connection until nothing more happens at this point in time.
     fn settle(&mut self) {
         let Self { now, sessions, app, connections, .. } = self;
         for connection in connections.values_mut() {
@@ -90,7 +92,7 @@ impl VirtualTime {
                 moved |= connection.go_on(*now, sessions, &mut **app);
             }
             sessions.store_advanced(*now, &mut **app);
-            // A store that acknowledges late is asked until it has.
+            // A store that acknowledges late is polled until it has.
             let queued = connections.values().any(
                 |c| matches!(c.of, Of::Session(key) if sessions.has_queued(key) || sessions.wants_close(key)),
             );
@@ -109,7 +111,7 @@ impl VirtualTime {
         set.map_err(|e| TransportError::Other(e.to_string()))
     }
 
-    /// The next point in time at which something is due.
+    /// Returns the next point in time at which something is due.
     fn next_deadline(&self) -> Option<Mono> {
         let due = |connection: &Connection| match connection.of {
             Of::Nobody { until } => Some(until),
@@ -138,7 +140,8 @@ impl VirtualTime {
 }
 
 impl Connection {
-    /// The first message says whose connection it is; who is unknown or there already is turned away in silence.
+    /// Finds the session from the first message. A counterparty that is unknown or already
+    /// connected gets no answer.
     fn identify(&mut self, now: Now, sessions: &mut Sessions, app: &mut dyn Application) {
         if !matches!(self.of, Of::Nobody { .. }) {
             return;
@@ -154,7 +157,7 @@ impl Connection {
         }
     }
 
-    /// One round of reading and writing; whether anything moved.
+    /// Runs one round of reading and writing. Returns whether anything happened.
     fn go_on(&mut self, now: Now, sessions: &mut Sessions, app: &mut dyn Application) -> bool {
         let Of::Session(key) = self.of else {
             self.inbound.clear();
@@ -218,7 +221,7 @@ impl Transport for VirtualTime {
                 _ => return Ok(Received::Nothing),
             }
         }
-        Err(TransportError::Other("the session asks for the clock again and again and does nothing".into()))
+        Err(TransportError::Other("the session keeps asking for the clock without doing anything".into()))
     }
 
     fn close(&mut self, connection: u32) -> Result<(), TransportError> {
@@ -259,13 +262,14 @@ impl Transport for VirtualTime {
     }
 }
 
-/// Runs a folder of scripts in virtual time, every script against a fresh acceptor with these sessions.
+/// Runs a folder of scripts in virtual time, every script against a new acceptor with these
+/// sessions.
 ///
 /// # Errors
-/// [`ScriptError`] when the folder or a script cannot be read; nothing is run then.
+/// Returns a [`ScriptError`] if the folder or a script cannot be read; no script is run then.
 ///
 /// # Panics
-/// When the sessions cannot be opened: that is a mistake of the caller's.
+/// Panics if the sessions cannot be opened.
 pub fn run_suite(
     folder: &Path,
     order: Order,

@@ -1,6 +1,7 @@
-//! Tests' helpers: one side of a session, whose counterparty the test writes by hand as wire text.
+//! Helpers for tests: one side of a session, whose counterparty the test writes by hand as wire
+//! text.
 //!
-//! Fields are given as text with `|` for SOH. For tests only: what goes wrong here panics.
+//! Fields are given as text with `|` for SOH. The helpers are for tests only and panic on errors.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use fixbolt_session::{
 /// What a [`Desk`] does with the next message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mood {
-    /// Reports it, and is done.
+    /// Reports it, and has processed it.
     #[default]
     Done,
     /// Reports it, then asks for it again later.
@@ -27,12 +28,12 @@ pub enum Mood {
     Panics,
     /// Reports it, then fails with [`SendError::BackPressure`].
     Full,
-    /// Is done, even if the report could not be sent.
+    /// Has processed it, even if the report could not be sent.
     Careless,
 }
 
-/// An application that answers each message with an ExecutionReport and keeps what it was told. It refuses a Logon with Password
-/// (554) `expired`, and one with `stranger` without a word.
+/// An application that answers each message with an ExecutionReport and records what it is told. It
+/// refuses a Logon with Password (554) `expired`, and one with `stranger` without a Logout.
 #[derive(Default)]
 pub struct Desk {
     /// What it does with the next message.
@@ -41,13 +42,13 @@ pub struct Desk {
     pub copies_to: Option<SessionKey>,
     /// The name of the callback that panics: `on_logon`, `on_resend` or `on_event`.
     pub panic_in: &'static str,
-    /// The ClOrdID (11) of each message it was done with.
+    /// The ClOrdID (11) of each message that it processed.
     pub got: Vec<String>,
     /// How connections ended.
     pub ends: Vec<SessionEnd>,
     /// The notes of the session core.
     pub notes: Vec<String>,
-    /// Messages that it heard will not arrive: first and last number, and why not.
+    /// Messages that it was told will not arrive: first and last sequence number, and why.
     pub unreached: Vec<(SeqNum, SeqNum, Unreached)>,
 }
 
@@ -107,7 +108,7 @@ impl Application for Desk {
 /// Sends an ExecutionReport with this ClOrdID (11).
 ///
 /// # Errors
-/// [`SendError`] if the session does not take it.
+/// Returns a [`SendError`] if the session refuses it.
 pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
     let mut draft = to.draft(MsgType::new(b"8"));
     draft.writer().bytes(Key::new(11), id);
@@ -117,15 +118,15 @@ pub fn report(to: Handle<'_>, id: &[u8]) -> Result<SeqNum, SendError> {
 /// Returns the settings of session `FIX.4.4:US->name`, without a dictionary.
 ///
 /// # Panics
-/// If `name` is not a CompID.
+/// Panics if `name` is not a CompID.
 #[must_use]
 pub fn settings(name: &str, role: Role) -> SessionSettings {
     let id = SessionId::new(Version::Fix44, "US", name).unwrap();
     SessionSettings::new(id, role).with(|s| s.dictionary = SessionDictionary::None)
 }
 
-/// The sessions of one worker, with a clock that only moves when told to. The test is their counterparty; it names a session
-/// by its place in the settings.
+/// The sessions of one worker, with a clock that moves only when told to. The test is their
+/// counterparty; it identifies a session by its index in the settings.
 pub struct Side {
     /// The time of the next call.
     pub now: Now,
@@ -137,10 +138,10 @@ pub struct Side {
 }
 
 impl Side {
-    /// Opens these sessions. From here on the process does not print the panics of a [`Desk`].
+    /// Opens these sessions. From then on the process does not print the panics of a [`Desk`].
     ///
     /// # Panics
-    /// If a session cannot be opened.
+    /// Panics if a session cannot be opened.
     #[must_use]
     pub fn new(store: Box<dyn Store>, all: Vec<SessionSettings>) -> Self {
         std::panic::set_hook(Box::new(|info| {
@@ -164,11 +165,11 @@ impl Side {
         self.say(n, &format!("35=A|34={seq}|98=0|108=30|{more}"))
     }
 
-    /// Returns a message of session `n`'s counterparty as bytes. `fields` begin with MsgType (35); the CompIDs, SendingTime,
-    /// BodyLength and CheckSum are added.
+    /// Returns a message of session `n`'s counterparty as bytes. `fields` begin with MsgType (35);
+    /// the CompIDs, SendingTime, BodyLength and CheckSum are added.
     ///
     /// # Panics
-    /// If `fields` has no `|`, or there is no session `n`.
+    /// Panics if `fields` has no `|`, or there is no session `n`.
     #[must_use]
     pub fn wire(&self, n: u32, fields: &str) -> Vec<u8> {
         let time = self.time();
@@ -188,7 +189,8 @@ impl Side {
         format!("20260105-{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
     }
 
-    /// Passes a message of the counterparty to session `n`, see [`wire`](Self::wire). Returns the messages sent in answer.
+    /// Passes a message of the counterparty to session `n`, see [`wire`](Self::wire). Returns the
+    /// messages sent in answer.
     pub fn say(&mut self, n: u32, fields: &str) -> Vec<String> {
         let bytes = self.wire(n, fields);
         self.hear(n, &bytes);
@@ -200,10 +202,11 @@ impl Side {
         self.sessions.receive(self.now, SessionKey::new(0, n, n), bytes, &mut self.desk)
     }
 
-    /// Takes what session `n` has to send, until there is no more and no replay is under way. Returns the messages.
+    /// Takes what session `n` has to send, until there is no more and no replay is under way.
+    /// Returns the messages.
     ///
     /// # Panics
-    /// If the session has written something that is not a message.
+    /// Panics if the session has written something that is not a message.
     pub fn take(&mut self, n: u32) -> Vec<String> {
         let key = SessionKey::new(0, n, n);
         let mut list = Vec::new();
@@ -223,15 +226,17 @@ impl Side {
         self.now = Now { mono: self.now.mono + time, utc: self.now.utc + time };
     }
 
-    /// Tells session `n` the time, with the bytes that were received and not consumed. Returns the number of bytes consumed.
+    /// Tells session `n` the time, with the bytes that were received and not consumed. Returns the
+    /// number of bytes consumed.
     pub fn tick(&mut self, n: u32, buffered: &[u8]) -> usize {
         self.sessions.wake(self.now, SessionKey::new(0, n, n), buffered, &mut self.desk)
     }
 
-    /// Sends a NewOrderSingle from the application of session `n`, with a Text (58) of `size` bytes.
+    /// Sends a NewOrderSingle from the application of session `n`, with a Text (58) of `size`
+    /// bytes.
     ///
     /// # Errors
-    /// [`SendError`] if the session does not take it.
+    /// Returns a [`SendError`] if the session refuses it.
     pub fn send(&mut self, n: u32, id: &str, size: usize) -> Result<SeqNum, SendError> {
         self.sessions.act(self.now, SessionKey::new(0, n, n), &mut self.desk, |turn| {
             let mut draft = turn.reply().draft(MsgType::new(b"D"));
