@@ -1,5 +1,5 @@
-# What .ci/run and .ci/long share: steps with a heading, a duration and a result, and the table at the end.
-# Sourced, never run. Expects bash; changes to the repository's root.
+# What .ci/run and .ci/long share: steps with a heading, a duration and a result, and the table at
+# the end. It is sourced, never run. Needs bash; changes to the repository's root.
 
 set -uo pipefail
 export LC_ALL=C CI=true CARGO_TERM_COLOR=never
@@ -11,12 +11,13 @@ root=$PWD
 target=${CARGO_TARGET_DIR:-$root/target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What a step wants to say in the table goes here, one line.
+# A step's remark for the table, one line.
 note_file=$work/note
 
 names=() results=() seconds=() cpu=() notes=()
 
-# Seconds of CPU that finished steps have used, into $spent: on a machine that does other work too they say more than the clock.
+# Sets $spent to the seconds of CPU that finished steps have used: on a machine that does other work
+# too, these say more than the clock.
 read_cpu() {
     times >"$work/times"
     spent=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$work/times")
@@ -58,11 +59,12 @@ finish() {
     [ "$failed" -eq 0 ]
 }
 
-# Where the reference folder would be, as the tests look for it.
+# Prints where the tests look for the reference folder.
 shared_folder() { printf '%s\n' "${FIXBOLT_SHARED:-$root/../shared}"; }
 
-# The packages outside the workspace compile its crates, so they are locked to its versions: the fuzzer, which has no
-# dependencies of its own, by a copy of its lock file; the peers' own file follows a change of the workspace by itself.
+# The packages outside the workspace compile its crates, so they are locked to its versions: the
+# fuzzer, which has no other dependencies, by a copy of the lock file; the peers' own file is
+# updated when the workspace changes.
 lock_outside() {
     cp Cargo.lock fuzz/Cargo.lock
     local package
@@ -72,7 +74,7 @@ lock_outside() {
     git diff --stat -- peers/interop/Cargo.lock
 }
 
-# fuzzing SECONDS: every target for so long.
+# fuzzing SECONDS: fuzzes every target for this long.
 fuzzing() {
     lock_outside
     cargo run --locked --release --manifest-path fuzz/Cargo.toml -- --seconds "$1" --seed "${FUZZ_SEED:-1}" | tee "$work/fuzz"
@@ -86,7 +88,7 @@ peers() {
     note "$(tail -n 1 "$work/peers")"
 }
 
-# Runs a build; leaves its seconds of CPU, dependencies and build scripts included, in $spent.
+# Runs a build; sets $spent to its seconds of CPU, including dependencies and build scripts.
 cpu_of() {
     TIMEFORMAT='%U %S'
     { time "$@" >"$work/build" 2>&1; } 2>"$work/times" || {
@@ -96,8 +98,8 @@ cpu_of() {
     spent=$(awk '{ printf "%.1f", $1 + $2 }' "$work/times")
 }
 
-# typed_messages FEATURE...: what each version is alone: its printed lines, and the CPU that the messages crate takes in a
-# release build when all it depends on is built. FIX.4.4 must be small.
+# typed_messages FEATURE...: the cost of each version alone: its generated lines, and the CPU time
+# of the messages crate in a release build after its dependencies are built. FIX.4.4 must be small.
 typed_messages() {
     local feature folder lines said=
     local build=(cargo build --locked --release -p fixbolt-messages)
@@ -118,7 +120,8 @@ typed_messages() {
     note "$said"
 }
 
-# Debian packages that the peers and the counting of instructions need; the first step of both scripts.
+# Installs the Debian packages that the peers and .ci/instructions need; the first step of both
+# scripts.
 install_tools() {
     if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make valgrind >/dev/null; then
         note "libquickfix-dev, g++, make and valgrind are there"

@@ -1,7 +1,8 @@
-//! Prints the public items of a crate, one a line, from rustdoc's JSON: `fixbolt-public-api CRATE.json [INNER.json ...]`.
+//! Prints the public items of a crate, one per line, from rustdoc's JSON:
+//! `fixbolt-public-api CRATE.json [INNER.json ...]`.
 //!
-//! Items that the crate re-exports from the inner crates are printed with all that belongs to them, as if they were its own;
-//! what it does not re-export of them is left out.
+//! Items that the crate re-exports from the inner crates are printed with all their members, as if
+//! they were its own; the other items of the inner crates are omitted.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,7 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The components of the first path into crate `name`: a method's type stands before the method.
+/// Returns the components of the first path into crate `name`; a method's type comes before the
+/// method.
 fn path_parts<'l>(line: &'l str, name: &str) -> impl Iterator<Item = &'l str> {
     let path = line.split_once(&format!("{name}::")).map_or("", |(_, path)| path);
     let end = path.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(path.len());
