@@ -243,10 +243,10 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
     let address = venue.addresses()[0];
-    let other = || SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    let other = || of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     // At an address that the engine listens on, and at another one.
     let first = venue.accept(address, other()).unwrap();
-    let elsewhere = SessionSettings::new(id("FIX.4.4:VENUE->ELSEWHERE"), Role::Acceptor);
+    let elsewhere = of("FIX.4.4:VENUE->ELSEWHERE", Role::Acceptor);
     let second = venue.accept("127.0.0.2:0".parse().unwrap(), elsewhere).unwrap();
     assert_eq!(venue.addresses().len(), 2);
     let twice = venue.accept(address, other()).unwrap_err();
@@ -293,7 +293,7 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
 fn an_initiator_is_added_to_a_running_engine_and_removed() {
     let (venue, venue_log, _) = venue();
     let (app, _log) = Recorder::trader();
-    let other = SessionSettings::new(id("FIX.4.4:X->Y"), Role::Acceptor);
+    let other = of("FIX.4.4:X->Y", Role::Acceptor);
     let trader = Engine::builder().accept(anywhere(), other).start(app).unwrap();
     let initiation = || Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
     let wrong = trader.connect(Initiation::new(acceptor(), "127.0.0.1", 1)).unwrap_err();

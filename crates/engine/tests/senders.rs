@@ -132,7 +132,7 @@ fn a_full_queue_is_a_value_and_a_sender_with_time_waits_for_room() {
 
 #[test]
 fn a_session_whose_counterparty_does_not_read_leaves_room_to_the_others() {
-    let other = SessionSettings::new(id("FIX.4.4:VENUE->OTHER"), Role::Acceptor);
+    let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let mut keeping = acceptor();
     (keeping.outbox_size, keeping.max_message_size) = (16 * 1024, 8 * 1024);
     let (app, log) = Recorder::venue();
@@ -173,7 +173,7 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_to_the_others() {
 
 #[test]
 fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
-    let mut keeping = SessionSettings::new(id("FIX.4.4:VENUE->KEPT"), Role::Acceptor);
+    let mut keeping = of("FIX.4.4:VENUE->KEPT", Role::Acceptor);
     keeping.while_logged_off = WhileLoggedOff::Keep;
     let kept = keeping.id.clone();
     let (app, log) = Recorder::venue();

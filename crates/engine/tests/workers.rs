@@ -15,7 +15,7 @@ use fixbolt::{Engine, EngineBuilder, EngineError, PostError};
 use support::*;
 
 fn named(name: &str) -> SessionSettings {
-    SessionSettings::new(id(&format!("FIX.4.4:VENUE->{name}")), Role::Acceptor)
+    of(&format!("FIX.4.4:VENUE->{name}"), Role::Acceptor)
 }
 
 /// Loopback addresses, each with a port that the system chooses.
