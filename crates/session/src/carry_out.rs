@@ -352,7 +352,11 @@ fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     connection.heart_bt_int = agreed.heart_bt_int;
     connection.peer_max_message_size = agreed.max_message_size;
     connection.reset_asked = false;
-    connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
+    let logon = &mut connection.logon;
+    // What was written between our Logon and its answer follows now, in front of whatever is written next.
+    let kept =
+        logon.kept_from.take().map(|live| Replay { next: live, end: live.previous(), gap_from: None, live });
+    *logon = Logon { phase: Phase::LoggedOn, deadline: None, replay: kept.or(logon.replay), ..*logon };
 }
 
 /// Called once the exchange of Logons is committed.
@@ -363,12 +367,6 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
     }
     let session = tx.session_mut();
     session.reading.framer.set_max_message_size(session.settings.max_message_size);
-    if let Some(connection) = &mut session.state.connection
-        && let Some(live) = connection.logon.kept_from.take()
-    {
-        // What was written before the answer came is sent now.
-        connection.logon.replay = Some(Replay { next: live, end: live.previous(), gap_from: None, live });
-    }
     let next_in = session.state.stored.next_in;
     if agreed.reset {
         tx.notify_numbers("reset at logon");

@@ -102,6 +102,10 @@ fn begin_anew(
     message: &Message<'_>,
 ) -> Result<(), Stop> {
     tx.rollback();
+    if tx.session().halted.is_some() {
+        // Its store refused what the application wrote.
+        return Err(Stop);
+    }
     tx.begin();
     take(tx, header, seq, message).map_err(|error| tx.abandon(error))
 }

@@ -303,7 +303,7 @@ impl Sessions {
                     && !kept
                     && !session.reading.offered
                 {
-                    observe_inbound(wire.as_deref(), session, now, framed.bytes(), false);
+                    observe_inbound(wire.as_deref(), session, now, framed.bytes(), None);
                 }
                 let mut tx = Transaction {
                     now,
@@ -318,6 +318,7 @@ impl Sessions {
                     touched,
                     lists,
                     fields: stored,
+                    telling: 0,
                 };
                 carry_out::receive(&mut tx, framed, message, kept)
             }
@@ -337,7 +338,7 @@ impl Sessions {
         app: &mut dyn Application,
     ) {
         if let Some(session) = table::find_mut(&mut self.table, key) {
-            observe_inbound(self.wire.as_deref(), session, now, bytes, true);
+            observe_inbound(self.wire.as_deref(), session, now, bytes, Some(error));
         }
         self.notify(now, key, &Event::Garbled { bytes: Redacted(bytes), error }, app);
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
@@ -383,6 +384,11 @@ fn log_on(tx: &mut Transaction<'_>) -> Result<(), Stop> {
                 connection.reset_asked = true;
             }
         }
-        tx.send(SendKind::New { cause: None }, None, &logon).map(drop)
+        tx.send(SendKind::New { cause: None }, None, &logon)?;
+        if let Some(connection) = tx.connection_mut() {
+            // What was written before our Logon has a lower number: the counterparty asks for it.
+            connection.logon.kept_from = None;
+        }
+        Ok(())
     })
 }

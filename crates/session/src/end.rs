@@ -99,6 +99,18 @@ pub enum Halt {
     },
 }
 
+impl Halt {
+    /// A store that is damaged has to be repaired; one that failed is tried again.
+    pub(crate) fn by_store(error: StoreError) -> Self {
+        match error {
+            StoreError::Damaged { place, reason } => {
+                Self::StoreDamaged { reason: format!("{place}: {reason}") }
+            }
+            error => Self::StoreFailed(error),
+        }
+    }
+}
+
 impl fmt::Display for SessionEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

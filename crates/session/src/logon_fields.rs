@@ -29,6 +29,14 @@ pub struct LogonFields {
 }
 
 impl LogonFields {
+    /// Whether no value ends its field early.
+    pub(crate) fn can_be_written(&self) -> bool {
+        let Self { username, password, new_password, raw_data: _ } = self;
+        ![username.as_str(), password.expose(), new_password.expose()]
+            .iter()
+            .any(|text| text.contains('\x01'))
+    }
+
     pub(crate) fn write(&self, logon: &mut BodyWriter<'_>) {
         let raw_data = self.raw_data.expose();
         if !raw_data.is_empty() {

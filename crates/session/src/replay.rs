@@ -17,7 +17,7 @@ use crate::fix::tag;
 use crate::sending::SendKind;
 use crate::state::{Replay, Unsent};
 use crate::store::{RecordFlags, StoreError};
-use crate::stored_message::with_message;
+use crate::stored_message::{NO_MESSAGE, with_message};
 use crate::transaction::{Stop, Transaction};
 
 /// The most messages per call.
@@ -136,7 +136,7 @@ fn look_up(
             (record.seq, record.flags)
         }),
         Err(error) => {
-            damaged(tx, error);
+            tx.halt(Halt::by_store(error));
             return Err(Stop);
         }
     };
@@ -149,30 +149,20 @@ fn look_up(
     }
     let mut fields = core::mem::take(tx.fields);
     let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message| {
-        tx.call("on_resend", |app, turn| app.on_resend(message, turn))
+        tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
     });
     *tx.fields = fields;
     Ok(match wanted.transpose()? {
         Some(Resend::Send) => Stored::Message(seq),
         Some(Resend::GapFill) => Stored::Skip(seq),
         None => {
-            damaged(
-                tx,
-                StoreError::Damaged {
-                    place: format!("message {seq}"),
-                    reason: "the stored bytes are not a FIX message".into(),
-                },
-            );
+            tx.halt(Halt::by_store(StoreError::Damaged {
+                place: format!("message {seq}"),
+                reason: NO_MESSAGE.into(),
+            }));
             return Err(Stop);
         }
     })
-}
-
-fn damaged(tx: &mut Transaction<'_>, error: StoreError) {
-    tx.halt(match error {
-        StoreError::Damaged { place, reason } => Halt::StoreDamaged { reason: format!("{place}: {reason}") },
-        error => Halt::StoreFailed(error),
-    });
 }
 
 /// Sends a stored message under its old sequence number: 43=Y, 122 its old SendingTime, 52 now,
@@ -221,7 +211,7 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             (record.seq, record.flags)
         }),
         Err(error) => {
-            damaged(tx, error);
+            tx.halt(Halt::by_store(error));
             return Err(Stop);
         }
     };

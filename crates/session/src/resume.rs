@@ -7,7 +7,7 @@ use fixbolt_codec::{DataFields, Message, SeqNum};
 
 use crate::failure::Failure;
 use crate::store::{RecordFlags, RecordKind, StoreError};
-use crate::stored_message::{FieldStorage, with_message};
+use crate::stored_message::{FieldStorage, NO_MESSAGE, with_message};
 use crate::time::Utc;
 use crate::turn::Turn;
 
@@ -39,6 +39,8 @@ pub struct Resume<'a> {
     pub(crate) turn: Turn<'a>,
     pub(crate) data_fields: &'a DataFields,
     pub(crate) fields: &'a mut FieldStorage,
+    /// What is wrong with the store, if it was asked for messages that it cannot give.
+    pub(crate) fault: Option<StoreError>,
 }
 
 /// A message in the session's store.
@@ -109,10 +111,10 @@ impl<'a> Resume<'a> {
         &mut self,
         mut visit: impl FnMut(StoredMessage<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let Self { turn, data_fields, fields } = self;
+        let Self { turn, data_fields, fields, fault } = self;
         let key = turn.key();
         let mut result = Ok(());
-        turn.store.replay(key, &mut |record| {
+        let replayed = turn.store.replay(key, &mut |record| {
             let direction = match record.kind {
                 RecordKind::Inbound => Direction::Inbound,
                 RecordKind::Outbound => Direction::Outbound,
@@ -125,11 +127,16 @@ impl<'a> Resume<'a> {
                 visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
             });
             result = visited.unwrap_or_else(|| {
-                let reason = "the stored bytes are not a FIX message".into();
-                Err(StoreError::Damaged { place: format!("message {seq}, {direction}"), reason }.into())
+                let (place, reason) = (format!("message {seq}, {direction}"), NO_MESSAGE.into());
+                let error = fault.insert(StoreError::Damaged { place, reason });
+                Err(error.clone().into())
             });
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        });
+        if let Err(error) = replayed {
+            *fault = Some(error.clone());
+            return Err(error.into());
+        }
         result
     }
 }

@@ -10,7 +10,6 @@ use crate::error::SendError;
 use crate::event::Unreached;
 use crate::fix::msg_type;
 use crate::key::SessionKey;
-use crate::mask;
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxCursor};
 use crate::session::{OpenTurn, Session};
@@ -86,7 +85,8 @@ impl Session {
     ) -> Result<(), SendError> {
         let mut flags = flags;
         let mut body = bytes;
-        if flags.contains(RecordFlags::ADMIN) && mask::mask(bytes, &self.settings.masked, &mut self.masked) {
+        if flags.contains(RecordFlags::ADMIN) && self.settings.secrets().mask_message(bytes, &mut self.masked)
+        {
             flags = flags.with(RecordFlags::MASKED);
             body = &self.masked;
         }
@@ -169,7 +169,7 @@ impl Sending<'_> {
             let mut bytes = &memory[message.clone()];
             if msg_type.is_admin() {
                 flags = flags.with(RecordFlags::ADMIN);
-                if is_logon(msg_type) && mask::mask(bytes, &settings.masked, self.masked) {
+                if is_logon(msg_type) && settings.secrets().mask_message(bytes, self.masked) {
                     flags = flags.with(RecordFlags::MASKED);
                     bytes = self.masked;
                 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use fixbolt_codec::{Envelope, FromField, Precision, Recovery, SecondCache, SeqNum, Version, is_admin};
-use fixbolt_dictionary::Scratch;
+use fixbolt_dictionary::{Scratch, Violation};
 
 use crate::behavior::{Behavior, WrongBodyLength};
 use crate::end::{Halt, SessionEnd};
@@ -81,6 +81,14 @@ pub(crate) struct OpenTurn {
     pub(crate) refused: Option<StoreError>,
     /// Messages that will not reach the counterparty once the transaction is committed.
     pub(crate) unreached: Option<(Unsent, Unreached)>,
+}
+
+/// What the application hears of a session once a transaction is committed.
+pub(crate) struct News {
+    /// Messages that will not reach the counterparty.
+    pub(crate) unreached: Option<(Unsent, Unreached)>,
+    /// What the outbound policy warns of.
+    pub(crate) warned: Vec<(SeqNum, Violation<'static>)>,
 }
 
 /// A session as it was before the open transaction: all that a rollback restores.
@@ -263,6 +271,12 @@ impl Session {
     /// Returns whether the application must be notified of the transaction that was committed here.
     pub(crate) fn has_news(&self) -> bool {
         self.turn.unreached.is_some() || self.outbound.as_ref().is_some_and(OutboundCheck::has_warnings)
+    }
+
+    /// Takes the events that the application has not been notified of.
+    pub(crate) fn take_news(&mut self) -> News {
+        let warned = self.outbound.as_mut().map(OutboundCheck::take_warnings).unwrap_or_default();
+        News { unreached: self.turn.unreached.take(), warned }
     }
 
     /// Halts the session until somebody intervenes.

@@ -198,7 +198,6 @@ impl Sessions {
             self.notify(now, key, &event, app);
         }
         self.show_store(now, key, app);
-        self.close_halted_store(key);
     }
 
     /// Shows the contents of the session's store to the application; [`Sessions::open`] calls this
@@ -209,13 +208,9 @@ impl Sessions {
         }
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         let mut fields = core::mem::take(tx.fields);
-        let shown = tx.show_store(&mut fields);
+        tx.show_store(&mut fields);
         *tx.fields = fields;
-        if let Err(why) = shown
-            && tx.session().halted.is_none()
-        {
-            tx.halt(Halt::CallbackFailed { callback: "on_resume", why });
-        }
+        self.close_halted_store(key);
     }
 
     /// Closes a store that is damaged or has failed, so that it can be repaired while the other
@@ -365,6 +360,7 @@ impl Sessions {
             touched: &mut self.touched,
             lists: &mut self.lists,
             fields: &mut self.stored,
+            telling: 0,
         })
     }
 }
@@ -380,6 +376,8 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "the wait before a TestRequest must be at least 100 percent of HeartBtInt"
     } else if settings.poison_attempts == 0 {
         "the number of attempts to process a message must be at least 1"
+    } else if !settings.logon.can_be_written() {
+        "Username, Password and NewPassword must not contain SOH (0x01); only RawData may"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
         "messages cannot be kept while logged off: the store keeps no messages"
     } else {

@@ -3,11 +3,13 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use fixbolt_codec::DataFields;
 use fixbolt_dictionary::{Policy, Validator};
 
 use crate::behavior::Compatibility;
 use crate::id::SessionId;
 use crate::logon_fields::LogonFields;
+use crate::mask::Secrets;
 
 /// Who opens the transport connection and sends the first Logon.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -178,6 +180,12 @@ impl SessionSettings {
             logon: LogonFields::default(),
             masked: vec![554, 925, 96],
         }
+    }
+
+    /// What nobody may read where messages are kept or shown.
+    pub(crate) fn secrets(&self) -> Secrets<'_> {
+        let data_fields = self.dictionary.validator().map_or(DataFields::STANDARD, |own| own.data_fields());
+        Secrets { tags: &self.masked, data_fields }
     }
 
     /// The same settings with what `change` does to them.

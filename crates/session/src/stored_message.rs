@@ -22,7 +22,11 @@ impl FieldStorage {
     }
 }
 
-/// Reads a whole message; `None` if the bytes are not one.
+/// What is wrong with a record that cannot be read.
+pub(crate) const NO_MESSAGE: &str = "the stored bytes are not a FIX message";
+
+/// Reads a whole message; `None` if the bytes are not one. Makes room for its fields, because a store
+/// may hold larger messages than the session accepts now.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
     data_fields: &DataFields,
@@ -30,6 +34,8 @@ pub(crate) fn with_message<R>(
     look: impl FnOnce(Message<'_>) -> R,
 ) -> Option<R> {
     let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return None };
+    // No field is shorter than four bytes, and what shorter ones there are is no message.
+    fields.grow(bytes.len() / 4);
     let mut index = Index::new(&mut fields.tags, &mut fields.spans).with_data_fields(data_fields);
     index.build(framed).ok().map(look)
 }

@@ -19,7 +19,7 @@ use crate::fix::msg_type;
 use crate::reading::{BlockedBy, MAX_MESSAGE_SIZE_BEFORE_LOGON};
 use crate::resume::Resume;
 use crate::sending::SendKind;
-use crate::session::Session;
+use crate::session::{News, Session};
 use crate::state::Connection;
 use crate::store::{RecordFlags, RecordKind, Store};
 use crate::stored_message::FieldStorage;
@@ -49,7 +49,13 @@ pub(crate) struct Transaction<'a> {
     pub(crate) lists: &'a mut WorkLists,
     /// Storage for the index of a stored message.
     pub(crate) fields: &'a mut FieldStorage,
+    /// How many transactions wait for their news to be told: the callback that hears of one wrote the next.
+    pub(crate) telling: u32,
 }
+
+/// An event callback may write because of a message that an event callback wrote, but not a third
+/// time: that would never end.
+const TELLING_MOST: u32 = 2;
 
 /// The session cannot continue with this buffer now: it is closing, halted, or waits.
 pub(crate) struct Stop;
@@ -65,6 +71,8 @@ pub(crate) enum Outcome {
 pub(crate) const PANIC: &str = "panic";
 /// The reason given for a callback whose transaction the store refused.
 const NOT_STORED: &str = "what it wrote could not be stored";
+/// Why one failed that would be called again because of what it wrote, again and again.
+const ENDLESS: &str = "it writes because of what it wrote itself, again and again";
 
 /// Returns the data fields of messages of a session with this validator.
 pub(crate) fn data_fields(validator: Option<&Validator>) -> &DataFields {
@@ -98,7 +106,7 @@ impl<'a> Transaction<'a> {
 
     /// Calls a callback that processes no message: what it writes is a separate transaction. If it
     /// fails, the connection ends, but the worker continues (property 4).
-    pub(crate) fn call<R>(
+    fn call<R>(
         &mut self,
         callback: &'static str,
         act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
@@ -107,6 +115,7 @@ impl<'a> Transaction<'a> {
         let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
         let open = turn.open;
         let why = match result {
+            Ok(Ok(_)) if open && self.telling > TELLING_MOST => self.undo(open, ENDLESS.to_owned()),
             Ok(Ok(value)) => {
                 if !open || self.commit().is_ok() {
                     return Ok(value);
@@ -120,19 +129,35 @@ impl<'a> Transaction<'a> {
         Err(Stop)
     }
 
-    /// Shows the contents of the session's store to the application, in a separate transaction if
-    /// it writes.
-    pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) -> Result<(), String> {
+    /// Calls a callback that decides how a connection continues. If what it wrote has ended the
+    /// connection, its answer no longer matters.
+    pub(crate) fn ask<R>(
+        &mut self,
+        callback: &'static str,
+        act: impl FnOnce(&mut (dyn Application + 'a), &mut Turn<'_>) -> Result<R, Failure>,
+    ) -> Result<R, Stop> {
+        let answer = self.call(callback, act)?;
+        if self.session().state.is_open() { Ok(answer) } else { Err(Stop) }
+    }
+
+    /// Shows the contents of the session's store to the application, in a separate transaction if it
+    /// writes. If it fails, its state is unknown: the session is halted.
+    pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) {
         let data_fields = self.data_fields();
         let (app, turn) = self.turn();
-        let mut resume = Resume { turn, data_fields, fields };
+        let mut resume = Resume { turn, data_fields, fields, fault: None };
         let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
-        let open = resume.turn.open;
-        match shown {
-            Ok(Ok(())) if open => self.commit().map_err(|Stop| NOT_STORED.to_owned()),
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(failure)) => Err(self.undo(open, failure.to_string())),
-            Err(_) => Err(self.undo(open, PANIC.to_owned())),
+        let Resume { turn: Turn { open, .. }, fault, .. } = resume;
+        let why = match shown {
+            Ok(Ok(())) => match open.then(|| self.commit()) {
+                None | Some(Ok(())) => return,
+                Some(Err(Stop)) => NOT_STORED.to_owned(),
+            },
+            Ok(Err(failure)) => self.undo(open, failure.to_string()),
+            Err(_) => self.undo(open, PANIC.to_owned()),
+        };
+        if self.session().halted.is_none() {
+            self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
         }
     }
 
@@ -363,7 +388,7 @@ impl<'a> Transaction<'a> {
         let limits = message.limits(session.settings.id.version());
         message.write(&mut writer, limits, Extent::Full);
         session.settings.logon.write(&mut writer);
-        self.call("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;
+        self.ask("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;
         match (writer.finish(), message) {
             (Ok(written), AdminMessage::Logon { body, .. }) => *body = written.bytes.to_vec(),
             (Err(error), _) => {
@@ -377,7 +402,7 @@ impl<'a> Transaction<'a> {
 
     /// Asks the application whether the counterparty may log on.
     pub(crate) fn authenticate(&mut self, logon: Message<'_>) -> Result<LogonDecision, Stop> {
-        self.call("on_logon", |app, turn| app.on_logon(logon, turn))
+        self.ask("on_logon", |app, turn| app.on_logon(logon, turn))
     }
 
     /// Offers an application message in the open transaction. A panic is caught: it ends this
@@ -415,18 +440,22 @@ impl<'a> Transaction<'a> {
     #[cold]
     fn notify_of_commit(&mut self) {
         let own = self.own;
-        // A callback that writes begins another transaction.
+        // A callback that writes begins another transaction, possibly in a session whose events are still
+        // to be told.
         let mut touched = core::mem::take(self.touched);
-        for n in touched.drain(..) {
+        let news: Vec<_> =
+            touched.drain(..).map(|n| (n, table::opened_mut(self.table, n).take_news())).collect();
+        self.telling += 1;
+        for (n, News { unreached, warned }) in news {
             self.own = n;
-            if let Some((lost, why)) = self.session_mut().turn.unreached.take() {
+            if let Some((lost, why)) = unreached {
                 self.notify(&Event::Unreached { begin: lost.first, end: lost.last, why });
             }
-            let Some(check) = &mut self.session_mut().outbound else { continue };
-            for (seq, violation) in check.take_warnings() {
+            for (seq, violation) in warned {
                 self.notify(&Event::WarnedOutbound { seq, violation });
             }
         }
+        self.telling -= 1;
         (self.own, *self.touched) = (own, touched);
     }
 }

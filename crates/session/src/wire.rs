@@ -4,9 +4,9 @@ use core::fmt;
 
 use fixbolt_codec::{Frame, Framer, Redacted, is_admin};
 
+use crate::event::GarbledError;
 use crate::id::SessionId;
 use crate::key::SessionKey;
-use crate::mask;
 use crate::resume::Direction;
 use crate::session::Session;
 use crate::time::Now;
@@ -55,7 +55,7 @@ pub(crate) fn observe_inbound(
     session: &mut Session,
     now: Now,
     bytes: &[u8],
-    garbled: bool,
+    garbled: Option<GarbledError>,
 ) {
     if let Some(observer) = wire {
         show(observer, session, Direction::Inbound, now, bytes, garbled);
@@ -72,7 +72,7 @@ pub(crate) fn observe_outbound(wire: Option<&dyn WireObserver>, session: &mut Se
     let mut framer = Framer::new(memory.len());
     while at < tail {
         let Frame::Message(framed) = framer.next(&memory[at..tail]) else { break };
-        show(observer, session, Direction::Outbound, now, framed.bytes(), false);
+        show(observer, session, Direction::Outbound, now, framed.bytes(), None);
         at += framed.bytes().len();
     }
     session.outbox.memory = memory;
@@ -84,13 +84,16 @@ fn show(
     direction: Direction,
     now: Now,
     bytes: &[u8],
-    garbled: bool,
+    garbled: Option<GarbledError>,
 ) {
-    // Bytes that cannot be parsed may still contain a Logon's secrets.
-    let may_hold_secrets = garbled || is_admin(msg_type(bytes));
-    let masked = may_hold_secrets && mask::mask(bytes, &session.settings.masked, &mut session.masked);
+    let (secrets, to) = (session.settings.secrets(), &mut session.masked);
+    let masked = match garbled {
+        // Bytes that cannot be parsed may still contain a Logon's secrets.
+        Some(error) => secrets.mask_garbled(bytes, error == GarbledError::Continued, to),
+        None => is_admin(msg_type(bytes)) && secrets.mask_message(bytes, to),
+    };
     let bytes = if masked { &session.masked } else { bytes };
-    let (id, key) = (&session.settings.id, session.key);
+    let (id, key, garbled) = (&session.settings.id, session.key, garbled.is_some());
     observer.on_wire(&WireMessage { session: id, key, direction, now, bytes, garbled });
 }
 

@@ -1,155 +1,19 @@
 //! The application's door: what each callback knows, what it may write, and what the counterparty hears of its errors.
 
+mod support;
+
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{
-    BodySink, BodyWriter, Decimal, FieldError, FieldErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag,
-    ValueError,
+    BodySink, Decimal, FieldError, FieldErrorKind, Key, MsgType, NewBody, SeqNum, Tag, ValueError,
 };
 use fixbolt_conformance::wire::kinds;
-use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Application, BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt,
-    LogonDecision, LogonFields, Mono, Now, Phase, Resend, Resume, Role, SessionDictionary, SessionEnd,
-    SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc,
-    WhileLoggedOff, WireMessage, WireObserver,
+    BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
+    LogonFields, Phase, Resend, Role, SessionEnd, SessionReject, SessionRejectReason, Turn, WhileLoggedOff,
 };
 
-/// What a test has an application do in a callback.
-type Act<I, R> = Box<dyn FnMut(I, &mut Turn<'_>) -> Result<R, Failure>>;
-
-/// An application made of closures.
-#[allow(clippy::type_complexity)] // each is said once, here
-struct App {
-    message: Act<Vec<u8>, Delivery>,
-    logon: Box<dyn FnMut(&Message<'_>, &mut Turn<'_>) -> Result<LogonDecision, Failure>>,
-    sending_logon: Box<dyn FnMut(&mut BodyWriter<'_>, &mut Turn<'_>) -> Result<(), Failure>>,
-    resend: Act<Vec<u8>, Resend>,
-    resume: Box<dyn FnMut(&mut Resume<'_>) -> Result<(), Failure>>,
-    event: Box<dyn FnMut(&Event<'_>, &mut Turn<'_>) -> Result<(), Failure>>,
-    events: Vec<String>,
-    ends: Vec<SessionEnd>,
-}
-
-impl Default for App {
-    fn default() -> Self {
-        Self {
-            message: Box::new(|_, _| Ok(Delivery::Done)),
-            logon: Box::new(|_, _| Ok(LogonDecision::Accept)),
-            sending_logon: Box::new(|_, _| Ok(())),
-            resend: Box::new(|_, _| Ok(Resend::Send)),
-            resume: Box::new(|_| Ok(())),
-            event: Box::new(|_, _| Ok(())),
-            events: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
-}
-
-impl Application for App {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
-        (self.message)(message.bytes().to_vec(), turn)
-    }
-
-    fn on_logon(&mut self, logon: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
-        (self.logon)(&logon, turn)
-    }
-
-    fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
-        (self.sending_logon)(logon, turn)
-    }
-
-    fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {
-        (self.resend)(message.bytes().to_vec(), turn)
-    }
-
-    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
-        (self.resume)(resume)
-    }
-
-    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
-        self.events.push(format!("{}: {event}", turn.session_id()));
-        if let Event::Ended(end) = event {
-            self.ends.push((*end).clone());
-        }
-        (self.event)(event, turn)
-    }
-}
-
-/// One worker's sessions, whose counterparties the test writes by hand.
-struct Bench {
-    sessions: Sessions,
-    now: Now,
-    ids: Vec<SessionId>,
-    keys: Vec<SessionKey>,
-}
-
-const SENT: &str = "20260105-09:00:00";
-
-impl Bench {
-    fn open(app: &mut App, all: Vec<SessionSettings>) -> Self {
-        Self::observed(app, all, None)
-    }
-
-    fn observed(app: &mut App, all: Vec<SessionSettings>, wire: Option<Arc<dyn WireObserver>>) -> Self {
-        let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
-        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
-        if let Some(wire) = wire {
-            sessions = sessions.observed_by(wire);
-        }
-        let ids = all.iter().map(|settings| settings.id.clone()).collect();
-        let keys = all.into_iter().map(|settings| sessions.open(now, settings, app).unwrap()).collect();
-        Self { sessions, now, ids, keys }
-    }
-
-    /// One acceptor and its application, logged on.
-    fn logged_on(app: &mut App, begin_string: &str) -> Self {
-        let mut bench = Self::open(app, vec![settings(begin_string, "A", Role::Acceptor)]);
-        bench.sessions.connected(bench.now, bench.keys[0], app);
-        let answer = bench.say(app, 0, "35=A|34=1|98=0|108=30|");
-        assert_eq!(kinds(&answer), "A", "{answer:?}");
-        bench
-    }
-
-    /// The counterparty of session `n` says this; returns what is answered in it.
-    fn say(&mut self, app: &mut App, n: usize, fields: &str) -> Vec<String> {
-        let bytes = wire(&self.ids[n], fields);
-        self.sessions.receive(self.now, self.keys[n], &bytes, app);
-        self.take(n)
-    }
-
-    /// The messages that session `n` has queued, with `|` for SOH.
-    fn take(&mut self, n: usize) -> Vec<String> {
-        let bytes = self.sessions.writable(self.keys[n]).to_vec();
-        self.sessions.written(self.now, self.keys[n], bytes.len());
-        let text = String::from_utf8(bytes).unwrap().replace('\x01', "|");
-        text.split_inclusive("8=FIX.")
-            .skip(1)
-            .map(|part| part.trim_end_matches("8=FIX.").to_owned())
-            .collect()
-    }
-}
-
-fn settings(begin_string: &str, target: &str, role: Role) -> SessionSettings {
-    let id = format!("{begin_string}:US->{target}").parse().unwrap();
-    SessionSettings::new(id, role).with(|s| s.dictionary = SessionDictionary::None)
-}
-
-fn wire(id: &SessionId, fields: &str) -> Vec<u8> {
-    let (msg_type, rest) = fields.split_once('|').unwrap();
-    let (us, them) = (id.sender_comp_id(), id.target_comp_id());
-    let body = format!("{msg_type}|49={them}|56={us}|52={SENT}|{rest}").replace('|', "\x01");
-    let mut message = format!("8={}\x019={}\x01{body}", id.version(), body.len()).into_bytes();
-    let checksum = fixbolt_codec::byte_sum(&message);
-    message.extend_from_slice(format!("10={checksum:03}\x01").as_bytes());
-    message
-}
-
-fn order(turn: &mut Turn<'_>, id: &str) -> Result<SeqNum, Failure> {
-    let mut draft = turn.reply().draft(MsgType::new(b"D"));
-    draft.writer().bytes(Key::new(11), id.as_bytes());
-    Ok(draft.send()?)
-}
+use support::{App, Bench, Capture, order, settings, wire};
 
 fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
     FieldError { tag: Tag::new(tag), kind }
@@ -454,16 +318,6 @@ fn what_is_written_when_the_store_is_shown_waits_for_the_logon() {
     bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
     let asked = bench.say(&mut app, 0, "35=2|34=2|7=1|16=0|");
     assert!(asked[0].contains("|11=morning|"), "{asked:?}");
-}
-
-#[derive(Default)]
-struct Capture(Mutex<Vec<(Direction, bool, String)>>);
-
-impl WireObserver for Capture {
-    fn on_wire(&self, message: &WireMessage<'_>) {
-        let text = String::from_utf8_lossy(message.bytes).replace('\x01', "|");
-        self.0.lock().unwrap().push((message.direction, message.garbled, text));
-    }
 }
 
 #[test]
