@@ -97,7 +97,9 @@ fn a_message_that_was_put_off_is_offered_again_as_time_passes() {
 fn a_restart_continues_with_the_numbers_and_the_journal() {
     let directory = std::env::temp_dir().join(format!("fixbolt-testing-{}", std::process::id()));
     let store = Box::new(DirectoryStore::new(directory.clone()));
-    let mut venue = Side::on_store(settings(Role::Acceptor), store, Book::default()).unwrap();
+    // What is masked in the store is a message all the same.
+    let settings = settings(Role::Acceptor).with(|s| s.logon.password = "secret".into());
+    let mut venue = Side::on_store(settings, store, Book::default()).unwrap();
     venue.log_on();
     venue.receive("35=D|11=one|38=40|");
     venue.receive("35=D|11=two|38=2|");
@@ -134,4 +136,37 @@ fn two_sides_talk_until_neither_has_more_to_say() {
     assert!(next_in >= SeqNum(120), "an hour of heartbeats every 30 s: {next_in}");
     pair.disconnect();
     assert_eq!(pair.acceptor.phase(), Phase::Disconnected);
+}
+
+#[test]
+fn a_session_that_begins_its_numbers_anew_can_be_logged_on_again_and_again() {
+    for role in [Role::Acceptor, Role::Initiator] {
+        for when in ["logon", "logout", "disconnect"] {
+            let settings = settings(role).with(|s| {
+                s.reset_on_logon = when == "logon";
+                s.reset_on_logout = when == "logout";
+                s.reset_on_disconnect = when == "disconnect";
+            });
+            let mut side = Side::new(settings, Book::default()).unwrap();
+            for _ in 0..3 {
+                let sent = side.log_on();
+                let kinds: Vec<_> = sent.iter().map(|m| m.msg_type().to_owned()).collect();
+                assert_eq!(kinds, ["A"], "{role:?}, {when}: {sent:?}");
+                assert_eq!(side.receive("35=D|11=a|38=1|")[0].get(34), Some("2"));
+                assert_eq!(side.receive("35=5|")[0].msg_type(), "5");
+                side.disconnect();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reset_written_by_hand_begins_the_counterpartys_numbers_anew() {
+    let mut side = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
+    side.log_on();
+    side.receive("35=D|11=a|38=1|");
+    let answer = side.receive("35=A|98=0|108=30|141=Y|");
+    assert_eq!((answer[0].msg_type(), answer[0].get(34)), ("A", Some("1")));
+    assert_eq!(side.receive("35=D|11=b|38=1|")[0].get(34), Some("2"));
+    assert_eq!(side.numbers(), (SeqNum(3), SeqNum(3)));
 }

@@ -64,21 +64,15 @@ impl<A: Application> Side<A> {
 
     /// Connects the transport. Returns what the session sends: an initiator's Logon.
     pub fn connect(&mut self) -> Vec<Sent> {
-        self.sessions.connected(self.now, self.key, &mut self.app);
+        self.open_transport();
         self.take()
     }
 
-    /// Connects, and logs the counterparty on. Returns what the session sends, its Logon first.
+    /// Connects, and logs the counterparty on, with new sequence numbers if the session is set to
+    /// [`reset_on_logon`](SessionSettings::reset_on_logon). Returns what the session sends, its Logon first.
     pub fn log_on(&mut self) -> Vec<Sent> {
         let mut sent = self.connect();
-        let reset = match self.settings.role {
-            Role::Initiator => sent.iter().any(|logon| logon.get(141) == Some("Y")),
-            Role::Acceptor => false,
-        };
-        if reset {
-            self.next_in = SeqNum::ONE;
-        }
-        let flag = if reset { "141=Y|" } else { "" };
+        let flag = if self.settings.reset_on_logon { "141=Y|" } else { "" };
         sent.extend(self.receive(&format!("35=A|98=0|108={}|{flag}", self.settings.heart_bt_int)));
         sent
     }
@@ -98,7 +92,8 @@ impl<A: Application> Side<A> {
         self.take()
     }
 
-    /// Returns a message of the counterparty as bytes, with the next MsgSeqNum (34) unless `fields` has one.
+    /// Returns a message of the counterparty as bytes, with the next MsgSeqNum (34) unless `fields` has one. A Logon with
+    /// ResetSeqNumFlag (141) Y begins at 1.
     ///
     /// # Panics
     /// If `fields` does not begin with `35=`.
@@ -109,6 +104,9 @@ impl<A: Application> Side<A> {
         let id = &self.settings.id;
         let mut head = format!("{msg_type}|49={}|56={}|", id.target_comp_id(), id.sender_comp_id());
         let has = |tag: &str| rest.split('|').any(|field| field.starts_with(tag));
+        if msg_type == "35=A" && has("141=Y") {
+            self.next_in = SeqNum::ONE;
+        }
         if !has("34=") {
             head += &format!("34={}|", self.next_in);
             self.next_in = self.next_in.next();
@@ -165,7 +163,8 @@ impl<A: Application> Side<A> {
     }
 
     /// Ends the process and starts it anew: the session is closed and opened again on its store with another application,
-    /// which is shown what the store holds. Returns the application of before.
+    /// which is shown what the store holds: a store in memory keeps the sequence numbers alone. Returns the application of
+    /// before.
     ///
     /// # Errors
     /// [`OpenError`] if the store refuses.
@@ -253,6 +252,10 @@ impl<A: Application> Side<A> {
     }
 
     pub(super) fn open_transport(&mut self) {
+        // The counterparty of a session that has begun anew does so, too.
+        if self.numbers().0 == SeqNum::ONE {
+            self.next_in = SeqNum::ONE;
+        }
         self.sessions.connected(self.now, self.key, &mut self.app);
     }
 }
