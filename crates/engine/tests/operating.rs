@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt::session::{
-    Halt, OpenError, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, SessionState,
-};
+use fixbolt::session::{Halt, OpenError, Role, SendError, SessionEnd, SessionId, SessionKey, SessionState};
 use fixbolt::store::{DirectoryStore, RecordKind, Store};
 use fixbolt::{Change, Engine, EngineError, Initiation, OperationError, PostError, Sender, SessionHandle};
 use support::*;

@@ -733,7 +733,7 @@ fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_i
     assert_eq!(set, Err(SendError::Unavailable));
     // Repaired.
     *fault.lock().unwrap() = None;
-    assert_eq!(bench.sessions.resume(bench.now, key, &mut app), Ok(()));
+    assert_eq!(bench.sessions.resume(bench.now, key, "a test", &mut app), Ok(()));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use fixbolt_codec::{Precision, SeqNum, UtcTimestamp, byte_sum};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Halt, Mono, Now, OpenError, Phase, Role, SendError, SessionKey, SessionSettings, Sessions,
-    Turn, Utc,
+    Application, Halt, Mono, Now, OpenError, Phase, SendError, SessionKey, SessionSettings, Sessions, Turn,
+    Utc,
 };
 
 use super::sent::Sent;
