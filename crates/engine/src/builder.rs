@@ -20,7 +20,7 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::listening::Listening;
-use crate::session_check;
+use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::tier::choose_tier;
 use crate::worker::Worker;
@@ -95,7 +95,7 @@ impl EngineBuilder {
     ) -> Self {
         let checked = move |id: &SessionId| {
             let mut acceptance = settings(id)?;
-            let checked = session_check::prepare_acceptance(&mut acceptance);
+            let checked = preparation::prepare_acceptance(&mut acceptance);
             checked.map_err(|error| tracing::warn!(%error, "refused")).ok().map(|()| acceptance)
         };
         self.templates.push((address, AcceptanceTemplate(Box::new(checked))));
@@ -389,13 +389,13 @@ fn prepare(
     };
     let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
         true => Ok(()),
-        false => Err(session_check::wrong(&settings.id, "it is given twice".to_owned())),
+        false => Err(preparation::wrong(&settings.id, "it is given twice".to_owned())),
     };
     acceptances.retain_mut(|(_, acceptance)| {
-        keep(once(&acceptance.settings).and_then(|()| session_check::prepare_acceptance(acceptance)))
+        keep(once(&acceptance.settings).and_then(|()| preparation::prepare_acceptance(acceptance)))
     });
     initiations.retain_mut(|initiation| {
-        keep(once(&initiation.settings).and_then(|()| session_check::prepare_initiation(initiation)))
+        keep(once(&initiation.settings).and_then(|()| preparation::prepare_initiation(initiation)))
     });
     failed.map_or(Ok(()), Err)
 }

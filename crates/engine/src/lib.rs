@@ -35,6 +35,7 @@ mod listening;
 mod operation;
 mod outbound_queue;
 mod pages;
+mod preparation;
 mod ring;
 mod room;
 mod sender;

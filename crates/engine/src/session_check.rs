@@ -3,10 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use fixbolt_dictionary::{Validator, Version, fix42, fix44};
-use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, SessionDictionary, SessionId, SessionSettings};
+use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
 
-use crate::acceptance::Acceptance;
-use crate::error::EngineError;
 use crate::initiation::Initiation;
 
 /// The versions that sessions speak.
@@ -63,44 +61,11 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a session that is accepted, as [`prepare`] does.
-///
-/// # Errors
-/// [`EngineError::Settings`].
-pub(crate) fn prepare_acceptance(acceptance: &mut Acceptance) -> Result<(), EngineError> {
-    prepare_for(&mut acceptance.settings, Role::Acceptor)
-}
-
-/// Checks a session that connects, as [`prepare`] does, and where it connects to.
-///
-/// # Errors
-/// [`EngineError::Settings`].
-pub(crate) fn prepare_initiation(initiation: &mut Initiation) -> Result<(), EngineError> {
-    prepare_for(&mut initiation.settings, Role::Initiator)?;
-    check_hosts(initiation).map_err(|reason| wrong(&initiation.settings.id, reason))
-}
-
-fn prepare_for(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
-    if settings.role != role {
-        let reason = match role {
-            Role::Acceptor => "it is to be accepted, but its role is initiator",
-            Role::Initiator => "it is to connect, but its role is acceptor",
-        };
-        return Err(wrong(&settings.id, reason.to_owned()));
-    }
-    prepare(settings).map_err(|reason| wrong(&settings.id, reason))
-}
-
-/// The error of a session that cannot be had.
-pub(crate) fn wrong(session: &SessionId, reason: String) -> EngineError {
-    EngineError::Settings { session: Box::new(session.clone()), reason }
-}
-
 /// Checks where an initiator connects to.
 ///
 /// # Errors
 /// What is wrong, and what would be right.
-fn check_hosts(initiation: &Initiation) -> Result<(), String> {
+pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
     if initiation.hosts.is_empty() {
         return Err("there is no host to connect to; Initiation::hosts names one at least".to_owned());
     }

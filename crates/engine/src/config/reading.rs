@@ -7,9 +7,10 @@ use fixbolt_codec::Version;
 use super::dictionaries::Dictionaries;
 use super::draft::Draft;
 use super::error::{ConfigError, ConfigWarning, SourceLine};
-use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Refusal, Row, Scope};
+use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
+use super::values::Refusal;
 
 /// Reads a session's own section before the defaults.
 pub(super) struct SessionReader<'s> {

@@ -9,8 +9,8 @@ use core::time::Duration;
 use fixbolt_dictionary::{Action, Check};
 use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, WhileLoggedOff};
 
-use super::draft::Draft;
-use super::values;
+use super::draft::{Draft, checks};
+use super::values::{self, Refusal};
 
 /// A key.
 pub(super) struct Row {
@@ -56,14 +56,6 @@ pub(super) enum Effect {
     Check(Direction),
     /// One key each for several hosts: the key itself, then with a number from 1.
     Listed { form: &'static str },
-}
-
-/// Why a value is refused.
-pub(super) enum Refusal {
-    /// It is not of the form that is expected: the row's if nothing else is said.
-    Form,
-    /// It is right, but its effect is not there yet.
-    Unavailable(String),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,11 +120,6 @@ impl Row {
             _ => [Some(self.name), self.alias].into_iter().flatten().map(str::to_owned).collect(),
         }
     }
-}
-
-/// The checks that have keys: sessions of FIXT.1.1 are not there yet.
-pub(super) fn checks() -> impl Iterator<Item = Check> {
-    Check::ALL.into_iter().filter(|check| *check != Check::ApplicationVersion)
 }
 
 /// The row that a key belongs to.

@@ -3,7 +3,7 @@
 use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 
-use super::rows::checks;
+use super::draft::checks;
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/validation.md");

@@ -7,7 +7,14 @@ use fixbolt_codec::Version;
 use fixbolt_session::{Secret, SessionId};
 
 use super::draft::Draft;
-use super::rows::Refusal;
+
+/// Why a value is refused.
+pub(super) enum Refusal {
+    /// It is not of the form that is expected: the row's if nothing else is said.
+    Form,
+    /// It is right, but its effect is not there yet.
+    Unavailable(String),
+}
 use crate::session_check::unspoken;
 
 /// The form of a CompID.

@@ -13,6 +13,7 @@ use fixbolt_session::{
 
 use super::sent::Sent;
 use crate::error::EngineError;
+use crate::preparation;
 use crate::session_check;
 
 /// When the clock of a test begins: 2026-01-05 09:00:00 UTC.
@@ -53,7 +54,7 @@ impl<A: Application> Side<A> {
         store: Box<dyn Store>,
         mut app: A,
     ) -> Result<Self, EngineError> {
-        session_check::prepare(&mut settings).map_err(|reason| session_check::wrong(&settings.id, reason))?;
+        session_check::prepare(&mut settings).map_err(|reason| preparation::wrong(&settings.id, reason))?;
         let mut sessions = Sessions::new(store, settings.max_message_size);
         let key = sessions
             .open(BEGIN, settings.clone(), &mut app)

@@ -54,7 +54,7 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::limits::Limits;
 use crate::pages::Pages;
-use crate::session_check;
+use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::worker_signal::WorkerSignal;
 
@@ -131,7 +131,7 @@ impl Worker {
         mut acceptance: Acceptance,
         app: &mut dyn Application,
     ) -> Opened {
-        session_check::prepare_acceptance(&mut acceptance)?;
+        preparation::prepare_acceptance(&mut acceptance)?;
         if self.stopping.is_some() {
             return Err(EngineError::Stopped);
         }
@@ -159,7 +159,7 @@ impl Worker {
         mut initiation: Initiation,
         app: &mut dyn Application,
     ) -> Result<(), EngineError> {
-        session_check::prepare_initiation(&mut initiation)?;
+        preparation::prepare_initiation(&mut initiation)?;
         if self.stopping.is_some() {
             return Err(EngineError::Stopped);
         }

@@ -1,0 +1,41 @@
+//! Prepares a session before it is opened, however it came to the engine: what is wrong with it is an [`EngineError`].
+
+use fixbolt_session::{Role, SessionId, SessionSettings};
+
+use crate::acceptance::Acceptance;
+use crate::error::EngineError;
+use crate::initiation::Initiation;
+use crate::session_check::{check_hosts, prepare};
+
+/// Checks a session that is accepted, puts the shipped dictionary in its place.
+///
+/// # Errors
+/// [`EngineError::Settings`].
+pub(crate) fn prepare_acceptance(acceptance: &mut Acceptance) -> Result<(), EngineError> {
+    prepare_for(&mut acceptance.settings, Role::Acceptor)
+}
+
+/// Checks a session that connects, puts the shipped dictionary in its place, and where it connects to.
+///
+/// # Errors
+/// [`EngineError::Settings`].
+pub(crate) fn prepare_initiation(initiation: &mut Initiation) -> Result<(), EngineError> {
+    prepare_for(&mut initiation.settings, Role::Initiator)?;
+    check_hosts(initiation).map_err(|reason| wrong(&initiation.settings.id, reason))
+}
+
+fn prepare_for(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
+    if settings.role != role {
+        let reason = match role {
+            Role::Acceptor => "it is to be accepted, but its role is initiator",
+            Role::Initiator => "it is to connect, but its role is acceptor",
+        };
+        return Err(wrong(&settings.id, reason.to_owned()));
+    }
+    prepare(settings).map_err(|reason| wrong(&settings.id, reason))
+}
+
+/// The error of a session that cannot be had.
+pub(crate) fn wrong(session: &SessionId, reason: String) -> EngineError {
+    EngineError::Settings { session: Box::new(session.clone()), reason }
+}
