@@ -252,7 +252,9 @@ fn what_waited_is_told_as_not_reached_when_the_store_comes_back_with_new_numbers
         }),
         ..Faults::default()
     };
-    side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk).unwrap();
+    // The store below only pretends to have been reset, and refuses the record of the resumption.
+    let resumed = side.sessions.resume(side.now, A, "desk: repaired", &mut side.desk);
+    assert!(matches!(resumed, Err(OpenError::Halted(Halt::StoreFailed(_)))), "{resumed:?}");
     assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(2), Unreached::Reset)]);
 }
 
