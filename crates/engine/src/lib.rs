@@ -9,7 +9,21 @@
 //! none to loopback.
 //!
 //! Below is the project's front page; its two programs are compiled with this crate's documentation.
-#![doc = include_str!("../../../README.md")]
+//!
+// The front page's links are paths in the repository; of two definitions of a link the first counts.
+//! [architecture]: https://docs.rs/crate/fixbolt/latest/source/ARCHITECTURE.md
+//! [changelog]: https://docs.rs/crate/fixbolt/latest/source/CHANGELOG.md
+//! [conformance]: https://docs.rs/crate/fixbolt/latest/source/docs/conformance.md
+//! [configuration]: https://docs.rs/crate/fixbolt/latest/source/docs/configuration.md
+//! [contributing]: https://docs.rs/crate/fixbolt/latest/source/CONTRIBUTING.md
+//! [dialects]: https://docs.rs/crate/fixbolt/latest/source/docs/dialects.md
+//! [example]: https://docs.rs/crate/fixbolt/latest/source/examples/acceptor.rs
+//! [journal]: https://docs.rs/crate/fixbolt/latest/source/docs/journal.md
+//! [notice]: https://docs.rs/crate/fixbolt/latest/source/NOTICE
+//! [security]: https://docs.rs/crate/fixbolt/latest/source/SECURITY.md
+//! [validation]: https://docs.rs/crate/fixbolt/latest/source/docs/validation.md
+//! [verification]: https://docs.rs/crate/fixbolt/latest/source/docs/verification.md
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 /// Says that the loop has come to a point where a test may end the process.

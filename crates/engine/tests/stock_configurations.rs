@@ -71,7 +71,7 @@ fn each_stock_file_loads_or_says_key_by_key_what_is_not_there_yet_and_what_to_do
         let keys = if keys.is_empty() { "-" } else { &keys };
         writeln!(table, "| {name} | {sessions} | {had} | {keys} |").unwrap();
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once(BEGIN).expect("the page has the table");
     let (is, after) = rest.split_once(END).expect("the table has an end");

@@ -6,7 +6,7 @@ use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use super::draft::checks;
 use super::*;
 
-const PAGE: &str = include_str!("../../../../docs/validation.md");
+const PAGE: &str = include_str!("../../docs/validation.md");
 
 /// What a row is tried out with.
 enum Case {
