@@ -11,6 +11,7 @@ use fixbolt_session::Utc;
 
 use crate::runner::{Command, Received, Transport, TransportError};
 use crate::script::find;
+use crate::wire::sealed;
 
 /// A defect of the core.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -241,10 +242,7 @@ impl Fields {
             body.extend_from_slice(&[tag, b"=".as_slice(), value, b"\x01"].concat());
         }
         let begin = self.get(b"8").unwrap_or_default();
-        let mut message = [b"8=", begin, format!("\x019={}\x01", body.len()).as_bytes(), &body].concat();
-        let sum = message.iter().fold(0u8, |sum, b| sum.wrapping_add(*b));
-        message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
-        message
+        sealed(begin, &body)
     }
 }
 

@@ -298,11 +298,7 @@ mod tests {
     use super::*;
 
     fn message(body: &str) -> Vec<u8> {
-        let body = body.replace('|', "\x01");
-        let mut m = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
-        let sum = m.iter().fold(0u8, |a, b| a.wrapping_add(*b));
-        m.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
-        m
+        crate::wire::message("FIX.4.4", body)
     }
 
     fn line(text: &str) -> Vec<u8> {

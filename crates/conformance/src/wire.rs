@@ -175,11 +175,7 @@ impl Side {
         let time = self.time();
         let (kind, rest) = fields.split_once('|').unwrap();
         let name = &self.names[n as usize];
-        let body = format!("{kind}|49={name}|56=US|52={time}|{rest}").replace('|', "\x01");
-        let mut message = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
-        let sum = message.bytes().fold(0u8, u8::wrapping_add);
-        message += &format!("10={sum:03}\x01");
-        message.into_bytes()
+        message("FIX.4.4", &format!("{kind}|49={name}|56=US|52={time}|{rest}"))
     }
 
     /// Returns the time as a UTCTimestamp. The date is always the one on which the test began.
@@ -261,6 +257,36 @@ fn messages(bytes: &[u8]) -> Vec<String> {
         list.push(String::from_utf8_lossy(framed.bytes()).replace('\x01', "|"));
     }
     list
+}
+
+/// Returns a whole message: `fields` begin with MsgType (35), the last `|` may be left out. BeginString, BodyLength and
+/// CheckSum are added.
+///
+/// ```
+/// use fixbolt_conformance::wire::message;
+///
+/// let heartbeat = message("FIX.4.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|");
+/// assert!(heartbeat.starts_with(b"8=FIX.4.4\x019=41\x0135=0\x01"));
+/// assert!(heartbeat.ends_with(b"\x0110=127\x01"));
+/// assert_eq!(message("FIX.4.4", "35=0|112=x"), message("FIX.4.4", "35=0|112=x|"));
+/// ```
+#[must_use]
+pub fn message(begin_string: &str, fields: &str) -> Vec<u8> {
+    let mut fields = fields.replace('|', "\x01");
+    if !fields.ends_with('\x01') {
+        fields.push('\x01');
+    }
+    sealed(begin_string.as_bytes(), fields.as_bytes())
+}
+
+/// Returns `fields` with BeginString, BodyLength and CheckSum around them. The checksum is added up here, as tests hold
+/// the codec's against it.
+pub(crate) fn sealed(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
+    let mut message =
+        [b"8=", begin_string, format!("\x019={}\x01", fields.len()).as_bytes(), fields].concat();
+    let sum = message.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    message
 }
 
 /// Returns the MsgTypes (35) of messages, one after the other.

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fixbolt_conformance::store::Late;
 use fixbolt_conformance::{
     Action, BrokenCore, Defect, Echo, Order, Report, Script, VirtualTime, run, run_folder, run_suite,
 };
 use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
-use fixbolt_journal::{LateStore, MemoryStore};
+use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings};
 
@@ -156,7 +157,7 @@ fn memory() -> Box<dyn Store> {
 }
 
 fn late() -> Box<dyn Store> {
-    Box::new(LateStore::new(MemoryStore::new()))
+    Box::new(Late::around(MemoryStore::new()))
 }
 
 fn run_own(folder: &str, order: Order, store: fn() -> Box<dyn Store>) -> Report {

@@ -32,7 +32,7 @@ fn full() -> StoreError {
 
 /// The session under test and another one, over a store that the test steers.
 fn steered(settings: SessionSettings) -> (EngineBuilder, Arc<Steering>) {
-    let (store, steering) = SteeredStore::new();
+    let (store, steering) = steered_store();
     let builder = Engine::builder().accept(anywhere(), settings).accept(anywhere(), bystander());
     (builder.store(Box::new(store)), steering)
 }
@@ -153,7 +153,7 @@ fn a_store_that_refuses_for_longer_is_tried_again_and_again() {
 fn an_initiator_whose_store_refused_connects_again_by_itself() {
     let (app, _venue_log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
-    let (store, steering) = SteeredStore::new();
+    let (store, steering) = steered_store();
     let (app, log) = Recorder::trader();
     let mut session = Initiation::new(initiator(), "127.0.0.1", venue.addresses()[0].port());
     session.reconnect_interval = Duration::from_millis(20);
@@ -453,7 +453,7 @@ fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
     peer.log_on();
     assert!(peer.receive().contains("|35=2|"));
     let fields = format!("35=D|49=TRADER|56=VENUE|34=2|43=Y|52={0}|122={0}|11=bad", timestamp());
-    peer.stream.write_all(&framed(&fields)).unwrap();
+    peer.stream.write_all(&message("FIX.4.4", &fields)).unwrap();
     assert!(peer.receive().contains("|11=bad|"));
     venue.stop().unwrap();
 }

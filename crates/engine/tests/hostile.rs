@@ -178,10 +178,9 @@ fn whoever_may_not_have_a_session_of_a_template_costs_none() {
     // A name of a version that no header has room for.
     let mut odd = Peer::connect(venue.addresses()[0]).named("FRIEND", "VENUE");
     let logon = odd.message("A", "98=0|108=30");
-    let logon = String::from_utf8(logon).unwrap().replace("8=FIX.4.4", "8=FIX.1234567.1");
-    let end = logon.rfind("10=").unwrap();
-    let sum = logon.as_bytes()[..end].iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    odd.stream.write_all(format!("{}10={sum:03}\u{1}", &logon[..end]).as_bytes()).unwrap();
+    let logon = String::from_utf8(logon).unwrap();
+    let fields = &logon[logon.find("35=").unwrap()..logon.rfind("10=").unwrap()];
+    odd.stream.write_all(&message("FIX.1234567.1", fields)).unwrap();
     odd.closed_silently();
     std::panic::set_hook(hook);
     let mut friend = Peer::connect(venue.addresses()[0]).named("FRIEND", "VENUE");

@@ -8,7 +8,8 @@ use std::time::Duration;
 use fixbolt::codec::{BodySink, Key, Memory, Message, MsgType, NewBody};
 use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
 use fixbolt::{Acceptance, Change, Engine, EngineError, Initiation, OperationError, PostError};
-use fixbolt_journal::{LateStore, MemoryStore};
+use fixbolt_conformance::store::Late;
+use fixbolt_journal::MemoryStore;
 use support::*;
 
 fn order(sender: &mut fixbolt::Sender, cl_ord_id: &str) -> Result<u64, PostError> {
@@ -100,7 +101,7 @@ fn hosts_are_tried_in_turn_and_a_name_that_is_not_found_ends_nothing() {
 
 #[test]
 fn over_a_store_that_acknowledges_late_everything_goes_out_in_the_end() {
-    let late = || Box::new(LateStore::new(MemoryStore::new()));
+    let late = || Box::new(Late::around(MemoryStore::new()));
     let (app, _venue_log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(late()).start(app).unwrap();
     let (app, log) = Recorder::trader();
@@ -124,7 +125,7 @@ fn over_a_store_that_acknowledges_late_everything_goes_out_in_the_end() {
 #[test]
 fn a_full_store_halts_the_session_and_nothing_goes_out_that_it_does_not_have() {
     // Logon both ways, an order with its report, an order.
-    let store = FullStore::new(5);
+    let store = full_store(5);
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -150,7 +151,10 @@ fn a_gap_is_asked_for_and_healed() {
     peer.send("D", "11=second");
     let asked = peer.receive();
     assert!(asked.contains("|35=2|") && asked.contains("|7=2|16=0|"), "{asked}");
-    let again = framed(&format!("35=D|49=TRADER|56=VENUE|34=2|43=Y|52={0}|122={0}|11=first", timestamp()));
+    let again = message(
+        "FIX.4.4",
+        &format!("35=D|49=TRADER|56=VENUE|34=2|43=Y|52={0}|122={0}|11=first", timestamp()),
+    );
     peer.stream.write_all(&again).unwrap();
     assert_eq!(log.message(), "first");
     assert_eq!(log.message(), "second");
@@ -416,7 +420,7 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
             let asked = peer.receive();
             assert!(asked.contains("|35=2|") && asked.contains("|7=3|"), "{asked}");
             let fields = format!("35=D|49=TRADER|56=VENUE|34=3|43=Y|52={0}|122={0}|11=bad", timestamp());
-            peer.stream.write_all(&framed(&fields)).unwrap();
+            peer.stream.write_all(&message("FIX.4.4", &fields)).unwrap();
         }
         while let Some(message) = peer.try_receive() {
             assert!(!message.contains("|11=bad|"), "{message}");

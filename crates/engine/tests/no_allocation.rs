@@ -304,10 +304,13 @@ impl Forgetful {
         let mut bytes = Vec::new();
         for n in 0..RESENT {
             let (seq, time) = (lost + n, timestamp());
-            bytes.extend(framed(&format!(
-                "35=D|49=FORGETFUL|56=VENUE|34={seq}|43=Y|52={time}|122={time}|{}",
-                Self::order(seq)
-            )));
+            bytes.extend(message(
+                "FIX.4.4",
+                &format!(
+                    "35=D|49=FORGETFUL|56=VENUE|34={seq}|43=Y|52={time}|122={time}|{}",
+                    Self::order(seq)
+                ),
+            ));
             if (n + 1) % BATCH == 0 {
                 self.write(&bytes);
                 bytes.clear();

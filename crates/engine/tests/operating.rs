@@ -323,7 +323,7 @@ fn a_session_that_is_removed_while_it_connects_connects_no_more() {
 
 #[test]
 fn a_halted_session_is_resumed_by_its_handle() {
-    let (store, steering) = SteeredStore::new();
+    let (store, steering) = steered_store();
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
     let session = venue.session(&acceptor().id).unwrap();

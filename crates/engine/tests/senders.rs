@@ -38,7 +38,7 @@ fn not_sent(log: &Log) -> (u64, String) {
 
 /// A venue with a small queue, whose store acknowledges nothing while it is held: nothing leaves its outbox.
 fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, Peer) {
-    let (store, steering) = SteeredStore::late();
+    let (store, steering) = late_steered_store();
     let mut settings = acceptor();
     settings.outbox_size = 16 * 1024;
     settings.max_message_size = 8 * 1024;
@@ -201,7 +201,7 @@ fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
 
 #[test]
 fn a_halted_session_refuses_where_the_caller_looks() {
-    let (store, steering) = SteeredStore::new();
+    let (store, steering) = steered_store();
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);

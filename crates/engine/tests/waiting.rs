@@ -227,7 +227,7 @@ fn a_blocked_session_whose_connection_was_reset_ends_and_is_free_for_the_next_on
     peer.log_on();
     assert!(peer.receive().contains("|35=2|"), "the order was not taken: it is asked for again");
     let fields = format!("35=D|49=TRADER|56=VENUE|34=2|43=Y|52={0}|122={0}|11=1", timestamp());
-    peer.stream.write_all(&framed(&fields)).unwrap();
+    peer.stream.write_all(&message("FIX.4.4", &fields)).unwrap();
     assert!(peer.receive().contains("|11=1|"));
     venue.stop().unwrap();
 }
@@ -284,7 +284,7 @@ fn a_counterparty_that_falls_silent_during_a_wait_is_found_out() {
 fn a_store_that_acknowledges_from_a_thread_of_its_own_is_heard_when_it_rings() {
     // Without the bell the loop would look at the store once a second: longer than this test waits.
     const ORDERS: usize = 100;
-    let (store, _steering) = SteeredStore::late();
+    let (store, _steering) = late_steered_store();
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -300,7 +300,7 @@ fn a_store_that_acknowledges_from_a_thread_of_its_own_is_heard_when_it_rings() {
 
 #[test]
 fn nothing_goes_out_before_the_store_has_acknowledged_it() {
-    let (store, steering) = SteeredStore::late();
+    let (store, steering) = late_steered_store();
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);

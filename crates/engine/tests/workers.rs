@@ -4,14 +4,14 @@ mod support;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
-use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody, SeqNum, Tag};
-use fixbolt::session::{Role, SessionId, SessionKey, SessionSettings, SessionState};
-use fixbolt::store::{Generation, MemoryStore, Position, Record, Recovered, Store, StoreError};
+use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody, Tag};
+use fixbolt::session::{Role, SessionKey, SessionSettings, SessionState};
+use fixbolt::store::{MemoryStore, Store};
 use fixbolt::{Engine, EngineBuilder, EngineError, PostError};
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use support::*;
 
 fn named(name: &str) -> SessionSettings {
@@ -207,9 +207,8 @@ fn a_worker_that_dies_ends_the_engine() {
         .accept(local(2), named("B"))
         .stores(|worker| {
             let panics = worker == 1;
-            let store: Box<dyn Store> =
-                if panics { Box::new(Dying(MemoryStore::new())) } else { Box::new(MemoryStore::new()) };
-            store
+            let store = MemoryStore::new();
+            if panics { Box::new(Intercepted::new(store, Dying)) } else { Box::new(store) }
         })
         .start_with(2, |_| Scripted::venue().0)
         .unwrap();
@@ -228,45 +227,11 @@ fn a_worker_that_dies_ends_the_engine() {
     assert_eq!(venue.wait().map(drop), Err(EngineError::Panicked));
 }
 
-/// A store that panics when it is to keep something: a mistake that takes its thread along.
-struct Dying(MemoryStore);
+/// Panics when the store is to keep something: a mistake that takes its thread along.
+struct Dying;
 
-impl Store for Dying {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.0.open(key, session)
-    }
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.0.close(session)
-    }
-    fn begin(&mut self) {
+impl<S: Store> Intercept<S> for Dying {
+    fn begin(&mut self, _: &mut S) {
         panic!("a store's mistake");
-    }
-    fn append(&mut self, _: SessionKey, _: &Record<'_>) -> Result<(), StoreError> {
-        unreachable!()
-    }
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        unreachable!()
-    }
-    fn rollback(&mut self) {}
-    fn durable(&self) -> Position {
-        self.0.durable()
-    }
-    fn read(
-        &mut self,
-        _: SessionKey,
-        _: Generation,
-        _: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        unreachable!()
-    }
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.0.replay(session, visit)
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
     }
 }

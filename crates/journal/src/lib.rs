@@ -2,9 +2,8 @@
 //! [`fixbolt_session::store::Store`].
 //!
 //! [`DirectoryStore`] keeps one journal per session on disk (docs/journal.md describes its bytes),
-//! [`MemoryStore`] serves resends from memory, [`NoStore`] answers them with gap fills, and
-//! [`LateStore`] wraps another store for tests. [`JournalReader`] reads journals back; [`inspect`]
-//! checks and repairs them.
+//! [`MemoryStore`] serves resends from memory, and [`NoStore`] answers them with gap fills.
+//! [`JournalReader`] reads journals back; [`inspect`] checks and repairs them.
 #![deny(unsafe_code)]
 
 mod backend;
@@ -13,7 +12,6 @@ mod directory;
 mod files;
 mod head;
 pub mod inspect;
-mod late;
 mod layout;
 mod ledger;
 mod lock;
@@ -33,7 +31,6 @@ mod tests;
 mod thread;
 
 pub use directory::DirectoryStore;
-pub use late::LateStore;
 pub use memory::MemoryStore;
 pub use none::NoStore;
 pub use reader::{JournalReader, JournalRecord, SessionJournal};

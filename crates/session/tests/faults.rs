@@ -1,14 +1,14 @@
 //! Faults that a session once had, and their neighbors: each is told as a counterparty and an application would see it.
 
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::{Mood, Side, kinds, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
-use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::store::{Record, Recovered, Store, StoreError};
 use fixbolt_session::{
     Application, Compatibility, Delivery, Failure, Misbehavior, Mono, Now, OpenError, Phase, Role, SendError,
     SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
@@ -407,64 +407,47 @@ fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
 }
 
 /// Memory that refuses while it is told to, and forgets everything when it is closed.
-struct Frail {
-    inner: MemoryStore,
-    refuses: Arc<AtomicBool>,
-}
+struct Frail(Arc<AtomicBool>);
 
-impl Store for Frail {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        if self.refuses.load(Ordering::Relaxed) {
+impl Frail {
+    fn check(&self) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Relaxed) {
             return Err(StoreError::Full { place: "test".into() });
         }
-        self.inner.open(key, session)
-    }
-    fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
-        self.inner = MemoryStore::new();
         Ok(())
     }
-    fn begin(&mut self) {
-        self.inner.begin();
-    }
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        if self.refuses.load(Ordering::Relaxed) {
-            return Err(StoreError::Full { place: "test".into() });
-        }
-        self.inner.append(session, record)
-    }
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        self.inner.commit()
-    }
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-    fn durable(&self) -> Position {
-        self.inner.durable()
-    }
-    fn read(
+}
+
+impl Intercept<MemoryStore> for Frail {
+    fn open(
         &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
+        store: &mut MemoryStore,
+        key: SessionKey,
+        session: &SessionId,
+    ) -> Result<Recovered, StoreError> {
+        self.check()?;
+        store.open(key, session)
     }
-    fn replay(
+    fn close(&mut self, store: &mut MemoryStore, _: SessionKey) -> Result<(), StoreError> {
+        *store = MemoryStore::new();
+        Ok(())
+    }
+    fn append(
         &mut self,
+        store: &mut MemoryStore,
         session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+        record: &Record<'_>,
     ) -> Result<(), StoreError> {
-        self.inner.replay(session, visit)
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
+        self.check()?;
+        store.append(session, record)
     }
 }
 
 #[test]
 fn a_store_that_failed_is_tried_again_by_itself_and_its_numbers_never_go_down() {
     let refuses = Arc::new(AtomicBool::new(false));
-    let mut side = over(Box::new(Frail { inner: MemoryStore::new(), refuses: Arc::clone(&refuses) }), |_| {});
+    let store = Intercepted::new(MemoryStore::new(), Frail(Arc::clone(&refuses)));
+    let mut side = over(Box::new(store), |_| {});
     side.log_on(0, 1, "");
     assert_eq!(orders(&mut side, 2..=4), "888");
     refuses.store(true, Ordering::Relaxed);

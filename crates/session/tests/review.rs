@@ -1,14 +1,14 @@
 //! Calls in an odd order, stores that fail at an odd moment, counterparties that say odd things: what a second look at the
 //! session core has found.
 
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::{MemoryStore, NoStore};
-use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::store::{Generation, Record, Recovered, Store, StoreError};
 use fixbolt_session::{
     Halt, OpenError, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings, Unreached,
     WhileLoggedOff,
@@ -31,60 +31,30 @@ struct Faults {
     fails: Option<SessionKey>,
 }
 
-/// Memory with faults.
-struct Faulty(MemoryStore, Arc<Mutex<Faults>>);
+/// A store with faults.
+struct Faulty(Arc<Mutex<Faults>>);
 
-impl Store for Faulty {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        let mut faults = self.1.lock().unwrap();
+impl<S: Store> Intercept<S> for Faulty {
+    fn open(&mut self, store: &mut S, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        let mut faults = self.0.lock().unwrap();
         faults.opened += 1;
         if faults.locked {
             return Err(StoreError::Locked { place: "test".into(), holder: "a repair".into() });
         }
-        let mut recovered = self.0.open(key, session)?;
+        let mut recovered = store.open(key, session)?;
         if let Some(tell) = faults.tells {
             tell(&mut recovered);
         }
         Ok(recovered)
     }
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.0.close(session)
-    }
-    fn begin(&mut self) {
-        self.0.begin();
-    }
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        if self.1.lock().unwrap().refuses == Some(session) {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        if self.0.lock().unwrap().refuses == Some(session) {
             return Err(StoreError::Full { place: "test".into() });
         }
-        self.0.append(session, record)
+        store.append(session, record)
     }
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        self.0.commit()
-    }
-    fn rollback(&mut self) {
-        self.0.rollback();
-    }
-    fn durable(&self) -> Position {
-        self.0.durable()
-    }
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.0.read(session, generation, range)
-    }
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.0.replay(session, visit)
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        let key = self.1.lock().unwrap().fails.take()?;
+    fn take_failure(&mut self, _: &mut S) -> Option<(SessionKey, StoreError)> {
+        let key = self.0.lock().unwrap().fails.take()?;
         Some((key, StoreError::Full { place: "test".into() }))
     }
 }
@@ -96,7 +66,8 @@ fn faulty(change: fn(&mut SessionSettings)) -> (Side, Arc<Mutex<Faults>>) {
         change(&mut settings);
         settings
     });
-    let side = Side::new(Box::new(Faulty(MemoryStore::new(), Arc::clone(&faults))), all.to_vec());
+    let store = Intercepted::new(MemoryStore::new(), Faulty(Arc::clone(&faults)));
+    let side = Side::new(Box::new(store), all.to_vec());
     (side, faults)
 }
 

@@ -1,21 +1,20 @@
 //! A turn is one commit (property 4): what fails leaves every session it touched as it was, and only the session at fault pays.
 
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::wire::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
-use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionId, SessionKey};
+use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
+use fixbolt_session::{Halt, Phase, Role, SendError, SessionEnd, SessionKey};
 
 const A: SessionKey = SessionKey::new(0, 0, 0);
 const B: SessionKey = SessionKey::new(0, 1, 1);
 
-/// Memory that counts its records, and refuses those of one session when told to.
+/// Counts the records of a store, and refuses those of one session when told to.
 struct Refusing {
-    inner: MemoryStore,
     refuses: Arc<Mutex<Option<SessionKey>>>,
     committed: Arc<Mutex<Vec<(SessionKey, RecordKind)>>>,
     turn: Vec<(SessionKey, RecordKind)>,
@@ -25,51 +24,21 @@ fn full() -> StoreError {
     StoreError::Full { place: "test".into() }
 }
 
-impl Store for Refusing {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.inner.open(key, session)
-    }
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.inner.close(session)
-    }
-    fn begin(&mut self) {
+impl<S: Store> Intercept<S> for Refusing {
+    fn begin(&mut self, store: &mut S) {
         self.turn.clear();
-        self.inner.begin();
+        store.begin();
     }
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         if *self.refuses.lock().unwrap() == Some(session) {
             return Err(full());
         }
         self.turn.push((session, record.kind));
-        self.inner.append(session, record)
+        store.append(session, record)
     }
-    fn commit(&mut self) -> Result<Position, StoreError> {
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
         self.committed.lock().unwrap().append(&mut self.turn);
-        self.inner.commit()
-    }
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-    fn durable(&self) -> Position {
-        self.inner.durable()
-    }
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
-    }
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.replay(session, visit)
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
+        store.commit()
     }
 }
 
@@ -83,12 +52,9 @@ impl Bench {
     /// Two sessions that are logged on, with a TestRequest outstanding and bytes queued in the first.
     fn new() -> Self {
         let (refuses, committed) = (Arc::default(), Arc::default());
-        let store = Refusing {
-            inner: MemoryStore::new(),
-            refuses: Arc::clone(&refuses),
-            committed: Arc::clone(&committed),
-            turn: Vec::new(),
-        };
+        let refusing =
+            Refusing { refuses: Arc::clone(&refuses), committed: Arc::clone(&committed), turn: Vec::new() };
+        let store = Intercepted::new(MemoryStore::new(), refusing);
         let all = ["A", "B"].map(|name| settings(name, Role::Acceptor)).to_vec();
         let mut side = Side::new(Box::new(store), all);
         side.desk.copies_to = Some(B);

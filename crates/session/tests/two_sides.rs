@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use fixbolt_codec::{
     BodySink, Frame, Framer, Index, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Span,
-    Tag, Version, byte_sum,
+    Tag, Version,
 };
+use fixbolt_conformance::wire::message;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Direction, Event, Failure, Halt, Handle, Mono, Now, Phase, Role, SendError,
@@ -434,12 +435,8 @@ fn an_application_resumes_from_its_own_journal() {
 
 /// Bytes of the acceptor's counterparty that no engine of ours would send.
 fn raw(number: &str, kind: &str, body: &str) -> Vec<u8> {
-    let fields =
-        format!("35={kind}|49=TRADER|56=VENUE|34={number}|52=20261118-11:06:40|{body}").replace('|', "\x01");
-    let mut message = format!("8=FIX.4.4\x019={}\x01{fields}", fields.len()).into_bytes();
-    let sum = fixbolt_codec::byte_sum(&message);
-    message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
-    message
+    let head = format!("35={kind}|49=TRADER|56=VENUE|34={number}|52=20261118-11:06:40|");
+    message("FIX.4.4", &(head + body))
 }
 
 /// A lone acceptor that is given these messages; what it answers.
@@ -480,11 +477,7 @@ fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_number() {
 fn by_hand(now: Now, msg_type: &str, seq: u64, fields: &str) -> Vec<u8> {
     let mut cache = SecondCache::new();
     let time = String::from_utf8(cache.render(now.utc.0, Precision::Millis).to_vec()).unwrap();
-    let body = format!("35={msg_type}|49=TRADER|56=VENUE|34={seq}|52={time}|{fields}").replace('|', "\x01");
-    let mut bytes = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
-    let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
-    bytes
+    message("FIX.4.4", &format!("35={msg_type}|49=TRADER|56=VENUE|34={seq}|52={time}|{fields}"))
 }
 
 /// A pair whose acceptor has the smallest outbox.
@@ -604,14 +597,9 @@ fn an_initiator_is_told_of_another_heart_bt_int_than_it_proposed() {
     let mut pair = Pair::new();
     let Side { sessions, key, app, .. } = &mut pair.initiator;
     sessions.connected(pair.now, *key, app);
-    let mut answer = b"8=FIX.4.4\x019=70\x0135=A\x0149=VENUE\x0156=TRADER\x0134=1\x0152=".to_vec();
     let mut clock = SecondCache::new();
-    answer.extend_from_slice(clock.render(pair.now.utc.0, Precision::Seconds));
-    answer.extend_from_slice(b"\x0198=0\x01108=60\x01");
-    let body = answer.len() - b"8=FIX.4.4\x019=70\x01".len();
-    answer[12..14].copy_from_slice(body.to_string().as_bytes());
-    let sum = byte_sum(&answer);
-    answer.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    let time = str::from_utf8(clock.render(pair.now.utc.0, Precision::Seconds)).unwrap();
+    let answer = message("FIX.4.4", &format!("35=A|49=VENUE|56=TRADER|34=1|52={time}|98=0|108=60|"));
     assert_eq!(sessions.receive(pair.now, *key, &answer, app), answer.len());
     assert_eq!(sessions.phase(*key), Phase::LoggedOn);
     assert!(app.events.iter().any(|e| e.contains("HeartBtInt is 60 s")), "{:?}", app.events);

@@ -12,6 +12,8 @@ mod session;
 mod values;
 mod watched;
 
+use fixbolt_conformance::wire::message;
+
 /// A fuzz target.
 #[derive(Debug)]
 pub struct Target {
@@ -35,15 +37,6 @@ pub static TARGETS: &[Target] = &[
     Target { name: "journal", run: journal::run, seeds: journal::seeds },
     Target { name: "values", run: values::run, seeds: values::seeds },
 ];
-
-/// Returns a message around these fields (`|` for SOH), with its BodyLength and CheckSum.
-fn message(begin_string: &str, fields: &str) -> Vec<u8> {
-    let body = fields.replace('|', "\x01");
-    let mut message = format!("8={begin_string}\x019={}\x01{body}", body.len()).into_bytes();
-    let sum = fixbolt_codec::byte_sum(&message);
-    message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
-    message
-}
 
 /// Returns a message of every kind that a session receives, in both versions, including groups and
 /// data fields.

@@ -14,15 +14,16 @@ use fixbolt_codec::{
     BodySink, DataFields, EncodeErrorKind, Frame, Framer, FromField, Index, Key, Message, MsgType, NewBody,
     SeqNum, Span, Tag, UtcTimestamp, Version,
 };
+use fixbolt_conformance::store::Late;
+use fixbolt_conformance::wire::message;
 use fixbolt_dictionary::{Validator, fix42, fix44};
-use fixbolt_journal::{LateStore, MemoryStore};
+use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError, SessionId, SessionKey,
-    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc, SessionDictionary,
+    Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError, SessionDictionary,
+    SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc,
 };
 
-use super::message;
 use super::watched::{Seen, Watched};
 use crate::random::Random;
 
@@ -155,10 +156,14 @@ struct World {
 impl World {
     fn new(version: Version, role: Role, random: &mut Random) -> Self {
         let memory = MemoryStore::with_limit(if random.one_in(4) { 8 * 1024 } else { 256 * 1024 });
-        let inner: Box<dyn Store> =
-            if random.one_in(2) { Box::new(LateStore::new(memory)) } else { Box::new(memory) };
-        let (store, seen) = Watched::around(inner);
-        let mut sessions = Sessions::new(Box::new(store), MOST);
+        let (store, seen): (Box<dyn Store>, Seen) = if random.one_in(2) {
+            let (store, seen) = Watched::around(Late::around(memory));
+            (Box::new(store), seen)
+        } else {
+            let (store, seen) = Watched::around(memory);
+            (Box::new(store), seen)
+        };
+        let mut sessions = Sessions::new(store, MOST);
         let id = SessionId::new(version, "VENUE", "TRADER").expect("a good identity");
         let mut settings = SessionSettings::new(id, role);
         settings.outbox_size = OUTBOX;

@@ -1,13 +1,9 @@
 //! A store that records everything, so that the wire can be compared with it.
 
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use fixbolt_codec::SeqNum;
-use fixbolt_session::SessionId;
-use fixbolt_session::store::{
-    Generation, Position, Record, RecordKind, Recovered, SessionKey, Store, StoreError,
-};
+use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt_session::store::{Position, Record, RecordKind, SessionKey, Store, StoreError};
 
 /// What the store was given, shared with the observer of the wire.
 #[derive(Clone)]
@@ -34,79 +30,47 @@ impl Seen {
     }
 }
 
-/// The store itself.
-pub(super) struct Watched {
-    inner: Box<dyn Store>,
-    seen: Seen,
-}
+/// Watches the store that it is put around.
+pub(super) struct Watched(Seen);
 
 impl Watched {
-    pub(super) fn around(inner: Box<dyn Store>) -> (Self, Seen) {
+    pub(super) fn around<S: Store>(store: S) -> (Intercepted<S, Self>, Seen) {
         let seen = Seen(Arc::default());
-        (Self { inner, seen: seen.clone() }, seen)
+        (Intercepted::new(store, Self(seen.clone())), seen)
     }
 }
 
-impl Store for Watched {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.inner.open(key, session)
+impl<S: Store> Intercept<S> for Watched {
+    fn begin(&mut self, store: &mut S) {
+        self.0.lock().open.clear();
+        store.begin();
     }
 
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.inner.close(session)
-    }
-
-    fn begin(&mut self) {
-        self.seen.lock().open.clear();
-        self.inner.begin();
-    }
-
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        self.inner.append(session, record)?;
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        store.append(session, record)?;
         if record.kind == RecordKind::Outbound {
-            self.seen.lock().open.push(record.body.to_vec());
+            self.0.lock().open.push(record.body.to_vec());
         }
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        let position = self.inner.commit()?;
-        let mut log = self.seen.lock();
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?;
+        let mut log = self.0.lock();
         let open = std::mem::take(&mut log.open);
         log.committed.extend(open.into_iter().map(|bytes| (position, bytes)));
         Ok(position)
     }
 
-    fn rollback(&mut self) {
-        self.seen.lock().open.clear();
-        self.inner.rollback();
+    fn rollback(&mut self, store: &mut S) {
+        self.0.lock().open.clear();
+        store.rollback();
     }
 
-    fn durable(&self) -> Position {
-        let position = self.inner.durable();
-        let mut log = self.seen.lock();
+    fn durable(&self, store: &S) -> Position {
+        let position = store.durable();
+        let mut log = self.0.lock();
         log.told = log.told.max(position);
         position
-    }
-
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
-    }
-
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.replay(session, visit)
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        self.inner.take_failure()
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixbolt_journal::LateStore;
+    use fixbolt_conformance::store::Late;
 
     #[test]
     fn the_demo_runs_over_a_store_that_acknowledges_three_turns_late() {
@@ -98,7 +98,7 @@ mod tests {
             rate: 20,
             seed: 7,
             directory,
-            store: |directory| Box::new(LateStore::new(DirectoryStore::new(directory))),
+            store: |directory| Box::new(Late::around(DirectoryStore::new(directory))),
         };
         let measured = run.execute("late").unwrap();
         let audit = Audit::of(&run, &measured).unwrap();

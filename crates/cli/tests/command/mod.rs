@@ -57,12 +57,9 @@ pub(crate) fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// A whole message of `fields` (with `|` for SOH), BodyLength and CheckSum computed.
+/// A whole message of `fields` (with `|` for SOH), as text.
 pub(crate) fn message(begin_string: &str, fields: &str) -> String {
-    let fields = fields.replace('|', "\u{1}");
-    let head = format!("8={begin_string}\u{1}9={}\u{1}{fields}", fields.len());
-    let sum = head.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
-    format!("{head}10={sum:03}\u{1}")
+    String::from_utf8(fixbolt_conformance::wire::message(begin_string, fields)).expect("fields are text")
 }
 
 /// A `fixbolt serve` that is ready; stopped when it goes out of scope.

@@ -1,6 +1,6 @@
 //! The page about validation: one row a key, and what each row says is tried out.
 
-use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
+use fixbolt_codec::{Frame, Framer, Index, Span};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 
 use super::draft::checks;
@@ -104,11 +104,8 @@ fn rows() -> Vec<Row<'static>> {
 fn passes(fields: &str, policy: Policy) -> bool {
     let fields = fields
         .replace("ORDER", "35=D|HEADER|11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00")
-        .replace("HEADER", "49=A|56=B|34=2|52=20261121-09:00:00")
-        .replace('|', "\x01");
-    let mut bytes = format!("8=FIX.4.4\x019={}\x01{fields}", fields.len()).into_bytes();
-    let sum = byte_sum(&bytes);
-    bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+        .replace("HEADER", "49=A|56=B|34=2|52=20261121-09:00:00");
+    let bytes = fixbolt_conformance::wire::message("FIX.4.4", &fields);
     let Frame::Message(framed) = Framer::new(4096).next(&bytes) else { panic!("it is complete") };
     let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
     let mut index = Index::new(&mut tags, &mut spans);

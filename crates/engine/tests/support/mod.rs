@@ -3,19 +3,20 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, SeqNum, Tag};
+use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, Tag};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, LogonDecision, Resume, Role, SessionDictionary, SessionId,
     SessionKey, SessionSettings, Turn,
 };
-use fixbolt::store::{Generation, MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
+use fixbolt::store::{MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
+use fixbolt_conformance::store::{Intercept, Intercepted};
+pub use fixbolt_conformance::wire::message;
 
 /// A loopback address with a port that the system chooses.
 pub fn anywhere() -> SocketAddr {
@@ -215,80 +216,23 @@ impl Application for Scripted {
     }
 }
 
-/// A store that takes so many records and is full then.
-pub struct FullStore {
-    inner: MemoryStore,
-    left: usize,
-}
+/// The number of records that a store takes before it is full.
+struct Room(usize);
 
-impl FullStore {
-    pub fn new(records: usize) -> Self {
-        Self { inner: MemoryStore::new(), left: records }
-    }
-}
-
-impl Store for FullStore {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.inner.open(key, session)
-    }
-
-    fn keeps_messages(&self) -> bool {
-        self.inner.keeps_messages()
-    }
-
-    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
-        self.inner.set_waker(waker);
-    }
-
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.inner.close(session)
-    }
-
-    fn begin(&mut self) {
-        self.inner.begin();
-    }
-
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+impl<S: Store> Intercept<S> for Room {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         let full = StoreError::Full { place: "test disk".to_owned() };
-        self.left = self.left.checked_sub(1).ok_or(full)?;
-        self.inner.append(session, record)
-    }
-
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        self.inner.commit()
-    }
-
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-
-    fn durable(&self) -> Position {
-        self.inner.durable()
-    }
-
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
-    }
-
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.replay(session, visit)
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        self.inner.take_failure()
+        self.0 = self.0.checked_sub(1).ok_or(full)?;
+        store.append(session, record)
     }
 }
 
-/// What a test does to a [`SteeredStore`] from outside.
+/// A store that takes so many records and is full then.
+pub fn full_store(records: usize) -> impl Store {
+    Intercepted::new(MemoryStore::new(), Room(records))
+}
+
+/// What a test does to a [`steered_store`] from outside.
 #[derive(Default)]
 pub struct Steering {
     /// The records of this session are refused, and its store is not opened.
@@ -329,107 +273,77 @@ impl Steering {
     }
 }
 
-/// A store that refuses and fails when the test says so. One that acknowledges late does so from a thread of its own.
-pub struct SteeredStore {
-    inner: MemoryStore,
+struct Steered {
     steering: Arc<Steering>,
     sessions: Vec<(SessionKey, SessionId)>,
     commits: Option<Sender<Position>>,
 }
 
-impl SteeredStore {
-    pub fn new() -> (Self, Arc<Steering>) {
-        let steering = Arc::new(Steering::default());
-        let store = Self {
-            inner: MemoryStore::new(),
-            steering: Arc::clone(&steering),
-            sessions: Vec::new(),
-            commits: None,
-        };
-        (store, steering)
-    }
-
-    pub fn late() -> (Self, Arc<Steering>) {
-        let (mut store, steering) = Self::new();
-        let (commits, committed) = channel::<Position>();
-        store.commits = Some(commits);
-        let thread = Arc::clone(&steering);
-        std::thread::spawn(move || {
-            for position in committed {
-                while thread.holds.load(Ordering::SeqCst) {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                thread.acknowledged.store(position.0, Ordering::SeqCst);
-                thread.ring();
-            }
-        });
-        (store, steering)
-    }
+/// A store that refuses and fails when the test says so.
+pub fn steered_store() -> (impl Store, Arc<Steering>) {
+    steered(Arc::default(), None)
 }
 
-impl Store for SteeredStore {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+/// The same, which acknowledges late, from a thread of its own.
+pub fn late_steered_store() -> (impl Store, Arc<Steering>) {
+    let steering = Arc::<Steering>::default();
+    let (commits, committed) = channel::<Position>();
+    let thread = Arc::clone(&steering);
+    std::thread::spawn(move || {
+        for position in committed {
+            while thread.holds.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            thread.acknowledged.store(position.0, Ordering::SeqCst);
+            thread.ring();
+        }
+    });
+    steered(steering, Some(commits))
+}
+
+fn steered(steering: Arc<Steering>, commits: Option<Sender<Position>>) -> (impl Store, Arc<Steering>) {
+    let steered = Steered { steering: Arc::clone(&steering), sessions: Vec::new(), commits };
+    (Intercepted::new(MemoryStore::new(), steered), steering)
+}
+
+impl<S: Store> Intercept<S> for Steered {
+    fn open(&mut self, store: &mut S, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
         self.steering.check(session)?;
         self.sessions.push((key, session.clone()));
-        self.inner.open(key, session)
+        store.open(key, session)
     }
 
-    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+    fn set_waker(&mut self, _: &mut S, waker: Arc<dyn WorkerWaker>) {
         *self.steering.waker.lock().unwrap() = Some(waker);
     }
 
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+    fn close(&mut self, store: &mut S, session: SessionKey) -> Result<(), StoreError> {
         self.sessions.retain(|(key, _)| *key != session);
-        self.inner.close(session)
+        store.close(session)
     }
 
-    fn begin(&mut self) {
-        self.inner.begin();
-    }
-
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         let (_, id) = self.sessions.iter().find(|(key, _)| *key == session).expect("the session is open");
         self.steering.check(id)?;
-        self.inner.append(session, record)
+        store.append(session, record)
     }
 
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        let position = self.inner.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?;
         if let Some(commits) = &self.commits {
             commits.send(position).unwrap();
         }
         Ok(position)
     }
 
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-
-    fn durable(&self) -> Position {
+    fn durable(&self, store: &S) -> Position {
         if self.commits.is_some() {
             return Position(self.steering.acknowledged.load(Ordering::SeqCst));
         }
-        self.inner.durable()
+        store.durable()
     }
 
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
-    }
-
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.inner.replay(session, visit)
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+    fn take_failure(&mut self, _: &mut S) -> Option<(SessionKey, StoreError)> {
         let id = self.steering.failing.lock().unwrap().take()?;
         let (key, _) = self.sessions.iter().find(|(_, open)| *open == id)?;
         Some((*key, StoreError::Full { place: "test disk".to_owned() }))
@@ -451,15 +365,6 @@ pub fn timestamp() -> String {
     String::from_utf8(cache.render(u64::try_from(now).unwrap(), Precision::Millis).to_vec()).unwrap()
 }
 
-/// A message with BodyLength and CheckSum around `fields` (`|` for SOH, no SOH at the end).
-pub fn framed(fields: &str) -> Vec<u8> {
-    let body = format!("{}\u{1}", fields.replace('|', "\u{1}"));
-    let mut bytes = format!("8=FIX.4.4\u{1}9={}\u{1}{body}", body.len()).into_bytes();
-    let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    bytes.extend_from_slice(format!("10={sum:03}\u{1}").as_bytes());
-    bytes
-}
-
 impl Peer {
     pub fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
@@ -478,12 +383,8 @@ impl Peer {
         let seq = self.seq;
         self.seq += 1;
         let more = if fields.is_empty() { String::new() } else { format!("|{fields}") };
-        framed(&format!(
-            "35={msg_type}|49={}|56={}|34={seq}|52={}{more}",
-            self.sender,
-            self.target,
-            timestamp()
-        ))
+        let (sender, target, time) = (self.sender, self.target, timestamp());
+        message("FIX.4.4", &format!("35={msg_type}|49={sender}|56={target}|34={seq}|52={time}{more}"))
     }
 
     /// An order of so many bytes.

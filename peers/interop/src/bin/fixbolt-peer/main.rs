@@ -132,7 +132,7 @@ impl Side {
         // An order that meets a broken connection is numbered and journalled: the counterparty asks for it.
         settings.while_logged_off = WhileLoggedOff::Keep;
         let ledger = Arc::clone(&self.ledger);
-        let store = Watched::new(DirectoryStore::new(&self.store), Arc::clone(&ledger));
+        let store = Watched::around(DirectoryStore::new(&self.store), Arc::clone(&ledger));
         let builder = Engine::builder().store(Box::new(store));
         let builder = match self.role {
             Role::Acceptor => builder.accept(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)), settings),

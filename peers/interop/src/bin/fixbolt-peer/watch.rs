@@ -2,20 +2,17 @@
 //! turn is committed, and a ledger keeps what the harness asks for. A message that is told here is
 //! in the journal, whatever happens to the process next.
 
-use fixbolt::codec::{SeqNum, Tag};
-use fixbolt::session::{Direction, SessionId, SessionKey, StoredMessage};
-use fixbolt::store::{
-    Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError, WorkerWaker,
-};
+use fixbolt::codec::Tag;
+use fixbolt::session::{Direction, SessionKey, StoredMessage};
+use fixbolt::store::{Position, Record, RecordFlags, RecordKind, Store, StoreError};
+use fixbolt_conformance::store::{Intercept, Intercepted};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A store that tells what is committed to it.
-pub(crate) struct Watched<S> {
-    store: S,
+/// Tells what is committed to the store that it is put around.
+pub(crate) struct Watched {
     ledger: Arc<Ledger>,
     turn: Vec<Noted>,
 }
@@ -210,41 +207,25 @@ pub(crate) fn say(event: &str, fields: &[(&str, Value)]) {
     }
 }
 
-impl<S: Store> Watched<S> {
-    pub(crate) fn new(store: S, ledger: Arc<Ledger>) -> Self {
-        Self { store, ledger, turn: Vec::new() }
+impl Watched {
+    pub(crate) fn around<S: Store>(store: S, ledger: Arc<Ledger>) -> Intercepted<S, Self> {
+        Intercepted::new(store, Self { ledger, turn: Vec::new() })
     }
 }
 
-impl<S: Store> Store for Watched<S> {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.store.open(key, session)
-    }
-
-    fn keeps_messages(&self) -> bool {
-        self.store.keeps_messages()
-    }
-
-    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
-        self.store.set_waker(waker);
-    }
-
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.store.close(session)
-    }
-
-    fn begin(&mut self) {
+impl<S: Store> Intercept<S> for Watched {
+    fn begin(&mut self, store: &mut S) {
         self.turn.clear();
-        self.store.begin();
+        store.begin();
     }
 
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         self.turn.push(Noted::of(record));
-        self.store.append(session, record)
+        store.append(session, record)
     }
 
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        let position = self.store.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?;
         let mut book = self.ledger.book();
         for record in self.turn.drain(..) {
             book.learn(&record);
@@ -253,33 +234,8 @@ impl<S: Store> Store for Watched<S> {
         Ok(position)
     }
 
-    fn rollback(&mut self) {
+    fn rollback(&mut self, store: &mut S) {
         self.turn.clear();
-        self.store.rollback();
-    }
-
-    fn durable(&self) -> Position {
-        self.store.durable()
-    }
-
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.store.read(session, generation, range)
-    }
-
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.store.replay(session, visit)
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        self.store.take_failure()
+        store.rollback();
     }
 }

@@ -1,0 +1,240 @@
+//! Tests' helpers: a store around a store, so that a test says only what its store does differently.
+//!
+//! What fails, refuses, counts or acknowledges late implements [`Intercept`]; [`Intercepted`] passes
+//! every other call on.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::Arc;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::{SessionId, SessionKey, WorkerWaker};
+
+/// What happens to the calls of a store of type `S`. Each method has the contract of the same method
+/// of [`Store`] and passes the call on unless it is overridden.
+pub trait Intercept<S: Store>: Send {
+    /// A session is opened.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    fn open(&mut self, store: &mut S, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        store.open(key, session)
+    }
+
+    /// A session is closed.
+    ///
+    /// # Errors
+    /// As [`Store::close`].
+    fn close(&mut self, store: &mut S, session: SessionKey) -> Result<(), StoreError> {
+        store.close(session)
+    }
+
+    /// A transaction begins.
+    fn begin(&mut self, store: &mut S) {
+        store.begin();
+    }
+
+    /// A record is added to the transaction.
+    ///
+    /// # Errors
+    /// As [`Store::append`].
+    fn append(&mut self, store: &mut S, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        store.append(session, record)
+    }
+
+    /// The transaction is committed.
+    ///
+    /// # Errors
+    /// As [`Store::commit`].
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        store.commit()
+    }
+
+    /// The transaction is rolled back.
+    fn rollback(&mut self, store: &mut S) {
+        store.rollback();
+    }
+
+    /// The session core asks how far commits are durable.
+    fn durable(&self, store: &S) -> Position {
+        store.durable()
+    }
+
+    /// The store is handed its worker's waker.
+    fn set_waker(&mut self, store: &mut S, waker: Arc<dyn WorkerWaker>) {
+        store.set_waker(waker);
+    }
+
+    /// The session core asks for a failure that the store noticed on its own.
+    fn take_failure(&mut self, store: &mut S) -> Option<(SessionKey, StoreError)> {
+        store.take_failure()
+    }
+}
+
+/// A store whose calls pass through an [`Intercept`]. What is read back is always what the inner store
+/// holds.
+///
+/// ```
+/// use fixbolt_conformance::store::{Intercept, Intercepted};
+/// use fixbolt_journal::MemoryStore;
+/// use fixbolt_session::SessionKey;
+/// use fixbolt_session::store::{Record, Store, StoreError};
+///
+/// /// The number of records that still fit.
+/// struct Room(usize);
+///
+/// impl<S: Store> Intercept<S> for Room {
+///     fn append(&mut self, store: &mut S, key: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+///         let full = StoreError::Full { place: "test disk".into() };
+///         self.0 = self.0.checked_sub(1).ok_or(full)?;
+///         store.append(key, record)
+///     }
+/// }
+///
+/// let store: Box<dyn Store> = Box::new(Intercepted::new(MemoryStore::new(), Room(5)));
+/// # drop(store);
+/// ```
+pub struct Intercepted<S, I> {
+    store: S,
+    intercept: I,
+}
+
+impl<S: Store, I: Intercept<S>> Intercepted<S, I> {
+    /// Wraps `store`.
+    pub fn new(store: S, intercept: I) -> Self {
+        Self { store, intercept }
+    }
+}
+
+impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.intercept.open(&mut self.store, key, session)
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.intercept.close(&mut self.store, session)
+    }
+
+    fn begin(&mut self) {
+        self.intercept.begin(&mut self.store);
+    }
+
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        self.intercept.append(&mut self.store, session, record)
+    }
+
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        self.intercept.commit(&mut self.store)
+    }
+
+    fn rollback(&mut self) {
+        self.intercept.rollback(&mut self.store);
+    }
+
+    fn durable(&self) -> Position {
+        self.intercept.durable(&self.store)
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.intercept.set_waker(&mut self.store, waker);
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        self.intercept.take_failure(&mut self.store)
+    }
+
+    fn keeps_messages(&self) -> bool {
+        self.store.keeps_messages()
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        self.store.read(session, generation, range)
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.store.replay(session, visit)
+    }
+}
+
+/// Acknowledges every commit three turns late, as a store with a sync policy or a replica does.
+/// Sending before the store has acknowledged fails over such a store.
+///
+/// Time is counted in calls of [`Store::durable`], which the session core makes once per turn and its
+/// driver each time it asks whether the store has advanced. A commit is acknowledged by the third call
+/// after the first one that could have seen it. The last turn of an idle session is acknowledged too,
+/// as long as its driver keeps asking.
+pub struct Late {
+    /// Commits that are not acknowledged yet, and the call at which they will be.
+    waiting: RefCell<VecDeque<(Position, u64)>>,
+    calls: Cell<u64>,
+    acknowledged: Cell<Position>,
+    waker: Option<Arc<dyn WorkerWaker>>,
+}
+
+impl Late {
+    /// Number of turns by which acknowledgments are late.
+    pub const TURNS: u64 = 3;
+
+    /// Wraps `store`.
+    pub fn around<S: Store>(store: S) -> Intercepted<S, Self> {
+        let late = Self {
+            waiting: RefCell::new(VecDeque::new()),
+            calls: Cell::new(0),
+            acknowledged: Cell::new(store.durable()),
+            waker: None,
+        };
+        Intercepted::new(store, late)
+    }
+
+    /// Makes the driver ask again, as the next call acknowledges more.
+    fn ask_again(&self) {
+        if let Some(waker) = &self.waker {
+            waker.store_advanced();
+        }
+    }
+}
+
+impl<S: Store> Intercept<S> for Late {
+    fn set_waker(&mut self, store: &mut S, waker: Arc<dyn WorkerWaker>) {
+        store.set_waker(Arc::clone(&waker));
+        self.waker = Some(waker);
+    }
+
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?;
+        let mut waiting = self.waiting.borrow_mut();
+        let last = waiting.back().map_or(self.acknowledged.get(), |(p, _)| *p);
+        if position > last {
+            waiting.push_back((position, self.calls.get() + 1 + Self::TURNS));
+            self.ask_again();
+        }
+        Ok(position)
+    }
+
+    fn durable(&self, store: &S) -> Position {
+        self.calls.set(self.calls.get() + 1);
+        let mut waiting = self.waiting.borrow_mut();
+        while let Some((position, due)) = waiting.front().copied() {
+            if due > self.calls.get() || position > store.durable() {
+                break;
+            }
+            self.acknowledged.set(position);
+            waiting.pop_front();
+        }
+        if !waiting.is_empty() {
+            self.ask_again();
+        }
+        self.acknowledged.get()
+    }
+}

@@ -1,0 +1,36 @@
+//! The stores that tests share do what they say.
+
+use fixbolt_codec::{SeqNum, Version};
+use fixbolt_conformance::store::Late;
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::{ConnectionNumber, Position, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
+
+#[test]
+fn a_late_store_acknowledges_a_commit_three_turns_later() {
+    let mut store = Late::around(MemoryStore::new());
+    let key = SessionKey::new(0, 0, 0);
+    store.open(key, &SessionId::new(Version::Fix44, "VENUE", "TRADER").unwrap()).unwrap();
+    let mut committed = Vec::new();
+    for n in 1..=10 {
+        let record = Record {
+            kind: RecordKind::Outbound,
+            flags: RecordFlags::default(),
+            seq: SeqNum(n),
+            next_in: SeqNum::ONE,
+            connection: ConnectionNumber(1),
+            cause: None,
+            utc: Utc(n),
+            mono: Mono(n),
+            body: b"x",
+        };
+        store.begin();
+        store.append(key, &record).unwrap();
+        committed.push(store.commit().unwrap());
+        let expected = if n > 3 { committed[n as usize - 4] } else { Position(0) };
+        assert_eq!(store.durable(), expected, "after turn {n}");
+    }
+    for position in &committed[7..] {
+        assert_eq!(store.durable(), *position, "an idle driver that asks gets the rest");
+    }
+}
