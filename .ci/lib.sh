@@ -98,6 +98,15 @@ cpu_of() {
     spent=$(awk '{ printf "%.1f", $1 + $2 }' "$work/times")
 }
 
+# users_program FOLDER: tests and runs the program there, which compiles without a warning.
+users_program() {
+    cargo metadata --format-version 1 --manifest-path "$1/Cargo.toml" >/dev/null
+    cargo test --locked --release --manifest-path "$1/Cargo.toml" 2>&1 | tee "$work/users"
+    cargo run --locked --release --manifest-path "$1/Cargo.toml" 2>&1 | tee -a "$work/users"
+    if grep "^warning: .outside" "$work/users"; then return 1; fi
+    note "$(tail -n 1 "$work/users")"
+}
+
 # typed_messages FEATURE...: the cost of each version alone: its generated lines, and the CPU time
 # of the messages crate in a release build after its dependencies are built. FIX.4.4 must be small.
 typed_messages() {
