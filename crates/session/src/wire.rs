@@ -35,8 +35,9 @@ pub struct WireMessage<'w> {
     pub direction: Direction,
     /// The clocks when it was read or committed.
     pub now: Now,
-    /// The whole message from `8=` to the last SOH; in a Logon, the values of
-    /// [`SessionSettings::masked`](crate::SessionSettings::masked) are replaced by `*`.
+    /// The whole message from `8=` to the last SOH. In a Logon, the values of
+    /// [`SessionSettings::masked`](crate::SessionSettings::masked) are replaced by `*`, and CheckSum (10) is that of what
+    /// stands there; so are they in garbled bytes, and what may be the rest of one.
     pub bytes: &'w [u8],
     /// Whether the bytes are not a message: framing failed, or the checksum is wrong.
     pub garbled: bool,
