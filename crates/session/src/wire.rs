@@ -1,9 +1,11 @@
 //! An observer of the wire: every message of a worker's sessions, as received and as sent.
 
 use core::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Frame, Framer, Redacted, is_admin};
 
+use crate::end::SessionEnd;
 use crate::event::GarbledError;
 use crate::id::SessionId;
 use crate::key::SessionKey;
@@ -14,7 +16,7 @@ use crate::time::Now;
 /// Sees every message of a worker's sessions, for message logs, captures and counters. It is
 /// independent of the store and changes nothing. It is called on the thread of the session's
 /// worker, so the time it takes delays every session of the worker. Engines with several workers
-/// call it from several threads.
+/// call it from several threads. If it panics, the connection ends, but the worker continues.
 pub trait WireObserver: Send + Sync {
     /// Called when a message was received, or is about to be sent. Outbound messages are shown once
     /// they are committed, in the order in which they are sent, including those sent again; if the
@@ -95,7 +97,10 @@ fn show(
     };
     let bytes = if masked { &session.masked } else { bytes };
     let (id, key, garbled) = (&session.settings.id, session.key, garbled.is_some());
-    observer.on_wire(&WireMessage { session: id, key, direction, now, bytes, garbled });
+    let message = WireMessage { session: id, key, direction, now, bytes, garbled };
+    if catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_err() {
+        session.close(SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() });
+    }
 }
 
 /// Returns the value of MsgType (35), the third field of every message.

@@ -11,6 +11,7 @@ use fixbolt_conformance::wire::kinds;
 use fixbolt_session::{
     BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
     LogonFields, Phase, Resend, Role, SessionEnd, SessionReject, SessionRejectReason, Turn, WhileLoggedOff,
+    WireMessage, WireObserver,
 };
 
 use support::{App, Bench, Capture, order, settings, wire};
@@ -375,4 +376,24 @@ fn an_event_reads_as_a_sentence_and_a_debug_text_has_no_password() {
     bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=swordfish|");
     let debug = debug.lock().unwrap();
     assert!(debug.contains("FIX.4.4:US->A") && !debug.contains("swordfish"), "{debug}");
+}
+
+struct Clumsy;
+
+impl WireObserver for Clumsy {
+    fn on_wire(&self, message: &WireMessage<'_>) {
+        assert!(message.direction == Direction::Inbound, "application bug");
+    }
+}
+
+#[test]
+fn an_observer_that_panics_costs_the_connection_and_not_the_worker() {
+    let mut app = App::default();
+    let all = vec![settings("FIX.4.4", "A", Role::Acceptor)];
+    let mut bench = Bench::observed(&mut app, all, Some(Arc::new(Clumsy)));
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    assert!(bench.sessions.wants_close(bench.keys[0]));
+    bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
+    assert_eq!(app.ends, [SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() }]);
 }
