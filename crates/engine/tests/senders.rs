@@ -222,6 +222,7 @@ fn what_was_accepted_and_cannot_be_sent_any_more_is_told_with_its_ticket() {
     for n in 1..=20 {
         assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket(n)));
     }
+    log.wait(|seen| matches!(seen, Seen::Sent(1, _)));
     drop(peer);
     steering.holds.store(false, Ordering::SeqCst);
     let (first, why) = not_sent(&log);
