@@ -1,4 +1,5 @@
-//! The outbound queues that have messages of other threads. The worker sends each message in a turn of its own.
+//! The outbound queues that hold messages from other threads. The worker sends each message in a
+//! turn of its own.
 
 use std::sync::Arc;
 
@@ -8,41 +9,42 @@ use fixbolt_session::{SessionKey, Ticket};
 use crate::outbound_queue::OutboundQueue;
 use crate::worker_signal::WorkerSignal;
 
-/// The most bytes taken from one queue in a cycle; a larger message is taken alone.
+/// The most bytes taken from one queue per cycle; a larger message is taken alone.
 const BATCH: usize = 32 * 1024;
-/// A message of this size is copied without an allocation; larger ones are, too, once the largest has come.
+/// A message of up to this size is copied without an allocation; so is any message no larger than
+/// the largest so far.
 const BODY: usize = 64 * 1024;
 
-/// The queues that have messages, or had some a moment ago.
+/// The queues that have messages, or had some until recently.
 #[derive(Debug)]
 pub(crate) struct ActiveQueues {
     queues: Vec<Arc<OutboundQueue>>,
-    /// Where a message is copied to be sent.
+    /// The buffer into which a message is copied before it is sent.
     body: Vec<u8>,
 }
 
 /// How many messages to take from each queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Take {
-    /// A batch, so that other work goes on.
+    /// A batch, so that other work is not delayed.
     Batch,
-    /// All that were queued before.
+    /// All messages queued before the call.
     All,
 }
 
 /// What became of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SendOutcome {
-    /// It was sent, or will never be.
+    /// It was sent, or never will be.
     Done,
     /// The session's outbox is full: try again later.
     BackPressure,
 }
 
-/// What is left in a queue.
+/// The state of a queue after a call.
 enum QueueState {
     Empty,
-    /// The session takes nothing more for now.
+    /// The session accepts no more messages for now.
     Stalled,
     More,
 }
@@ -56,7 +58,7 @@ impl ActiveQueues {
         self.queues.is_empty()
     }
 
-    /// Passes queued messages to `send`; returns whether there are more that can be sent at once.
+    /// Passes queued messages to `send`. Returns whether more can be sent at once.
     pub(crate) fn send(
         &mut self,
         signal: &WorkerSignal,
@@ -77,7 +79,7 @@ impl ActiveQueues {
         more
     }
 
-    /// Passes every message that was not sent to `refuse`, at the engine's end.
+    /// Passes every unsent message to `refuse` when the engine ends.
     pub(crate) fn refuse(&mut self, signal: &WorkerSignal, mut refuse: impl FnMut(SessionKey, Ticket)) {
         self.collect(signal);
         for queue in self.queues.drain(..) {

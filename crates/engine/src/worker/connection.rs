@@ -12,53 +12,55 @@ use mio::{Interest, Registry};
 use super::event_source::EventSource;
 use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
 
-/// Bytes kept of a connection before its Logon is complete: one message of 8 KiB and what a read brings on top.
+/// Buffer size before the Logon is complete: one message of 8 KiB and what a read adds to it.
 const PENDING_CAPACITY: usize = 10 * 1024;
-/// How long the output of a session whose end is decided may take to go out.
+/// How long a closing session may take to send its remaining output.
 pub(crate) const CLOSING_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the counterparty may take to close a connection whose other direction we have closed.
+/// How long the counterparty may take to close its direction after we have closed ours.
 pub(crate) const DRAINING_TIMEOUT: Duration = Duration::from_secs(1);
-/// Bytes of the counterparty that are thrown away meanwhile, at most.
+/// The most bytes from the counterparty that are discarded in that time.
 const DRAINING_BYTES: usize = 1024 * 1024;
 
-/// A socket with its received bytes and its stage of life.
+/// A socket with its receive buffer and its stage.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
     pub(crate) peer: SocketAddr,
     pub(crate) stage: Stage,
     pub(crate) received: ReceiveBuffer,
-    /// The socket may have bytes (or its end) that were not read.
+    /// Whether the socket may have unread bytes, or an end that was not seen.
     pub(crate) readable: bool,
-    /// The counterparty has closed its direction: read until the end shows.
+    /// The counterparty has closed its direction: read until the end is reached.
     pub(crate) read_closed: bool,
-    /// The counterparty has reset it, or the network has lost it.
+    /// The counterparty has reset the connection, or the network has lost it.
     pub(crate) broken: bool,
-    /// The socket may take bytes.
+    /// Whether the socket may accept bytes.
     pub(crate) writable: bool,
-    /// Whether it is in the list of connections that are ready.
+    /// Whether the connection is in the list of ready connections.
     pub(crate) queued: bool,
 }
 
-/// What a connection is there for.
+/// The stage of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// Our connection is being made, for an initiator.
+    /// We are connecting, for an initiator.
     Connecting { initiator: usize, until: Mono },
-    /// Accepted through a listener; a complete Logon will show for which session.
+    /// Accepted through a listener; a complete Logon will name its session.
     Pending { listener: usize, until: Mono },
-    /// A session's.
+    /// The connection of a session.
     Session(SessionKey),
-    /// A session's whose end is decided: its output goes out, then the connection is closed.
+    /// The connection of a session that is closing: its output is sent, then the connection is
+    /// closed.
     Closing { session: SessionKey, until: Mono },
-    /// Our direction is closed; what still comes is thrown away, so that our last message is not lost with a reset.
+    /// Our direction is closed; further input is discarded, so that a reset does not lose our last
+    /// message.
     Draining { until: Mono, bytes: usize },
-    /// To be removed at the end of the cycle.
+    /// Removed at the end of the cycle.
     Closed,
 }
 
 impl Stage {
-    /// When the stage ends at the latest; `None` if it may last forever.
+    /// Returns when the stage ends at the latest; `None` if it has no limit.
     pub(crate) const fn until(self) -> Option<Mono> {
         match self {
             Self::Connecting { until, .. }
@@ -70,13 +72,13 @@ impl Stage {
     }
 }
 
-/// What a read came to.
+/// The outcome of a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Received {
     Bytes,
     /// Nothing for now.
     Nothing,
-    /// The counterparty is gone.
+    /// The counterparty has closed or lost the connection.
     End,
 }
 
@@ -100,7 +102,7 @@ impl Connection {
         registry.register(&mut self.stream, EventSource::Connection(slot).token(), interest)
     }
 
-    /// The connection belongs to a session from now on, with messages of up to `max_message_size` bytes.
+    /// Assigns the connection to a session, with messages of up to `max_message_size` bytes.
     pub(crate) fn assign(&mut self, session: SessionKey, max_message_size: usize) {
         self.stage = Stage::Session(session);
         self.received.grow(max_message_size + READ_SIZE);
@@ -119,7 +121,8 @@ impl Connection {
         match self.stream.read(free) {
             Ok(0) => Received::End,
             Ok(n) => {
-                // A short read means an empty socket (epoll(7)), unless the end comes right after the bytes.
+                // A short read means an empty socket (epoll(7)), unless the end follows the bytes
+                // directly.
                 self.readable = n == room || self.read_closed;
                 self.received.received(n);
                 Received::Bytes
@@ -135,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// Writes once; returns how many bytes the socket took.
+    /// Writes once. Returns the number of bytes that the socket accepted.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.stream.write(bytes) {
             Ok(n) => {
@@ -153,7 +156,7 @@ impl Connection {
         }
     }
 
-    /// Closes our direction. What still comes is to be thrown away, for a bounded time and number of bytes.
+    /// Closes our direction. Further input is discarded, for a bounded time and number of bytes.
     pub(crate) fn begin_draining(&mut self, until: Mono) -> io::Result<()> {
         self.stream.shutdown(Shutdown::Write)?;
         self.received.consume(usize::MAX);
@@ -162,7 +165,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Throws away what came on a connection that is being drained; returns whether it is to be drained further.
+    /// Discards the input of a connection that is being drained. Returns whether draining
+    /// continues.
     pub(crate) fn drain(&mut self) -> bool {
         let Stage::Draining { until, bytes } = self.stage else { return false };
         let end = self.receive() == Received::End;
@@ -177,7 +181,7 @@ impl Connection {
         }
     }
 
-    /// Whether our connection was made; `None` when it is still being made.
+    /// Returns whether our connection was made; `None` while it is still in progress.
     pub(crate) fn connect_result(&mut self) -> Option<io::Result<()>> {
         match self.stream.take_error() {
             Ok(Some(error)) | Err(error) => return Some(Err(error)),

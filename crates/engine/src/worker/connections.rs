@@ -1,7 +1,7 @@
-//! The TCP connections of a worker: which there are, and which need attention.
+//! The TCP connections of a worker, and which of them need attention.
 //!
-//! A connection has a slot, which its events name. The slot of a closed connection becomes free at the end of the cycle: an
-//! event of this cycle must not meet a newer connection in the same slot.
+//! A connection has a slot, which its events name. The slot of a closed connection becomes free at
+//! the end of the cycle: an event of this cycle must not reach a newer connection in the same slot.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     free: Vec<usize>,
     closed: Vec<usize>,
-    /// Connections that need attention, and the list that is being worked on.
+    /// Connections that need attention, and the list that is being processed.
     ready: Vec<usize>,
     serving: Vec<usize>,
     pending: usize,
@@ -37,12 +37,12 @@ impl Connections {
         self.slots.iter().all(Option::is_none)
     }
 
-    /// How many were accepted and have not logged on.
+    /// Returns the number of accepted connections that have not logged on.
     pub(crate) const fn pending(&self) -> usize {
         self.pending
     }
 
-    /// All slots, free ones too.
+    /// Returns all slots, including free ones.
     pub(crate) fn slots(&self) -> Range<usize> {
         0..self.slots.len()
     }
@@ -55,7 +55,7 @@ impl Connections {
         self.slots.get_mut(slot)?.as_mut()
     }
 
-    /// Takes a new connection and returns its slot; `None` when the system does not watch it.
+    /// Adds a connection and returns its slot; `None` if the system cannot watch it.
     pub(crate) fn insert(&mut self, mut connection: Connection, registry: &Registry) -> Option<usize> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len());
         if let Err(error) = connection.register(slot, registry) {
@@ -73,7 +73,7 @@ impl Connections {
         Some(slot)
     }
 
-    /// Notes what the system said about a connection.
+    /// Records what the system reported about a connection.
     pub(crate) fn note_event(&mut self, slot: usize, event: &Event) {
         let Some(connection) = self.get_mut(slot) else { return };
         connection.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
@@ -83,7 +83,7 @@ impl Connections {
         self.mark_ready(slot);
     }
 
-    /// Makes [`Connections::next_ready`] name the connection in the next round.
+    /// Makes [`Connections::next_ready`] return the connection in the next round.
     pub(crate) fn mark_ready(&mut self, slot: usize) {
         if let Some(Some(connection)) = self.slots.get_mut(slot)
             && !connection.queued
@@ -97,12 +97,13 @@ impl Connections {
         !self.ready.is_empty()
     }
 
-    /// Begins a round over the connections that are ready now; those marked meanwhile come in the next one.
+    /// Begins a round over the connections that are ready now; those marked meanwhile are in the
+    /// next one.
     pub(crate) fn begin_round(&mut self) {
         core::mem::swap(&mut self.ready, &mut self.serving);
     }
 
-    /// The next connection of the round.
+    /// Returns the next connection of the round.
     pub(crate) fn next_ready(&mut self) -> Option<usize> {
         loop {
             let slot = self.serving.pop()?;
@@ -113,7 +114,7 @@ impl Connections {
         }
     }
 
-    /// The connection belongs to a session from now on, with messages of up to `max_message_size` bytes.
+    /// Assigns the connection to a session, with messages of up to `max_message_size` bytes.
     pub(crate) fn assign(&mut self, slot: usize, session: SessionKey, max_message_size: usize) {
         let Some(Some(connection)) = self.slots.get_mut(slot) else { return };
         if matches!(connection.stage, Stage::Pending { .. }) {
@@ -122,7 +123,7 @@ impl Connections {
         connection.assign(session, max_message_size);
     }
 
-    /// Closes our direction and throws away what still comes until then.
+    /// Closes our direction and discards further input, until `until` at the latest.
     pub(crate) fn begin_draining(&mut self, slot: usize, until: Mono) {
         let Some(connection) = self.get_mut(slot) else { return };
         match connection.begin_draining(until) {
@@ -132,7 +133,7 @@ impl Connections {
         }
     }
 
-    /// Throws away what came on a connection that is being drained, and closes it at its end.
+    /// Discards the input of a connection that is being drained, and closes it at its end.
     pub(crate) fn drain(&mut self, slot: usize) {
         let Some(connection) = self.get_mut(slot) else { return };
         if !connection.drain() {
@@ -159,13 +160,14 @@ impl Connections {
     pub(crate) fn remove_closed(&mut self, registry: &Registry) {
         for slot in self.closed.drain(..) {
             if let Some(connection) = &mut self.slots[slot] {
-                // Closing it takes it off the event queue, whatever this returns.
+                // Closing the socket removes it from the event queue, whatever this returns.
                 let _ = registry.deregister(&mut connection.stream);
             }
             self.slots[slot] = None;
             self.free.push(slot);
         }
-        // A closed connection may still be marked; its slot may have a newer connection in the next cycle.
+        // A closed connection may still be marked, and its slot may hold a newer connection in the
+        // next cycle.
         if !self.ready.is_empty() {
             let slots = &self.slots;
             self.ready.retain(|slot| slots[*slot].is_some());

@@ -1,4 +1,5 @@
-//! The initiators of a worker, with what they need of the system: sockets, and look-ups of names.
+//! The initiators of a worker, with what they need from the system: sockets, and host name
+//! look-ups.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -20,14 +21,15 @@ pub(crate) struct Connector {
     signal: Arc<WorkerSignal>,
 }
 
-/// How far an initiator has come.
+/// The progress of an initiator.
 #[derive(Debug)]
 pub(crate) enum Progress {
-    /// A connection is being made. If it is not there by then, [`Connector::try_next_address`] continues.
+    /// A connection is being made. If it is not established by then,
+    /// [`Connector::try_next_address`] continues.
     Connecting { stream: TcpStream, address: SocketAddr, until: Mono },
     /// [`Connector::start`] continues then.
     Waiting { until: Mono },
-    /// It will be continued by a command, or not at all.
+    /// A command continues it, or nothing does.
     Nothing,
 }
 
@@ -36,22 +38,22 @@ impl Connector {
         Self { initiators: Vec::new(), signal }
     }
 
-    /// Adds an initiator, whose index is the number of those added before.
+    /// Adds an initiator. Its index is the number of initiators added before.
     pub(crate) fn add(&mut self, initiator: Initiator) {
         self.initiators.push(initiator);
     }
 
-    /// The index of each initiator.
+    /// Returns the index of each initiator.
     pub(crate) fn indices(&self) -> Range<usize> {
         0..self.initiators.len()
     }
 
-    /// The session that an initiator is for.
+    /// Returns the session that an initiator connects for.
     pub(crate) fn session(&self, index: usize) -> SessionKey {
         self.initiators[index].session
     }
 
-    /// When the initiator's next attempt is due; `None` unless it waits for one.
+    /// Returns when the initiator's next attempt is due; `None` unless it waits for one.
     pub(crate) fn waiting_until(&self, index: usize) -> Option<Mono> {
         self.initiators[index].waiting_until()
     }
@@ -61,7 +63,7 @@ impl Connector {
         self.initiators[index].hasten(now);
     }
 
-    /// Connects no more for a session that was removed.
+    /// Stops connecting for a session that was removed.
     pub(crate) fn remove(&mut self, index: usize) {
         self.initiators[index].stop();
     }
@@ -72,19 +74,19 @@ impl Connector {
         self.carry_out(index, step, now)
     }
 
-    /// A connection could not be made.
+    /// Continues after a connection could not be made.
     pub(crate) fn try_next_address(&mut self, index: usize, now: Mono) -> Progress {
         let step = self.initiators[index].try_next_address(now);
         self.carry_out(index, step, now)
     }
 
-    /// The connection has ended, or the session cannot be connected now.
+    /// Waits after the connection has ended, or when the session cannot be connected now.
     pub(crate) fn wait(&mut self, index: usize, now: Mono) -> Progress {
         let step = self.initiators[index].wait(now);
         self.carry_out(index, step, now)
     }
 
-    /// The answer to a look-up, which comes as [`Command::HostLookedUp`].
+    /// Takes the result of a look-up, which arrives as [`Command::HostLookedUp`].
     pub(crate) fn looked_up(
         &mut self,
         index: usize,
@@ -96,7 +98,7 @@ impl Connector {
         self.carry_out(index, step, now)
     }
 
-    /// Connects no more.
+    /// Stops connecting.
     pub(crate) fn stop(&mut self) {
         for initiator in &mut self.initiators {
             initiator.stop();
@@ -123,7 +125,8 @@ impl Connector {
         }
     }
 
-    /// Looks a name up on a thread of its own, since the system's resolver blocks for as long as it likes.
+    /// Looks up a host name on a thread of its own, since the system's resolver may block for any
+    /// length of time.
     fn look_up(&self, initiator: usize, host: String, port: u16, attempt: u64) -> io::Result<()> {
         let signal = Arc::clone(&self.signal);
         std::thread::Builder::new().name("fixbolt-resolver".to_owned()).spawn(move || {

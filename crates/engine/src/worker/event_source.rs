@@ -1,16 +1,16 @@
-//! What an event of the operating system is about, as a token of the event queue.
+//! What an operating system event is about, as a token of the event queue.
 
 use mio::Token;
 
 /// The first listener's token.
 const FIRST_LISTENER: usize = 1;
-/// The first connection's token; there are not that many listeners.
+/// The first connection's token; there are fewer listeners than this.
 const FIRST_CONNECTION: usize = 1 << 20;
 
 /// What the event queue watches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventSource {
-    /// Another thread wants the worker's attention.
+    /// Another thread needs the worker's attention.
     Waker,
     /// A listener, by its index.
     Listener(usize),

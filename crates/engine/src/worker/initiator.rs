@@ -1,5 +1,6 @@
-//! How an initiator finds its counterparty: one host after another, names looked up anew each time, again after an interval,
-//! forever. Sans-IO: what happened comes in, the next step comes out.
+//! How an initiator reaches its counterparty: it tries one host after another, looks names up for
+//! each attempt, and repeats after an interval, without end. Sans-IO: events come in, the next step
+//! comes out.
 
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -8,10 +9,11 @@ use std::io;
 
 use fixbolt_session::{Mono, SessionKey};
 
-/// One session's way to its counterparty.
+/// The connection attempts of one session.
 ///
-/// Call [`start`](Self::start) once [`waiting_until`](Self::waiting_until) has come, carry out the [`Step`] that it returns, and
-/// report what came of it, which returns the next one. Call [`wait`](Self::wait) when a connection has ended.
+/// Call [`start`](Self::start) at [`waiting_until`](Self::waiting_until), carry out the [`Step`]
+/// that it returns, and report the outcome, which returns the next step. Call [`wait`](Self::wait)
+/// when a connection has ended.
 #[derive(Debug)]
 pub(crate) struct Initiator {
     pub(crate) session: SessionKey,
@@ -19,32 +21,32 @@ pub(crate) struct Initiator {
     reconnect_interval: Duration,
     connect_timeout: Duration,
     state: State,
-    /// Which host of the list is being tried.
+    /// The index of the host being tried.
     host: usize,
-    /// Addresses of that host that were not tried yet.
+    /// Addresses of that host that have not been tried yet.
     addresses: VecDeque<SocketAddr>,
-    /// Counts look-ups, so that a late answer is not taken for a newer one's.
+    /// Counts look-ups, so that a late answer is not mistaken for a newer one.
     attempt: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Until the next attempt.
+    /// Waits for the next attempt.
     Waiting { until: Mono },
     /// A host's addresses are being looked up.
     LookingUp,
-    /// A connection is being made, or there.
+    /// A connection is being made, or is established.
     Connected,
-    /// The engine stops.
+    /// The engine is stopping.
     Stopped,
 }
 
-/// What an initiator asks for.
+/// What an initiator asks its caller to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     /// Look up the host's addresses, and pass them to [`Initiator::looked_up`].
     LookUp { host: String, port: u16, attempt: u64 },
-    /// Connect to the address by then, or else call [`Initiator::try_next_address`].
+    /// Connect to the address before `until`, or else call [`Initiator::try_next_address`].
     Connect { address: SocketAddr, until: Mono },
     /// Wait until then.
     Wait { until: Mono },
@@ -73,7 +75,7 @@ impl Initiator {
         }
     }
 
-    /// When the next attempt is due; `None` unless it waits for one.
+    /// Returns when the next attempt is due; `None` unless it waits for one.
     pub(crate) const fn waiting_until(&self) -> Option<Mono> {
         match self.state {
             State::Waiting { until } => Some(until),
@@ -87,14 +89,15 @@ impl Initiator {
         self.look_up(now)
     }
 
-    /// If it waits for its next attempt, that is due now.
+    /// Makes the next attempt due now, if it waits for one.
     pub(crate) fn hasten(&mut self, now: Mono) {
         if let State::Waiting { until } = &mut self.state {
             *until = now;
         }
     }
 
-    /// The connection has ended, or the session cannot be connected now: waits for the interval.
+    /// Waits for the interval, after the connection has ended or when the session cannot be
+    /// connected now.
     pub(crate) fn wait(&mut self, now: Mono) -> Step {
         if self.state == State::Stopped {
             return Step::Nothing;
@@ -104,12 +107,12 @@ impl Initiator {
         Step::Wait { until }
     }
 
-    /// Connects no more.
+    /// Stops connecting.
     pub(crate) fn stop(&mut self) {
         self.state = State::Stopped;
     }
 
-    /// The answer to [`Step::LookUp`].
+    /// Takes the answer to [`Step::LookUp`].
     pub(crate) fn looked_up(
         &mut self,
         attempt: u64,
@@ -147,7 +150,7 @@ impl Initiator {
         }
     }
 
-    /// A host that is an address needs no look-up.
+    /// Looks up the current host, unless it is an address already.
     fn look_up(&mut self, now: Mono) -> Step {
         self.attempt += 1;
         self.state = State::LookingUp;

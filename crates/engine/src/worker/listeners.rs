@@ -1,4 +1,4 @@
-//! The ports that a worker listens on, and the connections that come in through them.
+//! The ports that a worker listens on, and the connections accepted there.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -13,9 +13,9 @@ use super::event_source::EventSource;
 use super::refusal::Refusal;
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 
-/// When to accept again after the system was out of descriptors.
+/// When to accept again after the system ran out of file descriptors.
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
-/// The most connections taken from one listener in a cycle.
+/// The most connections accepted from one listener per cycle.
 const ACCEPT_BATCH: usize = 64;
 
 /// The listeners of one worker, each with an index.
@@ -29,7 +29,7 @@ pub(crate) struct Listeners {
 
 struct Listener {
     socket: TcpListener,
-    /// The address that was asked for.
+    /// The requested address.
     requested: SocketAddr,
     /// The address, with the port that the system chose.
     address: SocketAddr,
@@ -37,7 +37,8 @@ struct Listener {
 }
 
 impl Listeners {
-    /// Listens on `address` and returns the listener's index; that of the listener that has this address, if there is one.
+    /// Listens on `address` and returns the listener's index. If a listener already has this
+    /// address, returns its index.
     pub(crate) fn bind(&mut self, address: SocketAddr, registry: &Registry) -> io::Result<usize> {
         if let Some(index) = self
             .listeners
@@ -55,34 +56,35 @@ impl Listeners {
         Ok(index)
     }
 
-    /// Lets a listener take counterparties that no session was configured for.
+    /// Lets a listener accept counterparties for which no session was configured.
     pub(crate) fn add_template(&mut self, index: usize, template: AcceptanceTemplate) {
         self.listeners[index].templates.push(template);
     }
 
-    /// Where a listener listens, with the port that the system chose.
+    /// Returns the address of a listener, with the port that the system chose.
     pub(crate) fn address(&self, index: usize) -> SocketAddr {
         self.listeners[index].address
     }
 
-    /// The listener may have connections.
+    /// Records that the listener may have connections.
     pub(crate) fn mark_ready(&mut self, index: usize) {
         if !self.ready.contains(&index) {
             self.ready.push(index);
         }
     }
 
-    /// Whether a listener may have more connections, and can be asked for them at once.
+    /// Returns whether a listener may have more connections that can be accepted at once.
     pub(crate) fn has_more(&self) -> bool {
         !self.ready.is_empty() && self.retry_at.is_none()
     }
 
-    /// When to accept again, if the system was out of descriptors.
+    /// Returns when to accept again, if the system ran out of file descriptors.
     pub(crate) const fn retry_at(&self) -> Option<Mono> {
         self.retry_at
     }
 
-    /// Accepts a batch of connections from each listener that may have some, and passes them on with the listener's index.
+    /// Accepts a batch of connections from each ready listener, and passes them on with the
+    /// listener's index.
     pub(crate) fn accept(&mut self, now: Mono, mut take: impl FnMut(usize, TcpStream, SocketAddr)) {
         let mut ready = core::mem::take(&mut self.ready);
         ready.retain(|index| self.accept_from(*index, now, &mut take));
@@ -110,7 +112,7 @@ impl Listeners {
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock => return false,
-                    // The counterparty was gone before we came: the listener is all right.
+                    // The counterparty has already gone; the listener is unaffected.
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                     _ => {
                         tracing::error!(%error, address = %listener.address, "accepting failed");
@@ -123,7 +125,7 @@ impl Listeners {
         true
     }
 
-    /// Asks the listener's templates about a session that is not known.
+    /// Asks the listener's templates about an unknown session.
     pub(crate) fn acceptance_for(&mut self, index: usize, id: &SessionId) -> Result<Acceptance, Refusal> {
         let listener = self.listeners.get_mut(index).ok_or(Refusal::NoSuchSession)?;
         let templates = &mut listener.templates;
@@ -132,7 +134,7 @@ impl Listeners {
             .ok_or(Refusal::NoSuchSession)
     }
 
-    /// Listens no more.
+    /// Stops listening.
     pub(crate) fn close(&mut self) {
         *self = Self::default();
     }

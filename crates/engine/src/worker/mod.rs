@@ -1,14 +1,18 @@
-//! The loop of one worker thread: waits for sockets, timers and other threads, and moves bytes between them and the sessions.
+//! The loop of one worker thread: waits for sockets, timers and other threads, and moves bytes
+//! between them and the sessions.
 //!
-//! A cycle reads the clocks once, reads each ready socket at most once, and writes each session's output at most once. The
-//! module does not know what the bytes mean.
+//! A cycle reads the clocks once, reads each ready socket at most once, and writes each session's
+//! output at most once. The module does not interpret the bytes.
 //!
-//! Its parts own their data and do not know the worker; what they want done they return. From the bottom:
+//! Its parts own their data and do not know the worker; they return what they need done. From the
+//! bottom:
 //!
-//! - [`connection`]s are kept by [`connections`]; what a worker knows of sessions is in [`session_table`];
+//! - [`connection`]s are kept by [`connections`]; what a worker knows of sessions is in
+//!   [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say;
-//! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a session;
+//! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
+//!   session;
 //! - [`Worker`] calls all of them, each cycle in the same order.
 
 mod active_queues;
@@ -58,7 +62,7 @@ use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::worker_signal::WorkerSignal;
 
-/// The most events taken from the operating system in a cycle.
+/// The most operating system events taken per cycle.
 const EVENTS: usize = 256;
 
 /// One thread's sessions, sockets and timers.
@@ -69,7 +73,7 @@ pub(crate) struct Worker {
     queues: ActiveQueues,
     waiters: Waiters,
     cycle: Cycle,
-    /// Everything is being logged out, and ends at the latest then.
+    /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
     poll: Poll,
     signal: Arc<WorkerSignal>,
@@ -100,13 +104,13 @@ impl Worker {
         }
     }
 
-    /// How other threads get its attention.
+    /// Returns the signal by which other threads get the worker's attention.
     pub(crate) const fn signal(&self) -> &Arc<WorkerSignal> {
         &self.signal
     }
 
-    /// Listens on an address for counterparties that no session was configured for; returns the address with the port that the
-    /// system chose.
+    /// Listens on an address for counterparties for which no session was configured. Returns the
+    /// address with the port that the system chose.
     pub(crate) fn accept_any(
         &mut self,
         address: SocketAddr,
@@ -117,14 +121,14 @@ impl Worker {
         Ok(self.listeners.address(listener))
     }
 
-    /// Listens on an address, if that is not done yet.
+    /// Listens on an address, unless the worker already does.
     pub(crate) fn listen(&mut self, address: SocketAddr) -> Result<usize, EngineError> {
         let bound = self.listeners.bind(address, self.poll.registry());
         bound.map_err(|error| EngineError::Listen { address, reason: error.to_string() })
     }
 
-    /// Opens a session that is accepted at an address, which is listened on if it is not yet. Returns the address with the port
-    /// that the system chose.
+    /// Opens a session that is accepted at an address, and listens on that address if the worker
+    /// does not yet. Returns the address with the port that the system chose.
     pub(crate) fn accept_at(
         &mut self,
         address: SocketAddr,
@@ -177,9 +181,10 @@ impl Worker {
         Ok(())
     }
 
-    /// Runs until the engine is stopped. Returns the application, and how closing the stores went.
+    /// Runs until the engine is stopped. Returns the application, and the result of closing the
+    /// stores.
     pub(crate) fn run<A: Application>(mut self, mut app: A) -> (A, Result<(), StoreError>) {
-        // However this thread ends, by a panic too: nobody must wait for it.
+        // However this thread ends, even by a panic, nobody may keep waiting for it.
         struct Ended(Arc<WorkerSignal>, Arc<Pages>);
         impl Drop for Ended {
             fn drop(&mut self) {
@@ -231,7 +236,7 @@ impl Worker {
         self.driver.check_store(self.signal.take_store_advanced(), &self.cycle, app);
         let written = self.driver.write_output(&mut self.cycle, app);
         if written && !self.queues.is_empty() {
-            // These queues have messages that may have found an outbox full.
+            // These queues have messages that may have met a full outbox.
             self.cycle.repeat();
         }
         while let Some(initiator) = self.driver.next_ended_initiator() {
@@ -241,8 +246,9 @@ impl Worker {
         self.driver.connections.remove_closed(self.poll.registry());
     }
 
-    /// Calls the sessions whose applications have asked for it. What is asked for meanwhile is done in the next cycle: an
-    /// application that asks each time it is called keeps nobody else waiting.
+    /// Calls the sessions whose applications have asked for it. Requests made meanwhile are served
+    /// in the next cycle, so that an application that asks on every call does not delay other
+    /// sessions.
     fn wake_ready(&mut self, app: &mut dyn Application) {
         for _ in 0..self.signal.ready() {
             if let Some(session) = self.signal.next_ready() {
@@ -272,11 +278,11 @@ impl Worker {
         }
     }
 
-    /// Does what other threads ask for.
+    /// Carries out the requests of other threads.
     fn carry_out_commands(&mut self, app: &mut dyn Application) {
         let commands = self.signal.take_commands();
         if !commands.is_empty() {
-            // A thread that sends and then stops the engine means it in this order.
+            // A thread that sends and then stops the engine expects this order.
             self.send_queued(Take::All, app);
         }
         for command in commands {
@@ -310,7 +316,7 @@ impl Worker {
         }
     }
 
-    /// Does what follows from operators' wishes, and answers those who wait.
+    /// Carries out what follows from operators' commands, and answers those who wait.
     fn follow_operators(&mut self) {
         while let Some(initiator) = self.driver.next_removed_initiator() {
             self.connector.remove(initiator);
@@ -327,7 +333,7 @@ impl Worker {
         }
     }
 
-    /// Sends messages of other threads.
+    /// Sends messages from other threads.
     fn send_queued(&mut self, take: Take, app: &mut dyn Application) {
         let Self { driver, queues, cycle, signal, .. } = self;
         let more =
@@ -337,7 +343,7 @@ impl Worker {
         }
     }
 
-    /// Takes new connections from the listeners.
+    /// Accepts new connections from the listeners.
     fn accept(&mut self) {
         let Self { driver, listeners, cycle, poll, limits, .. } = self;
         listeners.accept(cycle.now.mono, |listener, stream, peer| {
@@ -356,7 +362,7 @@ impl Worker {
         }
     }
 
-    /// Does what a connection that is ready needs.
+    /// Serves a connection that is ready.
     fn serve(&mut self, slot: usize, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get(slot) else { return };
         match connection.stage {
@@ -369,7 +375,7 @@ impl Worker {
         }
     }
 
-    /// Reads from an accepted connection until its Logon shows for which session it is.
+    /// Reads from an accepted connection until its Logon names its session.
     fn identify(&mut self, slot: usize, listener: usize, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get_mut(slot) else { return };
         if !connection.readable {
@@ -397,8 +403,8 @@ impl Worker {
         }
     }
 
-    /// The session that a Logon from this address asks for, configured or made by a template. One that is refused opens no
-    /// session and no journal.
+    /// Returns the session that a Logon from this address asks for, configured or made by a
+    /// template. A refused Logon opens no session and no journal.
     fn session_for(
         &mut self,
         listener: usize,
@@ -415,7 +421,7 @@ impl Worker {
                 let acceptance = self.listeners.acceptance_for(listener, id)?;
                 admit(&acceptance.allowed, from)?;
                 if acceptance.settings.id != *id || acceptance.settings.role != Role::Acceptor {
-                    tracing::error!(session = %id, "the template gives settings of another session, or of an initiator");
+                    tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
                     return Err(Refusal::NoSuchSession);
                 }
                 self.accept_for(listener, acceptance, app).map_err(|error| {
@@ -427,7 +433,7 @@ impl Worker {
         if self.driver.can_connect(key) { Ok(key) } else { Err(Refusal::Unavailable) }
     }
 
-    /// Starts the attempts to connect that are due, and asks for a wake-up at those to come.
+    /// Starts the connection attempts that are due, and requests a wake-up for later ones.
     fn connect_due(&mut self) {
         let now = self.cycle.now.mono;
         for initiator in self.connector.indices() {
@@ -438,7 +444,7 @@ impl Worker {
                 let progress = self.connector.start(initiator, now);
                 self.continue_connecting(initiator, progress);
             } else {
-                // It is halted, and may be continued without a restart of the engine.
+                // The session is halted, and may be resumed without a restart of the engine.
                 self.wait_to_connect(initiator);
             }
         }
@@ -454,7 +460,7 @@ impl Worker {
         self.continue_connecting(initiator, progress);
     }
 
-    /// Does what an initiator needs next.
+    /// Carries out an initiator's next step.
     fn continue_connecting(&mut self, initiator: usize, mut progress: Progress) {
         let now = self.cycle.now.mono;
         while let Progress::Connecting { stream, address, until } = progress {
@@ -469,7 +475,7 @@ impl Worker {
         }
     }
 
-    /// Finds out whether a connection of ours was made.
+    /// Checks whether a connection of ours was established.
     fn finish_connecting(&mut self, slot: usize, initiator: usize, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get_mut(slot) else { return };
         match connection.connect_result() {
@@ -491,7 +497,7 @@ impl Worker {
         }
     }
 
-    /// Does everything that is due, and finds out when the next thing is.
+    /// Does everything that is due, and determines the next deadline.
     fn run_timers(&mut self, app: &mut dyn Application) {
         let now = self.cycle.now.mono;
         self.cycle.clear_timers();
@@ -505,13 +511,13 @@ impl Worker {
                     self.driver.connections.close(slot);
                     match stage {
                         Stage::Connecting { initiator, .. } => {
-                            tracing::warn!(address = %peer, "no connection: it takes too long");
+                            tracing::warn!(address = %peer, "no connection: timed out");
                             self.try_next_address(initiator);
                         }
                         Stage::Closing { session, .. } => {
                             self.driver.disconnect(session, &mut self.cycle, app);
                         }
-                        _ => tracing::info!(%peer, "closed: it takes too long"),
+                        _ => tracing::info!(%peer, "closed: timed out"),
                     }
                 }
                 None => {}
@@ -523,7 +529,8 @@ impl Worker {
         }
     }
 
-    /// Logs out everywhere, connects and accepts no more, and sets the time by which the loop ends.
+    /// Logs out every session, stops connecting and accepting, and sets the time by which the loop
+    /// ends.
     fn stop(&mut self, app: &mut dyn Application) {
         if self.stopping.is_some() {
             return;

@@ -1,6 +1,7 @@
-//! Bytes from one socket, until the session has consumed them. Bounded; never reallocated while bytes flow.
+//! Bytes from one socket, until the session has consumed them. Bounded; never reallocated while
+//! data is being received.
 
-/// Received bytes, with free room after them.
+/// Received bytes, followed by free space.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
     bytes: Box<[u8]>,
@@ -16,7 +17,7 @@ impl ReceiveBuffer {
         Self { bytes: vec![0; capacity].into_boxed_slice(), start: 0, end: 0 }
     }
 
-    /// Bytes received but not yet consumed.
+    /// Returns the bytes received but not yet consumed.
     pub(crate) fn filled(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
@@ -29,7 +30,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Where the next read goes: at most [`READ_SIZE`] bytes, none when the buffer is full.
+    /// Returns the space for the next read: at most [`READ_SIZE`] bytes, none if the buffer is
+    /// full.
     pub(crate) fn free(&mut self) -> &mut [u8] {
         let read_size = READ_SIZE.min(self.bytes.len() / 2);
         if self.start > 0 && self.bytes.len() - self.end < read_size {
@@ -40,7 +42,7 @@ impl ReceiveBuffer {
         &mut self.bytes[self.end..end]
     }
 
-    /// A read put `bytes` bytes into [`ReceiveBuffer::free`].
+    /// Records that a read put `bytes` bytes into [`ReceiveBuffer::free`].
     pub(crate) fn received(&mut self, bytes: usize) {
         self.end = (self.end + bytes).min(self.bytes.len());
     }

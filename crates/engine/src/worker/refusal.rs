@@ -1,21 +1,22 @@
-//! Why a connection does not get the session that its Logon asks for. The counterparty is told nothing, the log is.
+//! Why a connection is refused the session that its Logon asks for. The reason is logged, not sent
+//! to the counterparty.
 
 /// Why a connection was closed before its logon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// The counterparty closed it.
+    /// The counterparty closed the connection.
     ClosedByPeer,
-    /// Its first message is no Logon that names a session, for this reason.
+    /// The first message is not a Logon that names a session, for this reason.
     NotALogon(&'static str),
     /// The listener has no such session.
     NoSuchSession,
-    /// The session is not for this address.
+    /// The session does not allow this address.
     AddressNotAllowed,
-    /// The session is connected already, or halted.
+    /// The session is already connected, or is halted.
     Unavailable,
     /// The application's template panicked.
     TemplatePanicked,
-    /// A template's session could not be opened.
+    /// The session made by a template could not be opened.
     NotOpened,
 }
 

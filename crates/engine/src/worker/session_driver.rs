@@ -1,6 +1,8 @@
-//! Sessions and their connections: shows each session the bytes and the time that concern it, and carries out what it wants.
+//! Sessions and their connections: passes each session its bytes and the time, and carries out what
+//! it asks for.
 //!
-//! Every call into the session core is made here. The module does not know where connections come from.
+//! Every call into the session core is made here. The module does not know where connections come
+//! from.
 
 mod operating;
 
@@ -26,7 +28,8 @@ use crate::worker_signal::WorkerSignal;
 
 /// The sessions of one worker, with their connections.
 ///
-/// What a call means for others comes back as a value: [`SessionDriver::next_ended_initiator`] names initiators to continue.
+/// Effects on other parts are returned as values: [`SessionDriver::next_ended_initiator`] names the
+/// initiators to continue.
 pub(crate) struct SessionDriver {
     sessions: Sessions,
     table: SessionTable,
@@ -86,23 +89,23 @@ impl SessionDriver {
         Ok(key)
     }
 
-    /// The memory of the messages of other threads.
+    /// Returns the memory of the messages from other threads.
     pub(crate) fn pages(&self) -> &Arc<Pages> {
         self.registry.pages()
     }
 
-    /// The open session with this identity.
+    /// Returns the open session with this identity.
     pub(crate) fn find(&self, id: &SessionId) -> Option<(SessionKey, &SessionEntry)> {
         let key = self.sessions.find(id)?;
         Some((key, &self.table[key]))
     }
 
-    /// Whether the session takes a connection now.
+    /// Returns whether the session accepts a connection now.
     pub(crate) fn can_connect(&self, key: SessionKey) -> bool {
         self.sessions.can_connect(key)
     }
 
-    /// Gives a session its connection, whose received bytes are the session's.
+    /// Attaches a connection to a session, which takes over its received bytes.
     pub(crate) fn attach(
         &mut self,
         slot: usize,
@@ -122,7 +125,7 @@ impl SessionDriver {
         self.process_received(slot, key, cycle, app);
     }
 
-    /// Reads once from a session's connection that is ready.
+    /// Reads once from the connection of a session, which is ready.
     pub(crate) fn read(
         &mut self,
         slot: usize,
@@ -132,7 +135,8 @@ impl SessionDriver {
     ) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if self.sessions.is_blocked(key) {
-            // What it has not taken is asked for again; it must not keep the session from its next connection.
+            // The counterparty resends what was not consumed; it must not keep the session from its
+            // next connection.
             if connection.broken {
                 return self.disconnect(key, cycle, app);
             }
@@ -146,7 +150,7 @@ impl SessionDriver {
         self.sessions.note_output(key);
     }
 
-    /// Shows the session the bytes that it has not consumed.
+    /// Passes the session the bytes that it has not consumed.
     fn process_received(
         &mut self,
         slot: usize,
@@ -160,9 +164,10 @@ impl SessionDriver {
         self.follow_up(slot, key, cycle);
     }
 
-    /// Calls the session because of the time, because there is room again, or because its application asked for it.
+    /// Calls the session because of the time, because there is room again, or because its
+    /// application asked for it.
     pub(crate) fn wake(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
-        // A handle of another engine's session asks here by mistake.
+        // The handle of another engine's session may get here by mistake.
         if self.table.key(key.index()) != Some(key) {
             return;
         }
@@ -187,7 +192,8 @@ impl SessionDriver {
         }
     }
 
-    /// Calls the sessions whose deadline has come, connected or not, and asks for a wake-up at those to come.
+    /// Calls the sessions whose deadline has come, connected or not, and requests a wake-up for
+    /// later deadlines.
     pub(crate) fn wake_due(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
@@ -199,7 +205,7 @@ impl SessionDriver {
         }
     }
 
-    /// Asks for a wake-up when the session wants to be called next.
+    /// Requests a wake-up at the session's next deadline.
     fn note_deadline(&mut self, key: SessionKey, cycle: &mut Cycle) {
         let deadline = self.sessions.next_deadline(key);
         self.table[key].deadline = deadline;
@@ -208,7 +214,7 @@ impl SessionDriver {
         }
     }
 
-    /// After a session was called: its wish to close, whether to read on, its next deadline.
+    /// Follows up a call to a session: whether it closes, whether it reads on, its next deadline.
     fn follow_up(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if self.sessions.wants_close(key) {
@@ -220,15 +226,16 @@ impl SessionDriver {
         self.note_deadline(key, cycle);
     }
 
-    /// After a call that read nothing and failed: a session that was halted or is to be closed is looked at in this cycle.
+    /// Notes a session to check in this cycle after a failed call that read nothing: it may be
+    /// halted or closing.
     fn note_end(&mut self, key: SessionKey) {
         if self.sessions.wants_close(key) || self.sessions.halted(key).is_some() {
             self.sessions.note_output(key);
         }
     }
 
-    /// The session's end is decided: its output goes out, then the connection is closed. A session that is called again gets
-    /// no more time.
+    /// Sends a closing session's remaining output, then closes the connection. Further calls of the
+    /// session do not extend the time limit.
     fn begin_closing(&mut self, slot: usize, key: SessionKey, cycle: &mut Cycle) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if !matches!(connection.stage, Stage::Closing { .. }) {
@@ -238,7 +245,8 @@ impl SessionDriver {
         }
     }
 
-    /// Sends a message of another thread in a turn of its own, and tells the application what became of it.
+    /// Sends a message from another thread in a turn of its own, and reports the outcome to the
+    /// application.
     pub(crate) fn send_queued(
         &mut self,
         key: SessionKey,
@@ -270,7 +278,7 @@ impl SessionDriver {
         })
     }
 
-    /// Tells the application that a message of another thread was not sent.
+    /// Reports to the application that a message from another thread was not sent.
     pub(crate) fn tell_not_sent(
         &mut self,
         key: SessionKey,
@@ -283,12 +291,14 @@ impl SessionDriver {
         self.note_end(key);
     }
 
-    /// Has the session's output written at the end of the cycle, and its connection closed if that is all it waits for.
+    /// Schedules the session's output for the end of the cycle, and the close of its connection if
+    /// nothing else is left to do.
     pub(crate) fn note_output(&mut self, key: SessionKey) {
         self.sessions.note_output(key);
     }
 
-    /// Writes once for each session that has output, or whose connection may be closed. Returns whether a socket took any bytes.
+    /// Writes once for each session that has output, or whose connection may be closed. Returns
+    /// whether a socket accepted any bytes.
     pub(crate) fn write_output(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
         let mut written = false;
         // Sessions that get output meanwhile have it written in the next cycle.
@@ -306,10 +316,10 @@ impl SessionDriver {
         written
     }
 
-    /// Writes what the store has released, once. Returns whether the socket took any bytes.
+    /// Writes once what the store has released. Returns whether the socket accepted any bytes.
     fn write(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) -> bool {
         let Some(slot) = self.table[key].connection else {
-            // It was halted, and has a deadline without a connection, too.
+            // A halted session has deadlines without a connection, too.
             self.note_deadline(key, cycle);
             return false;
         };
@@ -325,8 +335,9 @@ impl SessionDriver {
                 Ok(taken) => {
                     self.sessions.written(cycle.now, key, taken);
                     written = taken > 0;
-                    // There is room for what waited: the rest of a replay, or a message that found the outbox full. It goes out
-                    // in the next cycle, so that a long replay does not keep the other sessions waiting.
+                    // There is room for what waited: the rest of a replay, or a message that met a
+                    // full outbox. It is sent in the next cycle, so that a long replay does not
+                    // delay the other sessions.
                     if written && self.sessions.awaits_socket(key) {
                         self.wake(key, cycle, app);
                         cycle.repeat();
@@ -346,8 +357,8 @@ impl SessionDriver {
         written
     }
 
-    /// Releases what waits for the store, and notices a store that failed on its own: when the store rang, and from time to
-    /// time anyway.
+    /// Releases what waits for the store, and notices a store that failed by itself: when the store
+    /// has notified the worker, and periodically in any case.
     pub(crate) fn check_store(&mut self, rang: bool, cycle: &Cycle, app: &mut dyn Application) {
         if rang || cycle.now.mono - self.store_checked >= LONGEST_SLEEP {
             self.store_checked = cycle.now.mono;
@@ -366,7 +377,7 @@ impl SessionDriver {
         let Some(slot) = self.table[key].connection else { return };
         match self.sessions.log_out(cycle.now, key, text, app) {
             Ok(()) => self.follow_up(slot, key, cycle),
-            // There is nobody to say it to: not logged on, halted, or the outbox is full.
+            // No Logout can be sent: not logged on, halted, or the outbox is full.
             Err(SendError::NotLoggedOn | SendError::Unavailable | SendError::BackPressure) => {
                 self.disconnect(key, cycle, app);
             }
@@ -388,7 +399,7 @@ impl SessionDriver {
         longest
     }
 
-    /// The session's connection is over, whichever side ended it.
+    /// Ends the session's connection, whichever side closed it.
     pub(crate) fn disconnect(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
@@ -399,7 +410,7 @@ impl SessionDriver {
         if let Some(end) = self.sessions.disconnected(cycle.now, key, app) {
             self.ends.push((key, end));
         }
-        // A thread that waits for room waits in vain now.
+        // Threads that wait for room must give up now.
         self.pages().room.made();
         self.note_deadline(key, cycle);
         let stage = self.connections.get(slot).map(|connection| connection.stage);
@@ -412,27 +423,27 @@ impl SessionDriver {
         }
     }
 
-    /// An initiator whose connection has ended since it was last named here.
+    /// Returns an initiator whose connection has ended, each once.
     pub(crate) fn next_ended_initiator(&mut self) -> Option<usize> {
         self.ended_initiators.pop()
     }
 
-    /// An initiator to connect at once, that was not named here before.
+    /// Returns an initiator to connect at once, each once.
     pub(crate) fn next_hastened_initiator(&mut self) -> Option<usize> {
         self.hastened_initiators.pop()
     }
 
-    /// An initiator whose session was removed, that was not named here before.
+    /// Returns an initiator whose session was removed, each once.
     pub(crate) fn next_removed_initiator(&mut self) -> Option<usize> {
         self.removed_initiators.pop()
     }
 
-    /// A connection that has ended, and how, that was not named here before.
+    /// Returns a connection that has ended, and how, each once.
     pub(crate) fn next_end(&mut self) -> Option<(SessionKey, SessionEnd)> {
         self.ends.pop()
     }
 
-    /// Whether a session is logged on, or cannot be; `None` while that is open.
+    /// Returns whether a session is logged on, or cannot be; `None` while that is undecided.
     pub(crate) fn logon_outcome(&self, key: SessionKey) -> Option<Result<(), OperationError>> {
         let Some(status) = self.sessions.status(key) else { return Some(Err(OperationError::NoSession)) };
         match status.state() {

@@ -1,4 +1,5 @@
-//! What a worker knows of its sessions beside the session core: who they are, and where they are connected.
+//! What a worker knows about its sessions besides the session core: their identities, and their
+//! connections.
 
 use core::net::IpAddr;
 use core::ops::{Index, IndexMut};
@@ -14,7 +15,7 @@ pub(crate) struct SessionTable {
     entries: Vec<Option<(SessionKey, SessionEntry)>>,
 }
 
-/// What a worker knows of one session.
+/// What a worker knows about one session.
 #[derive(Debug)]
 pub(crate) struct SessionEntry {
     pub(crate) id: SessionId,
@@ -24,16 +25,16 @@ pub(crate) struct SessionEntry {
     pub(crate) logout_timeout: Duration,
     /// The slot of its connection.
     pub(crate) connection: Option<usize>,
-    /// When the session wants to be called although nothing came, with a connection or without one.
+    /// When to call the session even if nothing was received, with or without a connection.
     pub(crate) deadline: Option<Mono>,
 }
 
 /// How a session gets its connections.
 #[derive(Debug)]
 pub(crate) enum Side {
-    /// Through a listener, from these addresses; from any if there are none.
+    /// Through a listener, from these addresses; from any if the list is empty.
     Acceptor { listener: usize, allowed: Vec<IpAddr> },
-    /// By an initiator of ours.
+    /// By one of our initiators.
     Initiator { initiator: usize },
 }
 
@@ -50,7 +51,7 @@ impl SessionEntry {
         }
     }
 
-    /// Whether a connection that came to `listener` from this address may have the session.
+    /// Checks whether a connection to `listener` from this address may use the session.
     pub(crate) fn admit(&self, listener: usize, from: IpAddr) -> Result<(), Refusal> {
         match &self.side {
             Side::Acceptor { listener: at, allowed } if *at == listener => admit(allowed, from),
@@ -59,13 +60,13 @@ impl SessionEntry {
     }
 }
 
-/// Whether the addresses that are allowed contain this one. No address means any.
+/// Checks whether the allowed addresses contain this one. An empty list allows any.
 pub(crate) fn admit(allowed: &[IpAddr], from: IpAddr) -> Result<(), Refusal> {
     if allowed.is_empty() || allowed.contains(&from) { Ok(()) } else { Err(Refusal::AddressNotAllowed) }
 }
 
 impl SessionTable {
-    /// How many places there are, with or without a session.
+    /// Returns the number of places, with or without a session.
     pub(crate) fn places(&self) -> usize {
         self.entries.len()
     }
@@ -85,12 +86,12 @@ impl SessionTable {
         Some(entry)
     }
 
-    /// The key of the session in place `n`.
+    /// Returns the key of the session in place `n`.
     pub(crate) fn key(&self, n: usize) -> Option<SessionKey> {
         self.entries.get(n)?.as_ref().map(|(key, _)| *key)
     }
 
-    /// The session with this key, if it is open here.
+    /// Returns the session with this key, if it is open here.
     pub(crate) fn get(&self, key: SessionKey) -> Option<&SessionEntry> {
         let (open, entry) = self.entries.get(key.index())?.as_ref()?;
         (*open == key).then_some(entry)

@@ -8,30 +8,30 @@ use fixbolt_session::{Mono, SessionEnd, SessionKey};
 use crate::command::Outcome;
 use crate::operation::OperationError;
 
-/// Those who wait.
+/// The waiting operators.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters(Vec<Waiter>);
 
-/// One who waits.
+/// A waiting operator.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     pub(crate) session: SessionKey,
     pub(crate) awaits: Awaits,
-    /// Nobody listens to the answer any more then.
+    /// After this time nobody listens for the answer.
     pub(crate) until: Mono,
     pub(crate) answer: SyncSender<Outcome>,
 }
 
-/// What became of an operator's wish.
+/// The state of an operator's command.
 #[derive(Debug)]
 pub(crate) enum Operated {
-    /// It is done, or refused.
+    /// It is done, or was refused.
     Done(Outcome),
-    /// It is begun, and done once this has come.
+    /// It has begun, and is done after this event.
     Waits(Awaits),
 }
 
-/// What is waited for.
+/// The awaited event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Awaits {
     Logon,
@@ -48,14 +48,15 @@ impl Waiters {
         self.0.is_empty()
     }
 
-    /// The session's connection has ended.
+    /// Answers those who wait for the end of the session's connection.
     pub(crate) fn ended(&mut self, session: SessionKey, end: &SessionEnd) {
         self.answer(|waiter| {
             (waiter.session == session && waiter.awaits == Awaits::End).then(|| Ok(Some(end.clone())))
         });
     }
 
-    /// Answers those who wait for a logon; `outcome` says of a session whether it is logged on, or cannot be.
+    /// Answers those who wait for a logon; `outcome` returns whether a session is logged on, or
+    /// cannot be.
     pub(crate) fn check_logons(
         &mut self,
         outcome: impl Fn(SessionKey) -> Option<Result<(), OperationError>>,

@@ -1,4 +1,4 @@
-//! What an operator's wish does to a session.
+//! Carries out an operator's commands on a session.
 
 use fixbolt_session::{Application, OpenError, Phase, SendError, SessionKey, SessionState};
 
@@ -9,7 +9,7 @@ use crate::worker::session_table::Side;
 use crate::worker::waiters::{Awaits, Operated};
 
 impl SessionDriver {
-    /// Does what an operator wishes. What is changed is recorded with `why`.
+    /// Carries out an operator's command. Changes are recorded with `why`.
     pub(crate) fn operate(
         &mut self,
         key: SessionKey,
@@ -119,7 +119,7 @@ impl SessionDriver {
         Operated::Waits(Awaits::End)
     }
 
-    /// Has an initiator connect now.
+    /// Makes an initiator connect now.
     fn hasten(&mut self, key: SessionKey) {
         if let Side::Initiator { initiator } = self.table[key].side {
             self.hastened_initiators.push(initiator);
@@ -140,7 +140,7 @@ impl SessionDriver {
         if self.table[key].connection.is_some() {
             return Err(OperationError::Connected);
         }
-        // A store that is closed, because it is damaged or has failed, can record nothing.
+        // A store that is closed, because it is damaged or has failed, cannot record anything.
         match self.sessions.record(cycle.now, key, why, app) {
             Ok(()) | Err(SendError::Unavailable) => {}
             Err(error) => return Err(OperationError::Refused(error)),
