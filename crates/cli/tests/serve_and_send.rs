@@ -210,7 +210,7 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "--version", "FIX.9"], "none of the versions FIX.4.0, FIX.4.1, "),
         (
             &["send", "D", "55=IBM", "54=1", "38=1", "40=1", "--version", "4.3"],
-            "sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4",
+            "sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are",
         ),
         (&["send", "D", "--sender", ""], "SenderCompID is empty"),
         (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),

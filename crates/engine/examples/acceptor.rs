@@ -1,4 +1,5 @@
-//! A venue that fills every order in full and so can cancel none: a method for each message that it understands.
+//! A venue that fills every order in full, so it cannot cancel any: one method for each message
+//! that it understands.
 //!
 //! ```sh
 //! cargo run -p fixbolt --features fix44 --example acceptor
@@ -25,7 +26,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
     type Answer = Result<Delivery, Failure>;
 
     fn on_new_order_single(&mut self, order: NewOrderSingle<'_>, turn: &mut Turn<'_>) -> Self::Answer {
-        // What this venue needs and the message lacks is rejected by name.
+        // A field that this venue needs and the message lacks is named in a reject.
         let (id, side) = (order.cl_ord_id()?, order.side()?);
         let symbol = order.need(|order| order.symbol())?;
         let cum_qty = order.need(|order| order.order_qty())?;

@@ -9,9 +9,9 @@ use fixbolt_session::{SessionId, SessionSettings};
 pub struct Acceptance {
     /// The session; its role is [`Role::Acceptor`](fixbolt_session::Role::Acceptor).
     pub settings: SessionSettings,
-    /// The addresses from which it may be connected to; empty for any.
+    /// The addresses from which counterparties may connect; empty for any.
     pub allowed: Vec<IpAddr>,
-    /// Whether small messages leave at once (TCP_NODELAY).
+    /// Whether small messages are sent at once (TCP_NODELAY).
     pub nodelay: bool,
 }
 
@@ -21,6 +21,6 @@ impl From<SessionSettings> for Acceptance {
     }
 }
 
-/// Makes the options for counterparties that no session was configured for; `None` refuses one.
-#[allow(clippy::type_complexity)] // it is said once, here
+/// Returns the options for a counterparty for which no session was configured; `None` refuses it.
+#[allow(clippy::type_complexity)] // spelled out once, here
 pub(crate) struct AcceptanceTemplate(pub(crate) Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>);

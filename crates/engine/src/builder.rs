@@ -1,4 +1,5 @@
-//! What an engine is made of: what to listen for, whom to connect to, where messages are kept.
+//! The parts of an engine: the addresses it listens on, the hosts it connects to, where it keeps
+//! messages.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -28,14 +29,14 @@ use crate::worker::event_source::EventSource;
 use crate::worker::listeners::Listeners;
 use crate::worker_signal::WorkerSignal;
 
-/// Bytes of messages from other threads that may wait for each session, unless told otherwise.
+/// Bytes of messages from other threads that may wait for each session, by default.
 const OUTBOUND_QUEUE_SIZE: usize = 1024 * 1024;
-/// Bytes of messages from other threads that may wait for all sessions, unless told otherwise.
+/// Bytes of messages from other threads that may wait for all sessions together, by default.
 const OUTBOUND_BUDGET: usize = 32 * 1024 * 1024;
-/// The index of an inbound message has room for messages of this size at least, in bytes.
+/// The index of an inbound message has room for messages of at least this size, in bytes.
 const MIN_INDEXED_SIZE: usize = 64 * 1024;
 
-/// What an engine is made of; [`Engine::builder`] begins one.
+/// Builds an engine; [`Engine::builder`] returns one.
 pub struct EngineBuilder {
     acceptances: Vec<(SocketAddr, Acceptance)>,
     templates: Vec<(SocketAddr, AcceptanceTemplate)>,
@@ -75,18 +76,22 @@ impl EngineBuilder {
         }
     }
 
-    /// Listens on `address` for the counterparty of a session. Several sessions may share an address.
+    /// Listens on `address` for the counterparty of a session. Several sessions may share an
+    /// address.
     #[must_use]
     pub fn accept(mut self, address: SocketAddr, session: impl Into<Acceptance>) -> Self {
         self.acceptances.push((address, session.into()));
         self
     }
 
-    /// Listens on `address` for any counterparty: `settings` is asked about the identity that a Logon names (seen from our
-    /// side) and refuses it with `None`. Sessions accepted by name are looked for first.
+    /// Listens on `address` for any counterparty.
     ///
-    /// A session opened so stays open, with its journal, until the engine ends, and counts towards
-    /// [`EngineBuilder::session_limit`]: where strangers can connect, let in only names that you know.
+    /// `settings` is called with the identity that a Logon names (seen from our side) and refuses
+    /// it by returning `None`. Sessions that were added by name take precedence.
+    ///
+    /// A session opened this way stays open, with its journal, until the engine ends, and counts
+    /// towards [`EngineBuilder::session_limit`]: where strangers can connect, admit only names that
+    /// you know.
     #[must_use]
     pub fn accept_any(
         mut self,
@@ -102,15 +107,17 @@ impl EngineBuilder {
         self
     }
 
-    /// Connects for a session, and connects again whenever the connection has ended.
+    /// Connects for a session, and reconnects whenever the connection has ended.
     #[must_use]
     pub fn connect(mut self, session: Initiation) -> Self {
         self.initiations.push(session);
         self
     }
 
-    /// Keeps each session's journal in a directory of its own below `base`. Without this, messages are kept in memory and
-    /// numbers begin at 1 when the process starts.
+    /// Keeps each session's journal in a directory of its own below `base`.
+    ///
+    /// Without this, messages are kept in memory and sequence numbers begin at 1 when the process
+    /// starts.
     #[must_use]
     pub fn journal(self, base: impl AsRef<Path>) -> Self {
         let base: PathBuf = base.as_ref().to_owned();
@@ -124,98 +131,113 @@ impl EngineBuilder {
         self
     }
 
-    /// Keeps messages in the store that `make` makes for each worker, from its number, counted from 0.
+    /// Keeps messages in the store that `make` returns for each worker; its argument is the
+    /// worker's index, from 0.
     #[must_use]
     pub fn stores(mut self, make: impl FnMut(usize) -> Box<dyn Store> + 'static) -> Self {
         self.store = Stores::Each(Box::new(make));
         self
     }
 
-    /// Shows every message of every session to `observer`, as it came and as it goes out, for logs of messages and the like.
+    /// Shows every message of every session to `observer`, as received and as sent, for message
+    /// logs and the like.
     #[must_use]
     pub fn observe(mut self, observer: Arc<dyn WireObserver>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// How many bytes of messages from other threads may wait for each session, 1 MiB by default; one message of MaxMessageSize
-    /// always has room. A message takes its body's bytes and up to 39 more. [`PostError::Full`](crate::PostError::Full) refuses
-    /// what exceeds it.
+    /// Sets how many bytes of messages from other threads may wait for each session, 1 MiB by
+    /// default.
+    ///
+    /// There is always room for one message of MaxMessageSize. A message takes the bytes of its
+    /// body and up to 39 more. Messages beyond the limit are refused with
+    /// [`PostError::Full`](crate::PostError::Full).
     #[must_use]
     pub const fn outbound_queue_size(mut self, bytes: usize) -> Self {
         self.outbound_queue_size = bytes;
         self
     }
 
-    /// How many bytes of messages from other threads may wait for all sessions together, 32 MiB by default.
+    /// Sets how many bytes of messages from other threads may wait for all sessions together, 32
+    /// MiB by default.
     ///
-    /// The memory is allocated in pieces of 8 KiB when messages first need it. A session takes no more of it than it leaves to
-    /// the others: one whose counterparty does not read keeps no other one from sending. A body has to fit into half of the
-    /// budget; [`PostError::TooLarge`](crate::PostError::TooLarge) refuses a larger one.
+    /// The memory is allocated in pieces of 8 KiB when messages first need it. A session never
+    /// takes more of it than it leaves to the others, so one whose counterparty does not read does
+    /// not keep others from sending. A body must fit into half of the budget; a larger one is
+    /// refused with [`PostError::TooLarge`](crate::PostError::TooLarge).
     #[must_use]
     pub const fn outbound_budget(mut self, bytes: usize) -> Self {
         self.outbound_budget = bytes;
         self
     }
 
-    /// How many connections may be open that have not logged on, 256 by default. More are closed at once.
+    /// Sets how many connections may be open that have not logged on, 256 by default. Further ones
+    /// are closed at once.
     #[must_use]
     pub const fn pending_connections(mut self, limit: usize) -> Self {
         self.limits.pending_connections = limit;
         self
     }
 
-    /// How long a connection may take to send its complete Logon, 10 s by default.
+    /// Sets how long a connection may take to send its complete Logon, 10 s by default.
     #[must_use]
     pub const fn pending_time(mut self, limit: Duration) -> Self {
         self.limits.pending_time = limit;
         self
     }
 
-    /// How many sessions there may be, those opened by [`EngineBuilder::accept_any`] among them, 4,096 by default.
+    /// Sets how many sessions there may be, including those opened by
+    /// [`EngineBuilder::accept_any`], 4,096 by default.
     #[must_use]
     pub const fn session_limit(mut self, limit: usize) -> Self {
         self.limits.sessions = limit;
         self
     }
 
-    /// Whether sessions that cannot be had are left out, instead of stopping the start: their port
-    /// is in use, or another process has their journal. Each is told as an error of its own
-    /// (`tracing`). Off by default.
+    /// Sets whether sessions that cannot be opened are left out, instead of stopping the start:
+    /// their port is in use, or another process holds their journal. Each is logged as an error of
+    /// its own (`tracing`). Off by default.
     #[must_use]
     pub const fn keep_going(mut self, keep_going: bool) -> Self {
         self.keep_going = keep_going;
         self
     }
 
-    /// Has these sessions belong to one worker, so that a callback of one can write to the others in its turn. Needed with
-    /// several workers only ([`EngineBuilder::start_with`]); sessions that share an address are together anyway.
+    /// Makes these sessions belong to one worker, so that a callback of one can write to the others
+    /// in its turn.
+    ///
+    /// Only needed with several workers ([`EngineBuilder::start_with`]); sessions that share an
+    /// address always belong to one worker.
     #[must_use]
     pub fn together(mut self, sessions: impl IntoIterator<Item = SessionId>) -> Self {
         self.together.push(sessions.into_iter().collect());
         self
     }
 
-    /// Opens journals and ports and starts one worker thread. The application sees its sessions' journals (`on_resume`) before
-    /// this returns.
+    /// Opens journals and ports and starts one worker thread.
+    ///
+    /// The application sees its sessions' journals (`on_resume`) before this returns.
     ///
     /// # Errors
-    /// [`EngineError`], one line that says what and where: a port in use, a journal that another process holds, ...
+    /// [`EngineError`], one line that says what is wrong and where: a port in use, a journal that
+    /// another process holds, ...
     pub fn start<A: Application + Send + 'static>(self, app: A) -> Result<Engine<A>, EngineError> {
         let mut app = Some(app);
         self.run(1, &mut |_| app.take())
     }
 
-    /// Starts several worker threads (at least one), each with an application of its own, which `app` makes from the worker's
-    /// number, counted from 0.
+    /// Starts several worker threads (at least one), each with an application of its own, which
+    /// `app` makes from the worker's index, from 0.
     ///
-    /// A session belongs to one worker for as long as it is open. What is named first goes to worker 0, the next to worker 1, and
-    /// round again; sessions that share a listening address are one in this, because a connection shows only with its Logon for
-    /// which session it is, and so are those that [`EngineBuilder::together`] names.
+    /// A session belongs to one worker for as long as it is open. The first session named goes to
+    /// worker 0, the next to worker 1, and so on, in rotation. Sessions that share a listening
+    /// address count as one, because only the Logon shows which session a connection is for, and so
+    /// do those that [`EngineBuilder::together`] names.
     ///
     /// # Errors
-    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` names a session that there is not, or if several
-    /// workers are to have one store.
+    /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` names an unknown
+    /// session, or if several workers would share one store.
     pub fn start_with<A: Application + Send + 'static>(
         self,
         workers: usize,
@@ -237,7 +259,7 @@ impl EngineBuilder {
         choose_tier()?;
         let numbers = u16::try_from(count).map_or(0..0, |count| 0..count);
         if numbers.is_empty() || count > 1 && matches!(self.store, Stores::One(_)) {
-            let reason = "there are at most 65,535, and each needs a store of its own: say `stores`";
+            let reason = "there are at most 65,535, and each needs a store of its own: use `stores`";
             return Err(EngineError::Workers { reason: reason.to_owned() });
         }
         let places = self.distribute()?.workers(count);
@@ -280,7 +302,7 @@ impl EngineBuilder {
         Engine::spawn(workers, listening, registry).map_err(system("starting a worker thread"))
     }
 
-    /// Finds out which sessions belong together.
+    /// Determines which sessions belong together.
     fn distribute(&self) -> Result<Distribution, EngineError> {
         let mut units = Distribution::default();
         for (address, acceptance) in &self.acceptances {
@@ -300,7 +322,7 @@ impl EngineBuilder {
         Ok(units)
     }
 
-    /// Makes a worker without sessions yet.
+    /// Creates a worker without sessions.
     fn worker(
         &mut self,
         number: u16,
@@ -328,14 +350,14 @@ impl EngineBuilder {
 enum Stores {
     /// In memory.
     Memory,
-    /// In this store, of one worker.
+    /// In this store, which serves one worker.
     One(Option<Box<dyn Store>>),
-    /// In the store that is made for each worker.
+    /// In a store made for each worker.
     Each(Box<dyn FnMut(usize) -> Box<dyn Store>>),
 }
 
 impl Stores {
-    /// The store of a worker; to be called once for each.
+    /// Returns the store of a worker; called once for each.
     fn take(&mut self, worker: usize) -> Box<dyn Store> {
         let store = match self {
             Self::Memory => None,
@@ -351,15 +373,16 @@ fn system(doing: &'static str) -> impl Fn(io::Error) -> EngineError {
 }
 
 impl Engine<()> {
-    /// Returns the builder of an engine without sessions yet. [`EngineBuilder::from_config`] begins with those of a
-    /// configuration file.
+    /// Returns the builder of an engine without sessions.
+    ///
+    /// [`EngineBuilder::from_config`] begins with those of a configuration file.
     #[must_use]
     pub fn builder() -> EngineBuilder {
         EngineBuilder::new()
     }
 }
 
-/// What could be had; `None` if it is left out.
+/// Returns what could be opened; `None` if it is left out.
 fn or_left_out<T>(keep_going: bool, result: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
     match result {
         Ok(had) => Ok(Some(had)),
@@ -371,8 +394,7 @@ fn or_left_out<T>(keep_going: bool, result: Result<T, EngineError>) -> Result<Op
     }
 }
 
-/// Checks every session before anything is opened, and puts the shipped dictionaries in their
-/// places.
+/// Checks every session before anything is opened, and fills in the shipped dictionaries.
 fn prepare(
     acceptances: &mut Vec<(SocketAddr, Acceptance)>,
     initiations: &mut Vec<Initiation>,
@@ -389,7 +411,7 @@ fn prepare(
     };
     let mut once = |settings: &SessionSettings| match known.insert(settings.id.clone()) {
         true => Ok(()),
-        false => Err(preparation::wrong(&settings.id, "it is given twice".to_owned())),
+        false => Err(preparation::wrong(&settings.id, "it is configured twice".to_owned())),
     };
     acceptances.retain_mut(|(_, acceptance)| {
         keep(once(&acceptance.settings).and_then(|()| preparation::prepare_acceptance(acceptance)))

@@ -1,4 +1,4 @@
-//! What other threads ask of a worker, rarely: commands travel behind a lock, messages do not.
+//! Requests of other threads to a worker. They are rare and kept under a lock, unlike messages.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -12,21 +12,22 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::operation::{Operation, OperationError};
 
-/// A request to a worker. One that has ended drops it, which ends the wait for its answer.
+/// A request to a worker. A worker that has ended drops it, which ends the wait for its answer.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Log every session out, then end.
+    /// Log out every session, then end.
     Stop,
-    /// Do something to a session.
+    /// Carry out an operator's command on a session.
     Operate {
         session: SessionKey,
         operation: Operation,
         why: String,
-        /// How long somebody waits for the answer.
+        /// How long the caller waits for the answer.
         limit: Duration,
         answer: SyncSender<Outcome>,
     },
-    /// Listen on an address, if the worker does not yet, and open a session that is accepted there.
+    /// Listen on an address, unless the worker does already, and open a session that is accepted
+    /// there.
     Accept { address: SocketAddr, acceptance: Box<Acceptance>, answer: SyncSender<Opened> },
     /// Open a session that we connect for.
     Connect { initiation: Box<Initiation>, answer: SyncSender<Opened> },
@@ -34,8 +35,9 @@ pub(crate) enum Command {
     HostLookedUp { initiator: usize, attempt: u64, addresses: io::Result<Vec<SocketAddr>> },
 }
 
-/// The answer to an operation; how the connection ended, where that was waited for.
+/// The answer to an operation, including how the connection ended if that was awaited.
 pub(crate) type Outcome = Result<Option<SessionEnd>, OperationError>;
 
-/// The answer to a new session: where it is accepted, with the port that the system chose.
+/// The answer to a new session: the address that it is accepted at, with the port that the system
+/// chose.
 pub(crate) type Opened = Result<Option<SocketAddr>, EngineError>;

@@ -1,4 +1,4 @@
-//! An engine from a configuration file: the same as the builder's calls, made from what the file says.
+//! An engine from a configuration file: the builder's calls, made from the file's settings.
 
 use core::net::SocketAddr;
 
@@ -12,11 +12,12 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 
 impl EngineBuilder {
-    /// What `configuration` describes. Its warnings are the caller's to show.
+    /// Returns the builder that `configuration` describes. Showing its warnings is left to the
+    /// caller.
     ///
     /// # Errors
-    /// [`EngineError::Config`] if its sessions were changed to what no file can say: a dynamic
-    /// session that connects.
+    /// [`EngineError::Config`] if its sessions were changed to something that no file can express:
+    /// a dynamic session that connects.
     pub fn from_config(configuration: &Configuration) -> Result<Self, EngineError> {
         let sessions = &configuration.sessions;
         let mut builder = match sessions.first() {
@@ -29,7 +30,8 @@ impl EngineBuilder {
         };
         let acceptors =
             sessions.iter().filter(|session| matches!(session.connection, ConnectionType::Acceptor { .. }));
-        // Whose a connection is shows with its Logon: until then the most patient session decides.
+        // Only the Logon shows which session a connection is for: until then the most patient
+        // session decides.
         if let Some(longest) = acceptors.map(|session| session.settings.logon_timeout).max() {
             builder = builder.pending_time(longest);
         }
@@ -62,7 +64,7 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
     }
 }
 
-/// Whether a dynamic session is there for this one.
+/// Returns whether a dynamic session is meant for this one.
 fn names(identity: &Identity, id: &SessionId) -> bool {
     match identity {
         Identity::Fixed(fixed) => fixed == id,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use fixbolt_session::SessionId;
 
-/// What is given to a worker as a whole: the sessions of an address, since a connection shows only with its Logon whose it is; or
-/// one session that we connect for.
+/// What is assigned to a worker as a whole: the sessions of an address, since only the Logon shows
+/// which session a connection is for; or one session that connects.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Unit {
     Address(SocketAddr),
@@ -17,13 +17,13 @@ pub(crate) enum Unit {
 #[derive(Debug, Default)]
 pub(crate) struct Distribution {
     places: HashMap<Unit, usize>,
-    /// For each unit, another one that it belongs to; itself, if it is the first of its group.
+    /// For each unit, another one that it belongs to; the first unit of a group belongs to itself.
     parents: Vec<usize>,
     sessions: HashMap<SessionId, usize>,
 }
 
 impl Distribution {
-    /// Adds a unit, if it is not there yet, and the session that is in it.
+    /// Adds a unit, if it is new, and the session that belongs to it.
     pub(crate) fn add(&mut self, unit: Unit, session: Option<&SessionId>) {
         let next = self.parents.len();
         let place = *self.places.entry(unit).or_insert(next);
@@ -35,10 +35,10 @@ impl Distribution {
         }
     }
 
-    /// Has these sessions belong to one worker.
+    /// Makes these sessions belong to one worker.
     ///
     /// # Errors
-    /// A session that there is not.
+    /// A session that does not exist.
     pub(crate) fn join(&mut self, sessions: &[SessionId]) -> Result<(), SessionId> {
         let mut first = None;
         for session in sessions {
@@ -46,7 +46,7 @@ impl Distribution {
             let root = self.root(place);
             let first = *first.get_or_insert(root);
             let first = self.root(first);
-            // The unit that was named first stands for the group.
+            // The unit named first represents the group.
             self.parents[root.max(first)] = root.min(first);
         }
         Ok(())
@@ -59,7 +59,8 @@ impl Distribution {
         place
     }
 
-    /// The worker of each unit: groups go round the workers in the order in which they were first named.
+    /// Returns the worker of each unit: groups are assigned in rotation, in the order in which they
+    /// were first named.
     pub(crate) fn workers(&self, count: usize) -> HashMap<Unit, usize> {
         let mut of_root = HashMap::new();
         for place in 0..self.parents.len() {

@@ -1,4 +1,4 @@
-//! A running engine, as other threads see it: where it listens, its sessions, how to stop.
+//! A running engine, as other threads see it: its addresses, its sessions, how to stop it.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -23,23 +23,26 @@ use crate::stopper::Stopper;
 use crate::worker::Worker;
 use crate::worker_signal::WorkerSignal;
 
-/// Sessions of one process at work, on one or more worker threads: accepts, connects, reconnects, reads, writes, keeps the time.
+/// A running engine: sessions on one or more worker threads.
 ///
-/// Dropping the engine stops it as [`Engine::stop`] does and waits for its threads: for the longest LogoutTimeout of its sessions
-/// and six seconds at most, if no callback of the application and no store keeps a thread busy for longer.
+/// The engine accepts connections, connects and reconnects, reads and writes, and keeps the time.
+///
+/// Dropping the engine stops it as [`Engine::stop`] does and waits for its threads: at most for the
+/// longest LogoutTimeout of its sessions plus six seconds, unless a callback of the application or
+/// a store keeps a thread busy for longer.
 pub struct Engine<A> {
     threads: Vec<JoinHandle<Ended<A>>>,
     workers: Arc<[Arc<WorkerSignal>]>,
     registry: Arc<SessionRegistry>,
     listening: Mutex<Listening>,
-    /// How many sessions were added that any worker could have had.
+    /// The number of sessions added that could have belonged to any worker.
     added: AtomicUsize,
 }
 
-/// What a worker leaves: its application, and how closing the stores went.
+/// What a worker returns: its application, and the result of closing the stores.
 type Ended<A> = (A, Result<(), StoreError>);
 
-/// If a worker's thread ends, by a panic too, the others do.
+/// Stops the other threads when a worker's thread ends, even by a panic.
 struct Companions(Stopper);
 
 impl Drop for Companions {
@@ -76,8 +79,8 @@ impl<A: Application + Send + 'static> Engine<A> {
 }
 
 impl<A> Engine<A> {
-    /// Where the engine listens, in the order in which the addresses were first named; with the port that the system chose
-    /// where 0 was asked for.
+    /// Returns the addresses on which the engine listens, in the order in which they were first
+    /// named. Where port 0 was requested, the address has the port that the system chose.
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listening().addresses()
@@ -89,12 +92,14 @@ impl<A> Engine<A> {
         self.registry.link(session).map(SessionHandle::new)
     }
 
-    /// Adds a session that counterparties connect to at `address`, which is listened on if it is not yet, and opens its journal.
-    /// The session belongs to the worker that listens there.
+    /// Adds a session that counterparties connect to at `address`, and opens its journal.
+    ///
+    /// The engine listens on the address if it does not yet. The session belongs to the worker that
+    /// listens there.
     ///
     /// # Errors
-    /// As [`EngineBuilder::start`](crate::EngineBuilder::start); [`EngineError::Stopped`]; [`EngineError::OwnThread`] in a
-    /// callback.
+    /// As [`EngineBuilder::start`](crate::EngineBuilder::start); [`EngineError::Stopped`];
+    /// [`EngineError::OwnThread`] in a callback.
     pub fn accept(
         &self,
         address: SocketAddr,
@@ -112,7 +117,8 @@ impl<A> Engine<A> {
         self.session(&id).ok_or(EngineError::Stopped)
     }
 
-    /// Adds a session that connects, and opens its journal. The workers get such sessions in turn.
+    /// Adds a session that connects, and opens its journal. Such sessions are assigned to the
+    /// workers in turn.
     ///
     /// # Errors
     /// As [`Engine::accept`].
@@ -140,20 +146,21 @@ impl<A> Engine<A> {
         self.listening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many cycles the loop of each worker has begun: a number grows as long as its worker lives, at least once a
-    /// second.
+    /// Returns the number of cycles that each worker's loop has begun. While a worker lives, its
+    /// number grows at least once a second.
     #[must_use]
     pub fn cycles(&self) -> Vec<u64> {
         self.workers.iter().map(|worker| worker.cycles()).collect()
     }
 
-    /// Returns something that stops the engine from any thread.
+    /// Returns a [`Stopper`], which stops the engine from any thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper::new(Arc::clone(&self.workers))
     }
 
-    /// From now on SIGINT and SIGTERM stop the engine as [`Engine::stop`] does. A second signal ends the process at once.
+    /// Makes SIGINT and SIGTERM stop the engine as [`Engine::stop`] does. A second signal ends the
+    /// process at once.
     ///
     /// # Errors
     /// The system's, when the signals cannot be watched.
@@ -162,8 +169,10 @@ impl<A> Engine<A> {
             .map_err(|reason| EngineError::System { doing: "watching signals", reason: reason.to_string() })
     }
 
-    /// Sends Logout in every session, waits for the answers as long as LogoutTimeout says, closes the connections and the
-    /// journals, and returns each worker's application, in the order of the workers.
+    /// Stops the engine and returns each worker's application, in the order of the workers.
+    ///
+    /// Sends a Logout in every session, waits up to LogoutTimeout for the answers, and closes the
+    /// connections and the journals.
     ///
     /// # Errors
     /// As [`Engine::wait`].
@@ -172,13 +181,14 @@ impl<A> Engine<A> {
         self.wait()
     }
 
-    /// Waits until the engine is stopped by a [`Stopper`] or a signal, and returns each worker's application, in the order of the
-    /// workers.
+    /// Waits until a [`Stopper`] or a signal stops the engine, and returns each worker's
+    /// application, in the order of the workers.
     ///
     /// # Errors
-    /// [`EngineError::Panicked`] when a worker thread died, [`EngineError::Closing`] when a journal could not be closed cleanly.
+    /// [`EngineError::Panicked`] if a worker thread died, [`EngineError::Closing`] if a journal
+    /// could not be closed cleanly.
     pub fn wait(mut self) -> Result<Vec<A>, EngineError> {
-        // All of them are waited for, whatever becomes of the first.
+        // All of them are joined, even if the first one failed.
         let ended: Vec<_> = self.threads.drain(..).map(JoinHandle::join).collect();
         let mut apps = Vec::with_capacity(ended.len());
         for ended in ended {
@@ -203,7 +213,8 @@ impl<A> Drop for Engine<A> {
         }
         self.stopper().stop();
         for thread in self.threads.drain(..) {
-            // A thread that drops its own engine ends by itself; what became of the others, `stop` would have told.
+            // A thread that drops its own engine ends by itself; `stop` would have reported how the
+            // others ended.
             if thread.thread().id() != std::thread::current().id() {
                 let _ = thread.join();
             }

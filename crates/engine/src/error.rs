@@ -1,4 +1,4 @@
-//! Why an engine does not start or end as it should.
+//! Why an engine does not start, or does not end, as it should.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -9,16 +9,19 @@ use fixbolt_session::{OpenError, SessionId};
 
 use crate::config::{ConfigError, ConfigErrors};
 
-/// Why an engine did not start, or did not end well. Each is one line that says what and where, but
-/// for a configuration's: a line a mistake.
+/// Why an engine did not start, or did not end well.
+///
+/// Each is one line that says what is wrong and where; only a wrong configuration has one line per
+/// mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The configuration is wrong: a line a mistake.
+    /// The configuration is wrong; there is one line per mistake.
     Config(ConfigErrors),
-    /// There is nothing to do.
+    /// There is no session to accept or to connect.
     NoSessions,
-    /// An address cannot be listened on: another process has the port, or it is no address of this machine.
+    /// The engine cannot listen on an address: another process has the port, or the address does
+    /// not belong to this machine.
     Listen {
         /// The address.
         address: SocketAddr,
@@ -36,7 +39,7 @@ pub enum EngineError {
     Store {
         /// The session.
         session: Box<SessionId>,
-        /// Why not.
+        /// The reason.
         error: StoreError,
     },
     /// The environment variable `FIXBOLT_SIMD` names instructions that cannot be used.
@@ -46,7 +49,7 @@ pub enum EngineError {
         /// What is wrong with it.
         reason: TierError,
     },
-    /// The system refused something.
+    /// The system refused a request.
     System {
         /// What was being done.
         doing: &'static str,
@@ -55,9 +58,9 @@ pub enum EngineError {
     },
     /// The engine has stopped.
     Stopped,
-    /// The call comes from a callback on a thread of the engine, which would wait for itself.
+    /// The call was made in a callback on a thread of the engine, which would wait for itself.
     OwnThread,
-    /// The sessions cannot be distributed over the workers as asked for.
+    /// The sessions cannot be distributed over the workers as requested.
     Workers {
         /// What is wrong.
         reason: String,

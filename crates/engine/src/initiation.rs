@@ -9,18 +9,19 @@ use fixbolt_session::SessionSettings;
 pub struct Initiation {
     /// The session; its role is [`Role::Initiator`](fixbolt_session::Role::Initiator).
     pub settings: SessionSettings,
-    /// Hosts and ports, tried in this order. Names are looked up anew each time.
+    /// Hosts and ports, tried in this order. Names are looked up again for each attempt.
     pub hosts: Vec<(String, u16)>,
-    /// How long to wait after a connection has ended, or after every host was tried in vain.
+    /// How long to wait after a connection has ended, or after every host has failed.
     pub reconnect_interval: Duration,
     /// How long one attempt to connect may take.
     pub connect_timeout: Duration,
-    /// Whether small messages leave at once (TCP_NODELAY).
+    /// Whether small messages are sent at once (TCP_NODELAY).
     pub nodelay: bool,
 }
 
 impl Initiation {
-    /// A session with `host` (a name or an address), reconnected after 30 s, with 10 s for each attempt.
+    /// Creates a session that connects to `host` (a name or an address), reconnects after 30 s, and
+    /// allows 10 s for each attempt.
     #[must_use]
     pub fn new(settings: SessionSettings, host: &str, port: u16) -> Self {
         Self {

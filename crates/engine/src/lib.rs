@@ -1,16 +1,20 @@
 //! A FIX engine: acceptors and initiators over TCP, with journal and configuration.
 //!
-//! An [`Engine`] runs its sessions on one worker thread, or on several. The application is a value with callbacks on its worker's
-//! thread; everything that it writes in one callback becomes visible together with the message that caused it, or not at all.
-//! Other threads have a [`SessionHandle`], and send through a [`Sender`]. Two engines in one process know nothing of each other.
+//! An [`Engine`] runs its sessions on one worker thread, or on several. The application is a value
+//! whose callbacks run on its worker's thread; everything that it writes in one callback takes
+//! effect together with the message that caused it, or not at all. Other threads use a
+//! [`SessionHandle`], and send through a [`Sender`]. Engines in one process are independent of each
+//! other.
 //!
-//! It refuses to guess: a setting that is not understood, a journal that is damaged or in use, a port that is taken stop the
-//! start with one line that says what and where. It binds to the address that it is given, and configuration files that name
-//! none to loopback.
+//! The engine never guesses: a setting that it does not understand, a journal that is damaged or in
+//! use, or a port that is taken stops the start, with one line that says what is wrong and where.
+//! It binds to the address that it is given, and to loopback if a configuration file names none.
 //!
-//! Below is the project's front page; its two programs are compiled with this crate's documentation.
+//! Below is the project's front page; its two programs are compiled with this crate's
+//! documentation.
 //!
-// The front page's links are paths in the repository; of two definitions of a link the first counts.
+// The front page's links are paths in the repository; if a link is defined twice, the first
+// definition counts.
 //! [architecture]: https://docs.rs/crate/fixbolt/latest/source/ARCHITECTURE.md
 //! [changelog]: https://docs.rs/crate/fixbolt/latest/source/CHANGELOG.md
 //! [conformance]: https://docs.rs/crate/fixbolt/latest/source/docs/conformance.md
@@ -26,7 +30,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-/// Says that the loop has come to a point where a test may end the process.
+/// Marks a point of the loop where a test may end the process.
 macro_rules! kill_point {
     ($point:ident) => {
         #[cfg(feature = "kill-points")]
@@ -78,7 +82,7 @@ pub use tier::choose_tier;
 pub use fixbolt_codec as codec;
 pub use fixbolt_messages as messages;
 
-/// Sessions and applications: what a user's program implements, is told, and sets.
+/// Sessions and applications: what a user's program implements, receives, and sets.
 pub mod session {
     pub use fixbolt_session::{
         Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery, Direction, Draft, Event,
@@ -89,7 +93,7 @@ pub mod session {
     };
 }
 
-/// Where messages and sequence numbers are kept, and what a store of one's own implements.
+/// The storage of messages and sequence numbers, and what a custom store implements.
 pub mod store {
     pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
     pub use fixbolt_session::WorkerWaker;
@@ -98,7 +102,7 @@ pub mod store {
     };
 }
 
-/// What messages mean: dictionaries, shipped and read, and validation with a policy.
+/// The meaning of messages: dictionaries, shipped or read from files, and validation with a policy.
 pub mod dictionary {
     pub use fixbolt_dictionary::{
         Action, Check, Dictionary, Policy, ReadError, RefTag, Validator, Violation, Warning, fix_latest,
@@ -106,7 +110,7 @@ pub mod dictionary {
     };
 }
 
-/// What most programs use: `use fixbolt::prelude::*;`.
+/// The items that most programs use: `use fixbolt::prelude::*;`.
 pub mod prelude {
     pub use crate::codec::{
         BodySink, Decimal, Key, Message, MsgType, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,

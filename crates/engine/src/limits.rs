@@ -1,15 +1,15 @@
-//! How much an engine takes from counterparties that it does not know yet.
+//! Limits on what an engine accepts from counterparties that it does not know yet.
 
 use core::time::Duration;
 
 /// The limits that a worker enforces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Connections that have not logged on.
+    /// The number of connections that have not logged on.
     pub(crate) pending_connections: usize,
     /// How long a connection may take to log on.
     pub(crate) pending_time: Duration,
-    /// Sessions, including those of templates.
+    /// The number of sessions, including those of templates.
     pub(crate) sessions: usize,
 }
 

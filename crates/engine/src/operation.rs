@@ -5,7 +5,7 @@ use core::fmt;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::{Halt, OpenError, SendError};
 
-/// Who changes something, and why: both are recorded in the session's journal.
+/// The author of a change, and the reason: both are recorded in the session's journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change<'c> {
     /// A person or a program.
@@ -15,7 +15,7 @@ pub struct Change<'c> {
 }
 
 impl<'c> Change<'c> {
-    /// A change by `by`, because of `why`.
+    /// Creates a change made by `by`, for the reason `why`.
     #[must_use]
     pub const fn new(by: &'c str, why: &'c str) -> Self {
         Self { by, why }
@@ -23,13 +23,13 @@ impl<'c> Change<'c> {
 }
 
 impl fmt::Display for Change<'_> {
-    /// As it is recorded.
+    /// Formats the change as it is recorded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.by, self.why)
     }
 }
 
-/// What is to be done to a session.
+/// An operation on a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
     LogOn,
@@ -45,7 +45,7 @@ pub(crate) enum Operation {
     Remove,
 }
 
-/// Why an operator's wish was not fulfilled.
+/// Why an operator's command was not carried out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OperationError {
@@ -53,9 +53,10 @@ pub enum OperationError {
     NoSession,
     /// The engine has stopped, or stopped before it answered.
     Stopped,
-    /// The call comes from a callback on the session's own thread, which would wait for itself.
+    /// The call was made in a callback on the session's own thread, which would wait for itself.
     OwnThread,
-    /// The time has passed. What was begun goes on: a Logout is on its way, or a connection is being made.
+    /// The time has passed. What has begun continues: a Logout is on its way, or a connection is
+    /// being made.
     TimedOut,
     /// The session has a connection: log it out first.
     Connected,
@@ -67,11 +68,11 @@ pub enum OperationError {
     Halted(Halt),
     /// The session is not halted by a message on which the application failed.
     NotHalted,
-    /// The counterparty connects, not we.
+    /// The session is an acceptor: its counterparty connects.
     NotInitiator,
-    /// The session layer or the store refused it, and nothing was changed.
+    /// The session layer or the store refused the change, and nothing was changed.
     Refused(SendError),
-    /// The store could not be opened again, or not closed cleanly.
+    /// The store could not be reopened, or not closed cleanly.
     Store(OpenError),
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for OperationError {
             Self::NoSession => f.write_str("the session was removed"),
             Self::Stopped => f.write_str("the engine has stopped"),
             Self::OwnThread => f.write_str("called on the session's own thread, which would wait for itself"),
-            Self::TimedOut => f.write_str("it takes longer than it may; it goes on"),
+            Self::TimedOut => f.write_str("not done within the time limit; it continues"),
             Self::Connected => f.write_str("the session has a connection: log it out first"),
             Self::NotLoggedOn => f.write_str("the session is not logged on"),
             Self::Disabled => f.write_str("the session is disabled: enable it first"),

@@ -1,4 +1,4 @@
-//! The messages of other threads to one session, and what these threads see of the session.
+//! The messages from other threads to one session, and what these threads see of the session.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(crate) struct OutboundQueue {
     pub(crate) id: SessionId,
     pub(crate) session: SessionKey,
     pub(crate) status: Arc<StatusCell>,
-    /// The largest body that it takes, in bytes.
+    /// The largest body that it accepts, in bytes.
     pub(crate) max_body_size: usize,
     pub(crate) pages: Arc<Pages>,
     ring: Ring,
@@ -24,7 +24,7 @@ pub(crate) struct OutboundQueue {
     tickets: AtomicU64,
 }
 
-/// What [`OutboundQueue::push`] did.
+/// The result of [`OutboundQueue::push`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pushed {
     pub(crate) ticket: Ticket,
@@ -33,8 +33,8 @@ pub(crate) struct Pushed {
 }
 
 impl OutboundQueue {
-    /// Creates a queue of at least `capacity` bytes, and of as many as a body of `max_body_size` bytes needs, as far as the
-    /// budget allows.
+    /// Creates a queue of at least `capacity` bytes, enlarged to hold a body of `max_body_size`
+    /// bytes as far as the budget allows.
     pub(crate) fn new(
         id: SessionId,
         session: SessionKey,
@@ -58,9 +58,10 @@ impl OutboundQueue {
 
     /// Pushes a copy of `body`.
     pub(crate) fn push(&self, body: &Body<'_>) -> Result<Pushed, Full> {
-        // Counted once there is room: no ticket is left out.
+        // Counted once there is room, so that no ticket is skipped.
         let ticket = self.ring.push(body, || self.tickets.fetch_add(1, Ordering::Relaxed) + 1)?;
-        // Of this swap and the worker's, the later one sees what the other thread did before the earlier one.
+        // Whichever of this swap and the worker's comes later sees what the other thread did before
+        // its own swap.
         let must_announce = !self.announced.swap(true, Ordering::AcqRel);
         Ok(Pushed { ticket: Ticket(ticket), must_announce })
     }
@@ -75,19 +76,21 @@ impl OutboundQueue {
         self.ring.consume(record)
     }
 
-    /// How many bytes wait, at most.
+    /// Returns how many bytes wait, at most.
     pub(crate) fn queued(&self) -> usize {
         self.ring.queued()
     }
 
-    /// Tells senders that the worker found the queue empty and forgets it, so that the next push announces it again. Returns
-    /// `false` when a message came meanwhile and the worker must look again. `body` is overwritten.
+    /// Forgets the queue, which the worker found empty, so that the next push announces it again.
+    /// Returns `false` if a message came meanwhile and the worker must look again. `body` is
+    /// overwritten.
     pub(crate) fn retire(&self, body: &mut Vec<u8>) -> bool {
         self.announced.swap(false, Ordering::AcqRel);
         self.ring.peek(body).is_none() || self.announced.swap(true, Ordering::AcqRel)
     }
 
-    /// Gives the page of an empty queue back if other sessions may need it. Returns whether that made room.
+    /// Returns the page of an empty queue to the pool if other sessions may need it. The result is
+    /// whether that made room.
     pub(crate) fn shrink(&self) -> bool {
         self.pages.are_short() && self.ring.shrink()
     }
@@ -108,7 +111,7 @@ mod loom_tests {
             let queue =
                 Arc::new(OutboundQueue::new(id, SessionKey::new(0, 0, 0), status, 8, 8, Arc::clone(&pages)));
             let body = Body { msg_type: MsgType::new(b"D"), bytes: b"", sum: 0 };
-            // The worker knows of the queue, because of this message.
+            // The worker knows about the queue, because of this message.
             assert!(queue.push(&body).unwrap().must_announce);
             let writer = {
                 let queue = Arc::clone(&queue);

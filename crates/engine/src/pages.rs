@@ -1,8 +1,8 @@
-//! The memory of all rings of an engine: pages of words, allocated when they are first needed, at most as many as the budget
-//! has, and passed from ring to ring.
+//! The memory of all rings of an engine: pages of words, allocated when first needed, at most as
+//! many as the budget allows, and passed from ring to ring.
 //!
-//! A page that no ring has is all zero. Nothing here is unsafe: a word is an atomic, so that a page may be shared before, while
-//! and after a ring has it.
+//! A page that no ring holds is all zero. There is no unsafe code: a word is an atomic, so a page
+//! may be shared before, while and after a ring holds it.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a word.
 pub(crate) const WORD: usize = 8;
-/// Words of a page are two to the power of this: 8 KiB.
+/// The logarithm to base 2 of the words in a page, which has 8 KiB.
 pub(crate) const PAGE_SHIFT: u32 = 10;
 
 /// The words of one page.
@@ -22,14 +22,15 @@ pub(crate) type Page = [AtomicU64];
 pub(crate) struct Pages {
     shift: u32,
     pages: Box<[OnceLock<Box<Page>>]>,
-    /// How many pages were ever used: those from here on are not allocated yet.
+    /// The number of pages ever used; pages from this index on are not allocated yet.
     used: AtomicU32,
-    /// How many pages rings have.
+    /// The number of pages that rings hold.
     held: AtomicU32,
-    /// The list of pages that were given back: the first one's number plus 1 (0: none) in the lower half, in the upper half a
-    /// count of changes, so that a list that looks the same again is not taken for the same.
+    /// The list of returned pages. The lower half is the first page's index plus 1 (0: none), the
+    /// upper half a count of changes, so that a list that changed and looks the same again is not
+    /// mistaken for the old one.
     free: AtomicU64,
-    /// For each page on that list: the next one's number plus 1.
+    /// For each page on that list: the next one's index plus 1.
     next: Box<[AtomicU32]>,
     /// Where threads wait for room in any ring.
     pub(crate) room: Room,
@@ -55,33 +56,36 @@ impl Pages {
         }
     }
 
-    /// Words of a page are two to the power of this.
+    /// Returns the logarithm to base 2 of the words in a page.
     pub(crate) const fn shift(&self) -> u32 {
         self.shift
     }
 
-    /// How many pages there may be.
+    /// Returns the largest possible number of pages.
     pub(crate) fn budget(&self) -> usize {
         self.pages.len()
     }
 
-    /// How many pages rings have.
+    /// Returns the number of pages that rings hold.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed) as usize
     }
 
-    /// How many pages no ring has.
+    /// Returns the number of pages that no ring holds.
     fn available(&self) -> usize {
         self.budget().saturating_sub(self.held())
     }
 
-    /// Whether so much of the budget is used that rings without messages give their page back.
+    /// Returns whether so much of the budget is used that rings without messages return their
+    /// pages.
     pub(crate) fn are_short(&self) -> bool {
         self.available() < self.budget() / 2
     }
 
-    /// Takes a page for a ring that has `held` already; `None` when it must do with what it has. A ring gets no more than it
-    /// leaves to the others: one that is not emptied takes half of the budget at most, and two a third each.
+    /// Takes a page for a ring that holds `held` already; `None` if it must do without another.
+    ///
+    /// A ring never gets more than it leaves to the others: a ring that is not emptied takes at
+    /// most half of the budget, and two such rings a third each.
     pub(crate) fn take(&self, held: usize) -> Option<u32> {
         if self.available() <= held {
             return None;
@@ -115,7 +119,7 @@ impl Pages {
         None
     }
 
-    /// Gives a page back, all zero. Waiting threads hear of it from [`Room::made`] only.
+    /// Returns a page, all zero. Only [`Room::made`] notifies waiting threads.
     pub(crate) fn give_back(&self, page: u32) {
         let mut free = self.free.load(Ordering::Relaxed);
         loop {
@@ -133,20 +137,21 @@ impl Pages {
         self.held.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The words of a page that a ring has; allocated at the first call, by the thread that took the page.
+    /// Returns the words of a page that a ring holds; allocated at the first call, by the thread
+    /// that took the page.
     pub(crate) fn words(&self, page: u32) -> &Page {
         self.pages[page as usize]
             .get_or_init(|| (0..1usize << self.shift).map(|_| AtomicU64::new(0)).collect())
     }
 }
 
-/// The first page of a list.
+/// Returns the first page of a list.
 #[allow(clippy::cast_possible_truncation)] // the lower half
 fn first(free: u64) -> Option<u32> {
     (free as u32).checked_sub(1)
 }
 
-/// The list that `first` (a page's number plus 1) begins, one change after `before`.
+/// Returns the list that begins with `first` (a page's index plus 1), one change after `before`.
 fn list(before: u64, first: u32) -> u64 {
     ((before >> 32).wrapping_add(1) << 32) | u64::from(first)
 }

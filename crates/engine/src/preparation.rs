@@ -1,4 +1,5 @@
-//! Prepares a session before it is opened, however it came to the engine: what is wrong with it is an [`EngineError`].
+//! Prepares a session before it is opened, wherever it comes from; a mistake in it is an
+//! [`EngineError`].
 
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
@@ -7,7 +8,7 @@ use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::session_check::{check_hosts, prepare};
 
-/// Checks a session that is accepted, puts the shipped dictionary in its place.
+/// Checks a session that is accepted, and fills in the shipped dictionary.
 ///
 /// # Errors
 /// [`EngineError::Settings`].
@@ -15,7 +16,7 @@ pub(crate) fn prepare_acceptance(acceptance: &mut Acceptance) -> Result<(), Engi
     prepare_for(&mut acceptance.settings, Role::Acceptor)
 }
 
-/// Checks a session that connects, puts the shipped dictionary in its place, and where it connects to.
+/// Checks a session that connects, and its hosts, and fills in the shipped dictionary.
 ///
 /// # Errors
 /// [`EngineError::Settings`].
@@ -27,15 +28,15 @@ pub(crate) fn prepare_initiation(initiation: &mut Initiation) -> Result<(), Engi
 fn prepare_for(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
     if settings.role != role {
         let reason = match role {
-            Role::Acceptor => "it is to be accepted, but its role is initiator",
-            Role::Initiator => "it is to connect, but its role is acceptor",
+            Role::Acceptor => "it is added with `accept`, but its role is initiator",
+            Role::Initiator => "it is added with `connect`, but its role is acceptor",
         };
         return Err(wrong(&settings.id, reason.to_owned()));
     }
     prepare(settings).map_err(|reason| wrong(&settings.id, reason))
 }
 
-/// The error of a session that cannot be had.
+/// Returns the error of a session that cannot be opened.
 pub(crate) fn wrong(session: &SessionId, reason: String) -> EngineError {
     EngineError::Settings { session: Box::new(session.clone()), reason }
 }

@@ -1,15 +1,17 @@
 //! A bounded ring of records, written by any number of threads and read by one.
 //!
-//! Words are counted from the ring's beginning and never again; page p has those from p times the page's size on. A writer
-//! reserves its record's words by moving `tail`, fills them, and stores the record's first word last: as long as that is zero,
-//! the reader sees nothing. The reader makes every word zero again that it has consumed, and gives a page back whose last word
-//! it was. So writers wait for nobody, but for one another when a page is to be added, once a page; the reader waits for nobody
-//! and allocates nothing.
+//! Words are numbered from the ring's beginning, without wrapping around; page p holds the words
+//! from p times the page size on. A writer reserves the words of its record by moving `tail`, fills
+//! them, and stores the record's first word last: as long as that word is zero, the reader sees
+//! nothing. The reader sets every consumed word to zero, and returns a page after consuming its
+//! last word. So writers wait only for each other, and only when a page must be added, once per
+//! page; the reader waits for nobody and allocates nothing.
 //!
-//! A thread that is stopped between reserving and storing keeps the records behind its own from being read, until it goes on.
+//! A thread that stops between reserving and storing keeps later records from being read until it
+//! continues.
 //!
-//! There is no unsafe code: words are atomics, written and read relaxed, and the first word orders them. On the processors that
-//! we build for that is a plain store or load.
+//! There is no unsafe code: words are atomics, read and written relaxed, and the first word orders
+//! them. On the processors that we build for, these are plain loads and stores.
 
 use std::sync::Arc;
 
@@ -20,46 +22,48 @@ use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
 
 /// Words of a record before the body: length and checksum, number, MsgType.
 const HEAD: usize = 4;
-/// The bit of a record's first word that says that the record is complete.
+/// The bit of a record's first word that marks the record as complete.
 const COMPLETE: u64 = 1 << 63;
 
 /// The records of one session on their way to its worker.
 #[derive(Debug)]
 pub(crate) struct Ring {
     pages: Arc<Pages>,
-    /// Page p of the ring stands in place p modulo their number: its number among all pages plus 1, or 0.
+    /// Page p of the ring is in place p modulo the number of places, as its index among all pages
+    /// plus 1; 0 means none.
     places: Box<[AtomicU32]>,
-    /// Words that were reserved.
+    /// The number of words reserved so far.
     tail: Padded<AtomicU64>,
-    /// Words that were consumed. Only the reader uses it.
+    /// The number of words consumed so far. Only the reader uses it.
     head: Padded<AtomicU64>,
-    /// The first page that the reader has not given back.
+    /// The first page that the reader has not returned.
     first: AtomicU64,
     /// Held while pages are added.
     growing: Mutex<()>,
 }
 
-/// Alone on its cache line (and the one that is fetched with it): one side's writing does not slow the other's reading.
+/// Alone on its cache line (and on the one that is fetched with it), so that one side's writes do
+/// not slow the other's reads.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Padded<T>(T);
 
-/// There is no room now: in the ring, or in the budget.
+/// There is no room now, in the ring or in the budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Full;
 
-/// What stands at the ring's head; its body was copied out.
+/// The record at the ring's head; its body was copied out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) number: u64,
     pub(crate) msg_type: MsgType,
     pub(crate) sum: u8,
-    /// Words that it takes.
+    /// The number of words that it takes.
     words: u64,
 }
 
 impl Record {
-    /// Bytes that it takes in the ring.
+    /// Returns the number of bytes that it takes in the ring.
     #[allow(clippy::cast_possible_truncation)] // it was written from memory
     pub(crate) const fn size(&self) -> usize {
         self.words as usize * WORD
@@ -75,7 +79,8 @@ enum Room {
 }
 
 impl Ring {
-    /// Creates an empty ring that holds at least `capacity` bytes, and one record of any size up to that.
+    /// Creates an empty ring that holds at least `capacity` bytes, and one record of any size up to
+    /// that.
     pub(crate) fn new(pages: Arc<Pages>, capacity: usize) -> Self {
         let page = WORD << pages.shift();
         // A record may begin anywhere in a page.
@@ -90,7 +95,8 @@ impl Ring {
         }
     }
 
-    /// Writes a copy of `body`, with what `number` returns once there is room for it.
+    /// Writes a copy of `body`, together with the result of `number`, which is called once there is
+    /// room.
     pub(crate) fn push(&self, body: &Body<'_>, number: impl FnOnce() -> u64) -> Result<u64, Full> {
         let len = body.bytes.len();
         let start = self.reserve((HEAD + len.div_ceil(WORD)) as u64)?;
@@ -129,7 +135,9 @@ impl Ring {
         }
     }
 
-    /// Adds the pages that a record needs. Who adds pages is alone at it: one that was added for a record that then goes
+    /// Adds the pages that a record needs.
+    ///
+    /// Only one thread adds pages at a time: a page added for a record that is then placed
     /// elsewhere would be lost.
     #[cold]
     fn reserve_in_new_page(&self, words: u64) -> Result<u64, Full> {
@@ -153,14 +161,15 @@ impl Ring {
         for page in self.page_of(tail)..=self.page_of(tail + words - 1) {
             let place = self.place(page);
             if place.load(Ordering::Acquire) == 0 {
-                // An old `tail` names pages that were given back. Whoever sees that sees the new one, too.
+                // An old `tail` names pages that were returned. A thread that sees them returned
+                // sees the new `tail`, too.
                 if self.tail.0.load(Ordering::Relaxed) != tail {
                     return Ok(());
                 }
-                // More than there are, when the reader has just given some back.
+                // The result exceeds the number of places if the reader has just returned some.
                 let held = usize::try_from(page.saturating_sub(released)).unwrap_or(usize::MAX);
                 let taken = self.pages.take(held).ok_or(Full)?;
-                // Allocated here, so that neither another writer nor the reader has to.
+                // Allocated here, so that neither another writer nor the reader needs to.
                 self.pages.words(taken);
                 place.store(taken + 1, Ordering::Release);
             }
@@ -168,10 +177,11 @@ impl Ring {
         Ok(())
     }
 
-    /// Whether words from `tail` on can be reserved.
+    /// Returns whether words from `tail` on can be reserved.
     fn room(&self, tail: u64, words: u64) -> Room {
         let last = self.page_of(tail + words - 1);
-        // First of all: a page from here on finds its place as it was left by the page that had it before.
+        // This load comes first: every page from here on then finds its place as the place's
+        // previous page left it.
         let released = self.first.load(Ordering::Acquire);
         if last.saturating_sub(released) >= self.places.len() as u64 {
             return Room::None;
@@ -180,14 +190,14 @@ impl Ring {
         if (self.page_of(tail)..=last).all(there) { Room::There } else { Room::NeedsPage }
     }
 
-    /// Reserves, if nobody else has meanwhile. Then the pages are still there: the reader gives none back that reaches beyond
-    /// `tail`.
+    /// Reserves words, unless another thread has done so meanwhile. On success the pages are still
+    /// there: the reader returns no page that reaches beyond `tail`.
     fn move_tail(&self, tail: u64, words: u64) -> Result<(), u64> {
         self.tail.0.compare_exchange_weak(tail, tail + words, Ordering::AcqRel, Ordering::Acquire).map(drop)
     }
 
-    /// Copies the body of the oldest record that is complete into `body`, from its beginning. For the reader alone, like all
-    /// that follows.
+    /// Copies the body of the oldest complete record to the beginning of `body`. For the reader
+    /// only, as are the methods that follow.
     pub(crate) fn peek(&self, body: &mut Vec<u8>) -> Option<Record> {
         let head = self.head.0.load(Ordering::Relaxed);
         if self.place(self.page_of(head)).load(Ordering::Acquire) == 0 {
@@ -228,14 +238,14 @@ impl Ring {
         made_room
     }
 
-    /// Gives the page of an empty ring back. Returns whether that made room.
+    /// Returns the page of an empty ring to the pool. The result is whether that made room.
     pub(crate) fn shrink(&self) -> bool {
         let mut made_room = false;
         loop {
             let head = self.head.0.load(Ordering::Relaxed);
             let page = self.page_of(head);
             let end = (page + 1) << self.pages.shift();
-            // Nobody reserves in this page from here on.
+            // From here on nobody reserves words in this page.
             if self.place(page).load(Ordering::Acquire) == 0
                 || self.tail.0.compare_exchange(head, end, Ordering::AcqRel, Ordering::Relaxed).is_err()
             {
@@ -247,7 +257,7 @@ impl Ring {
         }
     }
 
-    /// Gives back a page that was consumed to its end.
+    /// Returns a page whose words are all consumed to the pool.
     fn give_back(&self, page: u64) {
         if let Some(number) = self.place(page).swap(0, Ordering::AcqRel).checked_sub(1) {
             self.pages.give_back(number);
@@ -255,7 +265,7 @@ impl Ring {
         self.first.store(page + 1, Ordering::Release);
     }
 
-    /// How many bytes were reserved since the head, with the records' heads.
+    /// Returns the number of bytes reserved since the head, including the records' heads.
     pub(crate) fn queued(&self) -> usize {
         let words = self.tail.0.load(Ordering::Relaxed) - self.head.0.load(Ordering::Relaxed);
         usize::try_from(words).unwrap_or(usize::MAX) * WORD
@@ -281,19 +291,20 @@ impl Drop for Ring {
     }
 }
 
-/// Bytes that a record with a body of so many bytes takes.
+/// Returns the number of bytes that a record with a body of this size takes.
 pub(crate) const fn record_size(body: usize) -> usize {
     HEAD * WORD + body.next_multiple_of(WORD)
 }
 
-/// The largest body that a ring can take while the others take nothing, in bytes.
+/// Returns the size in bytes of the largest body that a ring can take while the others take
+/// nothing.
 pub(crate) fn largest_body(pages: &Pages) -> usize {
     let page = WORD << pages.shift();
     // Half of the budget, less the beginning of the first page and the end of the last one.
     (pages.budget() / 2 * page).saturating_sub(2 * page + record_size(0))
 }
 
-/// The words of a record, one after another, over the ends of pages.
+/// The words of a record, in order, across the ends of pages.
 struct Words<'r> {
     ring: &'r Ring,
     at: u64,
@@ -309,7 +320,8 @@ impl<'r> Words<'r> {
         let page = match self.page {
             Some(page) if within > 0 => page,
             _ => {
-                // It is there as long as the record is: the place was seen filled before the words were reserved.
+                // The page exists as long as the record does: its place was seen filled before the
+                // words were reserved.
                 let number = ring.place(ring.page_of(self.at)).load(Ordering::Acquire);
                 ring.pages.words(number - 1)
             }
@@ -320,7 +332,7 @@ impl<'r> Words<'r> {
     }
 }
 
-/// A MsgType as two words: up to 15 bytes, their number in the last one.
+/// Packs a MsgType into two words: up to 15 bytes, their number in the last one.
 fn pack(msg_type: MsgType) -> [u64; 2] {
     let bytes = msg_type.as_bytes();
     let mut packed = [0; 2 * WORD];

@@ -1,12 +1,15 @@
-//! Waiting for room in a ring: threads that send with a limit of time wait here, and a worker that has made room wakes them.
+//! Waiting for room in a ring: threads that send with a time limit wait here, and a worker that has
+//! made room wakes them.
 //!
-//! As long as nobody waits, making room costs the worker two atomic operations: no lock and no system call.
+//! While no thread waits, making room costs the worker two atomic operations: no lock and no system
+//! call.
 
 use std::time::Instant;
 
 use crate::sync::{AtomicU32, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
 
-/// Where threads wait for room. One is enough for an engine: waiting is the exception.
+/// A place where threads wait for room. One is enough for an engine, because waiting is the
+/// exception.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// How often room was made.
@@ -26,18 +29,21 @@ impl Room {
         }
     }
 
-    /// Wakes everybody who waits. To be called after room was made, or after something else that ends the wait.
+    /// Wakes every waiting thread. Called after room was made, or after something else that ends
+    /// the wait.
     pub(crate) fn made(&self) {
         self.made.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // A thread that has seen the old count has either begun to wait, or does not have the lock yet.
+            // A thread that has seen the old count has either begun to wait, or does not hold the
+            // lock yet.
             drop(lock(&self.lock));
             self.changed.notify_all();
         }
     }
 
-    /// Tries until `attempt` returns something, each time that room was made, or until the time is over: then `None`.
+    /// Calls `attempt` each time that room was made until it returns something; `None` if the time
+    /// is over.
     pub(crate) fn wait_until<T>(&self, until: Instant, attempt: impl FnMut() -> Option<T>) -> Option<T> {
         self.wait(attempt, |guard| {
             let left = until.saturating_duration_since(Instant::now());
@@ -49,7 +55,7 @@ impl Room {
         })
     }
 
-    /// Tries until `attempt` returns something, or `sleep` says that the time is over.
+    /// Calls `attempt` until it returns something, or `sleep` reports that the time is over.
     fn wait<'r, T>(
         &'r self,
         mut attempt: impl FnMut() -> Option<T>,
@@ -66,7 +72,7 @@ impl Room {
             while self.made.load(Ordering::SeqCst) == made {
                 match sleep(guard) {
                     Some(again) => guard = again,
-                    // The last try is after the end of the time.
+                    // The last attempt is made after the time is over.
                     None => break 'tries attempt(),
                 }
             }

@@ -12,17 +12,18 @@ use crate::outbound_queue::OutboundQueue;
 use crate::ring::Full;
 use crate::worker_signal::WorkerSignal;
 
-/// Sends messages of one session from any thread. Cheap to clone: give each thread its own.
+/// Sends messages of one session from any thread. Cheap to clone: use one per thread.
 ///
-/// A message that is accepted gets a [`Ticket`] at once; what became of it is told to the application on the session's thread,
-/// by `Event::Sent` with its number, or by `Event::NotSent` if the session has ended or the message was refused after all. A
-/// message that is not accepted is told here, as a [`PostError`]. Messages of one thread keep their order.
+/// An accepted message gets a [`Ticket`] at once. Its outcome is reported to the application on the
+/// session's thread, by `Event::Sent` with its sequence number, or by `Event::NotSent` if the
+/// session has ended or the message was refused after all. A message that is not accepted is
+/// reported here, as a [`PostError`]. Messages from one thread keep their order.
 ///
-/// Typed writers write into `&mut sender`, and never wait: [`PostError::Full`] says that the counterparty or the journal does
-/// not keep up. [`Sender::within`] waits for room.
+/// Typed writers write into `&mut sender`, and never wait: [`PostError::Full`] means that the
+/// counterparty or the journal does not keep up. [`Sender::within`] waits for room.
 ///
-/// A sender that has written nothing takes a few words of memory; with its first message it allocates, once, what a message of
-/// MaxMessageSize needs.
+/// A sender that has written nothing takes a few words of memory. Its first message allocates,
+/// once, the memory for a message of MaxMessageSize.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +48,8 @@ use crate::worker_signal::WorkerSignal;
 /// let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
 /// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
 /// let transact_time: UtcTimestamp = "20261121-10:00:00".parse()?;
-/// let required = || Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time, ord_type: OrdType::Market };
+/// let ord_type = OrdType::Market;
+/// let required = || Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time, ord_type };
 /// // At once, or not at all.
 /// let sent = NewOrderSingle::write(&mut sender, required()).send();
 /// assert_eq!(sent, Err(PostError::NotLoggedOn));
@@ -70,13 +72,13 @@ impl Sender {
         Self { queue, signal, memory: Box::default() }
     }
 
-    /// The session that it sends for.
+    /// Returns the session that it sends for.
     #[must_use]
     pub fn session_id(&self) -> &SessionId {
         &self.queue.id
     }
 
-    /// Sends a finished body, as [`fixbolt_codec::Memory`] makes one, at once or not at all.
+    /// Sends a finished body, made by [`fixbolt_codec::Memory`] for example, at once or not at all.
     ///
     /// # Errors
     /// [`PostError`], except [`PostError::Encode`].
@@ -84,8 +86,8 @@ impl Sender {
         Post { queue: &self.queue, signal: &self.signal, limit: None }.post(body)
     }
 
-    /// The same sender for one message that may wait for room, for at most `limit` from the moment when it is sent. It does not
-    /// wait for a logon.
+    /// Returns a sender for one message, which waits for room for at most `limit`, counted from the
+    /// call that sends. It does not wait for a logon.
     pub fn within(&mut self, limit: Duration) -> PatientSender<'_> {
         PatientSender { sender: self, limit }
     }
@@ -113,7 +115,7 @@ impl<'s> NewBody<'s> for &'s mut Sender {
     }
 }
 
-/// A [`Sender`] for one message that may wait for room; [`Sender::within`] returns it.
+/// A [`Sender`] for one message that may wait for room, returned by [`Sender::within`].
 #[derive(Debug)]
 #[must_use = "nothing is sent until a message is written"]
 pub struct PatientSender<'s> {
@@ -122,7 +124,7 @@ pub struct PatientSender<'s> {
 }
 
 impl PatientSender<'_> {
-    /// Sends a finished body, once there is room for it.
+    /// Sends a finished body, as soon as there is room for it.
     ///
     /// # Errors
     /// As [`Sender::try_send`]; [`PostError::Full`] if the time has passed without room.
@@ -140,7 +142,7 @@ impl<'s> NewBody<'s> for PatientSender<'s> {
     }
 }
 
-/// A message being written for another thread's session. Dropped without `send` it leaves no trace.
+/// A message being written for another thread's session. Dropping it without `send` has no effect.
 #[derive(Debug)]
 #[must_use = "nothing is sent until `send`"]
 pub struct SenderDraft<'s> {
@@ -162,7 +164,7 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
     }
 }
 
-/// How a body gets to the worker.
+/// How a body reaches the worker.
 #[derive(Clone, Copy, Debug)]
 struct Post<'s> {
     queue: &'s Arc<OutboundQueue>,
@@ -181,7 +183,7 @@ impl Post<'_> {
     }
 
     fn wait(self, body: &Body<'_>, limit: Duration) -> Result<Ticket, PostError> {
-        // A limit beyond the clock's end is none that anybody waits for.
+        // A limit beyond the end of the clock counts as no wait at all.
         let now = Instant::now();
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         let posted = self.queue.pages.room.wait_until(until, || match self.try_post(body) {
@@ -214,33 +216,35 @@ impl Post<'_> {
             return Err(PostError::NotLoggedOn);
         }
         let ticket = signal.push(queue, body).map_err(|Full| PostError::Full)?;
-        // A worker that ended meanwhile sends nothing any more.
+        // A worker that has ended meanwhile sends nothing.
         if signal.is_stopped() { Err(PostError::Stopped) } else { Ok(ticket) }
     }
 }
 
-/// Why a message was not accepted. It will not be sent, has no ticket, and no sequence number was used.
+/// Why a message was not accepted. It will not be sent, has no ticket, and uses no sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PostError {
-    /// The body is no FIX message.
+    /// The body is not a valid FIX message.
     Encode(EncodeError),
     /// The MsgType belongs to the session layer (0 1 2 3 4 5 A): the session writes it itself.
     SessionMessage,
-    /// The body has more bytes than MaxMessageSize, or than half of the engine's budget for outbound messages.
+    /// The body is larger than MaxMessageSize, or than half of the engine's budget for outbound
+    /// messages.
     TooLarge {
-        /// Bytes that a body may have.
+        /// The largest permitted body, in bytes.
         limit: usize,
     },
-    /// The session is not logged on, and its settings say that nothing is kept meanwhile
+    /// The session is not logged on, and its settings say that no messages are kept meanwhile
     /// ([`WhileLoggedOff::Refuse`](fixbolt_session::WhileLoggedOff::Refuse)).
     NotLoggedOn,
-    /// The session is halted until somebody ends that; [`SessionHandle::state`](crate::SessionHandle::state) tells why.
+    /// The session is halted until an operator ends that;
+    /// [`SessionHandle::state`](crate::SessionHandle::state) returns the reason.
     Halted,
     /// The session was removed.
     NoSession,
-    /// There is no room in the session's queue or in the engine's budget: the counterparty or the journal does not keep up. Try
-    /// again later, or send [`within`](Sender::within) a time.
+    /// There is no room in the session's queue or in the engine's budget: the counterparty or the
+    /// journal does not keep up. Try again later, or wait for room with [`Sender::within`].
     Full,
     /// The engine has stopped.
     Stopped,

@@ -1,4 +1,4 @@
-//! What must be right of a session before it can start, however it was configured.
+//! The conditions that a session must meet before it can start, however it was configured.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,11 +7,11 @@ use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionS
 
 use crate::initiation::Initiation;
 
-/// The versions that sessions speak.
+/// The versions that sessions support.
 pub(crate) const SESSION_VERSIONS: [Version; 2] = [Version::Fix42, Version::Fix44];
 
-/// The validator of a version that sessions speak, by the shipped dictionary; `None` for any other.
-/// Made once a process.
+/// Returns the validator of a version that sessions support, by the shipped dictionary; `None` for
+/// any other version. It is made once per process.
 pub(crate) fn shipped_validator(version: Version) -> Option<Arc<Validator>> {
     static FIX42: OnceLock<Arc<Validator>> = OnceLock::new();
     static FIX44: OnceLock<Arc<Validator>> = OnceLock::new();
@@ -23,18 +23,18 @@ pub(crate) fn shipped_validator(version: Version) -> Option<Arc<Validator>> {
     Some(Arc::clone(shipped))
 }
 
-/// Says why a session of this version cannot be had; `None` if it can.
+/// Returns why sessions of this version are not supported; `None` if they are.
 pub(crate) fn unspoken(version: Version) -> Option<String> {
     (!SESSION_VERSIONS.contains(&version)).then(|| {
         let there = SESSION_VERSIONS.map(Version::name).join(" and ");
-        format!("sessions of {version} are not there yet; there are those of {there}")
+        format!("sessions of {version} are not supported yet; those of {there} are")
     })
 }
 
-/// Checks the settings of a session and puts the shipped dictionary in its place.
+/// Checks the settings of a session and fills in the shipped dictionary.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// What is wrong, and how to correct it.
 pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     let version = settings.id.version();
     if let Some(reason) = unspoken(version) {
@@ -50,27 +50,27 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     }
     let validates = settings.dictionary.validator().is_some();
     if settings.outbound_policy.is_some() && !validates {
-        return Err("what is sent is to be validated, but there is no dictionary".to_owned());
+        return Err("outgoing messages cannot be validated: there is no dictionary".to_owned());
     }
     if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
-        return Err(format!("MaxMessageSize is at least {MAX_MESSAGE_SIZE_BEFORE_LOGON} bytes"));
+        return Err(format!("MaxMessageSize must be at least {MAX_MESSAGE_SIZE_BEFORE_LOGON} bytes"));
     }
     if !matches!(settings.timestamp_digits, 0 | 3 | 6 | 9 | 12) {
-        return Err("a second has 0, 3, 6, 9 or 12 digits in the times that are sent".to_owned());
+        return Err("the times that are sent can have 0, 3, 6, 9 or 12 digits of a second".to_owned());
     }
     Ok(())
 }
 
-/// Checks where an initiator connects to.
+/// Checks the hosts of an initiator.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// What is wrong, and how to correct it.
 pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
     if initiation.hosts.is_empty() {
-        return Err("there is no host to connect to; Initiation::hosts names one at least".to_owned());
+        return Err("there is no host to connect to; add one to Initiation::hosts".to_owned());
     }
     match initiation.hosts.iter().find(|(host, port)| host.is_empty() || *port == 0) {
-        Some((host, port)) => Err(format!("{host:?} with port {port} is nothing to connect to")),
+        Some((host, port)) => Err(format!("cannot connect to {host:?} with port {port}")),
         None => Ok(()),
     }
 }
@@ -109,7 +109,7 @@ mod tests {
         };
         assert_eq!(
             prepare(&mut settings(Version::Fix43)),
-            Err("sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4".to_owned())
+            Err("sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are".to_owned())
         );
         assert!(refused(|s| s.timestamp_digits = 4).contains("0, 3, 6, 9 or 12"));
         assert!(refused(|s| s.max_message_size = 8191).contains("8192"));

@@ -1,4 +1,4 @@
-//! One session of a running engine, for any thread: where it stands, sending, and what an operator does to it.
+//! A session of a running engine, for any thread: its state, sending, and an operator's commands.
 
 use core::fmt;
 use core::time::Duration;
@@ -12,18 +12,22 @@ use crate::operation::{Change, Operation, OperationError};
 use crate::sender::Sender;
 use crate::session_registry::SessionLink;
 
-/// One session of a running engine, for any thread; [`Engine::session`](crate::Engine::session) returns it.
+/// A session of a running engine, for any thread; [`Engine::session`](crate::Engine::session)
+/// returns it.
 ///
-/// What it reads is current and asks nobody. What it changes is done by the session's worker: the call returns once it is done,
-/// or refused. Each change is recorded in the session's journal, with who did it and why.
+/// What it reads is current, and needs no answer from the worker. Changes are made by the session's
+/// worker: the call returns once the change is made, or refused. Each change is recorded in the
+/// session's journal, with its author and the reason.
 ///
-/// It must not be used for changes in a callback of the session's own worker: [`OperationError::OwnThread`].
+/// It must not be used for changes in a callback of the session's own worker: that returns
+/// [`OperationError::OwnThread`].
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use fixbolt::codec::{Message, SeqNum};
-/// use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings, SessionState, Turn};
+/// use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings};
+/// use fixbolt::session::{SessionState, Turn};
 /// use fixbolt::{Change, Engine, OperationError};
 ///
 /// struct Venue;
@@ -58,26 +62,28 @@ impl SessionHandle {
         Self { link }
     }
 
-    /// Which session it is.
+    /// Returns the identity of the session.
     #[must_use]
     pub fn id(&self) -> &SessionId {
         &self.link.queue.id
     }
 
-    /// Where the session stands.
+    /// Returns the state of the session.
     #[must_use]
     pub fn state(&self) -> SessionState {
         self.link.queue.status.state()
     }
 
-    /// NextNumIn: the MsgSeqNum (34) that is expected next. Read without the worker, like [`SessionHandle::next_out`]: each is
-    /// right at a moment during the call, but the two need not be of the same moment.
+    /// Returns NextNumIn: the MsgSeqNum (34) that is expected next.
+    ///
+    /// It is read without the worker, as is [`SessionHandle::next_out`]: each is correct at some
+    /// moment during the call, but the two need not be from the same moment.
     #[must_use]
     pub fn next_in(&self) -> SeqNum {
         self.link.queue.status.next_in()
     }
 
-    /// NextNumOut: the MsgSeqNum (34) that is used next.
+    /// Returns NextNumOut: the MsgSeqNum (34) that is used next.
     #[must_use]
     pub fn next_out(&self) -> SeqNum {
         self.link.queue.status.next_out()
@@ -89,7 +95,8 @@ impl SessionHandle {
         Sender::new(self.link.queue.clone(), self.link.signal.clone())
     }
 
-    /// Connects for an initiator now, not after its reconnect interval, and waits until it is logged on, for at most `limit`.
+    /// Connects an initiator now, without waiting for its reconnect interval, and waits until it is
+    /// logged on, for at most `limit`.
     ///
     /// # Errors
     /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`OperationError::Halted`],
@@ -98,12 +105,15 @@ impl SessionHandle {
         self.operate(Operation::LogOn, change.to_string(), Some(limit)).map(drop)
     }
 
-    /// Logs out: sends a Logout with `text` (empty: none) and waits until the connection has ended, for at most `limit`. Returns
-    /// how it ended. An initiator logs on again after its reconnect interval, and an acceptor when its counterparty does:
-    /// [`SessionHandle::disable`] keeps it off.
+    /// Sends a Logout with `text` (empty: none) and waits until the connection has ended, for at
+    /// most `limit`.
+    ///
+    /// Returns how the connection ended. An initiator logs on again after its reconnect interval,
+    /// and an acceptor when its counterparty does: [`SessionHandle::disable`] keeps it logged off.
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::TimedOut`]; or as all methods.
+    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::TimedOut`]; or
+    /// as all methods.
     pub fn log_out(
         &self,
         change: Change<'_>,
@@ -114,7 +124,7 @@ impl SessionHandle {
         self.operate(operation, change.to_string(), Some(limit))?.ok_or(OperationError::NotLoggedOn)
     }
 
-    /// Switches the session on: an initiator connects at once.
+    /// Enables the session: an initiator connects at once.
     ///
     /// # Errors
     /// [`OperationError::Refused`]; or as all methods.
@@ -122,9 +132,11 @@ impl SessionHandle {
         self.operate(Operation::Enable, change.to_string(), None).map(drop)
     }
 
-    /// Switches the session off until it is switched on, or the engine started again: an initiator does not connect, and a
-    /// connection for an acceptor is closed without an answer. One that is logged on is logged out first, with `text` (empty:
-    /// none); waits for the end for at most `limit`.
+    /// Disables the session until it is enabled, or the engine is restarted.
+    ///
+    /// An initiator does not connect, and a connection to an acceptor is closed without an answer.
+    /// A session that is logged on is logged out first, with `text` (empty: none); the call waits
+    /// for the end, for at most `limit`.
     ///
     /// # Errors
     /// [`OperationError::TimedOut`], [`OperationError::Refused`]; or as all methods.
@@ -133,8 +145,8 @@ impl SessionHandle {
         self.operate(operation, change.to_string(), Some(limit)).map(drop)
     }
 
-    /// Sets NextNumIn and NextNumOut; `None` leaves one as it is. NextNumOut never goes down: [`SessionHandle::reset`] begins
-    /// again.
+    /// Sets NextNumIn and NextNumOut; `None` leaves a number unchanged. NextNumOut never decreases:
+    /// [`SessionHandle::reset`] begins again.
     ///
     /// # Errors
     /// [`OperationError::Refused`]; or as all methods.
@@ -147,15 +159,18 @@ impl SessionHandle {
         self.operate(Operation::SetNumbers { next_in, next_out }, change.to_string(), None).map(drop)
     }
 
-    /// Both sequence numbers begin again at 1; the journal archives what it has. The counterparty must do the same.
+    /// Resets both sequence numbers to 1; the journal archives its messages. The counterparty must
+    /// do the same.
     ///
     /// # Errors
-    /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`]; or as all methods.
+    /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`]; or
+    /// as all methods.
     pub fn reset(&self, change: Change<'_>) -> Result<(), OperationError> {
         self.operate(Operation::Reset, change.to_string(), None).map(drop)
     }
 
-    /// Sends a TestRequest. A counterparty that does not answer in time is given up, as one that was silent.
+    /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends, as
+    /// after any silence.
     ///
     /// # Errors
     /// [`OperationError::NotLoggedOn`], [`OperationError::Refused`]; or as all methods.
@@ -163,7 +178,7 @@ impl SessionHandle {
         self.operate(Operation::TestRequest, String::new(), None).map(drop)
     }
 
-    /// Ends `Halted(PoisonMessage)`: the message on which the application failed is skipped.
+    /// Skips the message on which the application failed, which ends `Halted(PoisonMessage)`.
     ///
     /// # Errors
     /// [`OperationError::NotHalted`], [`OperationError::Refused`]; or as all methods.
@@ -171,7 +186,8 @@ impl SessionHandle {
         self.operate(Operation::SkipPoisonMessage, change.to_string(), None).map(drop)
     }
 
-    /// Ends `Halted(PoisonMessage)`: the message on which the application failed is offered again after the next logon.
+    /// Offers the message on which the application failed again after the next logon, which ends
+    /// `Halted(PoisonMessage)`.
     ///
     /// # Errors
     /// As [`SessionHandle::skip_poison_message`].
@@ -179,25 +195,29 @@ impl SessionHandle {
         self.operate(Operation::RetryPoisonMessage, change.to_string(), None).map(drop)
     }
 
-    /// Ends every other halt without a restart: the session's store can take records again, or `fixbolt journal repair` has
-    /// repaired it. The application is shown what it holds, and the session goes on with its next connection. Does nothing if
-    /// the session is not halted.
+    /// Ends every other halt without a restart.
     ///
-    /// A store that failed is tried again from time to time, too, without being asked.
+    /// Call it when the session's store can take records again, or after `fixbolt journal repair`.
+    /// The application is shown what the store holds, and the session continues with its next
+    /// connection. Does nothing if the session is not halted.
+    ///
+    /// A store that failed is also retried periodically, without a call.
     ///
     /// # Errors
-    /// [`OperationError::Store`]: the session stands still as before; or as all methods.
+    /// [`OperationError::Store`] if the session remains halted; or as all methods.
     pub fn resume(&self, change: Change<'_>) -> Result<(), OperationError> {
         self.operate(Operation::Resume, change.to_string(), None).map(drop)
     }
 
-    /// Removes the session from the engine and closes its journal; all handles and senders of it are refused from then on. The
-    /// address of an acceptor is listened on further. [`Engine::accept`](crate::Engine::accept) and
-    /// [`Engine::connect`](crate::Engine::connect) can add it again.
+    /// Removes the session from the engine and closes its journal.
+    ///
+    /// All its handles and senders are refused from then on. The engine keeps listening on an
+    /// acceptor's address. [`Engine::accept`](crate::Engine::accept) and
+    /// [`Engine::connect`](crate::Engine::connect) can add the session again.
     ///
     /// # Errors
-    /// [`OperationError::Connected`]; [`OperationError::Store`] if the journal could not be closed cleanly (the session is
-    /// removed all the same); or as all methods.
+    /// [`OperationError::Connected`]; [`OperationError::Store`] if the journal could not be closed
+    /// cleanly (the session is removed all the same); or as all methods.
     pub fn remove(&self, change: Change<'_>) -> Result<(), OperationError> {
         self.operate(Operation::Remove, change.to_string(), None).map(drop)
     }

@@ -1,4 +1,5 @@
-//! Which sessions there are, for threads other than the workers. A worker takes its lock only when it opens or closes a session.
+//! The open sessions, for threads other than the workers. A worker takes its lock only when it
+//! opens or closes a session.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,16 +14,16 @@ use crate::worker_signal::WorkerSignal;
 /// The sessions of an engine.
 #[derive(Debug)]
 pub(crate) struct SessionRegistry {
-    /// `None` for one that is being opened.
+    /// `None` for a session that is being opened.
     sessions: Mutex<HashMap<SessionId, Option<SessionLink>>>,
     session_limit: usize,
     /// The memory of all outbound queues.
     pages: Arc<Pages>,
-    /// Bytes that an outbound queue takes.
+    /// The capacity of an outbound queue, in bytes.
     queue_size: usize,
 }
 
-/// The way to a session and its worker.
+/// The path to a session and its worker.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionLink {
     pub(crate) queue: Arc<OutboundQueue>,
@@ -30,8 +31,8 @@ pub(crate) struct SessionLink {
 }
 
 impl SessionRegistry {
-    /// Creates a registry of at most `session_limit` sessions, whose outbound queues take `queue_size` bytes each and `budget`
-    /// bytes together.
+    /// Creates a registry of at most `session_limit` sessions, whose outbound queues hold
+    /// `queue_size` bytes each and `budget` bytes together.
     pub(crate) fn new(session_limit: usize, queue_size: usize, budget: usize) -> Self {
         let pages = Arc::new(Pages::new(budget));
         Self { sessions: Mutex::new(HashMap::new()), session_limit, pages, queue_size }
@@ -65,17 +66,17 @@ impl SessionRegistry {
         lock(&self.sessions).insert(id.clone(), Some(link));
     }
 
-    /// Forgets a session that was closed, or could not be opened.
+    /// Removes a session that was closed, or could not be opened.
     pub(crate) fn remove(&self, id: &SessionId) {
         lock(&self.sessions).remove(id);
     }
 
-    /// The way to a session that is open.
+    /// Returns the path to a session that is open.
     pub(crate) fn link(&self, id: &SessionId) -> Option<SessionLink> {
         lock(&self.sessions).get(id)?.clone()
     }
 
-    /// The memory of all outbound queues.
+    /// Returns the memory of all outbound queues.
     pub(crate) const fn pages(&self) -> &Arc<Pages> {
         &self.pages
     }

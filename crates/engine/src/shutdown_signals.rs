@@ -13,7 +13,7 @@ pub(crate) fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
         let mut asked = false;
         for signal in signals.forever() {
             if asked {
-                // Whoever asks twice does not want to wait for a counterparty.
+                // A user who asks twice does not want to wait for a counterparty.
                 if signal_hook::low_level::emulate_default_handler(signal).is_err() {
                     std::process::abort();
                 }

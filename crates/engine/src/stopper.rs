@@ -16,7 +16,8 @@ impl Stopper {
         Self { workers }
     }
 
-    /// Asks the engine to log out and end; returns at once. [`Engine::wait`](crate::Engine::wait) waits for the end.
+    /// Asks the engine to log out and end. Returns at once; [`Engine::wait`](crate::Engine::wait)
+    /// waits for the end.
     pub fn stop(&self) {
         for worker in &*self.workers {
             worker.command(Command::Stop);

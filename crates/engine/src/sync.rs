@@ -1,4 +1,5 @@
-//! The atomics and locks of what threads share here: the standard library's, or loom's in a test that tries every interleaving.
+//! The atomics and locks shared between threads: the standard library's, or loom's in a test that
+//! tries every interleaving.
 
 #[cfg(all(loom, test))]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -9,7 +10,7 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, f
 #[cfg(not(all(loom, test)))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Takes a lock, whether or not another thread panicked while it had it.
+/// Takes a lock, even if another thread panicked while it held it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

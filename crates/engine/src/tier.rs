@@ -1,4 +1,5 @@
-//! `FIXBOLT_SIMD`: which of the processor's instructions the codec uses, to measure them or to rule one out.
+//! `FIXBOLT_SIMD`: which of the processor's instructions the codec uses, for measurements or to
+//! exclude some.
 
 use fixbolt_codec::Tier;
 
@@ -7,11 +8,14 @@ use crate::error::EngineError;
 /// The environment variable.
 const VARIABLE: &str = "FIXBOLT_SIMD";
 
-/// Makes the codec use what the environment variable `FIXBOLT_SIMD` names, `scalar` or `avx2`; without it the codec uses the best
-/// that the processor has. The results are the same. Starting an engine does this; a program without one may.
+/// Makes the codec use the instructions that the environment variable `FIXBOLT_SIMD` names,
+/// `scalar` or `avx2`.
+///
+/// Without the variable the codec uses the best that the processor has. The results are the same.
+/// Starting an engine calls this; a program without an engine may call it.
 ///
 /// # Errors
-/// [`EngineError::Tier`]: there is nothing of that name, or not on this processor.
+/// [`EngineError::Tier`] if the name is unknown, or the processor lacks the instructions.
 pub fn choose_tier() -> Result<(), EngineError> {
     let Some(value) = std::env::var_os(VARIABLE) else { return Ok(()) };
     let name = value.to_string_lossy();

@@ -1,7 +1,7 @@
 //! How other threads get a worker's attention.
 //!
-//! Announcing a queue takes no lock and allocates nothing; only when the worker sleeps does it cost a system call, to wake it.
-//! Commands, which are rare, are kept behind a lock.
+//! Announcing a queue takes no lock and allocates nothing; only a sleeping worker costs a system
+//! call, to wake it. Commands, which are rare, are kept under a lock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,11 +22,11 @@ pub(crate) struct WorkerSignal {
     commands: Mutex<Vec<Command>>,
     /// Whether there are commands: the lock is taken only then.
     commanded: AtomicBool,
-    /// Sessions whose applications can take a message again.
+    /// Sessions whose applications can accept a message again.
     ready: ArrayQueue<SessionKey>,
-    /// Whether one did not fit: every session that waits is called then.
+    /// Whether a session did not fit into `ready`: then every waiting session is called.
     lost_ready: AtomicBool,
-    /// Whether the store rang.
+    /// Whether the store has notified the worker.
     store_advanced: AtomicBool,
     sleeping: AtomicBool,
     stopped: AtomicBool,
@@ -54,12 +54,12 @@ impl WorkerSignal {
         }
     }
 
-    /// Pushes a copy of `body` into `queue` and sees to it that the worker takes it out.
+    /// Pushes a copy of `body` into `queue` and ensures that the worker takes it out.
     pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Result<Ticket, Full> {
         let pushed = queue.push(body)?;
         if pushed.must_announce {
-            // A queue is announced once at a time. There are more queues than places only when sessions are removed and added
-            // faster than the worker takes them out.
+            // A queue is announced once at a time. There are more queues than places only if
+            // sessions are removed and added faster than the worker takes them out.
             let mut queue = Arc::clone(queue);
             while let Err(again) = self.announced.push(queue) {
                 queue = again;
@@ -71,7 +71,8 @@ impl WorkerSignal {
         Ok(pushed.ticket)
     }
 
-    /// Leaves a command for the worker. A worker that has ended drops it, which ends the wait for its answer.
+    /// Leaves a command for the worker. A worker that has ended drops it, which ends the wait for
+    /// its answer.
     pub(crate) fn command(&self, command: Command) {
         let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_stopped() {
@@ -92,27 +93,28 @@ impl WorkerSignal {
         }
     }
 
-    /// How many sessions [`WorkerSignal::next_ready`] would name now.
+    /// Returns how many sessions [`WorkerSignal::next_ready`] would return now.
     pub(crate) fn ready(&self) -> usize {
         self.ready.len()
     }
 
-    /// The next session whose application has asked for its message.
+    /// Returns the next session whose application has asked for its message.
     pub(crate) fn next_ready(&self) -> Option<SessionKey> {
         self.ready.pop()
     }
 
-    /// Whether sessions have been left out of [`WorkerSignal::next_ready`] since the last call.
+    /// Returns whether sessions have been left out of [`WorkerSignal::next_ready`] since the last
+    /// call.
     pub(crate) fn take_lost_ready(&self) -> bool {
         self.lost_ready.load(Ordering::Relaxed) && self.lost_ready.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether the store rang since the last call.
+    /// Returns whether the store has notified the worker since the last call.
     pub(crate) fn take_store_advanced(&self) -> bool {
         self.store_advanced.load(Ordering::Relaxed) && self.store_advanced.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether the worker may go to sleep: `false` when something came that it must do first.
+    /// Returns whether the worker may sleep: `false` if something arrived that it must do first.
     pub(crate) fn may_sleep(&self) -> bool {
         self.sleeping.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -126,29 +128,29 @@ impl WorkerSignal {
         quiet
     }
 
-    /// The worker runs on this thread.
+    /// Records that the worker runs on this thread.
     pub(crate) fn begin(&self) {
         let _ = self.thread.set(std::thread::current().id());
     }
 
-    /// Whether this is the worker's thread, which must not wait for itself.
+    /// Returns whether this is the worker's thread, which must not wait for itself.
     pub(crate) fn is_own_thread(&self) -> bool {
         self.thread.get() == Some(&std::thread::current().id())
     }
 
-    /// The worker begins a cycle: it is awake, and nobody needs to wake it.
+    /// Begins a cycle: the worker is awake, and nobody needs to wake it.
     pub(crate) fn begin_cycle(&self) {
         self.sleeping.store(false, Ordering::Relaxed);
         // The only writer is the worker.
         self.cycles.store(self.cycles.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// How many cycles the worker's loop has begun.
+    /// Returns how many cycles the worker's loop has begun.
     pub(crate) fn cycles(&self) -> u64 {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// The next queue that was announced to the worker.
+    /// Returns the next queue that was announced to the worker.
     pub(crate) fn next_announced(&self) -> Option<Arc<OutboundQueue>> {
         self.announced.pop()
     }
@@ -161,7 +163,8 @@ impl WorkerSignal {
         core::mem::take(&mut *self.commands.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The worker has ended: what is pushed from now on goes nowhere, and nobody waits for an answer any more.
+    /// Ends the worker's part: later messages are dropped, and nobody waits for an answer any
+    /// longer.
     pub(crate) fn stop(&self) {
         let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         self.stopped.store(true, Ordering::SeqCst);
@@ -169,7 +172,7 @@ impl WorkerSignal {
         commands.clear();
     }
 
-    /// Whether the worker has ended.
+    /// Returns whether the worker has ended.
     pub(crate) fn is_stopped(&self) -> bool {
         fence(Ordering::SeqCst);
         self.stopped.load(Ordering::SeqCst)

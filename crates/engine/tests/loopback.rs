@@ -251,7 +251,7 @@ fn an_engine_without_sessions_or_with_the_wrong_role_does_not_start() {
     let error = Engine::builder().accept(anywhere(), initiator()).start(app).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "session FIX.4.4:TRADER->VENUE: it is to be accepted, but its role is initiator"
+        "session FIX.4.4:TRADER->VENUE: it is added with `accept`, but its role is initiator"
     );
 }
 

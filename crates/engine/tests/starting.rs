@@ -18,20 +18,20 @@ fn a_session_that_cannot_be_had_stops_the_start_with_its_name() {
     let old = SessionSettings::new(id, Role::Acceptor);
     assert_eq!(
         refused(Engine::builder().accept(anywhere(), old)),
-        "session FIX.4.3:VENUE->TRADER: sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4"
+        "session FIX.4.3:VENUE->TRADER: sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are"
     );
     assert_eq!(
         refused(Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), acceptor())),
-        "session FIX.4.4:VENUE->TRADER: it is given twice"
+        "session FIX.4.4:VENUE->TRADER: it is configured twice"
     );
     let nowhere = Initiation { hosts: Vec::new(), ..Initiation::new(initiator(), "localhost", 1) };
     assert_eq!(
         refused(Engine::builder().connect(nowhere)),
-        "session FIX.4.4:TRADER->VENUE: there is no host to connect to; Initiation::hosts names one at least"
+        "session FIX.4.4:TRADER->VENUE: there is no host to connect to; add one to Initiation::hosts"
     );
     assert_eq!(
         refused(Engine::builder().connect(Initiation::new(acceptor(), "localhost", 1))),
-        "session FIX.4.4:VENUE->TRADER: it is to connect, but its role is acceptor"
+        "session FIX.4.4:VENUE->TRADER: it is added with `connect`, but its role is acceptor"
     );
 }
 

@@ -134,7 +134,7 @@ fn what_cannot_be_distributed_is_an_error_of_one_line() {
     assert!(matches!(error, EngineError::Workers { .. }), "{error}");
     // A session is open once, on whichever worker.
     let error = refused(builder().accept(local(2), named("A")));
-    assert!(error.to_string().contains("given twice"), "{error}");
+    assert!(error.to_string().contains("configured twice"), "{error}");
 }
 
 #[test]

@@ -306,7 +306,7 @@ a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
 a.cfg:11: ResetOnLogon=yes: Y or N expected
 a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
 a.cfg:13: this session has no TargetCompID
-a.cfg:14: BeginString=FIX.4.3 is not available: sessions of FIX.4.3 are not there yet; there are those of FIX.4.2 and FIX.4.4; leave the session out, or start the others with `fixbolt serve --keep-going`
+a.cfg:14: BeginString=FIX.4.3 is not available: sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are; leave the session out, or start the others with `fixbolt serve --keep-going`
 a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: no such environment variable, or not UTF-8
 a.cfg:16: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
     );

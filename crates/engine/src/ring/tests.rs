@@ -1,4 +1,5 @@
-//! The ring against an oracle, by threads that write at once, and in every interleaving of a few steps.
+//! The ring compared with an oracle, with concurrent writers, and in every interleaving of a few
+//! steps.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ fn push(ring: &Ring, msg_type: MsgType, bytes: &[u8], number: u64) -> Result<u64
     ring.push(&Body { msg_type, bytes, sum }, || number)
 }
 
-/// The oldest record, removed: number, MsgType, body. Its checksum is that of the body.
+/// Removes and returns the oldest record: number, MsgType, body. Its checksum must be that of the
+/// body.
 fn pop(ring: &Ring) -> Option<(u64, MsgType, Vec<u8>)> {
     let mut body = Vec::new();
     let record = ring.peek(&mut body)?;
@@ -47,10 +49,11 @@ mod alone {
         ]
     }
 
-    /// The interpreter takes its time.
+    /// The interpreter is slow.
     const STEPS: usize = if cfg!(miri) { 40 } else { 200 };
 
-    /// Bytes that a ring of 1,000 bytes may take at most: a page more on either side, and a record's head.
+    /// The most bytes that a ring of 1,000 bytes may take: an additional page at either end, and a
+    /// record's head.
     const MOST: usize = 1000 + 3 * 64 + HEAD * WORD;
 
     proptest! {
@@ -63,7 +66,7 @@ mod alone {
         #[test]
         fn it_is_a_queue_of_bodies(steps in prop::collection::vec(step(), 0..STEPS)) {
             let types = [ORDER, MsgType::new(b"AE"), MsgType::new(b"0123456789abcde")];
-            // Pages of 8 words; there is a page for every place of the ring, however many it may take.
+            // Pages of 8 words; there are enough for every place of the ring.
             let pages = Arc::new(Pages::with_shift(100, 3));
             let ring = Ring::new(Arc::clone(&pages), 1000);
             let mut oracle = VecDeque::new();
@@ -141,7 +144,7 @@ mod alone {
                 let ring = &ring;
                 scope.spawn(move || {
                     for n in 0..EACH {
-                        // Lengths differ, so that records end everywhere in a page.
+                        // Lengths differ, so that records end at different places in a page.
                         let body = vec![b'a' + thread as u8; (n * 7 % 200) as usize];
                         while push(ring, ORDER, &body, thread * EACH + n).is_err() {
                             std::thread::yield_now();
@@ -173,7 +176,8 @@ mod alone {
 mod every_interleaving {
     use super::*;
 
-    /// Two threads write a record each, of so many bytes, into pages of 4 words; the reader takes them out.
+    /// Two threads each write a record of the given size into pages of 4 words; the reader removes
+    /// them.
     fn two_writers(bytes: [usize; 2]) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
