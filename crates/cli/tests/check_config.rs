@@ -63,7 +63,11 @@ fn every_mistake_is_told_with_its_line_and_what_was_meant() {
     assert!(
         mistakes[1].ends_with("venue.cfg:12: LogoutTimeout=two: a whole number from 1 to 86400 expected")
     );
-    assert!(mistakes[2].contains("leave the key out (the shipped one of FIX.4.4 serves)"), "{}", mistakes[2]);
+    assert!(
+        mistakes[2].contains("leave the key out (then the shipped one of FIX.4.4 is used)"),
+        "{}",
+        mistakes[2]
+    );
     assert_eq!(mistakes.len(), 3);
     assert!(ended.out.ends_with("0 of 1 sessions can be had, 3 mistakes\n"), "{}", ended.out);
 

@@ -13,7 +13,7 @@ use super::text::Setting;
 use super::values::number_after;
 use crate::session_check;
 
-/// As without a dictionary: fields that break the syntax are rejected all the same.
+/// The policy without a dictionary: fields that break the syntax are rejected even so.
 const SYNTAX_ONLY: Policy =
     Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
 
@@ -33,7 +33,7 @@ impl SessionReader<'_> {
         if let (false, Some(setting)) = (dynamic, self.find("BeginString"))
             && setting.text() == "*"
         {
-            self.wrong(setting, "a version as FIX.4.4");
+            self.wrong(setting, "a version such as FIX.4.4");
         }
         let draft = &mut self.draft;
         draft.settings.role = draft.role?;
@@ -81,7 +81,7 @@ impl SessionReader<'_> {
         }
     }
 
-    /// The failover list.
+    /// Returns the hosts to try, in order.
     fn hosts(&mut self) -> Option<Vec<(String, u16)>> {
         let (host_key, port_key) = ("SocketConnectHost", "SocketConnectPort");
         let (own, defaults) = (self.own, self.defaults);
@@ -113,7 +113,8 @@ impl SessionReader<'_> {
                     hosts.as_mut().map(|hosts| hosts.push((host.text().to_owned(), number)))
                 }
                 number => {
-                    // An empty host is a mistake already, and so is what could not be expanded.
+                    // An empty host is reported already, and so is a port that could not be
+                    // expanded.
                     if number.is_none() && port.value.is_some() {
                         self.wrong(port, "a whole number from 1 to 65535");
                     }
@@ -137,7 +138,7 @@ impl SessionReader<'_> {
         hosts
     }
 
-    /// A schedule that nobody keeps would be a lie: only what means "always" is accepted.
+    /// Accepts only a schedule that means "always": any other would be silently ignored.
     pub(super) fn check_schedule(&mut self, warnings: &mut Vec<ConfigWarning>) {
         let (start, end) = (self.find("StartTime"), self.find("EndTime"));
         let (start, end) = match (start, end) {
@@ -160,9 +161,9 @@ impl SessionReader<'_> {
             (Some(_), Some(_)) => self.mistakes.push(ConfigError::Unavailable {
                 place: start.place.clone(),
                 key: format!("StartTime={} with EndTime={}", start.shown(), end.shown()),
-                reason: "there are no schedules yet; write NonStopSession=Y, and start and stop the process".into(),
+                reason: "schedules are not supported yet; write NonStopSession=Y, and start and stop the process".into(),
             }),
-            // A time that is none is a mistake already.
+            // An invalid time is reported already.
             _ => {}
         }
     }
@@ -204,14 +205,14 @@ impl SessionReader<'_> {
         }
         let (incoming, outgoing) = (use_dictionary && validate_incoming, use_dictionary && validate_outgoing);
         if let (false, Some(setting)) = (incoming, self.find_own("Incoming.CHECK")) {
-            let reason = format!("{} is set, but messages that come in are not validated", setting.key);
+            let reason = format!("{} is set, but incoming messages are not validated", setting.key);
             self.contradicts(setting, reason);
         }
         if let (false, Some(setting)) = (outgoing, self.find_own("Outgoing.CHECK")) {
             let key = &setting.key;
             self.contradicts(
                 setting,
-                format!("{key} is set, but only ValidateOutgoingMessage=Y validates what is sent"),
+                format!("{key} is set, but only ValidateOutgoingMessage=Y validates outgoing messages"),
             );
         }
         let draft = &mut self.draft;
@@ -235,7 +236,7 @@ impl SessionReader<'_> {
                 }),
             }
         }
-        // What the builder checks when the engine starts; a version that is not there is a mistake
+        // Checks what the builder checks when the engine starts; an unsupported version is reported
         // already.
         if self.mistakes.is_empty()
             && let Err(reason) = session_check::prepare(&mut self.draft.settings.clone())

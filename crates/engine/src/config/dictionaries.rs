@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Dictionary, Validator};
 
-/// Dictionaries that were read, by file.
+/// The dictionaries that were read, by file.
 #[derive(Default)]
 pub(super) struct Dictionaries {
     read: HashMap<PathBuf, Result<Known, String>>,
@@ -19,7 +19,7 @@ struct Known {
 }
 
 impl Dictionaries {
-    /// Returns the validator by the dictionary in a file, for a session of this version.
+    /// Returns the validator for the dictionary in a file, for a session of this version.
     ///
     /// # Errors
     /// Why there is none, and what to do.
@@ -37,23 +37,23 @@ impl Dictionaries {
             Ok(known) => known,
             Err(reason) => {
                 let serves = match version {
-                    Some(version) => format!("the shipped one of {version} serves"),
-                    None => "the shipped ones serve".to_owned(),
+                    Some(version) => format!("then the shipped one of {version} is used"),
+                    None => "then the shipped ones are used".to_owned(),
                 };
                 return Err(format!("{reason}; leave the key out ({serves}), or correct the path"));
             }
         };
         match version {
             Some(version) if begin_string == version.begin_string() => Ok(Arc::clone(validator)),
-            Some(version) => Err(format!("it is of {begin_string}, but the session is of {version}")),
-            None => {
-                Err(format!("it is of {begin_string}, but the session may be of any; name its BeginString"))
-            }
+            Some(version) => Err(format!("it is for {begin_string}, but the session uses {version}")),
+            None => Err(format!(
+                "it is for {begin_string}, but the session may use any version; set its BeginString"
+            )),
         }
     }
 }
 
-/// Reads a dictionary in any form, told apart by the text.
+/// Reads a dictionary in any form, which its text shows.
 fn read_dictionary(file: &Path) -> Result<Dictionary, String> {
     let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
     let text = fixbolt_dictionary::source_text(&bytes).map_err(|e| e.to_string())?;

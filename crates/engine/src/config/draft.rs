@@ -8,12 +8,12 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
-/// What the rows change. Fields that several rows decide together are put into `settings` when all
-/// of them are read.
+/// The target of the rows. Fields that several rows decide together are put into `settings` after
+/// all of them are read.
 pub(super) struct Draft {
     pub(super) settings: SessionSettings,
     pub(super) role: Option<Role>,
-    /// BeginString; `None` if it is not given, or any.
+    /// BeginString; `None` if it is absent, or any.
     pub(super) version: Option<Version>,
     pub(super) sender: Option<String>,
     pub(super) target: Option<String>,
@@ -43,12 +43,12 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A session with every default.
+    /// Creates a session with every default.
     ///
     /// # Errors
-    /// None in fact: `*` is a CompID.
+    /// Never, in fact: `*` is a valid CompID.
     pub(super) fn new() -> Result<Self, InvalidSessionId> {
-        // Identity and role are among the last things to be known.
+        // Identity and role are only known at the end.
         let settings = SessionSettings::new(SessionId::new(Version::Fix44, "*", "*")?, Role::Acceptor);
         Ok(Self {
             max_latency: settings.sending_time_threshold.unwrap_or_default(),
@@ -69,7 +69,7 @@ impl Draft {
             validate_incoming: true,
             validate_outgoing: false,
             incoming: Policy::standard(),
-            // What we send is to be right whatever we take.
+            // What we send must be valid, whatever we accept.
             outgoing: Policy::standard(),
             connect_timeout: Duration::from_secs(10),
             reconnect_interval: Duration::from_secs(30),
@@ -82,7 +82,7 @@ impl Draft {
         })
     }
 
-    /// Follows an engine, also in what is checked.
+    /// Follows another engine's behavior, including its checks.
     pub(super) fn follow(&mut self, engine: Compatibility) {
         self.settings.compatibility = engine;
         self.incoming = match engine {
@@ -92,20 +92,20 @@ impl Draft {
         };
     }
 
-    /// A switch of QuickFIX: what is checked while it is on.
+    /// Applies a switch of QuickFIX, which enables checks.
     pub(super) fn switch(&mut self, on: bool, checks: &[Check]) {
         let action = if on { Action::Reject } else { Action::Ignore };
         self.incoming = checks.iter().fold(self.incoming, |policy, check| policy.with(*check, action));
     }
 
-    /// A permission: what is not checked if it is given.
+    /// Applies a permission, which disables checks if it is granted.
     pub(super) fn allow(&mut self, on: bool, checks: &[Check]) {
         if on {
             self.switch(false, checks);
         }
     }
 
-    /// N turns every rejection into a warning.
+    /// Turns every rejection into a warning if `N`.
     pub(super) fn reject_invalid(&mut self, on: bool) {
         let rejected = |policy: &Policy, check| policy.action(check) == Action::Reject;
         for check in checks() {
@@ -116,7 +116,7 @@ impl Draft {
     }
 }
 
-/// The checks that have keys: sessions of FIXT.1.1 are not there yet.
+/// Returns the checks that have keys: sessions of FIXT.1.1 are not supported yet.
 pub(super) fn checks() -> impl Iterator<Item = Check> {
     Check::ALL.into_iter().filter(|check| *check != Check::ApplicationVersion)
 }

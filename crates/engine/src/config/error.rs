@@ -1,13 +1,13 @@
-//! What can be wrong with a configuration, each with its file and line.
+//! The mistakes that a configuration can have, each with its file and line.
 
 use core::fmt;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Where a setting stands: the file as it was named, and the line counted from 1.
+/// The position of a setting: the file as it was named, and the line counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceLine {
-    /// The file's name as given, or as the `include` line has it.
+    /// The file's name as given, or as written in the `include` line.
     pub file: Arc<str>,
     /// Line number from 1.
     pub line: u32,
@@ -19,10 +19,10 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// A mistake in a configuration: one line of text that says where and what, and what to do.
+/// A mistake in a configuration: one line that says where and what it is, and what to do.
 ///
-/// Values are shown as the file has them: what `${...}` stands for never appears in an error, and
-/// neither does the value of a key that holds a secret.
+/// Values are shown as written in the file: the replacement of `${...}` never appears in an error,
+/// and neither does the value of a key that holds a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -30,7 +30,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         file: String,
-        /// The line that includes it, when another file does.
+        /// The line that includes the file, if another file does.
         included_at: Option<SourceLine>,
         /// The system's reason.
         reason: String,
@@ -42,27 +42,28 @@ pub enum ConfigError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A section that no one knows.
+    /// A section with an unknown name.
     UnknownSection {
         /// Where.
         place: SourceLine,
         /// Its name as written.
         name: String,
     },
-    /// A key that neither we, QuickFIX nor QuickFIX/J know.
+    /// A key that is unknown here, in QuickFIX and in QuickFIX/J.
     UnknownKey {
         /// Where.
         place: SourceLine,
         /// The key as written.
         key: String,
-        /// The known key that is spelt most alike, if one is near.
+        /// The known key with the most similar spelling, if one is close.
         nearest: Option<String>,
     },
-    /// A known key whose effect is not there yet: to ignore it would change what the session does.
+    /// A known key whose effect is not supported yet: ignoring it would change what the session
+    /// does.
     Unavailable {
         /// Where.
         place: SourceLine,
-        /// The key, with its value where other values are available.
+        /// The key, with its value if other values are available.
         key: String,
         /// Why, and what to do.
         reason: Cow<'static, str>,
@@ -82,7 +83,7 @@ pub enum ConfigError {
     Expansion {
         /// Where.
         place: SourceLine,
-        /// What stands between the braces.
+        /// The text between the braces.
         name: String,
         /// Why not.
         reason: String,
@@ -96,24 +97,26 @@ pub enum ConfigError {
         /// Why not, and what to do.
         reason: String,
     },
-    /// A setting that the session needs is not there.
+    /// A required setting is missing.
     Missing {
-        /// The session's section, or the file's first line when there is none.
+        /// The session's section, or the file's first line if there is no section.
         place: SourceLine,
-        /// What is missing and for what.
+        /// What is missing, and what it is needed for.
         reason: String,
     },
-    /// Two settings that cannot both hold, or a session that cannot be had with its settings.
+    /// Two settings that contradict each other, or a session that is not possible with its
+    /// settings.
     Contradiction {
-        /// Where the one stands.
+        /// The position of one of them.
         place: SourceLine,
-        /// Which other, where it stands, and why not both.
+        /// The other one, its position, and why they contradict each other.
         reason: String,
     },
 }
 
 impl ConfigError {
-    /// Where the error is; `None` for a file that cannot be read and that no other includes.
+    /// Returns the position of the error; `None` for an unreadable file that no other file
+    /// includes.
     #[must_use]
     pub const fn place(&self) -> Option<&SourceLine> {
         match self {
@@ -130,7 +133,7 @@ impl ConfigError {
         }
     }
 
-    /// Returns the key that the mistake is about, where it is about one.
+    /// Returns the key that the mistake is about, if it is about a single key.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
@@ -142,7 +145,7 @@ impl ConfigError {
         }
     }
 
-    /// Returns the known key that was meant perhaps.
+    /// Returns the known key that was probably meant.
     #[must_use]
     pub fn nearest(&self) -> Option<&str> {
         match self {
@@ -151,7 +154,7 @@ impl ConfigError {
         }
     }
 
-    /// Returns what is wrong, without the place.
+    /// Returns what is wrong, without the position.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -166,11 +169,11 @@ impl ConfigError {
                 format!("unknown key {key}; did you mean {nearest}?")
             }
             Self::UnknownKey { key, nearest: None, .. } => {
-                format!("unknown key {key}; keys of the application stand in [APP] or start with X-")
+                format!("unknown key {key}; keys of the application belong in [APP] or start with X-")
             }
             Self::Unavailable { key, reason, .. } => format!("{key} is not available: {reason}"),
             Self::Value { key, value, expected, .. } => {
-                let hint = if value.contains('#') { " (a comment stands on a line of its own)" } else { "" };
+                let hint = if value.contains('#') { " (a comment must be on a line of its own)" } else { "" };
                 format!("{key}={value}: {expected} expected{hint}")
             }
             Self::Expansion { name, reason, .. } => format!("${{{name}}}: {reason}"),
@@ -190,8 +193,9 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
-/// Every mistake of a configuration, at least one, in the order of the file. Displayed as one line
-/// each.
+/// Every mistake in a configuration, at least one, in the order of the file.
+///
+/// Displayed as one line each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigErrors(Vec<ConfigError>);
 
@@ -201,7 +205,7 @@ impl ConfigErrors {
         (!mistakes.is_empty()).then_some(Self(mistakes))
     }
 
-    /// The mistakes, in the order of the file.
+    /// Iterates over the mistakes, in the order of the file.
     pub fn iter(&self) -> core::slice::Iter<'_, ConfigError> {
         self.0.iter()
     }
@@ -233,10 +237,10 @@ impl fmt::Display for ConfigErrors {
 
 impl core::error::Error for ConfigErrors {}
 
-/// A setting that is understood and has no effect here, with what replaces it.
+/// A setting that is understood but has no effect here, and what replaces it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigWarning {
-    /// Where it stands.
+    /// The position of the setting.
     pub place: SourceLine,
     /// The key as written.
     pub key: String,

@@ -1,14 +1,16 @@
-//! Configuration files as the industry writes them: `[DEFAULT]`, `[SESSION]`, `Key=Value`, in QuickFIX's vocabulary.
+//! Configuration files in the industry's form: `[DEFAULT]`, `[SESSION]`, `Key=Value`, with
+//! QuickFIX's key names.
 //!
-//! A key is one of four kinds: used; known of QuickFIX or QuickFIX/J and without effect here, which is a warning that names
-//! what replaces it; the application's, in `[APP]` or with the prefix `X-`; anything else stops the start with file, line
-//! and the nearest known key. A known key whose effect is not available stops the start too: nothing is ignored silently.
+//! A key is one of four kinds: used; known from QuickFIX or QuickFIX/J and without effect here,
+//! which is a warning that names the replacement; the application's, in `[APP]` or with the prefix
+//! `X-`; anything else stops the start with file, line and the nearest known key. A known key whose
+//! effect is not available stops the start too: nothing is ignored silently.
 //!
-//! A file is checked as a whole: [`Configuration::from_file`] returns every mistake in it,
-//! [`CheckedConfiguration`] says session by session what there is.
+//! A file is checked as a whole: [`Configuration::from_file`] returns every mistake in it, and
+//! [`CheckedConfiguration`] describes it session by session.
 //!
-//! `${NAME}` is an environment variable, `${file:PATH}` the text of a file, `$$` a dollar sign; `include=PATH` reads another
-//! file. No setting starts a program.
+//! `${NAME}` is an environment variable, `${file:PATH}` the text of a file, `$$` a dollar sign;
+//! `include=PATH` reads another file. No setting starts a program.
 
 mod completing;
 mod dictionaries;
@@ -61,9 +63,9 @@ use text::{Section, SectionKind, Setting, Text};
 pub struct Configuration {
     /// The sessions, in the order of the file; at least one.
     pub sessions: Vec<SessionConfiguration>,
-    /// Settings of the section `[APP]`: the application's own, keys as written.
+    /// Settings of the section `[APP]`, which belong to the application; keys as written.
     pub application: BTreeMap<String, String>,
-    /// What is set and has no effect.
+    /// The settings that have no effect.
     pub warnings: Vec<ConfigWarning>,
 }
 
@@ -77,7 +79,8 @@ impl Configuration {
         CheckedConfiguration::from_file(path).whole()
     }
 
-    /// Reads `text` as if it stood in a file called `name`. Includes are relative to the current directory.
+    /// Reads `text` as if it were in a file called `name`. Includes are relative to the current
+    /// directory.
     ///
     /// # Errors
     /// As [`Configuration::from_file`].
@@ -86,8 +89,7 @@ impl Configuration {
     }
 }
 
-/// What there is in a configuration file: of each session either the session or what is wrong with
-/// it.
+/// The contents of a configuration file: for each session either the session or its mistakes.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct CheckedConfiguration {
@@ -95,27 +97,27 @@ pub struct CheckedConfiguration {
     pub sessions: Vec<CheckedSession>,
     /// Every mistake, in the order of the file.
     pub mistakes: Vec<ConfigError>,
-    /// Settings of the section `[APP]`: the application's own, keys as written.
+    /// Settings of the section `[APP]`, which belong to the application; keys as written.
     pub application: BTreeMap<String, String>,
-    /// What is set and has no effect.
+    /// The settings that have no effect.
     pub warnings: Vec<ConfigWarning>,
 }
 
 impl CheckedConfiguration {
-    /// Reads what [`Configuration::from_file`] reads.
+    /// Reads the same as [`Configuration::from_file`].
     #[must_use]
     pub fn from_file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         Self::from_read(&path.display().to_string(), &text::read_file(path, &environment))
     }
 
-    /// Reads what [`Configuration::from_text`] reads.
+    /// Reads the same as [`Configuration::from_text`].
     #[must_use]
     pub fn from_text(name: &str, text: &str) -> Self {
         Self::from_read(name, &text::read_text(name, text, &environment))
     }
 
-    /// Returns the configuration if there is no mistake in it.
+    /// Returns the configuration if it has no mistakes.
     ///
     /// # Errors
     /// Every mistake.
@@ -126,10 +128,10 @@ impl CheckedConfiguration {
         }
     }
 
-    /// Returns the sessions that can be had, without those that have mistakes.
+    /// Returns the sessions without mistakes.
     ///
     /// # Errors
-    /// Every mistake, if no session can be had.
+    /// Every mistake, if each session has one.
     pub fn usable(self) -> Result<Configuration, ConfigErrors> {
         let Self { sessions, mistakes, application, warnings } = self;
         let sessions: Vec<_> = sessions.into_iter().filter_map(|session| session.result.ok()).collect();
@@ -147,7 +149,7 @@ impl CheckedConfiguration {
             application.insert(setting.key.clone(), setting.text().to_owned());
         }
         let defaults = of(SectionKind::Default).next();
-        // What is wrong before any section and in [DEFAULT] is wrong in every session.
+        // A mistake before any section or in [DEFAULT] is a mistake in every session.
         let mut shared = text.mistakes.clone();
         let mut shared_application = BTreeMap::new();
         if let Some(defaults) = defaults {
@@ -183,7 +185,7 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// What concerns [DEFAULT] is found once a session: it is told once.
+/// Removes duplicates: a problem in [DEFAULT] is found once per session, but reported once.
 fn once<T: PartialEq>(all: Vec<T>) -> Vec<T> {
     let mut told = Vec::new();
     for one in all {
@@ -194,7 +196,7 @@ fn once<T: PartialEq>(all: Vec<T>) -> Vec<T> {
     told
 }
 
-/// Each mistake once, in the order of the file; those of files that it includes come after its own.
+/// Returns each mistake once, in the order of the file; mistakes in included files come last.
 fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
     let mut mistakes = once(mistakes);
     mistakes.sort_by_key(|mistake| {
@@ -206,12 +208,12 @@ fn in_order(mistakes: Vec<ConfigError>, file: &str) -> Vec<ConfigError> {
     mistakes
 }
 
-/// The name behind `X-`.
+/// Returns the name after `X-`.
 fn application_key(key: &str) -> Option<&str> {
     key.get(..2).filter(|prefix| prefix.eq_ignore_ascii_case("X-")).map(|_| &key[2..])
 }
 
-/// Tells the keys of a section that are not used: the application's, those without effect, and
+/// Reports the keys of a section that are not used: the application's, those without effect, and
 /// those that stop the start.
 fn classify(
     section: &Section,
@@ -242,7 +244,7 @@ fn classify(
             None if section.kind == SectionKind::Default && other_keys::looks_like_no_key(key) => {
                 application.insert(key.clone(), setting.text().to_owned());
                 warn(format!(
-                    "it is no key of the engine and is handed to the application; write X-{key}, or move it to [APP]"
+                    "it is not a key of the engine and is passed to the application; write X-{key}, or move it to [APP]"
                 ));
             }
             None => mistakes.push(ConfigError::UnknownKey {
@@ -254,18 +256,18 @@ fn classify(
     }
 }
 
-/// Checks a session against those above it that can be had.
+/// Checks a session against the valid ones above it.
 fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     let Ok(this) = &session.result else { return };
     let mut others = others.iter().filter_map(|other| other.result.as_ref().ok());
     let reason = if let Some(first) = others.clone().find(|other| other.identity == this.identity)
         && let Identity::Fixed(id) = &this.identity
     {
-        format!("the session {id} is configured a second time, first at {}", first.place)
+        format!("the session {id} is configured twice, first at {}", first.place)
     } else if let Some(first) = others.next()
         && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
     {
-        // A turn may write to several of them.
+        // A turn may write to several sessions.
         format!(
             "FileStorePath and PersistMessages are the same for all sessions of an engine, but differ from {}",
             first.place

@@ -1,20 +1,20 @@
-//! The keys of QuickFIX C++ 1.16 and QuickFIX/J that are not used, and what becomes of each; and
-//! the known key next to a misspelt one.
+//! The keys of QuickFIX C++ 1.16 and QuickFIX/J that are not used, and how each is treated; and
+//! the search for the known key that a misspelled one is closest to.
 //!
-//! The rule: a key is used, or it has no effect that its owner could miss and is warned about, or
-//! its effect cannot be given and it stops the start. Nothing is ignored silently.
+//! The rule: a key is used; or it has no effect that a user could miss, which is a warning; or its
+//! effect is not available, which stops the start. Nothing is ignored silently.
 
 use super::rows::{ROWS, row_of};
 
-/// What happens to a key that is known and not used.
+/// How a known key that is not used is treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Treatment {
     /// Not needed: a warning with this text.
     Replaced(&'static str),
-    /// Needed where it is set, and not there yet: stops the start, except with a harmless value
-    /// (compared without case), which asks for what happens anyway.
+    /// Needed where it is set, and not supported yet: stops the start, except with a harmless value
+    /// (compared without case), which asks for the existing behavior.
     Unavailable {
-        /// Values that ask for nothing.
+        /// Values that ask for the existing behavior.
         harmless: &'static [&'static str],
         /// Why, and what to do.
         reason: &'static str,
@@ -25,33 +25,34 @@ use Treatment::{Replaced, Unavailable};
 
 const SCHEDULE: Treatment = Unavailable {
     harmless: &[],
-    reason: "there are no schedules yet; write NonStopSession=Y, and start and stop the process",
+    reason: "schedules are not supported yet; write NonStopSession=Y, and start and stop the process",
 };
 const TLS: Treatment = Unavailable {
     harmless: &[],
-    reason: "there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it and leave the key out",
+    reason: "TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out",
 };
-const TLS_DETAIL: Treatment = Replaced("it acts only together with SocketUseSSL=Y, which is not available");
+const TLS_DETAIL: Treatment =
+    Replaced("it has an effect only together with SocketUseSSL=Y, which is not available");
 const PROXY: Treatment = Unavailable {
     harmless: &[],
-    reason: "connections go straight to SocketConnectHost; use a TCP forwarder",
+    reason: "connections go directly to SocketConnectHost; use a TCP forwarder",
 };
 const LOCAL_ADDRESS: Treatment =
     Unavailable { harmless: &[], reason: "the system chooses the local address of a connection" };
 const LOGON_FIELD: Treatment = Unavailable {
     harmless: &[],
-    reason: "Username, Password, NewPassword and RawData have keys of these names; other fields of a Logon are written by Application::on_sending_logon",
+    reason: "set Username, Password, NewPassword and RawData by the keys of these names; other fields of a Logon are written by Application::on_sending_logon",
 };
 const SUB_ID: Treatment = Unavailable {
     harmless: &[],
-    reason: "a session is named by BeginString, SenderCompID, TargetCompID and SessionQualifier",
+    reason: "a session is identified by BeginString, SenderCompID, TargetCompID and SessionQualifier",
 };
 const FIXT: Treatment = Replaced(
-    "sessions of FIXT.1.1, which have it, are not there yet; FIX.4.2 and FIX.4.4 take DataDictionary",
+    "it belongs to sessions of FIXT.1.1, which are not supported yet; FIX.4.2 and FIX.4.4 use DataDictionary",
 );
 const STORE: Treatment = Replaced("the journal in FileStorePath is the message store");
 const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
-const BUFFER: Treatment = Replaced("the system sizes socket buffers by itself");
+const BUFFER: Treatment = Replaced("the system chooses the size of socket buffers");
 const ROTATION: Treatment = Replaced("hosts are tried in the order given, the first after the last");
 
 const GARBLED: &str =
@@ -61,8 +62,8 @@ const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatm
     Unavailable { harmless, reason }
 }
 
-/// Keys of other engines by their usual spelling, `*` at the end for any rest. Compared without
-/// case.
+/// Keys of other engines in their usual spelling, with `*` at the end for any suffix. Compared
+/// without case.
 #[rustfmt::skip]
 pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     // Identity and role
@@ -71,26 +72,26 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("TargetSubID", SUB_ID),
     ("TargetLocationID", SUB_ID),
     ("DefaultApplVerID", FIXT),
-    ("Description", Replaced("a comment says the same")),
+    ("Description", Replaced("write a comment instead")),
     // Session layer
-    ("SendRedundantResendRequests", Replaced("a gap is asked for once and again when it is not filled")),
+    ("SendRedundantResendRequests", Replaced("a gap is requested once, and again if it is not filled")),
     ("RefreshOnLogon", Replaced("the journal has one owner at a time; nothing changes it from outside")),
     ("SendResetSeqNumFlag", Replaced("no engine ever read it; ResetOnLogon sends ResetSeqNumFlag")),
     ("SendNextExpectedMsgSeqNum", only(&["N"], "NextExpectedMsgSeqNum (789) is not sent")),
     ("EnableNextExpectedMsgSeqNum", only(&["N"], "NextExpectedMsgSeqNum (789) is not sent")),
     ("EnableLastMsgSeqNumProcessed", only(&["N"], "LastMsgSeqNumProcessed (369) is not sent")),
-    ("AllowPosDup", Replaced("the application never sets PossDupFlag; a replay does")),
-    ("ClosedResendInterval", only(&["N"], "a ResendRequest asks up to the end: EndSeqNo is 0")),
+    ("AllowPosDup", Replaced("the application never sets PossDupFlag; only a replay does")),
+    ("ClosedResendInterval", only(&["N"], "a ResendRequest is open-ended: EndSeqNo is 0")),
     ("ResendRequestChunkSize", only(&["0"], "a ResendRequest asks for the whole gap")),
     ("DisableHeartBeatCheck", only(&["N"], "a silent counterparty is always noticed; HeartBtInt=0 switches heartbeats off")),
-    ("HeartBeatTimeoutMultiplier", Replaced("the connection ends after twice the silence that brings a TestRequest; TestRequestDelayMultiplier sets that")),
-    ("DisconnectOnError", Replaced("each error has the reaction the standard gives it")),
+    ("HeartBeatTimeoutMultiplier", Replaced("the connection ends after twice the silence that causes a TestRequest; TestRequestDelayMultiplier sets that time")),
+    ("DisconnectOnError", Replaced("each error has the reaction that the standard defines")),
     ("ResetOnError", only(&["N"], "sequence numbers are never reset because of an error")),
-    ("ForceResendWhenCorruptedStore", Replaced("damaged numbers are gap-filled; `fixbolt journal repair` tells them")),
+    ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
     ("LogonTag*", LOGON_FIELD),
     ("RejectGarbledMessage", only(&["N"], GARBLED)),
-    ("RejectMessageOnUnhandledException", Replaced("a failing callback undoes its turn and ends the connection; the message comes again")),
+    ("RejectMessageOnUnhandledException", Replaced("a failing callback rolls back its turn and ends the connection; the message is delivered again")),
     ("ContinueInitializationOnError", only(&["N"], "a faulty session stops the start; `fixbolt serve --keep-going` and EngineBuilder::keep_going start the others")),
     // Schedule
     ("StartDay", SCHEDULE),
@@ -107,7 +108,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("AppDataDictionary*", FIXT),
     ("ValidateLengthAndChecksum", only(&["Y"], GARBLED)),
     ("ValidateChecksum", only(&["Y"], GARBLED)),
-    ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins its entries")),
+    ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins each entry")),
     ("ValidateSequenceNumbers", only(&["Y"], "sequence numbers are always checked")),
     ("PreserveMessageFieldsOrder", Replaced("fields go out in the order in which they were written")),
     // Initiator
@@ -128,7 +129,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ProxyWorkstation", PROXY),
     // Acceptor
     ("SocketAcceptProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
-    ("SocketReuseAddress", Replaced("a port is free again as soon as its process is gone")),
+    ("SocketReuseAddress", Replaced("a port is free again as soon as its process ends")),
     // Socket
     ("SocketSendBufferSize", BUFFER),
     ("SocketReceiveBufferSize", BUFFER),
@@ -136,7 +137,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SocketLinger", Replaced("a connection is closed once its last message is written")),
     ("SocketOobInline", Replaced("FIX has no out-of-band data")),
     ("SocketTrafficClass", Replaced("mark packets in the network's own configuration")),
-    ("SocketSynchronousWrites*", Replaced("a write never blocks; a counterparty that does not read is told apart by its full outbox")),
+    ("SocketSynchronousWrites*", Replaced("a write never blocks; a counterparty that does not read is recognized by its full outbox")),
     ("MaxScheduledWriteRequests", Replaced("a session's outbox is bounded")),
     // Store
     ("FileStoreSync", only(&["N"], "the journal survives the death of the process, not yet that of the machine")),
@@ -156,7 +157,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SLF4JLog*", LOG),
     ("HttpAcceptPort", Replaced("there is no page over HTTP; `fixbolt journal stat` shows a session")),
     // TLS
-    ("SocketUseSSL", only(&["N"], "there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it and leave the key out")),
+    ("SocketUseSSL", only(&["N"], "TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out")),
     ("SSLProtocol", TLS),
     ("SSLCipherSuite", TLS),
     ("TLSCipherSuites", TLS),
@@ -183,7 +184,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SNIHostName", TLS_DETAIL),
 ];
 
-/// What is to be done about `key`, if it is another engine's.
+/// Returns the treatment of `key`, if it is another engine's.
 pub(super) fn treatment(key: &str) -> Option<Treatment> {
     let is = |name: &str| match name.strip_suffix('*') {
         Some(stem) => key.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem)),
@@ -192,7 +193,7 @@ pub(super) fn treatment(key: &str) -> Option<Treatment> {
     OTHER_KEYS.iter().find(|(name, _)| is(name)).map(|(_, treatment)| *treatment)
 }
 
-/// The known key that is spelt most alike, when it is near enough to be meant.
+/// Returns the known key with the most similar spelling, if it is similar enough to be meant.
 pub(super) fn nearest(key: &str) -> Option<String> {
     let wanted = key.to_ascii_lowercase();
     let others = OTHER_KEYS.iter().map(|(name, _)| (*name).to_owned()).filter(|name| !name.ends_with('*'));
@@ -205,9 +206,8 @@ pub(super) fn nearest(key: &str) -> Option<String> {
         .map(|(_, name)| name)
 }
 
-/// Whether a key that is not known looks like none of those that are: QuickFIX/J's applications
-/// have such keys in `[DEFAULT]`. A key whose words or beginning are a known one's may be meant for
-/// it.
+/// Returns whether an unknown key resembles no known one: QuickFIX/J's applications have such keys
+/// in `[DEFAULT]`. A key that shares words or its beginning with a known key may be meant for it.
 pub(super) fn looks_like_no_key(key: &str) -> bool {
     let wanted = key.to_ascii_lowercase();
     let others = OTHER_KEYS.iter().map(|(name, _)| name.trim_end_matches('*').to_owned());
@@ -217,7 +217,7 @@ pub(super) fn looks_like_no_key(key: &str) -> bool {
         && !names.any(|name| strsim::jaro_winkler(&wanted, &name.to_ascii_lowercase()) > LOOKS_ALIKE)
 }
 
-/// Found by trying: QuickFIX/J's examples are below, spellings of known keys above.
+/// Found by experiment: QuickFIX/J's examples are below, misspellings of known keys above.
 const LOOKS_ALIKE: f64 = 0.88;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The tables of docs/configuration.md are made of the rows.
+//! The tables of docs/configuration.md are generated from the rows.
 //!
-//! `FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt page_tests` writes them anew.
+//! `FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt page_tests` rewrites them.
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ fn used() -> String {
     table
 }
 
-/// Rows that say the same, together.
+/// Groups rows that say the same.
 fn grouped<T: PartialEq>(rows: impl Iterator<Item = (&'static str, T)>) -> Vec<(String, T)> {
     let mut groups: Vec<(String, T)> = Vec::new();
     for (name, says) in rows {
@@ -61,7 +61,7 @@ fn unavailable() -> String {
     table
 }
 
-/// The page with what stands between the marks of a table replaced.
+/// Returns the page with the text between the marks of a table replaced.
 fn with_table(page: &str, name: &str, table: &str) -> String {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("the page has no {begin}"));

@@ -1,4 +1,4 @@
-//! From the settings of a section and of the defaults to a session, with every mistake on the way.
+//! Makes a session from the settings of its section and the defaults, collecting every mistake.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ pub(super) struct SessionReader<'s> {
 }
 
 impl<'s> SessionReader<'s> {
-    /// Checks the session with these settings. `mistakes` are those found before: of its section
-    /// and of the defaults.
+    /// Checks the session with these settings. `mistakes` are those already found in its section
+    /// and in the defaults.
     pub(super) fn check(
         own: &'s Section,
         defaults: Option<&'s Section>,
@@ -70,7 +70,7 @@ impl<'s> SessionReader<'s> {
         CheckedSession { place, name, effective: reader.effective, result: Ok(session) }
     }
 
-    /// What the session is called, as far as it is known.
+    /// Returns the session's name, as far as it is known.
     fn name(&self) -> String {
         let unknown = if self.draft.dynamic { "*" } else { "?" };
         let part = |part: &Option<String>| part.clone().unwrap_or_else(|| unknown.to_owned());
@@ -79,15 +79,15 @@ impl<'s> SessionReader<'s> {
         format!("{version}:{}->{}{qualifier}", part(&self.draft.sender), part(&self.draft.target))
     }
 
-    /// The settings of a row: those of the session's own section if it has any, else those of the
-    /// defaults.
+    /// Returns the settings of a row: those of the session's own section if it has any, else those
+    /// of the defaults.
     fn settings(&self, row: &Row) -> (Vec<&'s Setting>, bool) {
         let of = |section: &'s Section| -> Vec<&'s Setting> {
             section.settings.iter().filter(|setting| row.is(&setting.key)).collect()
         };
         let (own, defaults) = (of(self.own), self.defaults.map(of).unwrap_or_default());
         match row.effect {
-            // Each key of such a row is one of its own.
+            // Each key of such a row stands for itself.
             Effect::Check(_) | Effect::Listed { .. } => {
                 let has = |setting: &&Setting| own.iter().any(|s| s.key.eq_ignore_ascii_case(&setting.key));
                 let inherited: Vec<_> = defaults.into_iter().filter(|setting| !has(setting)).collect();
@@ -99,13 +99,13 @@ impl<'s> SessionReader<'s> {
         }
     }
 
-    /// The setting that a key's row has, from the session's section or the defaults.
+    /// Returns the setting of a key's row, from the session's section or the defaults.
     pub(super) fn find(&self, name: &str) -> Option<&'s Setting> {
         let row = ROWS.iter().find(|row| row.name == name)?;
         self.settings(row).0.first().copied()
     }
 
-    /// The same, only if the session's own section has it.
+    /// Returns the same, but only from the session's own section.
     pub(super) fn find_own(&self, name: &str) -> Option<&'s Setting> {
         let row = ROWS.iter().find(|row| row.name == name)?;
         self.own.settings.iter().find(|setting| row.is(&setting.key))
@@ -129,7 +129,10 @@ impl<'s> SessionReader<'s> {
             && !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. })
             && first.value != second.value
         {
-            self.contradicts(second, format!("{} and {} are the same and differ", first.key, second.key));
+            self.contradicts(
+                second,
+                format!("{} and {} are the same key, but their values differ", first.key, second.key),
+            );
         }
         for setting in &settings {
             self.set(row, setting);
@@ -165,7 +168,7 @@ impl<'s> SessionReader<'s> {
                 flag.map(|(_, on)| set(draft, on)).ok_or(Refusal::Form)
             }
             Effect::Number { from, to, set, .. } => {
-                // FromStr takes a leading '+', which no engine writes.
+                // FromStr accepts a leading '+', which no engine writes.
                 let digits = value.bytes().all(|b| b.is_ascii_digit());
                 let number = value.parse().ok().filter(|number| digits && (*from..=*to).contains(number));
                 number.map(|number| set(draft, number)).ok_or(Refusal::Form)

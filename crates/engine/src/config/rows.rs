@@ -1,8 +1,9 @@
-//! The keys that are used: one row each, with names, values, default, and what it does to a
-//! session's settings.
+//! The keys that are used: one row each, with names, values, default, and effect on a session's
+//! settings.
 //!
-//! Rows are applied in the order of the table, whatever the order of the file: what a row changes
-//! must stand above it. docs/configuration.md is made of the rows.
+//! Rows are applied in the order of the table, whatever the order of the file: a row must be below
+//! the rows that its effect depends on. The tables of docs/configuration.md are generated from the
+//! rows.
 
 use core::time::Duration;
 
@@ -15,16 +16,16 @@ use super::values::{self, Refusal};
 /// A key.
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// The same under the name of another engine.
+    /// The name of the same key in another engine.
     pub(super) alias: Option<&'static str>,
     pub(super) scope: Scope,
     pub(super) effect: Effect,
-    /// The value that is the same as none; in words where there is no such value.
+    /// The value that has the same effect as no value; in words if there is no such value.
     pub(super) default: &'static str,
     pub(super) meaning: &'static str,
 }
 
-/// Whose key it is.
+/// The sessions that a key applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scope {
     Both,
@@ -42,19 +43,19 @@ impl Scope {
     }
 }
 
-/// What values there are, and what a value does.
+/// The values of a key, and their effect.
 pub(super) enum Effect {
     /// Y or N.
     Flag(fn(&mut Draft, bool)),
     /// A whole number within a range.
     Number { from: u64, to: u64, unit: &'static str, set: fn(&mut Draft, u64) },
-    /// One of some words, by its place among them.
+    /// One of several words, by its index.
     Word { words: &'static [&'static str], set: fn(&mut Draft, usize) },
-    /// Text of some form.
+    /// Text of a given form.
     Text { form: &'static str, set: fn(&mut Draft, &str) -> Result<(), Refusal> },
-    /// One key a check, the check's name after the dot: the reaction to it.
+    /// One key per check, whose name is after the dot: the reaction to it.
     Check(Direction),
-    /// One key each for several hosts: the key itself, then with a number from 1.
+    /// One key per host: the key itself, then followed by a number from 1.
     Listed { form: &'static str },
 }
 
@@ -69,7 +70,7 @@ pub(super) const ACTION_WORDS: &[&str] = &["reject", "warn", "ignore"];
 pub(super) const ACTIONS: [Action; 3] = [Action::Reject, Action::Warn, Action::Ignore];
 
 impl Effect {
-    /// What the values are, in words.
+    /// Returns a description of the values.
     pub(super) fn values(&self) -> String {
         match self {
             Self::Flag(_) => "Y, N".to_owned(),
@@ -81,7 +82,7 @@ impl Effect {
         }
     }
 
-    /// What is expected instead of a value of another form.
+    /// Returns the text that names what was expected after a wrong value.
     pub(super) fn expected(&self) -> String {
         match self {
             Self::Flag(_) => "Y or N".to_owned(),
@@ -93,7 +94,7 @@ impl Effect {
 }
 
 impl Row {
-    /// Whether `key` is this row's, in any case; for a row of many keys: one of them.
+    /// Returns whether `key` belongs to this row, in any case; a row may have many keys.
     pub(super) fn is(&self, key: &str) -> bool {
         let same = |name: &str| name.eq_ignore_ascii_case(key);
         match self.effect {
@@ -103,14 +104,14 @@ impl Row {
         }
     }
 
-    /// The check that a key of this row is about.
+    /// Returns the check that a key of this row is about.
     pub(super) fn check(&self, key: &str) -> Option<Check> {
         let stem = self.name.strip_suffix("CHECK")?;
         let name = key.get(stem.len()..).filter(|_| key[..stem.len()].eq_ignore_ascii_case(stem))?;
         checks().find(|check| check.name().eq_ignore_ascii_case(name))
     }
 
-    /// Every name that may be written for it.
+    /// Returns every name that may be written for the row.
     pub(super) fn names(&self) -> Vec<String> {
         match self.effect {
             Effect::Check(_) => {
@@ -122,7 +123,7 @@ impl Row {
     }
 }
 
-/// The row that a key belongs to.
+/// Returns the row that a key belongs to.
 pub(super) fn row_of(key: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.is(key))
 }
@@ -154,26 +155,26 @@ use Scope::{Acceptor, Both, Initiator};
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
     row("ConnectionType", Both, Word { words: &["acceptor", "initiator"], set: |d, n| d.role = Some([Role::Acceptor, Role::Initiator][n]) },
-        "required", "who connects"),
-    row("BeginString", Both, Text { form: "a version as FIX.4.4", set: values::version },
-        "required", "version: FIX.4.2 or FIX.4.4"),
+        "required", "whether the session accepts a connection or connects itself"),
+    row("BeginString", Both, Text { form: "a version such as FIX.4.4", set: values::version },
+        "required", "the version: FIX.4.2 or FIX.4.4"),
     row("SenderCompID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.sender, value) },
         "required", "our CompID"),
     row("TargetCompID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.target, value) },
         "required", "the counterparty's CompID"),
     row("SessionQualifier", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.qualifier, value) },
-        "none", "tells an initiator's sessions with equal CompIDs apart; an acceptor cannot have one"),
+        "none", "distinguishes an initiator's sessions with equal CompIDs; not available to acceptors"),
     also(row("DynamicSession", Acceptor, Flag(|d, on| d.dynamic = on),
-        "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. Each name that logs on keeps its session and journal until the process ends: name what you know, or AllowedRemoteAddresses"), "AcceptorTemplate"),
+        "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. Each identity that logs on keeps its session and journal until the process ends: restrict the CompIDs, or set AllowedRemoteAddresses"), "AcceptorTemplate"),
     // Session layer
     row("Compatibility", Both, Word { words: &["standard", "quickfix", "quickfixj"], set: |d, n| d.follow([Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ][n]) },
-        "standard", "whose way to follow where engines differ (docs/conformance.md)"),
+        "standard", "which engine to follow where their behavior differs (docs/conformance.md)"),
     row("HeartBtInt", Both, seconds(0, |d, n| d.settings.heart_bt_int = n as u32),
-        "required of an initiator", "silence after which a Heartbeat is sent; 0 for none. An acceptor takes the initiator's"),
-    row("TestRequestDelayMultiplier", Both, Text { form: "a number from 0 to 10 with two decimals at most", set: values::test_request_delay },
-        "0.2", "a TestRequest is sent after a silence of HeartBtInt and this part of it"),
+        "required of an initiator", "the silence after which a Heartbeat is sent; 0 for none. An acceptor uses the initiator's value"),
+    row("TestRequestDelayMultiplier", Both, Text { form: "a number from 0 to 10 with at most two decimals", set: values::test_request_delay },
+        "0.2", "a TestRequest is sent if nothing is received for HeartBtInt plus this fraction of it"),
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.logon_timeout = Duration::from_secs(n)),
-        "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as its most patient session"),
+        "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as the longest value among its sessions"),
     row("LogoutTimeout", Both, seconds(1, |d, n| d.settings.logout_timeout = Duration::from_secs(n)),
         "2", "how long to wait for the answer to a Logout"),
     row("ResetOnLogon", Both, Flag(|d, on| d.settings.reset_on_logon = on),
@@ -183,91 +184,91 @@ pub(super) static ROWS: &[Row] = &[
     row("ResetOnDisconnect", Both, Flag(|d, on| d.settings.reset_on_disconnect = on),
         "N", "sequence numbers begin at 1 after the connection has ended"),
     row("PersistMessages", Both, Flag(|d, on| d.persist_messages = on),
-        "Y", "N keeps no messages and gap-fills what is asked for; not together with FileStorePath"),
+        "Y", "N keeps no messages and answers every ResendRequest with a gap fill; not together with FileStorePath"),
     row("WhileLoggedOff", Both, Word { words: &["refuse", "keep"], set: |d, n| d.settings.while_logged_off = [WhileLoggedOff::Refuse, WhileLoggedOff::Keep][n] },
-        "refuse", "what is sent without being logged on is refused, or numbered and kept: the counterparty asks for it after the logon"),
+        "refuse", "whether a message sent while not logged on is refused, or numbered and kept until the counterparty asks for it after the logon"),
     row("MaxDeliveryAttempts", Both, Number { from: 1, to: 1000, unit: "attempts", set: |d, n| d.settings.poison_attempts = n as u32 },
         "3", "how often a message is offered to an application that fails on it before the session halts"),
-    row("MaskedTags", Both, Text { form: "tags with commas between, or none", set: values::masked_tags },
+    row("MaskedTags", Both, Text { form: "tags separated by commas, or none", set: values::masked_tags },
         "554,925,96", "fields of a Logon whose values are replaced by `*` in the journal"),
     row("Username", Both, Text { form: values::LOGON_TEXT, set: |d, value| values::logon_text(&mut d.settings.logon.username, value) },
-        "none", "Username (553) of each Logon that is sent; also of an acceptor's answers"),
+        "none", "Username (553) in each Logon that is sent, including an acceptor's answers"),
     row("Password", Both, Text { form: values::LOGON_TEXT, set: |d, value| values::secret(&mut d.settings.logon.password, value) },
-        "none", "Password (554) of each Logon that is sent: write `${VAR}` or `${file:PATH}`"),
+        "none", "Password (554) in each Logon that is sent: write `${VAR}` or `${file:PATH}`"),
     row("NewPassword", Both, Text { form: values::LOGON_TEXT, set: |d, value| values::secret(&mut d.settings.logon.new_password, value) },
-        "none", "NewPassword (925) of each Logon that is sent"),
+        "none", "NewPassword (925) in each Logon that is sent"),
     row("RawData", Both, Text { form: values::LOGON_TEXT, set: |d, value| values::secret(&mut d.settings.logon.raw_data, value) },
-        "none", "RawData (96) of each Logon that is sent, with its RawDataLength (95)"),
+        "none", "RawData (96) in each Logon that is sent, with its RawDataLength (95)"),
     row("CheckCompID", Both, Flag(|d, on| d.settings.check_comp_id = on),
-        "Y", "CompIDs of every message must be the session's"),
+        "Y", "whether the CompIDs of every message must be the session's"),
     row("RequiresOrigSendingTime", Both, Flag(|d, on| d.settings.requires_orig_sending_time = on),
-        "Y", "a message with PossDupFlag=Y needs OrigSendingTime"),
+        "Y", "whether a message with PossDupFlag=Y must have OrigSendingTime"),
     row("CheckLatency", Both, Flag(|d, on| d.check_latency = on),
-        "Y", "SendingTime is compared with our clock"),
+        "Y", "whether SendingTime is compared with the local clock"),
     row("MaxLatency", Both, seconds(1, |d, n| d.max_latency = Duration::from_secs(n)),
-        "120", "how far SendingTime may be from our clock"),
+        "120", "how far SendingTime may be from the local clock"),
     row("MillisecondsInTimeStamp", Both, Flag(|d, on| d.settings.timestamp_digits = if on { 3 } else { 0 }),
-        "Y", "N: times are sent in whole seconds, unless TimestampPrecision is given"),
+        "Y", "N sends times in whole seconds, unless TimestampPrecision is given"),
     row("TimestampPrecision", Both, Word { words: &["0", "3", "6", "9", "12", "SECONDS", "MILLIS", "MICROS", "NANOS", "PICOS"], set: |d, n| d.settings.timestamp_digits = [0, 3, 6, 9, 12][n % 5] },
         "3", "digits of a second in the times that are sent"),
     // Sizes
     row("MaxMessageSize", Both, Number { from: MAX_MESSAGE_SIZE_BEFORE_LOGON as u64, to: 64 << 20, unit: "bytes", set: |d, n| d.settings.max_message_size = n as usize },
         "65536", "largest message after the logon"),
     row("OutboundBufferSize", Both, Number { from: 16 << 10, to: GIB, unit: "bytes", set: |d, n| { d.settings.outbox_size = n as usize; d.outbox_given = true; } },
-        "1048576", "what is kept for a counterparty that does not read; a full buffer is back-pressure. At least four times MaxMessageSize unless given"),
+        "1048576", "how much is kept for a counterparty that does not read; a full buffer causes back-pressure. The default is at least four times MaxMessageSize"),
     row("ReorderBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.settings.reorder_buffer_size = n as usize },
-        "1048576", "what is kept of messages that arrive after a gap; more are asked for again"),
+        "1048576", "how much is kept of messages that arrive after a gap; further messages are requested again"),
     // Schedule
     row("NonStopSession", Both, Flag(|d, on| d.non_stop = on),
-        "N", "Y says what is always so: sessions have no schedule"),
-    row("StartTime", Both, Text { form: "a time as HH:MM:SS", set: |d, value| values::time_of_day(&mut d.start, value) },
-        "none", "accepted if it is EndTime, with a warning: the session never ends, and nothing is reset once a day"),
-    row("EndTime", Both, Text { form: "a time as HH:MM:SS", set: |d, value| values::time_of_day(&mut d.end, value) },
-        "none", "accepted if it is StartTime"),
+        "N", "sessions never have a schedule; Y states it explicitly"),
+    row("StartTime", Both, Text { form: "a time in the form HH:MM:SS", set: |d, value| values::time_of_day(&mut d.start, value) },
+        "none", "only accepted if it equals EndTime, with a warning: the session never ends, and nothing is reset once a day"),
+    row("EndTime", Both, Text { form: "a time in the form HH:MM:SS", set: |d, value| values::time_of_day(&mut d.end, value) },
+        "none", "only accepted if it equals StartTime"),
     // Validation
     row("UseDataDictionary", Both, Flag(|d, on| d.use_dictionary = on),
-        "Y", "whether messages are compared with a dictionary"),
+        "Y", "whether messages are validated against a dictionary"),
     row("DataDictionary", Both, Text { form: "a file", set: |d, value| values::path(&mut d.dictionary, value) },
-        "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [what a dialect changes](dialects.md)"),
+        "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [the changes of a dialect](dialects.md)"),
     row("ValidateIncomingMessage", Both, Flag(|d, on| d.validate_incoming = on),
-        "Y", "whether what comes in is compared with the dictionary"),
+        "Y", "whether incoming messages are validated against the dictionary"),
     row("ValidateFieldsOutOfOrder", Both, Flag(|d, on| d.switch(on, &[Check::SectionOrder])),
-        "Y", "header before body before trailer"),
+        "Y", "whether the header must come before the body, and the body before the trailer"),
     row("ValidateFieldsHaveValues", Both, Flag(|d, on| d.switch(on, &[Check::EmptyValue])),
-        "Y", "no field without a value"),
+        "Y", "whether fields without a value are rejected"),
     row("ValidateUserDefinedFields", Both, Flag(|d, on| d.switch(on, &[Check::UserDefinedTag])),
-        "Y", "tags from 5000 on must be in the dictionary"),
+        "Y", "whether tags from 5000 on must be in the dictionary"),
     row("ValidateUnorderedGroupFields", Both, Flag(|d, on| d.switch(on, &[Check::GroupOrder])),
-        "Y (quickfix: N)", "fields of a group's entry in the dictionary's order"),
+        "Y (quickfix: N)", "whether the fields of a group entry must be in the dictionary's order"),
     row("AllowUnknownMsgFields", Both, Flag(|d, on| d.allow(on, &[Check::UnknownTag, Check::TagNotInMessage])),
-        "N", "tags that the message does not have are accepted"),
+        "N", "whether tags that the dictionary does not list for the message are accepted"),
     row("AllowUnknownEnumValues", Both, Flag(|d, on| d.allow(on, &[Check::EnumValue])),
-        "N", "values outside a field's list are accepted"),
+        "N", "whether values outside a field's list are accepted"),
     row("RejectInvalidMessage", Both, Flag(Draft::reject_invalid),
-        "Y", "N: a violation is reported and the message delivered"),
+        "Y", "N reports a violation and delivers the message"),
     row("Incoming.CHECK", Both, Effect::Check(Direction::Incoming),
-        "reject", "one key for each check of docs/validation.md: the last word on it"),
+        "reject", "one key for each check of docs/validation.md; it overrides the keys above"),
     row("ValidateOutgoingMessage", Both, Flag(|d, on| d.validate_outgoing = on),
-        "N", "what the application sends is validated before it has a sequence number"),
+        "N", "whether the application's messages are validated before they get a sequence number"),
     row("Outgoing.CHECK", Both, Effect::Check(Direction::Outgoing),
-        "reject", "the same for what is sent"),
+        "reject", "the same for outgoing messages"),
     // Transport
     row("SocketConnectHost", Initiator, Listed { form: "a host's name or address" },
-        "required of an initiator", "where to connect to; with a number from 1 after the key: tried in turn"),
+        "required of an initiator", "the host to connect to; more hosts have a number from 1 after the key and are tried in turn"),
     row("SocketConnectPort", Initiator, Listed { form: "a whole number from 1 to 65535" },
-        "required of an initiator", "its port; with a number from 1 after the key, too"),
+        "required of an initiator", "its port; also with a number from 1 after the key"),
     row("SocketConnectTimeout", Initiator, seconds(1, |d, n| d.connect_timeout = Duration::from_secs(n)),
         "10", "how long one attempt to connect may take"),
     row("ReconnectInterval", Initiator, seconds(1, |d, n| d.reconnect_interval = Duration::from_secs(n)),
-        "30", "how long to wait after an ended connection, or after every host was tried"),
+        "30", "how long to wait after a connection has ended, or after every host was tried"),
     row("SocketAcceptPort", Acceptor, Number { from: 0, to: 65_535, unit: "", set: |d, n| d.port = u16::try_from(n).ok() },
-        "required of an acceptor", "where to listen; 0: the system chooses"),
+        "required of an acceptor", "the port to listen on; 0 lets the system choose"),
     also(row("SocketAcceptHost", Acceptor, Text { form: "an IP address of this machine", set: values::listen },
-        "127.0.0.1", "where to listen; 0.0.0.0 for every interface"), "SocketAcceptAddress"),
-    row("AllowedRemoteAddresses", Acceptor, Text { form: "IP addresses with commas between", set: values::allowed },
-        "any", "from where the session may be connected to"),
+        "127.0.0.1", "the address to listen on; 0.0.0.0 for every interface"), "SocketAcceptAddress"),
+    row("AllowedRemoteAddresses", Acceptor, Text { form: "IP addresses separated by commas", set: values::allowed },
+        "any", "the addresses from which counterparties may connect"),
     also(row("SocketNodelay", Both, Flag(|d, on| d.nodelay = on),
-        "Y", "small messages leave at once"), "SocketTcpNoDelay"),
+        "Y", "whether small messages are sent at once (TCP_NODELAY)"), "SocketTcpNoDelay"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
-        "none", "journals; without it messages are in memory and sequence numbers begin at 1 with the process"),
+        "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
 ];

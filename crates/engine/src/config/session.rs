@@ -1,4 +1,4 @@
-//! One session: what a `[SESSION]` section and the defaults make of it.
+//! A session, made from a `[SESSION]` section and the defaults.
 
 use core::net::IpAddr;
 use core::time::Duration;
@@ -15,44 +15,45 @@ use super::error::{ConfigError, SourceLine};
 pub struct SessionConfiguration {
     /// The line of its `[SESSION]`.
     pub place: SourceLine,
-    /// Which session it is.
+    /// The session that the section configures.
     pub identity: Identity,
     /// Who connects, and where.
     pub connection: ConnectionType,
-    /// The session's settings. For a dynamic one `*` stands in their identity for what is not
+    /// The session's settings. For a dynamic session, `*` in their identity stands for what is not
     /// given.
     pub settings: SessionSettings,
-    /// FileStorePath: the directory that holds the session's journal; `None` keeps messages in memory.
+    /// FileStorePath: the directory that holds the session's journal; `None` keeps messages in
+    /// memory.
     pub journal: Option<PathBuf>,
-    /// PersistMessages: N keeps no messages, and gap-fills whatever is asked for.
+    /// PersistMessages: N keeps no messages, and answers every ResendRequest with a gap fill.
     pub persist_messages: bool,
-    /// DataDictionary: the file of which the dictionary in `settings` was read, if it is not the
+    /// DataDictionary: the file from which the dictionary in `settings` was read, unless it is the
     /// shipped one.
     pub data_dictionary: Option<PathBuf>,
-    /// SocketNodelay: small messages leave at once.
+    /// SocketNodelay: small messages are sent at once.
     pub socket_nodelay: bool,
-    /// Keys of this session and of the defaults that are the application's: those that start with
-    /// `X-`, without the prefix, and those of `[DEFAULT]` that were warned about.
+    /// The application's keys of this session and of the defaults: those that start with `X-`,
+    /// without the prefix, and those of `[DEFAULT]` that caused a warning.
     pub application: BTreeMap<String, String>,
 }
 
-/// Which session a section configures.
+/// The identity that a section configures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Identity {
-    /// This one.
+    /// Exactly this session.
     Fixed(SessionId),
-    /// DynamicSession=Y: whichever initiator logs on. `None` stands for any.
+    /// DynamicSession=Y: any initiator that logs on. `None` means any value.
     Dynamic {
         /// BeginString.
         version: Option<Version>,
         /// Our CompID.
         sender_comp_id: Option<String>,
-        /// The counterparty's.
+        /// The counterparty's CompID.
         target_comp_id: Option<String>,
     },
 }
 
-/// How the connection comes about.
+/// How the connection is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectionType {
     /// ConnectionType=acceptor.
@@ -64,7 +65,8 @@ pub enum ConnectionType {
     },
     /// ConnectionType=initiator.
     Initiator {
-        /// Hosts with ports, in the order in which they are tried. Names are resolved anew at each attempt.
+        /// Hosts with ports, in the order in which they are tried. Names are looked up again at
+        /// each attempt.
         hosts: Vec<(String, u16)>,
         /// ReconnectInterval between attempts.
         reconnect_interval: Duration,
@@ -78,13 +80,13 @@ pub enum ConnectionType {
 pub struct CheckedSession {
     /// The line of its `[SESSION]`.
     pub place: SourceLine,
-    /// What the session is called: `FIX.4.4:VENUE->TRADER`, with `?` for what is not known and `*`
-    /// for whatever it may be.
+    /// The session's name: `FIX.4.4:VENUE->TRADER`, with `?` for an unknown part and `*` for any
+    /// value.
     pub name: String,
-    /// Every setting that the session has, of the file or by default, in the order of
+    /// Every setting of the session, from the file or by default, in the order of
     /// docs/configuration.md.
     pub effective: Vec<EffectiveSetting>,
-    /// The session, or every mistake that keeps it from being had, also those of `[DEFAULT]`.
+    /// The session, or every mistake in it, including those of `[DEFAULT]`.
     pub result: Result<SessionConfiguration, Vec<ConfigError>>,
 }
 
@@ -95,7 +97,7 @@ pub struct EffectiveSetting {
     pub key: String,
     /// The value as it may be shown: a secret is masked.
     pub value: String,
-    /// Where it stands; `None` for a default.
+    /// The position of the setting; `None` for a default.
     pub place: Option<SourceLine>,
     /// What the key is for.
     pub meaning: &'static str,

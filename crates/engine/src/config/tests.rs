@@ -1,4 +1,4 @@
-//! What a whole file means, and what is said about a wrong one.
+//! The meaning of a whole file, and the messages about a wrong one.
 
 use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
@@ -104,7 +104,7 @@ fn an_unknown_key_stops_the_start_with_the_nearest_known_one() {
     );
     assert_eq!(
         acceptor_refused("Quux=1"),
-        "a.cfg:7: unknown key Quux; keys of the application stand in [APP] or start with X-"
+        "a.cfg:7: unknown key Quux; keys of the application belong in [APP] or start with X-"
     );
 }
 
@@ -142,7 +142,7 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
 fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothing() {
     assert_eq!(
         acceptor_refused("SocketUseSSL=Y"),
-        "a.cfg:7: SocketUseSSL is not available: there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it and leave the key out"
+        "a.cfg:7: SocketUseSSL is not available: TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out"
     );
     assert!(read(&with(ACCEPTOR, "SocketUseSSL=n")).is_ok());
     assert!(acceptor_refused("Weekdays=mon").starts_with("a.cfg:7: Weekdays is not available: "));
@@ -152,13 +152,13 @@ fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothin
 fn only_a_schedule_that_means_always_is_accepted() {
     assert!(read(&with(ACCEPTOR, "NonStopSession=Y")).is_ok());
     assert!(acceptor_refused("StartTime=08:00:00\nEndTime=17:00:00").starts_with(
-        "a.cfg:7: StartTime=08:00:00 with EndTime=17:00:00 is not available: there are no schedules yet"
+        "a.cfg:7: StartTime=08:00:00 with EndTime=17:00:00 is not available: schedules are not supported yet"
     ));
     assert_eq!(acceptor_refused("EndTime=17:00:00"), "a.cfg:7: EndTime is given without StartTime");
     assert_eq!(acceptor_refused("StartTime=17:00:00"), "a.cfg:7: StartTime is given without EndTime");
     assert_eq!(
         acceptor_refused("StartTime=0:00:00\nEndTime=00:00:00"),
-        "a.cfg:7: StartTime=0:00:00: a time as HH:MM:SS expected"
+        "a.cfg:7: StartTime=0:00:00: a time in the form HH:MM:SS expected"
     );
     assert_eq!(
         acceptor_refused("NonStopSession=Y\nStartTime=00:00:00\nEndTime=00:00:00"),
@@ -180,18 +180,18 @@ fn every_value_has_its_type_and_the_error_says_which() {
         ("TimestampPrecision=4", "one of 0, 3, 6, 9, 12, SECONDS, MILLIS, MICROS, NANOS, PICOS"),
         ("Compatibility=quickfixn", "one of standard, quickfix, quickfixj"),
         ("SocketAcceptAddress=venue.example", "an IP address of this machine"),
-        ("AllowedRemoteAddresses=127.0.0.1,", "IP addresses with commas between"),
+        ("AllowedRemoteAddresses=127.0.0.1,", "IP addresses separated by commas"),
         ("FileStorePath=", "a value"),
     ] {
         assert_eq!(acceptor_refused(line), format!("a.cfg:7: {line}: {expected} expected"));
     }
     assert_eq!(
         acceptor_refused("HeartBtInt=30 # seconds"),
-        "a.cfg:7: HeartBtInt=30 # seconds: a whole number from 0 to 86400 expected (a comment stands on a line of its own)"
+        "a.cfg:7: HeartBtInt=30 # seconds: a whole number from 0 to 86400 expected (a comment must be on a line of its own)"
     );
     assert_eq!(
         refused(&ACCEPTOR.replace("FIX.4.4", "FIX.4.5")),
-        "a.cfg:3: BeginString=FIX.4.5: a version as FIX.4.4 expected"
+        "a.cfg:3: BeginString=FIX.4.5: a version such as FIX.4.4 expected"
     );
     assert_eq!(
         refused(&ACCEPTOR.replace("9880", "65536")),
@@ -243,11 +243,11 @@ fn settings_that_cannot_both_hold_are_refused() {
     );
     assert_eq!(
         acceptor_refused("ValidateIncomingMessage=N\nIncoming.UnknownTag=warn"),
-        "a.cfg:8: Incoming.UnknownTag is set, but messages that come in are not validated"
+        "a.cfg:8: Incoming.UnknownTag is set, but incoming messages are not validated"
     );
     assert_eq!(
         acceptor_refused("Outgoing.UnknownTag=warn"),
-        "a.cfg:7: Outgoing.UnknownTag is set, but only ValidateOutgoingMessage=Y validates what is sent"
+        "a.cfg:7: Outgoing.UnknownTag is set, but only ValidateOutgoingMessage=Y validates outgoing messages"
     );
     assert_eq!(
         acceptor_refused("FileStorePath=store\nPersistMessages=N"),
@@ -257,15 +257,15 @@ fn settings_that_cannot_both_hold_are_refused() {
     assert_eq!(refused(&both), "a.cfg:2: PersistMessages=N keeps no journal, but FileStorePath names one");
     assert_eq!(
         acceptor_refused("SocketNodelay=N\nSocketTcpNoDelay=Y"),
-        "a.cfg:8: SocketNodelay and SocketTcpNoDelay are the same and differ"
+        "a.cfg:8: SocketNodelay and SocketTcpNoDelay are the same key, but their values differ"
     );
     assert_eq!(
         acceptor_refused("SocketAcceptHost=0.0.0.0\nSocketAcceptAddress=127.0.0.1"),
-        "a.cfg:8: SocketAcceptHost and SocketAcceptAddress are the same and differ"
+        "a.cfg:8: SocketAcceptHost and SocketAcceptAddress are the same key, but their values differ"
     );
     assert_eq!(
         refused(&format!("{ACCEPTOR}{ACCEPTOR}")),
-        "a.cfg:7: the session FIX.4.4:VENUE->TRADER is configured a second time, first at a.cfg:1"
+        "a.cfg:7: the session FIX.4.4:VENUE->TRADER is configured twice, first at a.cfg:1"
     );
 }
 
@@ -299,9 +299,9 @@ TargetCompID=C
 ";
     assert_eq!(
         refused(text),
-        "a.cfg:1: Quux stands before the first section; begin with [DEFAULT]
+        "a.cfg:1: Quux is before the first section; begin with [DEFAULT]
 a.cfg:6: SocketAcceptPort=98800: a whole number from 0 to 65535 expected
-a.cfg:7: SSLProtocol is not available: there is no TLS yet and the session would go over plain TCP; put a TLS tunnel before it and leave the key out
+a.cfg:7: SSLProtocol is not available: TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out
 a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
 a.cfg:11: ResetOnLogon=yes: Y or N expected
 a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
@@ -320,7 +320,7 @@ fn sessions_without_mistakes_can_be_had_without_the_others() {
     assert_eq!(names, [("FIX.4.4:VENUE->TRADER", false), ("FIX.4.4:VENUE->OTHER", true)]);
     assert!(checked.clone().whole().is_err());
     assert_eq!(checked.usable().unwrap().sessions.len(), 1);
-    // What is wrong with the defaults is wrong with every session.
+    // A mistake in the defaults is a mistake in every session.
     let checked = CheckedConfiguration::from_text("a.cfg", &format!("[DEFAULT]\nSSLProtocol=all\n{other}"));
     assert!(checked.usable().is_err());
 }
@@ -332,11 +332,11 @@ fn keys_of_a_quickfixj_application_in_default_are_handed_to_it_with_a_warning() 
     assert_eq!(configuration.sessions[0].application["DefaultMarketPrice"], "15");
     assert_eq!(
         configuration.warnings[0].to_string(),
-        "a.cfg:2: DefaultMarketPrice has no effect: it is no key of the engine and is handed to the application; write X-DefaultMarketPrice, or move it to [APP]"
+        "a.cfg:2: DefaultMarketPrice has no effect: it is not a key of the engine and is passed to the application; write X-DefaultMarketPrice, or move it to [APP]"
     );
     assert_eq!(
         refused(&format!("[DEFAULT]\nHeartBeatInterval=15\n{ACCEPTOR}")),
-        "a.cfg:2: unknown key HeartBeatInterval; keys of the application stand in [APP] or start with X-"
+        "a.cfg:2: unknown key HeartBeatInterval; keys of the application belong in [APP] or start with X-"
     );
     assert!(acceptor_refused("DefaultMarketPrice=15").contains("unknown key"));
 }
@@ -366,7 +366,7 @@ fn a_logon_has_the_fields_that_the_file_names() {
     assert!(acceptor_refused("Password=").contains("Password"));
 }
 
-/// The smallest session that a row can be set in.
+/// The smallest session in which a row can be set.
 fn base_of(row: &Row) -> &'static str {
     if row.scope == Scope::Initiator { INITIATOR } else { ACCEPTOR }
 }
@@ -466,7 +466,7 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
     );
     assert_eq!(
         acceptor_refused("DataDictionary=FIX44.xml"),
-        "a.cfg:7: DataDictionary=FIX44.xml: No such file or directory (os error 2); leave the key out (the shipped one of FIX.4.4 serves), or correct the path"
+        "a.cfg:7: DataDictionary=FIX44.xml: No such file or directory (os error 2); leave the key out (then the shipped one of FIX.4.4 is used), or correct the path"
     );
 
     let directory = std::env::temp_dir().join(format!("fixbolt-dictionary-{}", std::process::id()));
@@ -477,7 +477,7 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
     assert!(matches!(dictionary(&line), SessionDictionary::Own(_)));
     std::fs::write(&file, "<fix extends='FIX.4.2'/>").unwrap();
     let error = acceptor_refused(&line);
-    assert!(error.ends_with("it is of FIX.4.2, but the session is of FIX.4.4"), "{error}");
+    assert!(error.ends_with("it is for FIX.4.2, but the session uses FIX.4.4"), "{error}");
     std::fs::write(&file, "<fix").unwrap();
     assert!(acceptor_refused(&line).starts_with("a.cfg:7: DataDictionary="));
     std::fs::remove_dir_all(&directory).unwrap();
@@ -504,5 +504,5 @@ fn a_comp_id_that_no_header_can_have_is_refused_at_its_line() {
 #[test]
 fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
     let error = read("[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
-    assert_eq!(error.to_string(), r"a.cfg:2: the control character '\r' stands in the line");
+    assert_eq!(error.to_string(), r"a.cfg:2: the line contains the control character '\r'");
 }

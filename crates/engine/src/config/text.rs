@@ -1,7 +1,7 @@
-//! The file's text as sections of settings: comments, includes, `${...}`. Knows no key, starts no program.
+//! The file's text as sections of settings: comments, includes, `${...}`. Knows no key, starts no
+//! program.
 //!
-//! A mistake is kept beside what it spoils, its section or the file, and the rest is read all the
-//! same.
+//! A mistake is kept with the section or file that it makes unusable, and reading continues.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use std::sync::Arc;
 use super::error::{ConfigError, SourceLine};
 use super::secret::is_secret;
 
-/// How deep files may include each other.
+/// How deeply files may include each other.
 const MAX_INCLUDE_DEPTH: usize = 8;
 /// Largest file that `${file:PATH}` reads, in bytes.
 const MAX_VALUE_FILE: u64 = 64 * 1024;
 
-/// What was read of a file and of those that it includes.
+/// The text of a file and of the files that it includes.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) sections: Vec<Section>,
@@ -23,7 +23,8 @@ pub(super) struct Text {
     pub(super) mistakes: Vec<ConfigError>,
 }
 
-/// A section: the settings below its header. All `[DEFAULT]` sections are one, and so are all `[APP]` sections.
+/// A section: the settings below its header. All `[DEFAULT]` sections are merged, and so are all
+/// `[APP]` sections.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) kind: SectionKind,
@@ -37,7 +38,7 @@ pub(super) enum SectionKind {
     Default,
     Session,
     App,
-    /// A misspelt header: what stands below belongs to no other section.
+    /// A misspelled header: the settings below it belong to no other section.
     Unknown,
 }
 
@@ -45,22 +46,24 @@ pub(super) enum SectionKind {
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) key: String,
-    /// The value as the file has it: what errors show. A secret's is masked unless it is `${...}`.
+    /// The value as written in the file, which errors show. A secret is masked unless it is
+    /// `${...}`.
     pub(super) written: String,
-    /// The value with `${...}` replaced; `None` if that failed, which is a mistake already.
+    /// The value with `${...}` replaced; `None` if that failed, which is reported as a mistake.
     pub(super) value: Option<String>,
-    /// The value may not be shown: the key is a secret's, or a file's text is in the value.
+    /// Whether the value may not be shown: the key holds a secret, or the value contains a file's
+    /// text.
     pub(super) hidden: bool,
     pub(super) place: SourceLine,
 }
 
 impl Setting {
-    /// The value, empty if it could not be had.
+    /// Returns the value; empty if it could not be replaced.
     pub(super) fn text(&self) -> &str {
         self.value.as_deref().unwrap_or_default()
     }
 
-    /// The value as it may be shown.
+    /// Returns the value as it may be shown.
     pub(super) fn shown(&self) -> &str {
         if self.hidden { &self.written } else { self.text() }
     }
@@ -72,10 +75,11 @@ impl Section {
     }
 }
 
-/// Looks up an environment variable; a parameter so that tests need not change the process's environment.
+/// Looks up an environment variable. A parameter, so that tests need not change the process's
+/// environment.
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// Reads `path` and what it includes.
+/// Reads `path` and the files that it includes.
 pub(super) fn read_file(path: &Path, environment: Environment<'_>) -> Text {
     let mut reader = Reader { environment, text: Text::default(), current: None, open: Vec::new() };
     if let Err(error) = reader.file(path, None) {
@@ -84,7 +88,8 @@ pub(super) fn read_file(path: &Path, environment: Environment<'_>) -> Text {
     reader.text
 }
 
-/// Reads `text` as if it stood in a file called `name`; includes are relative to the current directory.
+/// Reads `text` as if it were in a file called `name`; includes are relative to the current
+/// directory.
 pub(super) fn read_text(name: &str, text: &str, environment: Environment<'_>) -> Text {
     let mut reader = Reader { environment, text: Text::default(), current: None, open: Vec::new() };
     reader.lines(&Arc::from(name), Path::new(""), text);
@@ -95,7 +100,7 @@ struct Reader<'e> {
     environment: Environment<'e>,
     text: Text,
     current: Option<usize>,
-    /// The files being read, the including ones first.
+    /// The files being read, outermost first.
     open: Vec<PathBuf>,
 }
 
@@ -138,8 +143,8 @@ impl Reader<'_> {
             return Ok(());
         }
         if let Some(odd) = line.chars().find(|c| c.is_control() && *c != '\t') {
-            // No key or value has one, and in an error it would break the line.
-            let reason = format!("the control character {odd:?} stands in the line");
+            // No key or value contains one, and in an error it would break the line.
+            let reason = format!("the line contains the control character {odd:?}");
             return Err(ConfigError::Syntax { place, reason });
         }
         if let Some(header) = line.strip_prefix('[') {
@@ -171,14 +176,14 @@ impl Reader<'_> {
             return self.setting(setting);
         }
         let Some(path) = setting.value else { return Ok(()) };
-        // The file's first lines belong to the section of the include, which goes on after it.
+        // The included file begins in the section of the include, which continues after it.
         let current = self.current;
         let read = self.file(&directory.join(path), Some(&setting.place));
         self.current = current;
         read
     }
 
-    /// Keeps a mistake beside what it spoils.
+    /// Keeps a mistake with the section or file that it makes unusable.
     fn mistake(&mut self, error: ConfigError) {
         match self.current {
             Some(current) => self.text.sections[current].mistakes.push(error),
@@ -219,20 +224,20 @@ impl Reader<'_> {
 
     fn setting(&mut self, setting: Setting) -> Result<(), ConfigError> {
         let Some(current) = self.current else {
-            let reason = format!("{} stands before the first section; begin with [DEFAULT]", setting.key);
+            let reason = format!("{} is before the first section; begin with [DEFAULT]", setting.key);
             return Err(ConfigError::Syntax { place: setting.place, reason });
         };
         let section = &mut self.text.sections[current];
         if let Some(first) = section.find(&setting.key) {
-            let reason = format!("{} is given a second time, first at {}", setting.key, first.place);
+            let reason = format!("{} is set twice, first at {}", setting.key, first.place);
             return Err(ConfigError::Contradiction { place: setting.place, reason });
         }
         section.settings.push(setting);
         Ok(())
     }
 
-    /// Replaces `${NAME}` by the environment variable, `${file:PATH}` by the file's text without its last line end, and
-    /// `$$` by `$`. What comes in is not looked at again.
+    /// Replaces `${NAME}` by the environment variable, `${file:PATH}` by the file's text without
+    /// its last line end, and `$$` by `$`. Replacements are not expanded again.
     fn expand(&self, written: &str, place: &SourceLine, directory: &Path) -> Result<String, ConfigError> {
         let mut value = String::with_capacity(written.len());
         let mut rest = written;
@@ -268,14 +273,14 @@ impl Reader<'_> {
     }
 }
 
-/// The text of a file that holds a value. An error never has a byte of it.
+/// Returns the text of a file that holds a value. An error never contains any of it.
 fn value_file(path: &Path) -> Result<String, String> {
     let cannot = |error: std::io::Error| format!("cannot read the file: {error}");
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(cannot)?;
     file.take(MAX_VALUE_FILE + 1).read_to_end(&mut bytes).map_err(cannot)?;
     if bytes.len() as u64 > MAX_VALUE_FILE {
-        return Err(format!("the file is larger than {MAX_VALUE_FILE} bytes: no value is"));
+        return Err(format!("the file is larger than {MAX_VALUE_FILE} bytes, too large for a value"));
     }
     String::from_utf8(bytes).map_err(|_| "the file is not UTF-8".to_owned())
 }
@@ -288,7 +293,7 @@ mod tests {
         (name == "HOST").then(|| "exchange.example".to_owned())
     }
 
-    /// The sections, or every mistake.
+    /// Returns the sections, or every mistake.
     fn whole(text: Text) -> Result<Vec<Section>, String> {
         let mistakes = text.mistakes.iter().chain(text.sections.iter().flat_map(|section| &section.mistakes));
         let mistakes: Vec<String> = mistakes.map(ToString::to_string).collect();
@@ -370,14 +375,14 @@ mod tests {
             refused("[APP]\nhello"),
             "a.cfg:2: \"hello\" is neither [SECTION], Key=Value nor # comment"
         );
-        assert_eq!(refused("a=b"), "a.cfg:1: a stands before the first section; begin with [DEFAULT]");
+        assert_eq!(refused("a=b"), "a.cfg:1: a is before the first section; begin with [DEFAULT]");
         assert_eq!(refused("[APP"), "a.cfg:1: ']' expected at the end of the line");
         assert_eq!(refused("\n=b"), "a.cfg:2: no key before the '='");
         assert_eq!(
             refused("[SESION]"),
             "a.cfg:1: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
         );
-        assert_eq!(refused("[SESSION]\na=1\nA=2"), "a.cfg:3: A is given a second time, first at a.cfg:2");
+        assert_eq!(refused("[SESSION]\na=1\nA=2"), "a.cfg:3: A is set twice, first at a.cfg:2");
     }
 
     #[test]
@@ -398,7 +403,9 @@ mod tests {
         std::fs::write(path("secret"), vec![b'x'; 70_000]).unwrap();
         let error = whole(read_file(&path("main.cfg"), &environment)).unwrap_err();
         assert!(
-            error.ends_with("more.cfg:2: ${file:secret}: the file is larger than 65536 bytes: no value is"),
+            error.ends_with(
+                "more.cfg:2: ${file:secret}: the file is larger than 65536 bytes, too large for a value"
+            ),
             "{error}"
         );
 

@@ -1,4 +1,4 @@
-//! The page about validation: one row a key, and what each row says is tried out.
+//! The page about validation: one row per key, and a test of what each row says.
 
 use fixbolt_codec::{Frame, Framer, Index, Span};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
@@ -8,11 +8,12 @@ use super::*;
 
 const PAGE: &str = include_str!("../../docs/validation.md");
 
-/// What a row is tried out with.
+/// The test of a row.
 enum Case {
-    /// A FIX.4.4 message, from MsgType on, that is rejected by default and passes with what the row sets.
+    /// A FIX.4.4 message, from MsgType on, that is rejected by default and passes with what the row
+    /// sets.
     Passes(&'static str),
-    /// The session is another one, and the same is checked of messages.
+    /// The session differs, but checks messages the same way.
     ChangesTheSession,
     /// A warning says that it has no effect.
     IsWarnedAbout,
@@ -100,7 +101,7 @@ fn rows() -> Vec<Row<'static>> {
     table.lines().filter(|line| line.starts_with("| `")).map(row).collect()
 }
 
-/// Whether FIX.4.4 messages of this kind pass what the session checks.
+/// Returns whether FIX.4.4 messages of this kind pass the session's checks.
 fn passes(fields: &str, policy: Policy) -> bool {
     let fields = fields
         .replace("ORDER", "35=D|HEADER|11=ID|55=IBM|54=1|60=20261121-09:00:00|38=100|40=2|44=57.00")
@@ -168,7 +169,7 @@ fn every_check_has_a_row_with_its_reasons_and_a_key_for_each_direction() {
     for check in Check::ALL {
         let row = format!("| `{}` | ", check.name());
         assert!(checks.lines().any(|line| line.starts_with(&row)), "{row}");
-        // Sessions of FIXT.1.1 are not there yet.
+        // Sessions of FIXT.1.1 are not supported yet.
         let keys = check != Check::ApplicationVersion;
         for direction in ["Incoming", "Outgoing"] {
             let name = format!("{direction}.{}", check.name());
@@ -204,7 +205,7 @@ fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
     assert_eq!(incoming("Compatibility=quickfixj"), Policy::quickfixj());
     let ordered = Policy::quickfix().with(Check::GroupOrder, Action::Reject);
     assert_eq!(incoming("Compatibility=quickfix\nValidateUnorderedGroupFields=Y"), ordered);
-    // What is not checked is not warned of either; a key of one check has the last word.
+    // A disabled check causes no warning either; a key for one check takes precedence.
     let warned = incoming("Compatibility=quickfix\nRejectInvalidMessage=N\nIncoming.MsgType=reject");
     assert_eq!(warned.action(Check::GroupOrder), Action::Ignore);
     assert_eq!(warned.action(Check::RequiredField), Action::Warn);

@@ -1,4 +1,4 @@
-//! Values of text: what each form means for a session.
+//! Values as text, and what each form means for a session.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use super::draft::Draft;
 
 /// Why a value is refused.
 pub(super) enum Refusal {
-    /// It is not of the form that is expected: the row's if nothing else is said.
+    /// It does not have the expected form, which is the row's unless stated otherwise.
     Form,
-    /// It is right, but its effect is not there yet.
+    /// It is correct, but its effect is not supported yet.
     Unavailable(String),
 }
 use crate::session_check::unspoken;
@@ -40,7 +40,7 @@ pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refu
     Ok(())
 }
 
-/// What a field of a Logon may hold.
+/// The values that a field of a Logon may have.
 pub(super) const LOGON_TEXT: &str = "text without control characters";
 
 pub(super) fn logon_text(field: &mut String, value: &str) -> Result<(), Refusal> {
@@ -82,7 +82,7 @@ pub(super) fn masked_tags(draft: &mut Draft, value: &str) -> Result<(), Refusal>
     Ok(())
 }
 
-/// `HH:MM:SS` in seconds since midnight.
+/// Reads `HH:MM:SS` as seconds since midnight.
 pub(super) fn time_of_day(time: &mut Option<u32>, value: &str) -> Result<(), Refusal> {
     let number = |part: &str, limit: u32| {
         let number = part.parse::<u32>().ok().filter(|n| *n < limit)?;
@@ -116,7 +116,7 @@ pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The number in `Name12` for the name `Name`; it begins at 1.
+/// Returns the number in `Name12` for the name `Name`; the first number is 1.
 pub(super) fn number_after(key: &str, name: &str) -> Option<usize> {
     let digits = key.get(name.len()..).filter(|_| key[..name.len()].eq_ignore_ascii_case(name))?;
     let all = !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
