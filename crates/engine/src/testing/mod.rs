@@ -1,12 +1,15 @@
-//! An application driven without sockets, threads or waiting: for unit tests of what it does with messages.
+//! An application driven without sockets, threads or waiting: for unit tests of how it handles
+//! messages.
 //!
-//! The sessions are the real ones, so checks, sequence numbers, rejects and replays are those of production; the clock is
-//! a value that moves when told to. Two ways to use it:
+//! The sessions are the real ones, so checks, sequence numbers, rejects and replays are those of
+//! production; the clock is a value that only the test advances. There are two ways to use it:
 //!
-//! - A [`Side`] is one session and its application. The test is the counterparty and writes its messages by hand.
-//! - A [`Pair`] is an initiator and an acceptor, each with its application, that talk to each other.
+//! - A [`Side`] is one session and its application. The test is the counterparty and writes its
+//!   messages by hand.
+//! - A [`Pair`] is an initiator and an acceptor, each with its application, connected to each
+//!   other.
 //!
-//! A venue that fills orders, and the trader that the test plays:
+//! A venue that fills orders; the test is the trader:
 //!
 //! ```
 //! use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
@@ -16,11 +19,16 @@
 //! struct Venue;
 //!
 //! impl Application for Venue {
-//!     fn on_message(&mut self, order: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+//!     fn on_message(
+//!         &mut self,
+//!         order: Message<'_>,
+//!         turn: &mut Turn<'_>,
+//!     ) -> Result<Delivery, Failure> {
 //!         let id: &[u8] = order.required(Tag::new(11))?;
 //!         let symbol: &[u8] = order.required(Tag::new(55))?;
 //!         let mut report = turn.reply().draft(MsgType::new(b"8"));
-//!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2").bytes(Key::new(55), symbol);
+//!         report.writer().bytes(Key::new(11), id).bytes(Key::new(39), b"2");
+//!         report.writer().bytes(Key::new(55), symbol);
 //!         report.send()?;
 //!         Ok(Delivery::Done)
 //!     }
@@ -36,11 +44,11 @@
 //! assert_eq!(reports[0].msg_type(), "8");
 //! assert_eq!(reports[0].get(39), Some("2"));
 //!
-//! // The dictionary does without Symbol (55), this venue does not.
+//! // The dictionary does not require Symbol (55), but this venue does.
 //! let rejects = venue.receive("35=D|11=ord2|54=1|60=20260105-09:00:00|40=1|");
 //! assert_eq!(rejects[0].get(58), Some("Conditionally required field missing (55)"));
 //!
-//! // What the dictionary requires, the session layer asks for.
+//! // The session layer rejects a message that lacks a field the dictionary requires.
 //! let rejects = venue.receive("35=D|11=ord3|55=IBM|60=20260105-09:00:00|40=1|");
 //! assert_eq!((rejects[0].get(373), rejects[0].get(371)), (Some("1"), Some("54")));
 //! # Ok(())

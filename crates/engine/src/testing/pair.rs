@@ -1,4 +1,4 @@
-//! An initiator and an acceptor that talk to each other.
+//! An initiator and an acceptor, connected to each other.
 
 use core::time::Duration;
 
@@ -7,14 +7,15 @@ use fixbolt_session::{Application, Mono, Role, SessionSettings};
 use super::side::Side;
 use crate::error::EngineError;
 
-/// An initiator and an acceptor, each with its application, joined by a connection that delivers at once.
+/// An initiator and an acceptor, each with its application, joined by a connection that delivers at
+/// once.
 ///
 /// ```
 /// use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 /// use fixbolt::session::{Application, Delivery, Event, Failure, Role, SessionSettings, Turn};
 /// use fixbolt::testing::Pair;
 ///
-/// /// Sends an order when it is logged on.
+/// /// Sends an order after the logon.
 /// struct Trader;
 ///
 /// impl Application for Trader {
@@ -65,10 +66,10 @@ impl<I: Application, A: Application> Pair<I, A> {
     /// Opens both sessions on stores in memory.
     ///
     /// # Errors
-    /// [`EngineError`] if a setting cannot be had.
+    /// [`EngineError`] if a setting is invalid.
     ///
     /// # Panics
-    /// If the first is no initiator's settings, or the second no acceptor's.
+    /// If the first settings are not an initiator's, or the second not an acceptor's.
     pub fn new(initiator: (SessionSettings, I), acceptor: (SessionSettings, A)) -> Result<Self, EngineError> {
         assert_eq!((initiator.0.role, acceptor.0.role), (Role::Initiator, Role::Acceptor));
         Ok(Self {
@@ -77,14 +78,15 @@ impl<I: Application, A: Application> Pair<I, A> {
         })
     }
 
-    /// Connects the two, and lets them talk until neither has more to say.
+    /// Connects the two, and exchanges messages until neither side has more to send.
     pub fn connect(&mut self) {
         self.acceptor.open_transport();
         self.initiator.open_transport();
         self.settle();
     }
 
-    /// Lets them talk until neither has more to say. The connection is closed once a side wants that.
+    /// Exchanges messages until neither side has more to send. The connection is closed if a side
+    /// requests that.
     pub fn settle(&mut self) {
         loop {
             let to_acceptor = self.initiator.take_bytes();
@@ -100,13 +102,14 @@ impl<I: Application, A: Application> Pair<I, A> {
         }
     }
 
-    /// Cuts the connection.
+    /// Closes the connection.
     pub fn disconnect(&mut self) {
         self.initiator.disconnect();
         self.acceptor.disconnect();
     }
 
-    /// Moves the clock of both by `time`, with everything that becomes due on the way, each at its time.
+    /// Advances the clock of both by `time`; everything that becomes due meanwhile happens at its
+    /// time.
     pub fn advance(&mut self, time: Duration) {
         let until = self.initiator.now().mono + time;
         loop {

@@ -1,4 +1,4 @@
-//! A message that a session sent, for a test to look at.
+//! A message that a session sent, for a test to inspect.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use fixbolt_codec::{Frame, Framer, FromField, Index, Message, Span, Tag};
 pub struct Sent(Vec<u8>);
 
 impl Sent {
-    /// Takes the messages out of `bytes`.
+    /// Extracts the messages from `bytes`.
     pub(super) fn all(bytes: &[u8]) -> Vec<Self> {
         let mut framer = Framer::new(bytes.len());
         let mut list = Vec::new();
@@ -35,8 +35,8 @@ impl Sent {
         self.get(35).unwrap_or_default()
     }
 
-    /// Returns the value of the first field with this tag. A value that is not UTF-8 reads as absent: see
-    /// [`read`](Self::read).
+    /// Returns the value of the first field with this tag. A value that is not UTF-8 is returned as
+    /// absent: see [`read`](Self::read).
     #[must_use]
     pub fn get(&self, tag: u32) -> Option<&str> {
         let tag = Tag::try_new(tag)?;
@@ -48,13 +48,14 @@ impl Sent {
         core::str::from_utf8(&self.0[value]).ok()
     }
 
-    /// Returns the value of the first field with this tag, read as `T`; `None` if it is absent or not of that type.
+    /// Returns the value of the first field with this tag, read as `T`; `None` if it is absent or
+    /// not of that type.
     #[must_use]
     pub fn value<T: for<'m> FromField<'m>>(&self, tag: u32) -> Option<T> {
         self.get(tag).and_then(|value| T::from_field(value.as_bytes()).ok())
     }
 
-    /// Reads the message, for example as a typed one.
+    /// Passes the message to `look`, which can read it as a typed one, for example.
     ///
     /// # Panics
     /// Never: a session sends only messages that can be indexed.

@@ -16,13 +16,14 @@ use crate::error::EngineError;
 use crate::preparation;
 use crate::session_check;
 
-/// When the clock of a test begins: 2026-01-05 09:00:00 UTC.
+/// The start of a test's clock: 2026-01-05 09:00:00 UTC.
 const BEGIN: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
 
-/// One session and its application, in virtual time. The test writes the counterparty's messages.
+/// A session and its application, in virtual time. The test writes the counterparty's messages.
 ///
-/// Messages are given as text, `|` for SOH, beginning with MsgType (35); what a counterparty adds by itself (BeginString,
-/// BodyLength, CompIDs, MsgSeqNum, SendingTime, CheckSum) is added. A MsgSeqNum (34) in the text is left as it is.
+/// Messages are text, with `|` for SOH, and begin with MsgType (35). The fields that a counterparty
+/// adds by itself (BeginString, BodyLength, CompIDs, MsgSeqNum, SendingTime, CheckSum) are added. A
+/// MsgSeqNum (34) in the text is kept.
 pub struct Side<A> {
     now: Now,
     settings: SessionSettings,
@@ -31,24 +32,27 @@ pub struct Side<A> {
     app: A,
     /// The counterparty's next MsgSeqNum.
     next_in: SeqNum,
-    /// Bytes received and not consumed.
+    /// Bytes received but not yet consumed.
     buffered: Vec<u8>,
 }
 
 impl<A: Application> Side<A> {
-    /// Opens the session on a store in memory. It has no connection yet. Messages are validated as in an engine: by the
-    /// shipped dictionary of the version, unless the settings say otherwise.
+    /// Opens the session on a store in memory. It has no connection yet.
+    ///
+    /// Messages are validated as in an engine: with the shipped dictionary of the version, unless
+    /// the settings say otherwise.
     ///
     /// # Errors
-    /// [`EngineError`] if a setting cannot be had.
+    /// [`EngineError`] if a setting is invalid.
     pub fn new(settings: SessionSettings, app: A) -> Result<Self, EngineError> {
         Self::on_store(settings, Box::new(MemoryStore::new()), app)
     }
 
-    /// Opens the session on `store`, for example a journal whose directory another `Side` has written.
+    /// Opens the session on `store`, for example a journal whose directory another `Side` has
+    /// written.
     ///
     /// # Errors
-    /// [`EngineError`] if a setting cannot be had, or the store refuses.
+    /// [`EngineError`] if a setting is invalid, or the store cannot be opened.
     pub fn on_store(
         mut settings: SessionSettings,
         store: Box<dyn Store>,
@@ -70,7 +74,8 @@ impl<A: Application> Side<A> {
     }
 
     /// Connects, and logs the counterparty on, with new sequence numbers if the session is set to
-    /// [`reset_on_logon`](SessionSettings::reset_on_logon). Returns what the session sends, its Logon first.
+    /// [`reset_on_logon`](SessionSettings::reset_on_logon). Returns what the session sends, its
+    /// Logon first.
     pub fn log_on(&mut self) -> Vec<Sent> {
         let mut sent = self.connect();
         let flag = if self.settings.reset_on_logon { "141=Y|" } else { "" };
@@ -78,7 +83,7 @@ impl<A: Application> Side<A> {
         sent
     }
 
-    /// The counterparty sends a message. Returns what the session sends because of it.
+    /// Receives a message from the counterparty. Returns what the session sends in response.
     ///
     /// # Panics
     /// If `fields` does not begin with `35=`.
@@ -87,14 +92,16 @@ impl<A: Application> Side<A> {
         self.receive_bytes(&message)
     }
 
-    /// Bytes arrive, whole messages or not. Returns what the session sends because of them.
+    /// Receives bytes, whole messages or not. Returns what the session sends in response.
     pub fn receive_bytes(&mut self, bytes: &[u8]) -> Vec<Sent> {
         self.hear(bytes);
         self.take()
     }
 
-    /// Returns a message of the counterparty as bytes, with the next MsgSeqNum (34) unless `fields` has one. A Logon with
-    /// ResetSeqNumFlag (141) Y begins at 1.
+    /// Returns a message from the counterparty as bytes, with the next MsgSeqNum (34) unless
+    /// `fields` has one.
+    ///
+    /// The sequence numbers of a Logon with ResetSeqNumFlag (141) Y begin at 1.
     ///
     /// # Panics
     /// If `fields` does not begin with `35=`.
@@ -125,11 +132,11 @@ impl<A: Application> Side<A> {
         message
     }
 
-    /// The application writes because of something that is no message, as
-    /// [`Engine`](crate::Engine)'s senders have it do. Returns what the session sends.
+    /// Lets the application write outside a callback for a message, as [`Engine`](crate::Engine)'s
+    /// senders do. Returns what the session sends.
     ///
     /// # Errors
-    /// What `act` returns, or the session's refusal; nothing is sent then.
+    /// The error that `act` returns, or the session's refusal; nothing is sent then.
     pub fn act(
         &mut self,
         act: impl FnOnce(&mut Turn<'_>) -> Result<(), SendError>,
@@ -138,12 +145,14 @@ impl<A: Application> Side<A> {
         Ok(self.take())
     }
 
-    /// Moves the clock by `time`, with everything that becomes due on the way, each at its time: heartbeats, TestRequests,
-    /// timeouts, messages put off. Returns what the session sends.
+    /// Advances the clock by `time`. Returns what the session sends.
+    ///
+    /// Everything that becomes due meanwhile happens at its time: heartbeats, TestRequests,
+    /// timeouts, deferred messages.
     pub fn advance(&mut self, time: Duration) -> Vec<Sent> {
         let until = self.now.mono + time;
         let mut sent = Vec::new();
-        // Nothing that a session waits for is due more often than every millisecond.
+        // A session's deadlines are at least a millisecond apart.
         while let Some(due) = self.sessions.next_deadline(self.key).filter(|due| *due <= until) {
             let step = due.max(self.now.mono + Duration::from_millis(1)).min(until) - self.now.mono;
             self.pass(step);
@@ -157,18 +166,19 @@ impl<A: Application> Side<A> {
         sent
     }
 
-    /// Closes the transport, whichever side would have done it.
+    /// Closes the transport, whichever side would have closed it.
     pub fn disconnect(&mut self) {
         self.buffered.clear();
         self.sessions.disconnected(self.now, self.key, &mut self.app);
     }
 
-    /// Ends the process and starts it anew: the session is closed and opened again on its store with another application,
-    /// which is shown what the store holds: a store in memory keeps the sequence numbers alone. Returns the application of
-    /// before.
+    /// Simulates the end and restart of the process. Returns the old application.
+    ///
+    /// The session is closed and reopened on its store with another application, which is shown
+    /// what the store holds; a store in memory keeps only the sequence numbers.
     ///
     /// # Errors
-    /// [`OpenError`] if the store refuses.
+    /// [`OpenError`] if the store cannot be opened.
     pub fn restart(&mut self, app: A) -> Result<A, OpenError> {
         self.disconnect();
         self.sessions.close(self.key)?;
@@ -188,13 +198,13 @@ impl<A: Application> Side<A> {
         self.now
     }
 
-    /// Returns where the session stands.
+    /// Returns the state of the session.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.sessions.phase(self.key)
     }
 
-    /// Returns why the session stands still until somebody ends that.
+    /// Returns why the session is halted, until an operator ends that.
     #[must_use]
     pub fn halted(&self) -> Option<&Halt> {
         self.sessions.halted(self.key)
@@ -206,7 +216,8 @@ impl<A: Application> Side<A> {
         self.sessions.numbers(self.key).unwrap_or((SeqNum::ONE, SeqNum::ONE))
     }
 
-    /// Returns whether the session wants its connection closed: [`disconnect`](Self::disconnect) does that.
+    /// Returns whether the session wants its connection closed, which
+    /// [`disconnect`](Self::disconnect) does.
     #[must_use]
     pub fn wants_close(&self) -> bool {
         self.sessions.wants_close(self.key)
@@ -232,7 +243,7 @@ impl<A: Application> Side<A> {
         Sent::all(&self.take_bytes())
     }
 
-    /// Bytes arrive, and nothing is taken yet.
+    /// Receives bytes, without taking the session's output.
     pub(super) fn hear(&mut self, bytes: &[u8]) {
         self.buffered.extend_from_slice(bytes);
         let consumed = self.sessions.receive(self.now, self.key, &self.buffered, &mut self.app);
@@ -253,7 +264,7 @@ impl<A: Application> Side<A> {
     }
 
     pub(super) fn open_transport(&mut self) {
-        // The counterparty of a session that has begun anew does so, too.
+        // The counterparty of a session that has begun again does so, too.
         if self.numbers().0 == SeqNum::ONE {
             self.next_in = SeqNum::ONE;
         }
