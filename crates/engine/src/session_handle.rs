@@ -26,14 +26,14 @@ use crate::session_registry::SessionLink;
 /// use std::time::Duration;
 ///
 /// use fixbolt::codec::{Message, SeqNum};
-/// use fixbolt::session::{Application, Delivery, Role, SendError, SessionSettings};
+/// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings};
 /// use fixbolt::session::{SessionState, Turn};
 /// use fixbolt::{Change, Engine, OperationError};
 ///
 /// struct Venue;
 ///
 /// impl Application for Venue {
-///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, SendError> {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
 ///         Ok(Delivery::Done)
 ///     }
 /// }
