@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 }
 
 fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
-    for CheckedSession { place, name, effective, result } in &checked.sessions {
+    for CheckedSession { place, name, effective, result, .. } in &checked.sessions {
         let cannot = if result.is_ok() { "" } else { ", cannot be had" };
         writeln!(out, "session {name} ({place}{cannot})")?;
         for EffectiveSetting { key, value, place, .. } in effective {
@@ -80,8 +80,8 @@ fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Fail
 }
 
 fn json(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
-    for CheckedSession { place, name, effective, result } in &checked.sessions {
-        let settings = effective.iter().map(|EffectiveSetting { key, value, place, meaning }| {
+    for CheckedSession { place, name, effective, result, .. } in &checked.sessions {
+        let settings = effective.iter().map(|EffectiveSetting { key, value, place, meaning, .. }| {
             let place = place.as_ref().map(ToString::to_string);
             let setting = Object::new().text("key", key).text("value", value);
             setting.maybe_text("place", place.as_deref()).text("meaning", meaning)
@@ -94,7 +94,7 @@ fn json(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Fail
             .array("settings", settings);
         writeln!(out, "{object}")?;
     }
-    for ConfigWarning { place, key, instead } in &checked.warnings {
+    for ConfigWarning { place, key, instead, .. } in &checked.warnings {
         let object = Object::new().text("kind", "warning").text("place", &place.to_string());
         writeln!(out, "{}", object.text("key", key).text("reason", instead))?;
     }

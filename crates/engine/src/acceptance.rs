@@ -6,6 +6,7 @@ use fixbolt_session::{SessionId, SessionSettings};
 
 /// A session that counterparties connect to.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Acceptance {
     /// The session; its role is [`Role::Acceptor`](fixbolt_session::Role::Acceptor).
     pub settings: SessionSettings,

@@ -6,6 +6,7 @@ use fixbolt_session::SessionSettings;
 
 /// A session that we connect for.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Initiation {
     /// The session; its role is [`Role::Initiator`](fixbolt_session::Role::Initiator).
     pub settings: SessionSettings,

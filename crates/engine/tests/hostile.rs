@@ -165,7 +165,9 @@ fn whoever_may_not_have_a_session_of_a_template_costs_none() {
             let settings = acceptor().with(|s| s.id = id.clone());
             let elsewhere = "192.0.2.1".parse().unwrap();
             let allowed = if id.target_comp_id() == "FRIEND" { Vec::new() } else { vec![elsewhere] };
-            Some(Acceptance { settings, allowed, nodelay: true })
+            let mut acceptance = Acceptance::from(settings);
+            acceptance.allowed = allowed;
+            Some(acceptance)
         })
         .start(app)
         .unwrap();

@@ -24,7 +24,8 @@ fn a_session_that_cannot_be_had_stops_the_start_with_its_name() {
         refused(Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), acceptor())),
         "session FIX.4.4:VENUE->TRADER: it is configured twice"
     );
-    let nowhere = Initiation { hosts: Vec::new(), ..Initiation::new(initiator(), "localhost", 1) };
+    let mut nowhere = Initiation::new(initiator(), "localhost", 1);
+    nowhere.hosts.clear();
     assert_eq!(
         refused(Engine::builder().connect(nowhere)),
         "session FIX.4.4:TRADER->VENUE: there is no host to connect to; add one to Initiation::hosts"
@@ -73,7 +74,8 @@ fn an_engine_that_keeps_going_leaves_out_what_cannot_be_had() {
     let (app, _log) = Recorder::venue();
     let first = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let taken = first.addresses()[0];
-    let nowhere = Initiation { hosts: Vec::new(), ..Initiation::new(initiator(), "localhost", 1) };
+    let mut nowhere = Initiation::new(initiator(), "localhost", 1);
+    nowhere.hosts.clear();
     let both = || {
         let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
         Engine::builder().accept(taken, acceptor()).accept(anywhere(), other).connect(nowhere.clone())

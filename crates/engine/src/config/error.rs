@@ -239,6 +239,7 @@ impl core::error::Error for ConfigErrors {}
 
 /// A setting that is understood but has no effect here, and what replaces it.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct ConfigWarning {
     /// The position of the setting.
     pub place: SourceLine,

@@ -12,6 +12,7 @@ use super::error::{ConfigError, SourceLine};
 
 /// A session as configured.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct SessionConfiguration {
     /// The line of its `[SESSION]`.
     pub place: SourceLine,
@@ -39,6 +40,7 @@ pub struct SessionConfiguration {
 
 /// The identity that a section configures.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Identity {
     /// Exactly this session.
     Fixed(SessionId),
@@ -55,6 +57,7 @@ pub enum Identity {
 
 /// How the connection is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ConnectionType {
     /// ConnectionType=acceptor.
     Acceptor {
@@ -77,6 +80,7 @@ pub enum ConnectionType {
 
 /// A `[SESSION]` section after it was checked.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct CheckedSession {
     /// The line of its `[SESSION]`.
     pub place: SourceLine,
@@ -92,6 +96,7 @@ pub struct CheckedSession {
 
 /// A setting of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct EffectiveSetting {
     /// The key under its usual name.
     pub key: String,
