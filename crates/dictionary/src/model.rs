@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use fixbolt_codec::{DataFields, Version};
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use crate::data_type::{DataType, UnionType};
 use crate::names;
@@ -80,7 +80,7 @@ pub struct Source {
 impl Source {
     /// Returns the SHA-256 of a source text, as `sha256sum` prints it.
     pub(crate) fn hash_of(text: &str) -> String {
-        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+        Hash::hash(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
