@@ -31,10 +31,7 @@ pub(crate) fn deliver(
     }
     let session = tx.session();
     let redelivered = session.state.stored.attempts > 0 || header.poss_dup && seq == session.opened_at;
-    tx.begin();
-    if let Err(error) = take(tx, header, seq, &message) {
-        return Err(tx.abandon(error));
-    }
+    take(tx, header, seq, &message)?;
     let reply = match tx.offer(message, seq, redelivered) {
         Outcome::Delivered(Delivery::Done) => return tx.commit(),
         Outcome::Delivered(Delivery::NotNow) => {
@@ -82,15 +79,17 @@ pub(crate) fn deliver(
     Ok(())
 }
 
-/// Uses the message's sequence number and records the message.
+/// Begins the message's transaction: uses its sequence number and records it.
 fn take(
     tx: &mut Transaction<'_>,
     header: &Header<'_>,
     seq: SeqNum,
     message: &Message<'_>,
-) -> Result<(), SendError> {
+) -> Result<(), Stop> {
+    tx.begin();
     tx.session_mut().state.advance();
-    tx.record(seq, message, header.flags.with(RecordFlags::DELIVERED))
+    let flags = header.flags.with(RecordFlags::DELIVERED);
+    tx.record(seq, message, flags).map_err(|error| tx.abandon(error))
 }
 
 /// Rolls back what the application wrote. The message counts as processed and is answered with a
@@ -106,8 +105,7 @@ fn begin_anew(
         // Its store refused what the application wrote.
         return Err(Stop);
     }
-    tx.begin();
-    take(tx, header, seq, message).map_err(|error| tx.abandon(error))
+    take(tx, header, seq, message)
 }
 
 fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> AdminMessage<'m> {

@@ -4,6 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 
 use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum};
 use fixbolt_dictionary::Validator;
@@ -114,19 +115,26 @@ impl<'a> Transaction<'a> {
         let (app, mut turn) = self.turn();
         let result = catch_unwind(AssertUnwindSafe(|| act(app, &mut turn)));
         let open = turn.open;
+        self.settle(open, result).map_err(|why| {
+            self.callback_failed(callback, why);
+            Stop
+        })
+    }
+
+    /// Commits what a callback wrote, or rolls it back if the callback failed. Returns the
+    /// callback's answer, or why it failed.
+    fn settle<R>(&mut self, open: bool, result: thread::Result<Result<R, Failure>>) -> Result<R, String> {
         let why = match result {
-            Ok(Ok(_)) if open && self.telling > TELLING_MOST => self.undo(open, ENDLESS.to_owned()),
-            Ok(Ok(value)) => {
-                if !open || self.commit().is_ok() {
-                    return Ok(value);
-                }
-                NOT_STORED.to_owned()
-            }
-            Ok(Err(failure)) => self.undo(open, failure.to_string()),
-            Err(_) => self.undo(open, PANIC.to_owned()),
+            Ok(Ok(answer)) if !open => return Ok(answer),
+            Ok(Ok(_)) if self.telling > TELLING_MOST => ENDLESS.to_owned(),
+            Ok(Ok(answer)) => return self.commit().map(|()| answer).map_err(|Stop| NOT_STORED.to_owned()),
+            Ok(Err(failure)) => failure.to_string(),
+            Err(_) => PANIC.to_owned(),
         };
-        self.callback_failed(callback, why);
-        Err(Stop)
+        if open {
+            self.rollback();
+        }
+        Err(why)
     }
 
     /// Calls a callback that decides how a connection continues. If what it wrote has ended the
@@ -148,25 +156,11 @@ impl<'a> Transaction<'a> {
         let mut resume = Resume { turn, data_fields, fields, fault: None };
         let shown = catch_unwind(AssertUnwindSafe(|| app.on_resume(&mut resume)));
         let Resume { turn: Turn { open, .. }, fault, .. } = resume;
-        let why = match shown {
-            Ok(Ok(())) => match open.then(|| self.commit()) {
-                None | Some(Ok(())) => return,
-                Some(Err(Stop)) => NOT_STORED.to_owned(),
-            },
-            Ok(Err(failure)) => self.undo(open, failure.to_string()),
-            Err(_) => self.undo(open, PANIC.to_owned()),
-        };
-        if self.session().halted.is_none() {
+        if let Err(why) = self.settle(open, shown)
+            && self.session().halted.is_none()
+        {
             self.halt(fault.map_or(Halt::CallbackFailed { callback: "on_resume", why }, Halt::by_store));
         }
-    }
-
-    /// Rolls back what a callback wrote, if it wrote anything.
-    fn undo(&mut self, open: bool, why: String) -> String {
-        if open {
-            self.rollback();
-        }
-        why
     }
 
     /// Ends the connection because a callback failed. Without a connection, the application is
