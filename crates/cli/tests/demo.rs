@@ -1,4 +1,5 @@
-//! `fixbolt demo`: the page and its counts, the JSON form, where it refuses to start, and how it is interrupted.
+//! `fixbolt demo`: the page and its counts, the JSON form, where it refuses to start, and how it is
+//! interrupted.
 
 mod command;
 

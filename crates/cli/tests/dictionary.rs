@@ -1,4 +1,5 @@
-//! `fixbolt dictionary`: what is known, what a name means, what differs, and what is made of a source.
+//! `fixbolt dictionary`: what is known, what a name means, what differs, and what is made of a
+//! source.
 
 mod command;
 

@@ -1,4 +1,5 @@
-//! `fixbolt serve --app echo` under conformance scripts over TCP: a choice of quick ones; the engine's tests run all of them.
+//! `fixbolt serve --app echo` under conformance scripts over TCP: a choice of quick ones; the
+//! engine's tests run all of them.
 
 mod command;
 

@@ -1,7 +1,8 @@
-//! Tests' helpers: a store around a store, so that a test says only what its store does differently.
+//! Tests' helpers: a store around a store, so that a test says only what its store does
+//! differently.
 //!
-//! What fails, refuses, counts or acknowledges late implements [`Intercept`]; [`Intercepted`] passes
-//! every other call on.
+//! What fails, refuses, counts or acknowledges late implements [`Intercept`]; [`Intercepted`]
+//! passes every other call on.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,8 +13,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
 use fixbolt_session::{SessionId, SessionKey, WorkerWaker};
 
-/// What happens to the calls of a store of type `S`. Each method has the contract of the same method
-/// of [`Store`] and passes the call on unless it is overridden.
+/// What happens to the calls of a store of type `S`. Each method has the contract of the same
+/// method of [`Store`] and passes the call on unless it is overridden.
 pub trait Intercept<S: Store>: Send {
     /// A session is opened.
     ///
@@ -73,8 +74,8 @@ pub trait Intercept<S: Store>: Send {
     }
 }
 
-/// A store whose calls pass through an [`Intercept`]. What is read back is always what the inner store
-/// holds.
+/// A store whose calls pass through an [`Intercept`]. What is read back is always what the inner
+/// store holds.
 ///
 /// ```
 /// use fixbolt_conformance::store::{Intercept, Intercepted};
@@ -170,10 +171,10 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
 /// Acknowledges every commit three turns late, as a store with a sync policy or a replica does.
 /// Sending before the store has acknowledged fails over such a store.
 ///
-/// Time is counted in calls of [`Store::durable`], which the session core makes once per turn and its
-/// driver each time it asks whether the store has advanced. A commit is acknowledged by the third call
-/// after the first one that could have seen it. The last turn of an idle session is acknowledged too,
-/// as long as its driver keeps asking.
+/// Time is counted in calls of [`Store::durable`], which the session core makes once per turn and
+/// its driver each time it asks whether the store has advanced. A commit is acknowledged by the
+/// third call after the first one that could have seen it. The last turn of an idle session is
+/// acknowledged too, as long as its driver keeps asking.
 pub struct Late {
     /// Commits that are not acknowledged yet, and the call at which they will be.
     waiting: RefCell<VecDeque<(Position, u64)>>,

@@ -259,8 +259,8 @@ fn messages(bytes: &[u8]) -> Vec<String> {
     list
 }
 
-/// Returns a whole message: `fields` begin with MsgType (35), the last `|` may be left out. BeginString, BodyLength and
-/// CheckSum are added.
+/// Returns a whole message: `fields` begin with MsgType (35), the last `|` may be left out.
+/// BeginString, BodyLength and CheckSum are added.
 ///
 /// ```
 /// use fixbolt_conformance::wire::message;
@@ -279,8 +279,8 @@ pub fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     sealed(begin_string.as_bytes(), fields.as_bytes())
 }
 
-/// Returns `fields` with BeginString, BodyLength and CheckSum around them. The checksum is added up here, as tests hold
-/// the codec's against it.
+/// Returns `fields` with BeginString, BodyLength and CheckSum around them. The checksum is added up
+/// here, as tests hold the codec's against it.
 pub(crate) fn sealed(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
     let mut message =
         [b"8=", begin_string, format!("\x019={}\x01", fields.len()).as_bytes(), fields].concat();

@@ -1,4 +1,5 @@
-//! An initiator that is refused, refused without a word, and let in at last, against an acceptor of our own, in virtual time.
+//! An initiator that is refused, refused without a word, and let in at last, against an acceptor of
+//! our own, in virtual time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -112,7 +113,8 @@ impl Pair {
         }
     }
 
-    /// Moves bytes until both are quiet, and closes what is to be closed. Gives who (t, v) said what (MsgType).
+    /// Moves bytes until both are quiet, and closes what is to be closed. Returns who (t, v)
+    /// said what (MsgType).
     fn settle(&mut self) -> String {
         let mut said = String::new();
         loop {
@@ -176,7 +178,8 @@ fn an_initiator_that_is_refused_twice_is_let_in_with_its_next_number_and_no_orde
     let refused = [SessionEnd::LogonRefused, SessionEnd::LogonRefused];
     assert_eq!((&pair.venue.app.ends[..], pair.trader.app.ends.len()), (&refused[..], 2));
     assert_eq!(pair.trader.app.ends[0], SessionEnd::LoggedOutByPeer);
-    // Let in: the acceptor misses the two Logons that it did not count, and is told that they are of no use any more.
+    // Let in: the acceptor misses the two Logons that it did not count, and is told that they are
+    // of no use any more.
     assert_eq!(pair.connect(), "tAvAv2t4");
     for (sessions, key) in [(&pair.trader.sessions, pair.trader.key), (&pair.venue.sessions, pair.venue.key)]
     {

@@ -1,8 +1,10 @@
-//! Trader, venue and drop copy in virtual time, over a network that loses, delays, cuts and garbles, with applications that
-//! fail, processes that die and stores that acknowledge late. Everything follows from one seed.
+//! Trader, venue and drop copy in virtual time, over a network that loses, delays, cuts and
+//! garbles, with applications that fail, processes that die and stores that acknowledge late.
+//! Everything follows from one seed.
 //!
-//! `FIXBOLT_SIM_SEEDS=N` runs N seeds, `FIXBOLT_SIM_SEED=S` one of them; a failure names its seed. A seed means another story as
-//! soon as the world changes: what one finds becomes a test of its own (session's `back_pressure.rs`, `hostile_peer.rs`).
+//! `FIXBOLT_SIM_SEEDS=N` runs N seeds, `FIXBOLT_SIM_SEED=S` one of them; a failure names its seed.
+//! A seed means another story as soon as the world changes: what one finds becomes a test of its
+//! own (session's `back_pressure.rs`, `hostile_peer.rs`).
 
 #[path = "simulation/disk.rs"]
 mod disk;

@@ -119,7 +119,7 @@ fn length_and_data_fields_are_pairs_the_codec_can_use() {
     assert_eq!(data_fields.data_tag(1401), None);
 }
 
-/// Returns the command of each table as `tables/README.md` gives it: source, options, table.
+/// Returns the command of each table as `tables/README.md` states it: source, options, table.
 fn recipes() -> [(&'static str, ReadOptions, &'static str); 10] {
     let strict = ReadOptions::default;
     let latest = "orchestra/OrchestraFIXLatest_1.5.4.xml";
@@ -154,7 +154,8 @@ fn compiling_the_sources_gives_the_committed_tables() {
         let file = source.rsplit('/').next().expect("there is a last part");
         let (compiled, warnings) = compile(&text, file, &options).expect("the source is right");
         assert!(compiled == table, "{source} no longer gives the committed table of {version}");
-        // FIX 4.3 lists OwnershipType twice in RegistrationInstructions; the session file gives lengthId="1" for all data fields.
+        // FIX 4.3 lists OwnershipType twice in RegistrationInstructions; the session file has
+        // lengthId="1" for all data fields.
         let expected = [(Version::Fix43, 1), (Version::Fixt11, 8)];
         let expected = expected.iter().find(|(of, _)| *of == version).map_or(0, |(_, count)| *count);
         assert_eq!(warnings.len(), expected, "{version}: {warnings:?}");

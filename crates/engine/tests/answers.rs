@@ -1,5 +1,5 @@
-//! What a counterparty gets for what it sends: a Logon that the application refuses, a message that nobody handles, an answer
-//! that does not fit.
+//! What a counterparty gets for what it sends: a Logon that the application refuses, a message that
+//! nobody handles, an answer that does not fit.
 
 mod support;
 

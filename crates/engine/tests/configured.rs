@@ -51,7 +51,8 @@ fn a_venue_and_a_trader_from_files_trade_with_validation_and_journals() {
     venue_log.logged_on();
     trader.stop().unwrap();
 
-    // The dynamic session has the dictionary, too: an order without its required fields is rejected.
+    // The dynamic session has the dictionary, too: an order without its required fields is
+    // rejected.
     let mut peer = Peer::connect(address).named("ANYONE", "VENUE");
     peer.log_on();
     peer.send("D", "11=ord1");

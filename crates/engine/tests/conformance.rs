@@ -1,5 +1,6 @@
-//! The conformance scripts against running engines over TCP, in real time: ours, and QuickFIX's where the reference folder
-//! is there. Every script has an engine of its own, so that they can wait for their heartbeats side by side.
+//! The conformance scripts against running engines over TCP, in real time: ours, and QuickFIX's
+//! where the reference folder is there. Every script has an engine of its own, so that they can
+//! wait for their heartbeats side by side.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! The front page is read in the repository, in the package and on docs.rs: its links lead somewhere in each.
+//! The front page is read in the repository, in the package and on docs.rs: its links lead
+//! somewhere in each.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Each state in which a session stands still ends without a restart, and meanwhile the other sessions go on.
+//! Each state in which a session stands still ends without a restart, and meanwhile the other
+//! sessions go on.
 
 mod support;
 
@@ -289,7 +290,8 @@ fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_l
     venue.stop().unwrap();
 }
 
-/// The application hides that the store refused and fails itself: two reasons to halt, one after the other.
+/// The application hides that the store refused and fails itself: two reasons to halt, one after
+/// the other.
 #[test]
 fn a_poison_message_in_which_the_store_failed_too_leaves_no_busy_loop() {
     let mut settings = acceptor();

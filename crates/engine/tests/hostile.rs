@@ -1,4 +1,5 @@
-//! Counterparties that nobody invited, and those that misbehave: closed within bounded bytes and time, and told nothing.
+//! Counterparties that nobody invited, and those that misbehave: closed within bounded bytes and
+//! time, and told nothing.
 
 mod support;
 

@@ -1,29 +1,34 @@
-//! Property 1 of the design: after start-up the loop allocates nothing, takes no lock and makes no system call but recv, send and
-//! epoll for a message, with validation and journals, in both roles, through segment changes, changes of the second, a long
-//! resend, a long gap of the counterparty's, and live orders during both.
+//! Property 1 of the design: after start-up the loop allocates nothing, takes no lock and makes no
+//! system call but recv, send and epoll for a message, with validation and journals, in both roles,
+//! through segment changes, changes of the second, a long resend, a long gap of the counterparty's,
+//! and live orders during both.
 //!
-//! Between two points on each worker's own thread, the *stretch*, a counting allocator counts what that thread asks for. The
-//! points are also marked by a system call that nobody else makes (`statx` of a path that does not exist), so that
-//! `.ci/syscalls`, which runs this test under strace, knows the worker threads and what belongs to the stretch. It refuses every
-//! call but `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice a cycle: `clock_gettime` is the vDSO's, no system
-//! call, where the kernel's clock source allows it (tsc does).
+//! Between two points on each worker's own thread, the *stretch*, a counting allocator counts what
+//! that thread asks for. The points are also marked by a system call that nobody else makes
+//! (`statx` of a path that does not exist), so that `.ci/syscalls`, which runs this test under
+//! strace, knows the worker threads and what belongs to the stretch. It refuses every call but
+//! `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice a cycle: `clock_gettime` is the
+//! vDSO's, no system call, where the kernel's clock source allows it (tsc does).
 //!
-//! Locks: a contended lock would show as `futex`. That none is taken at all shows by reading. What a worker can reach:
+//! Locks: a contended lock would show as `futex`. That none is taken at all shows by reading. What
+//! a worker can reach:
 //!
-//! - The worker signal's list of commands (stop, log out, resolve, a looked-up host): only when its atomic flag says that one
-//!   waits. Messages of other threads come through lock-free queues.
+//! - The worker signal's list of commands (stop, log out, resolve, a looked-up host): only when its
+//!   atomic flag says that one waits. Messages of other threads come through lock-free queues.
 //! - The session registry: when a session is opened.
-//! - Where other threads wait for room: only while one waits, which an atomic count tells. A ring's own lock: never, it is for
-//!   threads that add pages.
+//! - Where other threads wait for room: only while one waits, which an atomic count tells. A ring's
+//!   own lock: never, it is for threads that add pages.
 //! - A session's status: when a halt begins or ends.
-//! - The channel in which the store thread leaves the next segment: taken from once a segment; std's bounded channel locks only
-//!   to wake a blocked sender, and the store thread never blocks on it.
-//! - A journal's `maker`, `ahead` and `head`: by the store's own threads; by the worker only when it closes a session, or does
-//!   their work because they are late. Being late allocates and calls the system too: this test would fail.
+//! - The channel in which the store thread leaves the next segment: taken from once a segment;
+//!   std's bounded channel locks only to wake a blocked sender, and the store thread never blocks
+//!   on it.
+//! - A journal's `maker`, `ahead` and `head`: by the store's own threads; by the worker only when
+//!   it closes a session, or does their work because they are late. Being late allocates and calls
+//!   the system too: this test would fail.
 //! - A journal's `failure`: once something failed, which an atomic flag tells.
 //!
-//! `FIXBOLT_PROOF_ORDERS` says how many orders the stretch has at least: 120,000 unless told otherwise, a million in `.ci/long`.
-//! It goes on until each journal has changed segments twice.
+//! `FIXBOLT_PROOF_ORDERS` says how many orders the stretch has at least: 120,000 unless told
+//! otherwise, a million in `.ci/long`. It goes on until each journal has changed segments twice.
 
 #![allow(unsafe_code)] // the counting allocator
 
@@ -59,7 +64,8 @@ fn count() {
     let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs no allocation.
+// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs
+// no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -90,10 +96,11 @@ static ALLOCATOR: Counting = Counting;
 
 /// Orders on their way at any time.
 const WINDOW: u64 = 64;
-/// Orders before the stretch begins: the journals' segments have grown to their size by then. One change a second is what the
-/// store thread has time for; the first segments are full sooner.
+/// Orders before the stretch begins: the journals' segments have grown to their size by then. One
+/// change a second is what the store thread has time for; the first segments are full sooner.
 const WARM_UP: u64 = 40_000;
-/// Messages that the counterparty written by hand asks for again, and those that it withholds at first.
+/// Messages that the counterparty written by hand asks for again, and those that it withholds at
+/// first.
 const RESENT: u64 = 12_000;
 /// Its orders while the venue sends again, and from behind its gap.
 const LIVE: u64 = 50;
@@ -228,7 +235,8 @@ impl Application for Trader {
     }
 }
 
-/// A counterparty written by hand, in the test's own thread: it has the venue send again, and loses messages of its own.
+/// A counterparty written by hand, in the test's own thread: it has the venue send again, and loses
+/// messages of its own.
 struct Forgetful(Peer);
 
 impl Forgetful {

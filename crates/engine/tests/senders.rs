@@ -1,4 +1,5 @@
-//! Sending from threads other than the session's: order, back-pressure, refusals where the caller looks, memory.
+//! Sending from threads other than the session's: order, back-pressure, refusals where the caller
+//! looks, memory.
 
 mod support;
 
@@ -36,7 +37,8 @@ fn not_sent(log: &Log) -> (u64, String) {
     }
 }
 
-/// A venue with a small queue, whose store acknowledges nothing while it is held: nothing leaves its outbox.
+/// A venue with a small queue, whose store acknowledges nothing while it is held: nothing leaves
+/// its outbox.
 fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, Peer) {
     let (store, steering) = late_steered_store();
     let mut settings = acceptor();

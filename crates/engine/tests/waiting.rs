@@ -1,5 +1,5 @@
-//! What an engine does while something has to wait: an application that takes no message for now, a store that has not
-//! acknowledged yet.
+//! What an engine does while something has to wait: an application that takes no message for now, a
+//! store that has not acknowledged yet.
 
 mod support;
 
@@ -46,7 +46,8 @@ impl Gate {
 
 #[test]
 fn a_session_that_was_put_off_goes_on_when_another_thread_calls_its_waker() {
-    // Without a waker each message would wait for a quarter of a second, all of them for longer than this test does.
+    // Without a waker each message would wait for a quarter of a second, all of them for longer
+    // than this test does.
     const ORDERS: usize = 200;
     let (send, wakers) = channel::<SessionWaker>();
     let mut put_off = false;
@@ -248,7 +249,8 @@ fn a_blocked_session_does_not_keep_the_engine_from_stopping() {
     assert!(peer.receive().contains("|35=5|"));
 }
 
-/// Whether bytes are left is known after a read that brings less than it could, or nothing: silence counts from then on.
+/// Whether bytes are left is known after a read that brings less than it could, or nothing: silence
+/// counts from then on.
 #[test]
 fn a_counterparty_that_falls_silent_during_a_wait_is_found_out() {
     // One read takes 64 KiB.

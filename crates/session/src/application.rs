@@ -80,8 +80,9 @@ pub trait Application {
     /// Called when something happened to the session. An initiator sends its first order on
     /// [`Event::LoggedOn`].
     ///
-    /// What it writes can cause events of its own, such as [`Event::WarnedOutbound`], and it may write because of those; if it
-    /// goes on and on, the third writing in a row is rolled back as a failure.
+    /// What it writes can cause events of its own, such as [`Event::WarnedOutbound`], and it may
+    /// write because of those; if it goes on and on, the third writing in a row is rolled back as a
+    /// failure.
     ///
     /// # Errors
     /// A failure closes the connection, if any.

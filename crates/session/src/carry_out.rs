@@ -353,7 +353,8 @@ fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     connection.peer_max_message_size = agreed.max_message_size;
     connection.reset_asked = false;
     let logon = &mut connection.logon;
-    // What was written between our Logon and its answer follows now, in front of whatever is written next.
+    // What was written between our Logon and its answer follows now, in front of whatever is
+    // written next.
     let kept =
         logon.kept_from.take().map(|live| Replay { next: live, end: live.previous(), gap_from: None, live });
     *logon = Logon { phase: Phase::LoggedOn, deadline: None, replay: kept.or(logon.replay), ..*logon };

@@ -1,5 +1,5 @@
-//! Masks passwords and other secrets of a Logon before anything is stored or shown. A Logon is never
-//! sent again, so nothing is lost.
+//! Masks passwords and other secrets of a Logon before anything is stored or shown. A Logon is
+//! never sent again, so nothing is lost.
 
 use fixbolt_codec::{DataFields, byte_sum};
 
@@ -23,16 +23,16 @@ impl Secrets<'_> {
         found
     }
 
-    /// The same for bytes that are not a message. If they `continue` others, they may begin inside a
-    /// secret: everything up to the first SOH is masked.
+    /// The same for bytes that are not a message. If they `continue` others, they may begin inside
+    /// a secret: everything up to the first SOH is masked.
     pub(crate) fn mask_garbled(self, bytes: &[u8], continues: bool, to: &mut Vec<u8>) -> bool {
         self.mask(bytes, if continues { soh_from(bytes, 0) } else { 0 }, to)
     }
 
     /// Masks the first bytes, and every secret after them.
     ///
-    /// The announced length of a secret may be wrong: it extends at least to the end of its field. The
-    /// length of any other data field is not trusted: a secret inside it is masked.
+    /// The announced length of a secret may be wrong: it extends at least to the end of its field.
+    /// The length of any other data field is not trusted: a secret inside it is masked.
     fn mask(self, bytes: &[u8], first: usize, to: &mut Vec<u8>) -> bool {
         let mut found = false;
         let mut hide = |from: usize, end: usize| {

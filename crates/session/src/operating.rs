@@ -305,8 +305,8 @@ impl Sessions {
     }
 
     /// Disables or enables a session. A disabled session gets no new connection, but keeps one that
-    /// it has until it is logged out. The store records the reason. After a restart every session is
-    /// enabled.
+    /// it has until it is logged out. The store records the reason. After a restart every session
+    /// is enabled.
     ///
     /// # Errors
     /// Returns [`SendError::Unavailable`] if the session's store is closed, and otherwise the error

@@ -25,8 +25,8 @@ impl FieldStorage {
 /// What is wrong with a record that cannot be read.
 pub(crate) const NO_MESSAGE: &str = "the stored bytes are not a FIX message";
 
-/// Reads a whole message; `None` if the bytes are not one. Makes room for its fields, because a store
-/// may hold larger messages than the session accepts now.
+/// Reads a whole message; `None` if the bytes are not one. Makes room for its fields, because a
+/// store may hold larger messages than the session accepts now.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
     data_fields: &DataFields,

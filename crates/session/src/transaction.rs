@@ -50,7 +50,8 @@ pub(crate) struct Transaction<'a> {
     pub(crate) lists: &'a mut WorkLists,
     /// Storage for the index of a stored message.
     pub(crate) fields: &'a mut FieldStorage,
-    /// How many transactions wait for their news to be told: the callback that hears of one wrote the next.
+    /// How many transactions wait for their news to be told: the callback that hears of one wrote
+    /// the next.
     pub(crate) telling: u32,
 }
 
@@ -148,8 +149,8 @@ impl<'a> Transaction<'a> {
         if self.session().state.is_open() { Ok(answer) } else { Err(Stop) }
     }
 
-    /// Shows the contents of the session's store to the application, in a separate transaction if it
-    /// writes. If it fails, its state is unknown: the session is halted.
+    /// Shows the contents of the session's store to the application, in a separate transaction if
+    /// it writes. If it fails, its state is unknown: the session is halted.
     pub(crate) fn show_store(&mut self, fields: &mut FieldStorage) {
         let data_fields = self.data_fields();
         let (app, turn) = self.turn();
@@ -434,8 +435,8 @@ impl<'a> Transaction<'a> {
     #[cold]
     fn notify_of_commit(&mut self) {
         let own = self.own;
-        // A callback that writes begins another transaction, possibly in a session whose events are still
-        // to be told.
+        // A callback that writes begins another transaction, possibly in a session whose events are
+        // still to be told.
         let mut touched = core::mem::take(self.touched);
         let news: Vec<_> =
             touched.drain(..).map(|n| (n, table::opened_mut(self.table, n).take_news())).collect();

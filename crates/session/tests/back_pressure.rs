@@ -1,4 +1,5 @@
-//! Two sides with small outboxes over a socket that takes little: nobody waits for ever, nothing is lost.
+//! Two sides with small outboxes over a socket that takes little: nobody waits for ever, nothing is
+//! lost.
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Version};
 use fixbolt_journal::MemoryStore;

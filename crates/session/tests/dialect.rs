@@ -1,4 +1,5 @@
-//! A session in a dialect: its own data fields are read as such, when they come in and when they are sent again.
+//! A session in a dialect: its own data fields are read as such, when they come in and when they
+//! are sent again.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The application's door: what each callback knows, what it may write, and what the counterparty hears of its errors.
+//! The application's door: what each callback knows, what it may write, and what the counterparty
+//! hears of its errors.
 
 mod support;
 
@@ -20,7 +21,8 @@ fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
     FieldError { tag: Tag::new(tag), kind }
 }
 
-/// What the counterparty of a FIX.4.4 and of a FIX.4.0 session hears when the application fails with this.
+/// What the counterparty of a FIX.4.4 and of a FIX.4.0 session hears when the application fails
+/// with this.
 fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) -> Vec<String> {
     let mut app = App::default();
     let mut bench = Bench::logged_on(&mut app, begin_string);

@@ -1,5 +1,5 @@
-//! The application's door, attacked: callbacks that write where nobody expects it, texts that nobody can send, secrets in
-//! broken bytes, and stores that hold what the application asks for.
+//! The application's door, attacked: callbacks that write where nobody expects it, texts that
+//! nobody can send, secrets in broken bytes, and stores that hold what the application asks for.
 
 mod support;
 
@@ -624,7 +624,8 @@ fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
     }
 }
 
-/// A store in memory that refuses records of one session, or what it is asked to show, when told to.
+/// A store in memory that refuses records of one session, or what it is asked to show, when told
+/// to.
 struct Frail {
     inner: MemoryStore,
     fault: Arc<Mutex<Option<Fault>>>,

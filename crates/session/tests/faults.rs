@@ -1,4 +1,5 @@
-//! Faults that a session once had, and their neighbors: each is told as a counterparty and an application would see it.
+//! Faults that a session once had, and their neighbors: each is told as a counterparty and an
+//! application would see it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -252,7 +253,8 @@ fn refusals_are_answered_ten_times_and_then_closed_without_a_word_until_a_while_
     assert_eq!(kinds(&side.log_on(0, 2, "554=expired|")), "5");
 }
 
-/// A trader's application that sends passwords by turns cannot exist yet: both sides are driven by hand.
+/// A trader's application that sends passwords by turns cannot exist yet: both sides are driven by
+/// hand.
 #[test]
 fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings("PEER", Role::Initiator)]);

@@ -160,7 +160,8 @@ fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message(
         assert_eq!(side.tick(0, &bytes), 0);
         sent += &kinds(&side.take(0));
     }
-    // The counterparty is asked once, as nothing new comes; whether it answers cannot be seen meanwhile.
+    // The counterparty is asked once, as nothing new comes; whether it answers cannot be seen
+    // meanwhile.
     assert_eq!((sent.matches('1').count(), sent.matches('0').count()), (1, sent.len() - 1), "{sent}");
     side.desk.mood = Mood::Done;
     assert_eq!(side.tick(0, &bytes), bytes.len());

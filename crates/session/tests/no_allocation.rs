@@ -1,5 +1,5 @@
-//! Property 1 of the design, for the core alone: after warm-up neither side allocates for a message, with validation in both
-//! directions, a store, resends and changes of the second.
+//! Property 1 of the design, for the core alone: after warm-up neither side allocates for a
+//! message, with validation in both directions, a store, resends and changes of the second.
 
 #![allow(unsafe_code)] // the counting allocator
 
@@ -27,7 +27,8 @@ fn count() {
     let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs no allocation.
+// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs
+// no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();

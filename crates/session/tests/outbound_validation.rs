@@ -1,4 +1,5 @@
-//! What the application sends is compared with the dictionary, where a session wants that: before it has a number.
+//! What the application sends is compared with the dictionary, where a session wants that: before
+//! it has a number.
 
 use std::sync::Arc;
 
@@ -125,7 +126,8 @@ fn a_warning_of_a_message_that_is_rejected_is_not_told() {
 
 #[test]
 fn the_session_layer_s_own_messages_are_not_the_application_s() {
-    // An ExecutionReport with an id and no more is not valid; the answers to what is asked of the session layer go out.
+    // An ExecutionReport with an id and no more is not valid; the answers to what is asked of the
+    // session layer go out.
     let mut side = side(Some(Policy::standard()));
     side.desk.mood = Mood::Careless;
     assert_eq!(side.say(0, "35=D|34=2|11=a|"), Vec::<String>::new());

@@ -1,5 +1,5 @@
-//! Calls in an odd order, stores that fail at an odd moment, counterparties that say odd things: what a second look at the
-//! session core has found.
+//! Calls in an odd order, stores that fail at an odd moment, counterparties that say odd things:
+//! what a second look at the session core has found.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -95,7 +95,8 @@ fn ready(side: &mut Side) -> Vec<SessionKey> {
     std::iter::from_fn(|| side.sessions.next_ready()).collect()
 }
 
-/// The answer to a Logout is awaited for LogoutTimeout, whatever else the counterparty asks meanwhile.
+/// The answer to a Logout is awaited for LogoutTimeout, whatever else the counterparty asks
+/// meanwhile.
 #[test]
 fn a_counterparty_that_goes_on_talking_does_not_put_off_the_end_of_a_logout() {
     let mut side = logged_on(|_| {});
@@ -268,7 +269,8 @@ fn a_store_that_fails_on_its_own_is_tried_again_also_without_a_connection() {
     assert_eq!(side.sessions.next_deadline(B), None);
 }
 
-/// Both sides log out at the same time, ours still behind a replay: the counterparty gets ours before the connection ends.
+/// Both sides log out at the same time, ours still behind a replay: the counterparty gets ours
+/// before the connection ends.
 #[test]
 fn logouts_that_cross_during_a_replay_are_both_sent() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);

@@ -1,4 +1,5 @@
-//! A turn is one commit (property 4): what fails leaves every session it touched as it was, and only the session at fault pays.
+//! A turn is one commit (property 4): what fails leaves every session it touched as it was, and
+//! only the session at fault pays.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -49,7 +50,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// Two sessions that are logged on, with a TestRequest outstanding and bytes queued in the first.
+    /// Two sessions that are logged on, with a TestRequest outstanding and bytes queued in the
+    /// first.
     fn new() -> Self {
         let (refuses, committed) = (Arc::default(), Arc::default());
         let refusing =

@@ -1,5 +1,5 @@
-//! A venue and a trader in one process, over loopback TCP: the trader asks for an auction of two parcels, the venue reads the
-//! request typed and acknowledges it.
+//! A venue and a trader in one process, over loopback TCP: the trader asks for an auction of two
+//! parcels, the venue reads the request typed and acknowledges it.
 
 use std::sync::mpsc;
 
@@ -18,7 +18,8 @@ struct Venue;
 impl Application for Venue {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let Ok(request) = AuctionRequest::read(message) else { return Ok(Delivery::UNSUPPORTED) };
-        // The session's validator has let it pass: what is required is there, and every value has its form.
+        // The session's validator has let it pass: what is required is there, and every value has
+        // its form.
         let (Ok(auction_id), Ok(auction_type), Ok(parcels)) =
             (request.auction_id(), request.auction_type(), request.parcels())
         else {

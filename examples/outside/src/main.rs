@@ -1,5 +1,6 @@
-//! A venue and a trader in one program, each with its journal: two threads send orders, both sides stop, and a second run
-//! continues the sequence numbers of the first. Every number is checked; the program fails when one is wrong.
+//! A venue and a trader in one program, each with its journal: two threads send orders, both sides
+//! stop, and a second run continues the sequence numbers of the first. Every number is checked; the
+//! program fails when one is wrong.
 //!
 //! ```sh
 //! cargo run
@@ -25,7 +26,8 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 /// Orders that each of the two threads sends.
 const ORDERS: u64 = 50;
 
-/// Messages of each side in one run: Logon, the first order or its report, those of both threads, Logout.
+/// Messages of each side in one run: Logon, the first order or its report, those of both threads,
+/// Logout.
 const MESSAGES: u64 = 2 * ORDERS + 3;
 
 /// How long anything may take before the program gives up.

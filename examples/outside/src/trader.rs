@@ -1,4 +1,5 @@
-//! The initiator: logs on with a password, sends its first order when it is logged on, and passes on what it is told.
+//! The initiator: logs on with a password, sends its first order when it is logged on, and passes
+//! on what it is told.
 
 use std::sync::mpsc;
 

@@ -1,4 +1,5 @@
-//! The acceptor: lets one desk in by its password, fills every order, and returns the desk's own field.
+//! The acceptor: lets one desk in by its password, fills every order, and returns the desk's own
+//! field.
 
 use fixbolt::codec::FieldError;
 use fixbolt::dictionary::{Action, Check, Policy};
@@ -28,7 +29,8 @@ pub fn settings() -> Outcome<SessionSettings> {
     Ok(session)
 }
 
-/// What both sides check: everything but that a user-defined field stands in the dictionary, as `DESK` does not.
+/// What both sides check: everything but that a user-defined field stands in the dictionary, as
+/// `DESK` does not.
 pub fn policy() -> Policy {
     Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
 }

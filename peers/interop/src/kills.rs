@@ -125,7 +125,8 @@ fn tell_orders(side: &mut Side, orders: usize) -> Result<(), String> {
     side.tell(&format!("orders {orders} {PREFIX} 2000"))
 }
 
-/// Holds QuickFIX's tally of one message type against what has to be; gives the number of repeats.
+/// Compares QuickFIX's tally of one message type with what it has to be. Returns the number of
+/// repetitions.
 fn judge_peer(peer: &mut Side, msg_type: &str, orders: u64) -> Result<u64, String> {
     let mark = peer.mark();
     peer.tell("tally")?;

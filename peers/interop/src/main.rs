@@ -98,7 +98,8 @@ impl Results {
         }
     }
 
-    /// Runs the steps in order. A step that fails ends its pairing: those behind it count as failed.
+    /// Runs the steps in order. A step that fails ends its pairing: those behind it count as
+    /// failed.
     fn steps(
         &mut self,
         initiator: Engine,

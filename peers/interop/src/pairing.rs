@@ -65,7 +65,8 @@ impl Pairing {
         })
     }
 
-    /// Both numbers of both sides, once the initiator's match the acceptor's: a heartbeat may be on its way.
+    /// Both numbers of both sides, once the initiator's match the acceptor's: a heartbeat may be on
+    /// its way.
     pub(crate) fn agreed_numbers(&mut self) -> Result<(Numbers, Numbers), String> {
         let mut seen = None;
         for _ in 0..100 {
@@ -164,7 +165,8 @@ fn heartbeats(pair: &mut Pairing) -> Outcome {
     Ok("3 each way".into())
 }
 
-/// QuickFIX asks by command. Fixbolt asks when it has heard nothing for a while: its counterparty is frozen until it does.
+/// QuickFIX asks by command. Fixbolt asks when it has heard nothing for a while: its counterparty
+/// is frozen until it does.
 fn test_requests(pair: &mut Pairing) -> Outcome {
     for asks in [Role::Initiator, Role::Acceptor] {
         let mark = pair.side(asks).mark();
@@ -191,8 +193,8 @@ fn gap_of_acceptor(pair: &mut Pairing) -> Outcome {
     gap(pair, Role::Acceptor)
 }
 
-/// Messages of `sender` are missing at the other side, which has to ask for them. Only QuickFIX can be
-/// made to lose messages or its place: as the receiver it forgets what it had, as the sender it
+/// Messages of `sender` are missing at the other side, which has to ask for them. Only QuickFIX can
+/// be made to lose messages or its place: as the receiver it forgets what it had, as the sender it
 /// numbers and stores orders that never reach the wire. Where it is both, both are done.
 fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
     let tag = if sender == Role::Initiator { "I" } else { "A" };
@@ -219,7 +221,8 @@ fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
 
 const LOST: usize = 5;
 
-/// Waits until a gap that the sender's next message shows, a heartbeat at the latest, is healed; gives the counts.
+/// Waits until a gap that the sender's next message shows, a heartbeat at the latest, is filled.
+/// Returns the counts.
 fn heal(pair: &mut Pairing, sender: Role, at_least: usize) -> Outcome {
     let (sender_mark, receiver_mark) = (pair.side(sender).mark(), pair.side(sender.other()).mark());
     pair.side(sender).wait(sender_mark, "a ResendRequest", |e| e.is_message("in", "2"))?;

@@ -12,7 +12,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a step waits for an event before it fails. Generous: it bounds a hang, it measures nothing.
+/// How long a step waits for an event before it fails. Generous: it bounds a hang, it measures
+/// nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running side and everything that it has said so far.
@@ -217,7 +218,8 @@ impl Side {
         let _ = self.child.wait();
     }
 
-    /// Stops the process in its tracks (SIGSTOP), or lets it go on (SIGCONT): a counterparty that fell silent.
+    /// Stops the process in its tracks (SIGSTOP), or lets it go on (SIGCONT): a counterparty that
+    /// fell silent.
     pub(crate) fn freeze(&self, yes: bool) -> Result<(), String> {
         let signal = if yes { Signal::STOP } else { Signal::CONT };
         kill_process(Pid::from_child(&self.child), signal).map_err(|e| e.to_string())

@@ -69,7 +69,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it and waits for its line; `--listen` with a port of the system's choice if the arguments name no configuration.
+    /// Starts it and waits for its line; `--listen` with a port of the system's choice if the
+    /// arguments name no configuration.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = fixbolt();
         command
@@ -91,7 +92,7 @@ impl Server {
         Self { child, address }
     }
 
-    /// Sends a signal and gives the exit status.
+    /// Sends a signal and returns the exit status.
     pub(crate) fn stop(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
         let killed = Command::new("kill").args([signal, &id]).status().expect("kill is there");

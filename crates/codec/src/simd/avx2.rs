@@ -26,8 +26,8 @@ pub(crate) unsafe fn find(
 #[derive(Clone, Copy)]
 struct Block(__m256i, __m256i);
 
-/// 64 zeros, then 64 bytes of ones. The 64 bytes from `64 - count` on are a mask that clears the first
-/// `count` bytes of a block.
+/// 64 zeros, then 64 bytes of ones. The 64 bytes from `64 - count` on are a mask that clears the
+/// first `count` bytes of a block.
 #[repr(align(64))]
 struct Window([u8; 128]);
 

@@ -1,4 +1,5 @@
-//! A message store that outlives its process: what was committed survives a death, what was durable survives a power loss.
+//! A message store that outlives its process: what was committed survives a death, what was durable
+//! survives a power loss.
 //!
 //! It is also a judge: it refuses with a panic what a store must never see.
 

@@ -88,7 +88,8 @@ pub(crate) struct World {
     wild: bool,
     /// Whether the trader sends more than anybody can read.
     busy: bool,
-    /// Whether numbers start again with every logon of the trader: what was lost stays lost, but nothing comes twice.
+    /// Whether numbers start again with every logon of the trader: what was lost stays lost, but
+    /// nothing comes twice.
     resets: bool,
     /// Every new message that was on the wire.
     wire: Wire,
@@ -540,8 +541,8 @@ impl World {
         })
     }
 
-    /// Every order and every report that is in a sender's store was processed by its receiver, once and in order; and a turn
-    /// over two sessions is whole.
+    /// Every order and every report that is in a sender's store was processed by its receiver, once
+    /// and in order; and a turn over two sessions is whole.
     fn check_deliveries(&self) {
         let ids = |process: usize, session: u32, kind: RecordKind| -> Vec<String> {
             let platter = self.processes[process].disk.platter();
@@ -619,8 +620,8 @@ fn client_order_id(body: &[u8]) -> String {
     text.split('\x01').find_map(|field| field.strip_prefix("11=")).unwrap_or("?").to_owned()
 }
 
-/// Looks at what a side writes: whole right messages, new ones in ascending order, byte for byte as they stand in the store,
-/// and durable there; no number ever with two bodies.
+/// Looks at what a side writes: whole right messages, new ones in ascending order, byte for byte as
+/// they stand in the store, and durable there; no number ever with two bodies.
 fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: &mut Wire) {
     end.unread.extend_from_slice(bytes);
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! What the engine's tests share: a counterparty that speaks FIX by hand, and applications that note what they see.
+//! What the engine's tests share: a counterparty that speaks FIX by hand, and applications that
+//! note what they see.
 #![allow(dead_code, unreachable_pub)] // each test file uses its part
 
 use std::io::{Read, Write};

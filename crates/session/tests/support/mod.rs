@@ -1,4 +1,5 @@
-//! An application made of closures, and one worker's sessions whose counterparties a test writes by hand.
+//! An application made of closures, and one worker's sessions whose counterparties a test writes by
+//! hand.
 
 #![allow(dead_code)] // each test uses its part
 

@@ -129,7 +129,8 @@ impl Side {
         settings.heart_bt_int = self.heartbeat;
         settings.reset_on_logon = reset;
         settings.logout_timeout = Duration::from_secs(5);
-        // An order that meets a broken connection is numbered and journalled: the counterparty asks for it.
+        // An order that meets a broken connection is numbered and journalled: the counterparty asks
+        // for it.
         settings.while_logged_off = WhileLoggedOff::Keep;
         let ledger = Arc::clone(&self.ledger);
         let store = Watched::around(DirectoryStore::new(&self.store), Arc::clone(&ledger));
