@@ -6,6 +6,7 @@ use crate::number::Tag;
 
 /// Why a body was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct EncodeError {
     /// The field.
     pub tag: Tag,

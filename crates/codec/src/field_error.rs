@@ -15,11 +15,12 @@ use crate::types::ValueError;
 /// assert_eq!(missing.to_string(), "field 55 is required and missing");
 /// assert_eq!(missing.session_reject_reason(), 1);
 ///
-/// let price = FieldError { tag: Tag::new(44), kind: FieldErrorKind::Value(ValueError::Format) };
+/// let price = FieldError::new(Tag::new(44), FieldErrorKind::Value(ValueError::Format));
 /// assert_eq!(price.to_string(), "field 44: the value does not have the form of its type");
 /// assert_eq!(price.session_reject_reason(), 6);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct FieldError {
     /// The field.
     pub tag: Tag,
@@ -41,10 +42,16 @@ pub enum FieldErrorKind {
 }
 
 impl FieldError {
+    /// Returns the error of this kind in the field `tag`.
+    #[must_use]
+    pub const fn new(tag: Tag, kind: FieldErrorKind) -> Self {
+        Self { tag, kind }
+    }
+
     /// Returns the error for a required field that is missing.
     #[must_use]
     pub const fn missing(tag: Tag) -> Self {
-        Self { tag, kind: FieldErrorKind::Missing }
+        Self::new(tag, FieldErrorKind::Missing)
     }
 
     /// Returns the SessionRejectReason (373) that names this error. RefTagID (371) is
@@ -83,9 +90,18 @@ impl core::error::Error for FieldError {
 
 /// A message is not of the type it was to be read as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct WrongMsgType {
     /// The expected type.
     pub wanted: MsgType,
+}
+
+impl WrongMsgType {
+    /// Returns the error for a message that should be of type `wanted`.
+    #[must_use]
+    pub const fn new(wanted: MsgType) -> Self {
+        Self { wanted }
+    }
 }
 
 impl fmt::Display for WrongMsgType {
@@ -105,10 +121,10 @@ mod tests {
     #[test]
     fn an_error_in_a_value_has_the_values_error_as_its_source() {
         let tag = Tag::new(44);
-        let value = FieldError { tag, kind: FieldErrorKind::Value(ValueError::Empty) };
+        let value = FieldError::new(tag, FieldErrorKind::Value(ValueError::Empty));
         let source = value.source().and_then(|source| source.downcast_ref());
         assert_eq!(source, Some(&ValueError::Empty));
         assert!(FieldError::missing(tag).source().is_none());
-        assert!(FieldError { tag, kind: FieldErrorKind::Count }.source().is_none());
+        assert!(FieldError::new(tag, FieldErrorKind::Count).source().is_none());
     }
 }

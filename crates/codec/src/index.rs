@@ -127,6 +127,7 @@ pub enum FaultKind {
 
 /// The first field of a message that breaks the syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Fault {
     /// What is wrong.
     pub kind: FaultKind,

@@ -216,6 +216,6 @@ impl<'m> Message<'m> {
     /// Returns [`FieldErrorKind::Value`] if its value is not a `T`.
     pub fn optional<T: FromField<'m>>(&self, tag: Tag) -> Result<Option<T>, FieldError> {
         let value = self.get(tag).map(T::from_field).transpose();
-        value.map_err(|error| FieldError { tag, kind: FieldErrorKind::Value(error) })
+        value.map_err(|error| FieldError::new(tag, FieldErrorKind::Value(error)))
     }
 }

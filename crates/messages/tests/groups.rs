@@ -203,7 +203,7 @@ fn a_required_group_that_is_left_out_is_refused() {
 
 #[test]
 fn a_group_that_does_not_have_as_many_entries_as_announced_is_an_error() {
-    let count = FieldError { tag: Tag::new(453), kind: FieldErrorKind::Count };
+    let count = FieldError::new(Tag::new(453), FieldErrorKind::Count);
     assert_eq!(count.session_reject_reason(), 16);
     for (body, expected) in [
         ("453=2|448=A|447=D|448=B|58=x|", Ok(2)),

@@ -33,7 +33,7 @@ fn a_field_that_is_there_is_returned_and_an_absent_one_is_named() {
 #[test]
 fn an_error_of_the_getter_is_passed_on() {
     order("11=A|44=x|", |order| {
-        let error = FieldError { tag: Tag::new(44), kind: FieldErrorKind::Value(ValueError::Format) };
+        let error = FieldError::new(Tag::new(44), FieldErrorKind::Value(ValueError::Format));
         assert_eq!(order.need(|o| o.price()), Err(error));
         assert_eq!(order.need(|o| o.transact_time().map(Some)), Err(missing(60)));
     });

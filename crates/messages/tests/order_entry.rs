@@ -162,7 +162,7 @@ fn a_code_that_the_dictionary_does_not_know_keeps_its_value() {
 fn a_field_that_cannot_be_read_says_what_a_reject_needs() {
     text(b"D", "11=ord1|54=XX|40=2|38=1e3|15=usd|60=yesterday|", |message| {
         let order = NewOrderSingle::read(message).unwrap();
-        let value = |tag, error| FieldError { tag: Tag::new(tag), kind: FieldErrorKind::Value(error) };
+        let value = |tag, error| FieldError::new(Tag::new(tag), FieldErrorKind::Value(error));
         assert_eq!(order.side(), Err(value(54, ValueError::Format)));
         assert_eq!(order.order_qty(), Err(value(38, ValueError::Format)));
         assert_eq!(order.order_qty().unwrap_err().session_reject_reason(), 6);

@@ -2,9 +2,12 @@
 //! each row of docs/conformance.md. The session's code asks for a reaction, never for the engine it
 //! comes from.
 
+use fixbolt_dictionary::Policy;
+
 /// Which engine a session imitates where the standard leaves room or engines differ.
 /// docs/conformance.md lists every difference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
 pub enum Compatibility {
     /// The letter of the FIX session standard.
     #[default]
@@ -23,6 +26,16 @@ impl Compatibility {
             Self::Standard => Behavior::STANDARD,
             Self::QuickFix => Behavior::QUICKFIX,
             Self::QuickFixJ => Behavior::QUICKFIXJ,
+        }
+    }
+
+    /// Returns the engine's checks of received messages against the dictionary.
+    #[must_use]
+    pub fn validation(self) -> Policy {
+        match self {
+            Self::Standard => Policy::standard(),
+            Self::QuickFix => Policy::quickfix(),
+            Self::QuickFixJ => Policy::quickfixj(),
         }
     }
 }

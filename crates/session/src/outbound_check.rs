@@ -42,17 +42,16 @@ impl OutboundCheck {
         let checked = with_message(bytes, validator.data_fields(), fields, |message| {
             let mut refused = Ok(());
             validator.for_each(&message, policy, scratch, |violation| {
-                let Violation { check, action, reason, position, .. } = violation;
+                if violation.action == Action::Warn {
+                    warned.push((seq, violation.into_owned()));
+                    return ControlFlow::Continue(());
+                }
+                let Violation { check, reason, .. } = violation;
                 // A writer accepts no other tags.
                 let tag = match violation.tag {
                     RefTag::Number(tag) => tag,
                     RefTag::AsSent(_) => 0,
                 };
-                if action == Action::Warn {
-                    warned
-                        .push((seq, Violation { check, action, reason, position, tag: RefTag::Number(tag) }));
-                    return ControlFlow::Continue(());
-                }
                 refused = Err(SendError::Invalid { check, reason, tag });
                 ControlFlow::Break(())
             });

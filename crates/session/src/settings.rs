@@ -34,6 +34,7 @@ pub enum WhileLoggedOff {
 
 /// The dictionary that a session's messages are checked against.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum SessionDictionary {
     /// The shipped dictionary of the session's version. The engine replaces this with the
     /// dictionary when it starts; a session that is opened without an engine needs one of the other

@@ -18,7 +18,7 @@ use fixbolt_session::{
 use support::{App, Bench, Capture, order, settings, wire};
 
 fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
-    FieldError { tag: Tag::new(tag), kind }
+    FieldError::new(Tag::new(tag), kind)
 }
 
 /// What the counterparty of a FIX.4.4 and of a FIX.4.0 session hears when the application fails

@@ -63,7 +63,7 @@ fn compare(message: &Message<'_>, expected: &Expected<'_>) {
     }
     let fault = message
         .fault()
-        .map(|Fault { kind, field, tag }| (kind, field, &message.bytes()[tag.start()..tag.end()]));
+        .map(|Fault { kind, field, tag, .. }| (kind, field, &message.bytes()[tag.start()..tag.end()]));
     assert_eq!(fault, expected.fault, "the first fault");
     let together: Vec<u8> =
         (0..message.len()).flat_map(|n| message.field_bytes(n).iter().copied().chain([1])).collect();

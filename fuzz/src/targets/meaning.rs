@@ -122,7 +122,14 @@ fn violations<'m>(validator: &Validator, message: &Message<'m>) -> Vec<Violation
     assert_eq!(all(&Policy::ignoring()), [], "everything is ignored, and something is found");
     let warned =
         Check::ALL.iter().fold(Policy::standard(), |policy, check| policy.with(*check, Action::Warn));
-    let as_warnings: Vec<_> = found.iter().map(|v| Violation { action: Action::Warn, ..*v }).collect();
+    let as_warnings: Vec<_> = found
+        .iter()
+        .map(|violation| {
+            let mut warning = *violation;
+            warning.action = Action::Warn;
+            warning
+        })
+        .collect();
     assert_eq!(all(&warned), as_warnings, "a warning says something else than a rejection");
     assert_eq!(validator.first_reject(message, &Policy::standard(), &mut scratch), found.first().copied());
     let _ = validator.first_reject(message, &Policy::quickfix(), &mut scratch);

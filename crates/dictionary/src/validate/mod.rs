@@ -61,6 +61,7 @@ pub struct Validator {
 
 /// Something that is wrong with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation<'m> {
     /// The check that found it.
     pub check: Check,
@@ -86,6 +87,18 @@ impl fmt::Display for Violation<'_> {
 }
 
 impl Violation<'_> {
+    /// Returns the violation without a borrow of the message. A tag that is not a number, which only
+    /// a received message can have, becomes 0.
+    #[must_use]
+    pub fn into_owned(self) -> Violation<'static> {
+        let Self { check, action, reason, tag, position } = self;
+        let tag = match tag {
+            RefTag::Number(tag) => tag,
+            RefTag::AsSent(_) => 0,
+        };
+        Violation { check, action, reason, tag: RefTag::Number(tag), position }
+    }
+
     /// Returns the Text (58) of the Reject, in QuickFIX's wording.
     pub const fn text(&self) -> &'static str {
         self.reason.text()

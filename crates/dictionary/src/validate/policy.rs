@@ -5,6 +5,7 @@
 
 /// What happens when a check fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Action {
     /// The message is rejected.
     Reject = 0,
@@ -120,6 +121,7 @@ impl Check {
 
 /// Whose reading of "required" [`Check::RequiredField`] and [`Check::RequiredInGroup`] follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Requirements {
     /// The standard's: a member is required if it and every component around it are, in every entry
     /// of every group; a required group has an entry.
@@ -136,6 +138,7 @@ pub enum Requirements {
 
 /// How strict [`Check::DataType`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TypeRules {
     /// Every type according to its lexical rule.
     Standard,

@@ -85,11 +85,7 @@ impl Draft {
     /// Follows another engine's behavior, including its checks.
     pub(super) fn follow(&mut self, engine: Compatibility) {
         self.settings.compatibility = engine;
-        self.incoming = match engine {
-            Compatibility::Standard => Policy::standard(),
-            Compatibility::QuickFix => Policy::quickfix(),
-            Compatibility::QuickFixJ => Policy::quickfixj(),
-        };
+        self.incoming = engine.validation();
     }
 
     /// Applies a switch of QuickFIX, which enables checks.

@@ -109,7 +109,7 @@ impl<'m> Fields<'m> {
         if message.msg_type() == wanted.as_bytes() {
             Ok(Self::of(message, known))
         } else {
-            Err(WrongMsgType { wanted })
+            Err(WrongMsgType::new(wanted))
         }
     }
 
@@ -225,7 +225,7 @@ impl<'m> Fields<'m> {
         let Some(at) = at else { return Ok(None) };
         match T::from_field(self.message.value(at)) {
             Ok(value) => Ok(Some(value)),
-            Err(error) => Err(FieldError { tag: Tag::new(tag), kind: FieldErrorKind::Value(error) }),
+            Err(error) => Err(FieldError::new(Tag::new(tag), FieldErrorKind::Value(error))),
         }
     }
 
@@ -237,7 +237,7 @@ impl<'m> Fields<'m> {
             let region = shape.region(self.message.tags(), at + 1, self.end, self.known);
             (start, end, entries) = (at + 1, region.end, region.entries);
             if u32::try_from(entries) != Ok(announced) {
-                return Err(FieldError { tag: Tag::new(shape.count), kind: FieldErrorKind::Count });
+                return Err(FieldError::new(Tag::new(shape.count), FieldErrorKind::Count));
             }
             self.next.set(end);
         }
