@@ -162,8 +162,7 @@ fn whole_field(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     }
 }
 
-/// Gives every stretch that looks like a message its proper BodyLength and CheckSum.
-/// have.
+/// Corrects BodyLength and CheckSum in every stretch that looks like a message.
 pub(crate) fn with_right_lengths(input: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(input.len() + 8);
     let mut at = 0;

@@ -251,7 +251,6 @@ fn index<V>(ring: &Ring<V>, tier: Tier) -> Result<Operation<'_>, String> {
 
 /// For rings whose messages all have the same layout. `wrong` are the fields that validation must
 /// find wrong, and no others.
-/// must object to, and no others.
 fn validate<'r, V>(
     ring: &'r Ring<V>,
     validator: &'r Validator,

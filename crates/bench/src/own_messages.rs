@@ -221,7 +221,7 @@ mod tests {
                 cumulated: Decimal::from(7),
                 average: Decimal::from_parts(298_075, 3),
                 transact_time: now,
-                text: (kind == Kind::Rejected).then_some(b"the mix rejects it"),
+                text: (kind == Kind::Rejected).then_some(b"rejected at random"),
             };
             own.add(&encoded(Typed::Report(report), 1));
         }

@@ -23,9 +23,10 @@ pub(crate) enum Command {
 /// NOS-222 (NewOrderSingle, FIX.4.4, 24 fields), AIM-97 and AIM-158 (the same, shorter), ER-235
 /// (ExecutionReport, FIX.4.2, 27 fields) and FsFIX's four messages of FIX.4.4 with groups (the last
 /// one has 1,521 bytes), 64 differing messages each:
-///   index          framing, BodyLength, CheckSum, every field found
+///   index          framing, BodyLength and CheckSum verified, every field located
 ///   validate       index, and every check of the dictionary (ER-235 with LastCapacity 4, because
-///                  FIX.4.2 has no 5; AIM-158 with a two-digit hour, and found to lack MsgSeqNum)
+///                  FIX.4.2 has no 5; AIM-158 with a two-digit hour, and rejected because it has no
+///                  MsgSeqNum)
 ///   validate-miss  the same if no message with its layout was validated before
 ///   typed-six      index, and six fields read as typed values, not in message order
 ///   typed-all      index, and every field read as its type, including groups
@@ -85,11 +86,11 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
     use fixbolt_bench::{codec, session};
     match command {
         Command::Codec(Codec { measure }) => {
-            let head = "codec, ns a message";
+            let head = "codec, ns per message";
             measured(head, measure, codec::run, codec::once)
         }
         Command::Session(Session { measure }) => {
-            let head = "session, ns an order with its report";
+            let head = "session, ns per order with its report";
             measured(head, measure, session::run, session::once)
         }
     }

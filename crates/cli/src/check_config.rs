@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 
 fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
     for CheckedSession { place, name, effective, result, .. } in &checked.sessions {
-        let cannot = if result.is_ok() { "" } else { ", cannot be had" };
+        let cannot = if result.is_ok() { "" } else { ", invalid" };
         writeln!(out, "session {name} ({place}{cannot})")?;
         for EffectiveSetting { key, value, place, .. } in effective {
             match place {
@@ -74,7 +74,7 @@ fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Fail
     let valid = checked.sessions.iter().filter(|session| session.result.is_ok()).count();
     match checked.mistakes.len() {
         0 => writeln!(out, "{sessions} sessions, no mistake")?,
-        mistakes => writeln!(out, "{valid} of {sessions} sessions can be had, {mistakes} mistakes")?,
+        mistakes => writeln!(out, "{valid} of {sessions} sessions are valid, {mistakes} mistakes")?,
     }
     Ok(())
 }

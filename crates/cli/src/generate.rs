@@ -52,9 +52,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     tell("warning", &module.warnings, *output)?;
     let file = out.join(&module.name).with_extension("rs");
     let mut text =
-        "#![allow(clippy::all, dead_code, unreachable_pub)] // printed: names and shapes are the dictionary's\n".to_owned();
+        "#![allow(clippy::all, dead_code, unreachable_pub)] // generated: names and structure come from the dictionary\n".to_owned();
     text += module.generated.source();
-    fs::create_dir_all(out).map_err(|error| Failure::file("make", out, &error))?;
+    fs::create_dir_all(out).map_err(|error| Failure::file("create", out, &error))?;
     fs::write(&file, &text).map_err(|error| Failure::file("write", &file, &error))?;
 
     let mut to = output::stdout();

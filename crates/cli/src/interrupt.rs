@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as something that a command can poll.
+//! SIGINT and SIGTERM as a flag that a command can poll.
 
 use std::io;
 use std::sync::Arc;

@@ -26,7 +26,7 @@ pub(crate) enum Command {
 /// Verifies that a journal is whole.
 ///
 /// Reads every record and its checksum and changes nothing; the session may be running. A torn tail
-/// is left behind by a process that ended during a transaction; the next start cuts it off. A
+/// remains if a process ended during a transaction; the next start removes it. A
 /// damaged journal stops the session until `fixbolt journal repair`.
 ///
 /// Exit status: 0 whole; 1 damaged or torn; 2 there is no journal, or it cannot be read.
@@ -135,7 +135,7 @@ fn verdict(report: &SessionReport) -> Vec<String> {
     if let Some((file, offset)) = &report.torn_tail {
         let file = file.display();
         lines.push(format!(
-            "  torn tail: {file} ends in an incomplete transaction at byte {offset}; the next start cuts it off"
+            "  torn tail: {file} ends in an incomplete transaction at byte {offset}; the next start removes it"
         ));
     }
     lines.extend(report.remarks.iter().map(|remark| format!("  note: {remark}")));
@@ -183,7 +183,7 @@ fn statistics(report: &SessionReport) -> Vec<String> {
         format!("{} used of {} in {} segments", report.bytes_used, report.bytes_allocated, report.segments),
     );
     if let Some(mark) = report.mark {
-        row("mark", format!("sequence numbers continue at {mark} if the machine goes down now"));
+        row("mark", format!("outbound sequence numbers continue at {mark} if the machine fails now"));
     }
     let closed = if report.closed_cleanly { "closed cleanly" } else { "in use, or not closed cleanly" };
     let holder =

@@ -18,7 +18,7 @@ pub(crate) enum Log {
 impl Log {
     /// Sends the engine's log here from now on. Called once per process.
     pub(crate) fn install(self) {
-        // A second call would be a bug of ours and only lose log lines.
+        // A second call would be a bug in this command, and would only lose log lines.
         let _ = tracing::subscriber::set_global_default(self);
     }
 }

@@ -5,8 +5,8 @@
 //! quietly.
 #![forbid(unsafe_code)]
 
-/// Writes a line to standard error. If its reader has gone away (`2>&1 | head`), that is no reason
-/// for a server to end.
+/// Writes a line to standard error. If its reader has gone away (`2>&1 | head`), the line is
+/// dropped: a server must not end because of it.
 macro_rules! note {
     ($($words:tt)*) => {{
         use std::io::Write as _;
@@ -47,7 +47,7 @@ use clap::{Parser, Subcommand};
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "Try first:\n  fixbolt demo\n\n`fixbolt COMMAND --help` shows the manual of a command."
+    after_help = "To begin:\n  fixbolt demo\n\n`fixbolt COMMAND --help` shows the manual of a command."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_names_come_first_and_far_ones_not_at_all() {
+    fn the_nearest_names_come_first_and_distant_ones_are_omitted() {
         let names = ["Symbol", "SymbolSfx", "Side", "Symbol"];
         assert_eq!(nearest("Simbol", names.into_iter(), 3), ["Symbol"]);
         assert_eq!(nearest("symbolsf", names.into_iter(), 3), ["SymbolSfx", "Symbol"]);

@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     /// Where to listen without a configuration; with port 0 the system chooses
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9880", conflicts_with = "config")]
     listen: SocketAddr,
-    /// Let the venue answer at random, always the same for the same seed
+    /// Let the venue answer at random; the same seed always produces the same answers
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
 }
@@ -76,7 +76,9 @@ enum App {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.random.is_some() && arguments.app == App::Echo {
-        return Err(Failure::usage("--random is the venue's: the echo has nothing to decide"));
+        return Err(Failure::usage(
+            "--random cannot be used with --app echo: only the venue answers at random",
+        ));
     }
     Log::Everything.install();
     let mut builder = match &arguments.config {
@@ -97,7 +99,7 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder,
     let configuration = if keep_going { checked.usable() } else { checked.whole() };
     let mut configuration = configuration.map_err(|mistakes| refused(&mistakes))?;
     for mistake in mistakes {
-        note!("left out: {mistake}");
+        note!("not served: {mistake}");
     }
     for warning in &configuration.warnings {
         note!("warning: {warning}");
@@ -114,7 +116,7 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder,
         if !keep_going || configuration.sessions.is_empty() {
             return Err(Failure::usage(line));
         }
-        note!("left out: {line}");
+        note!("not served: {line}");
     }
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
     Ok(builder.keep_going(keep_going))
@@ -128,7 +130,7 @@ fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
     })
 }
 
-/// Returns why an engine did not start, as one line.
+/// Returns the reason why an engine did not start, as one line.
 pub(crate) fn cannot_start(error: &EngineError) -> Failure {
     Failure::usage(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A venue for trials: answers every NewOrderSingle with ExecutionReports, in FIX.4.2 and FIX.4.4.
+//! A test venue: answers every NewOrderSingle with ExecutionReports, in FIX.4.2 and FIX.4.4.
 //!
 //! It keeps no book and remembers no order. An order that it cannot fill is rejected with a Text
 //! that says why.
@@ -12,9 +12,9 @@ use fixbolt_session::{Application, Delivery, Failure, SendError, Turn};
 /// The application of `fixbolt serve` and of the demo's venue.
 #[derive(Debug)]
 pub(crate) struct Venue {
-    /// The seed of the random answers; without one every valid order is filled in full.
+    /// The seed of the random answers; without it every valid order is filled in full.
     mix: Option<u64>,
-    /// The start of every OrderID, so that two runs never use the same one.
+    /// The prefix of every OrderID, so that two runs never use the same OrderID.
     run: String,
     orders: u64,
     order_id: String,
@@ -41,7 +41,7 @@ struct Order<'m> {
     price: Option<Decimal>,
 }
 
-/// Reads an order. The result says in words why it cannot be filled.
+/// Reads an order. If it cannot be filled, the error is the reason as text.
 fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), &'static str>) {
     let get = |tag| message.get(Tag::new(tag)).filter(|value| !value.is_empty());
     let decimal = |tag| get(tag).and_then(|value| Decimal::parse(value).ok());
@@ -54,11 +54,11 @@ fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), &'static str>) {
     };
     let limit = get(40) == Some(b"2");
     let fit = if order.quantity.mantissa() <= 0 {
-        Err("OrderQty (38) must be there and above zero")
+        Err("OrderQty (38) is required and must be above zero")
     } else if limit && order.price.is_none() {
         Err("a limit order needs Price (44)")
     } else if !limit && get(40) != Some(b"1") {
-        Err("only market (40=1) and limit (40=2) orders are filled here")
+        Err("only market (40=1) and limit (40=2) orders are filled")
     } else {
         Ok(())
     };
@@ -89,7 +89,7 @@ impl Application for Venue {
             (Ok(()), None) => answer.fill(turn, 1)?,
             (Ok(()), Some(seed)) => match Fate::of(seed, order.cl_ord_id, quantity) {
                 Fate::Reject => {
-                    answer.send(turn, Kind::Rejected, (zero, zero, None), Some("the mix rejects it"))?
+                    answer.send(turn, Kind::Rejected, (zero, zero, None), Some("rejected at random"))?
                 }
                 Fate::Cancel => answer.send(turn, Kind::Canceled, (zero, zero, None), None)?,
                 Fate::Fills(parts) => {
@@ -114,7 +114,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Fills the order in `parts` parts, the last of which takes the rest.
+    /// Fills the order in `parts` parts; the last one is the remaining quantity.
     fn fill(&mut self, turn: &mut Turn<'_>, parts: u64) -> Result<(), SendError> {
         let (whole, scale) = (self.order.quantity.mantissa(), self.order.quantity.scale());
         let part = whole / i64::try_from(parts).unwrap_or(i64::MAX).max(1);

@@ -50,7 +50,7 @@ fn the_session_has_a_row_a_store_with_the_same_keys() {
         ended.out.lines().filter_map(|line| line.rsplit_once(' ')).map(|row| row.0).collect();
     assert_eq!((ended.status, rows), (0, vec!["NOS-222 order-report", "NOS-222 order-report-memory"]));
     let ended = run(&["bench", "session", "--rounds", "1"]);
-    assert!(ended.out.starts_with("session, ns an order with its report, "), "{}", ended.out);
+    assert!(ended.out.starts_with("session, ns per order with its report, "), "{}", ended.out);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn every_mistake_is_told_with_its_line_and_what_was_meant() {
         mistakes[2]
     );
     assert_eq!(mistakes.len(), 3);
-    assert!(ended.out.ends_with("0 of 1 sessions can be had, 3 mistakes\n"), "{}", ended.out);
+    assert!(ended.out.ends_with("0 of 1 sessions are valid, 3 mistakes\n"), "{}", ended.out);
 
     let ended = run(&["check-config", path, "-o", "json"]);
     assert_eq!(ended.status, 1);
@@ -122,8 +122,8 @@ fn with_keep_going_the_sessions_that_can_be_had_are_served() {
     server.kill().unwrap();
     let told = server.wait_with_output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
-    assert!(told.contains("left out: ") && told.contains("BeginString=FIX.4.3 is not available"), "{told}");
-    // Not one session can be had.
+    assert!(told.contains("not served: ") && told.contains("BeginString=FIX.4.3 is not available"), "{told}");
+    // No session is valid.
     let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.4.3"));
     assert_eq!(run(&["serve", "--keep-going", "--config", path.to_str().unwrap()]).status, 2);
 }

@@ -18,7 +18,7 @@ fn every_order_gets_its_reports_and_the_page_says_so() {
     for shown in [
         "orders       2,500: 2,000 as fast as back-pressure allows, then 500 at 50/s for 10 s",
         "numbers      agree: next order message 2,503 out, 2,503 in;",
-        "verdict      every order got its reports; both journals read back whole",
+        "verdict      every order got its reports; both journals are whole",
         "round trip   p50 ",
         "What to try next:",
         dir,
@@ -30,7 +30,7 @@ fn every_order_gets_its_reports_and_the_page_says_so() {
     assert_eq!(verified.status, 0, "{}", verified.out);
     let again = run(&["demo", "--orders", "10", "--rate", "0", "--dir", dir]);
     assert_eq!(again.status, 2);
-    assert!(again.err.contains("is there already: name a directory without journals"), "{}", again.err);
+    assert!(again.err.contains("already exists: choose a directory without journals"), "{}", again.err);
 }
 
 #[test]

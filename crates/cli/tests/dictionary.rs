@@ -167,7 +167,7 @@ fn a_word_that_means_nothing_is_answered_with_what_is_near() {
         (&["Symbl"][..], "nothing in FIX.4.4 is called 'Symbl'; did you mean Symbol"),
         (&["ApplVerID"], "FIX.5.0, FIX.5.0SP1, FIX.5.0SP2, FIX.Latest, FIXT.1.1 have it: try -d FIX.Latest"),
         (&["FundRenewWaiv2", "-d", "4.0"], "nothing in 4.0 is called 'FundRenewWaiv2'\n"),
-        (&["underlyingsec"], "names with it: UnderlyingSecurityID"),
+        (&["underlyingsec"], "names that contain it: UnderlyingSecurityID"),
         (&["99999"], "nothing in FIX.4.4 is called '99999'\n"),
     ] {
         let ended = run(&[&["dictionary", "show"], words].concat());
@@ -250,7 +250,7 @@ fn a_check_tells_everything_that_is_wrong_with_its_line() {
         errors[0].starts_with(&format!("{wrong}:2: ")) && errors[1].starts_with(&format!("{wrong}:4: ")),
         "{errors:?}"
     );
-    assert!(ended.out.ends_with(&format!("{wrong}: no dictionary, 2 errors\n")));
+    assert!(ended.out.ends_with(&format!("{wrong}: not a dictionary, 2 errors\n")));
     let ended = run(&["dictionary", "check", "-o", "json", &wrong]);
     assert_eq!(ended.status, 1);
     assert!(ended.out.contains(r#""valid":false,"errors":[{"line":2,"element":"#), "{}", ended.out);

@@ -122,10 +122,14 @@ fn bytes_that_are_no_message_are_told_with_their_place() {
     let input = format!("hello \u{1b}[2J\n{}\ngarbage", order());
     let ended = run_with_input(&["print", "-"], input.as_bytes());
     assert_eq!(ended.status, 1);
-    assert!(ended.err.contains("standard input:1: no message (11 bytes): hello \\x1b[2J"), "{}", ended.err);
-    assert!(ended.err.contains("standard input:3: no message (7 bytes): garbage"), "{}", ended.err);
+    assert!(
+        ended.err.contains("standard input:1: not a message (11 bytes): hello \\x1b[2J"),
+        "{}",
+        ended.err
+    );
+    assert!(ended.err.contains("standard input:3: not a message (7 bytes): garbage"), "{}", ended.err);
     let empty = run_with_input(&["print", "-"], b"");
-    assert_eq!((empty.status, empty.err.as_str()), (1, "standard input: no message in it\n"));
+    assert_eq!((empty.status, empty.err.as_str()), (1, "standard input: contains no message\n"));
 }
 
 #[test]

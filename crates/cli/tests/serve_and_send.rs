@@ -42,7 +42,7 @@ fn a_rejected_message_is_status_1_and_the_reason_is_shown() {
     let server = Server::start(&[]);
     let stop_order = send(&server, &["D", "55=IBM", "54=1", "38=100", "40=3", "99=1"]);
     assert_eq!(stop_order.status, 1);
-    assert!(stop_order.out.contains("Text (58): only market (40=1) and limit (40=2) orders are filled here"));
+    assert!(stop_order.out.contains("Text (58): only market (40=1) and limit (40=2) orders are filled"));
     let no_price = send(&server, &["D", "55=IBM", "54=1", "38=100", "40=2"]);
     assert!(no_price.status == 1 && no_price.out.contains("Text (58): a limit order needs Price (44)"));
     let no_side = send(&server, &["D", "55=IBM", "40=1", "38=1"]);
@@ -216,7 +216,7 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),
         (&["serve", "--config", "nowhere.cfg"], "nowhere.cfg"),
         (&["serve", "--listen", "somewhere"], "invalid value 'somewhere'"),
-        (&["serve", "--app", "echo", "--random", "1"], "--random is the venue's"),
+        (&["serve", "--app", "echo", "--random", "1"], "--random cannot be used with --app echo"),
     ] {
         let ended = run(arguments);
         assert_eq!(ended.status, 2, "{arguments:?}");

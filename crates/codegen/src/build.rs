@@ -21,7 +21,7 @@ use crate::{Module, Options};
 ///     fixbolt_codegen::build("dialects/paint.xml");
 /// }
 ///
-/// // src/lib.rs; the printed code stands on the crate `fixbolt-messages`
+/// // src/lib.rs; the generated code needs the crate `fixbolt-messages`
 /// #[allow(clippy::all, dead_code)]
 /// pub mod paint {
 ///     include!(concat!(env!("OUT_DIR"), "/paint.rs"));

@@ -46,7 +46,7 @@ pub(crate) struct Item {
     /// Lines of documentation before the text, which are not compared.
     pub(crate) document: String,
     pub(crate) text: String,
-    /// What the text depends on beyond what it says.
+    /// What the item depends on besides its text.
     pub(crate) meaning: String,
 }
 

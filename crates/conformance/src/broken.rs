@@ -86,7 +86,7 @@ struct Pane {
 }
 
 impl<T: Transport> BrokenCore<T> {
-    /// Gives the session behind `inner` a defect.
+    /// Adds a defect to the session that `inner` connects to.
     pub const fn new(inner: T, defect: Defect) -> Self {
         Self { inner, defect, connections: BTreeMap::new() }
     }

@@ -62,7 +62,7 @@ pub fn verify(answer: &[u8]) -> Result<(), Difference> {
 type Field<'a> = (u32, &'a [u8]);
 
 fn fields(message: &[u8]) -> Result<Vec<Field<'_>>, String> {
-    let body = message.strip_suffix(b"\x01").ok_or("its last field is not ended by SOH")?;
+    let body = message.strip_suffix(b"\x01").ok_or("its last field does not end with SOH")?;
     body.split(|b| *b == 1)
         .map(|field| {
             let at = field.iter().position(|b| *b == b'=');
@@ -257,7 +257,7 @@ impl fmt::Display for Difference {
             Self::Value { tag, wanted, came } => {
                 let (wanted_name, came_name) =
                     if *tag == 35 { (msg_type_name(wanted), msg_type_name(came)) } else { ("", "") };
-                write!(f, "field {tag} should be {wanted:?}{wanted_name} and is {came:?}{came_name}")
+                write!(f, "field {tag} should be {wanted:?}{wanted_name} but is {came:?}{came_name}")
             }
             Self::Missing { tag, wanted: 1, came: 0 } => write!(f, "field {tag} is missing"),
             Self::Missing { tag, wanted, came } => {
@@ -268,10 +268,10 @@ impl fmt::Display for Difference {
                 write!(f, "field {wanted} should be here, but it is field {came}")
             }
             Self::BodyLength { said, counted } => {
-                write!(f, "BodyLength (9) says {said}, the body has {counted} bytes")
+                write!(f, "BodyLength (9) is {said}, but the body has {counted} bytes")
             }
             Self::CheckSum { said, added } => {
-                write!(f, "CheckSum (10) says {said}, the bytes add up to {added:03}")
+                write!(f, "CheckSum (10) is {said}, but the checksum of the bytes is {added:03}")
             }
             Self::Unreadable(why) => write!(f, "the answer is not a FIX message: {why}"),
             Self::Script(why) => write!(f, "the script's line is not a FIX message: {why}"),
@@ -343,7 +343,7 @@ mod tests {
         let found = against(script, "35=0|34=3|49=V|52=20261121-20:00:00|56=T|112=HI|");
         assert_eq!(found, Some(Difference::Value { tag: 34, wanted: "2".into(), came: "3".into() }));
         let found = against(script, "35=1|34=2|49=V|52=20261121-20:00:00|56=T|112=HI|").unwrap();
-        let words = r#"field 35 should be "0" (Heartbeat) and is "1" (TestRequest)"#;
+        let words = r#"field 35 should be "0" (Heartbeat) but is "1" (TestRequest)"#;
         assert_eq!(found.to_string(), words);
     }
 

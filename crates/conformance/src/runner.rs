@@ -18,7 +18,7 @@ pub trait Transport {
     /// Opens a connection.
     ///
     /// # Errors
-    /// Returns a [`TransportError`] if nobody listens.
+    /// Returns a [`TransportError`] if nothing listens there.
     fn connect(&mut self, connection: u32) -> Result<(), TransportError>;
 
     /// Sends bytes unchanged. Bytes sent to a connection that the session has closed are lost; the

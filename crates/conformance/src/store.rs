@@ -1,8 +1,8 @@
-//! Tests' helpers: a store around a store, so that a test says only what its store does
-//! differently.
+//! Test helpers: a store that wraps another one, so that a test implements only what its store
+//! does differently.
 //!
-//! What fails, refuses, counts or acknowledges late implements [`Intercept`]; [`Intercepted`]
-//! passes every other call on.
+//! A test that wants a store to fail, refuse, count or acknowledge late implements [`Intercept`];
+//! [`Intercepted`] passes all other calls on.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
 //! Runs scripts against the session core itself, in virtual time: waiting moves the clock to the
-//! next deadline, so that minutes of heartbeats take microseconds and every run is the same.
+//! next deadline, so that minutes of heartbeats take microseconds and all runs are identical.
 //!
 //! This is an acceptor without sockets. It does what any acceptor does around the core: it finds
 //! the session of a connection, rejects connections without one, and closes those that the core
@@ -189,7 +189,7 @@ impl Transport for VirtualTime {
             self.connections.insert(connection, Connection { of, inbound: Vec::new(), outbound: Vec::new() });
         match old {
             Some(Connection { of: Of::Session(_) | Of::Nobody { .. }, .. }) => {
-                Err(TransportError::Other(format!("connection {connection} is open already")))
+                Err(TransportError::Other(format!("connection {connection} is already open")))
             }
             _ => Ok(()),
         }

@@ -28,12 +28,12 @@ pub enum Mood {
     Panics,
     /// Reports it, then fails with [`SendError::BackPressure`].
     Full,
-    /// Has processed it, even if the report could not be sent.
+    /// Processes it, even if the report cannot be sent.
     Careless,
 }
 
-/// An application that answers each message with an ExecutionReport and records what it is told. It
-/// refuses a Logon with Password (554) `expired`, and one with `stranger` without a Logout.
+/// An application that answers each message with an ExecutionReport and records what it is notified
+/// of. It refuses a Logon with Password (554) `expired`, and one with `stranger` without a Logout.
 #[derive(Default)]
 pub struct Desk {
     /// What it does with the next message.
@@ -48,7 +48,8 @@ pub struct Desk {
     pub ends: Vec<SessionEnd>,
     /// The notes of the session core.
     pub notes: Vec<String>,
-    /// Messages that it was told will not arrive: first and last sequence number, and why.
+    /// The messages that will not arrive, as reported to it: first and last sequence number, and
+    /// why.
     pub unreached: Vec<(SeqNum, SeqNum, Unreached)>,
 }
 
@@ -259,7 +260,7 @@ fn messages(bytes: &[u8]) -> Vec<String> {
     list
 }
 
-/// Returns a whole message: `fields` begin with MsgType (35), the last `|` may be left out.
+/// Returns a whole message: `fields` begin with MsgType (35), the last `|` may be omitted.
 /// BeginString, BodyLength and CheckSum are added.
 ///
 /// ```
@@ -279,8 +280,8 @@ pub fn message(begin_string: &str, fields: &str) -> Vec<u8> {
     sealed(begin_string.as_bytes(), fields.as_bytes())
 }
 
-/// Returns `fields` with BeginString, BodyLength and CheckSum around them. The checksum is added up
-/// here, as tests hold the codec's against it.
+/// Returns `fields` with BeginString, BodyLength and CheckSum around them. The checksum is computed
+/// here, independently of the codec, because tests compare the codec's checksum with it.
 pub(crate) fn sealed(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
     let mut message =
         [b"8=", begin_string, format!("\x019={}\x01", fields.len()).as_bytes(), fields].concat();
@@ -289,7 +290,7 @@ pub(crate) fn sealed(begin_string: &[u8], fields: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Returns the MsgTypes (35) of messages, one after the other.
+/// Returns the MsgTypes (35) of the messages, in order.
 #[must_use]
 pub fn kinds(list: &[String]) -> String {
     list.iter().map(|m| m.split("|35=").nth(1).and_then(|m| m.split('|').next()).unwrap_or("?")).collect()

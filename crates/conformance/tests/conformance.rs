@@ -1,4 +1,4 @@
-//! The conformance scripts, ours and (where the reference folder is there) QuickFIX's.
+//! The conformance scripts: ours and, if the reference folder is present, QuickFIX's.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn own(folder: &str) -> PathBuf {
     repository().join("conformance").join(folder)
 }
 
-/// The reference folder's acceptance scripts, where that folder is there.
+/// Returns the folder of the reference folder's acceptance scripts, if it is present.
 fn reference(folder: &str) -> Option<PathBuf> {
     let shared =
         std::env::var_os("FIXBOLT_SHARED").map_or_else(|| repository().join("../shared"), PathBuf::from);
@@ -88,7 +88,7 @@ fn every_script_of_ours_says_what_must_come_back_and_ends_every_connection() {
             }
             assert!(
                 open.is_empty() && expects,
-                "{folder}/{name} ends without its connections ended, or expects nothing"
+                "{folder}/{name} leaves a connection open or expects nothing"
             );
         }
     }
@@ -107,7 +107,7 @@ fn every_script_of_the_reference_suites_is_understood() {
     eprintln!("{read} reference scripts read");
 }
 
-/// The session of a folder of ours: VENUE accepting TRADER42 or TRADER44.
+/// Returns the session for one of our folders: VENUE accepting TRADER42 or TRADER44.
 fn of_folder(folder: &str) -> SessionSettings {
     let (version, kind) = folder.split_once('-').unwrap_or((folder, ""));
     let (compatibility, policy) = match kind {
@@ -133,12 +133,12 @@ fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
     })
 }
 
-/// The dictionary we ship for a version.
+/// Returns the shipped dictionary of a version.
 fn shipped(version: &str) -> Arc<Validator> {
     Arc::new(Validator::new(if version == "fix42" { fix42() } else { fix44() }))
 }
 
-/// ISLD accepting TW42 or TW44, as the reference suites want it.
+/// Returns the session for the reference suites: ISLD accepting TW42 or TW44.
 fn island(version: &str) -> SessionSettings {
     let id = match version {
         "fix42" => "FIX.4.2:ISLD->TW42",
@@ -234,7 +234,7 @@ fn the_scripts_catch_every_broken_core() {
 }
 
 #[test]
-fn under_quickfixj_a_refused_logon_is_told_why_in_one_logout() {
+fn under_quickfixj_one_logout_says_why_a_logon_is_refused() {
     let text = "iCONNECT\n\
         I8=FIX.4.4|35=A|34=1|49=TW44|52=<TIME>|56=ISLD|98=0|\n\
         E8=FIX.4.4|35=5|34=1|49=ISLD|52=<TIME>|56=TW44|58=Invalid Logon message: Required tag missing, field=108|\n\

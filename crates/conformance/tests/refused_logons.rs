@@ -1,5 +1,5 @@
-//! An initiator that is refused, refused without a word, and let in at last, against an acceptor of
-//! our own, in virtual time.
+//! An initiator whose Logon is refused with a Logout, then refused silently, then accepted, against
+//! our own acceptor in virtual time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use fixbolt_session::{
     SessionEnd, SessionId, SessionSettings, Sessions, Turn, Utc,
 };
 
-/// The venue's application: echoes, and refuses as often as it was told to.
+/// The venue's application: echoes messages, and refuses a given number of Logons.
 struct Doorman {
     echo: Echo,
     refusals: VecDeque<&'static str>,
@@ -42,7 +42,7 @@ impl Application for Doorman {
     }
 }
 
-/// The trader's application: counts what comes back.
+/// The trader's application: counts what it receives.
 #[derive(Default)]
 struct Trader {
     echoed: usize,
@@ -78,7 +78,7 @@ impl<A: Application> Side<A> {
         Self { sessions, key, app, inbox: Vec::new() }
     }
 
-    /// Reads what came and takes what there is to send.
+    /// Passes received bytes to the session and takes the bytes that it sends.
     fn go_on(&mut self, now: Now) -> Vec<u8> {
         let used = self.sessions.receive(now, self.key, &self.inbox, &mut self.app);
         self.inbox.drain(..used);
@@ -87,7 +87,7 @@ impl<A: Application> Side<A> {
         out
     }
 
-    /// NextNumIn and NextNumOut.
+    /// Returns NextNumIn and NextNumOut.
     fn numbers(&self) -> (u64, u64) {
         let (next_in, next_out) = self.sessions.numbers(self.key).unwrap();
         (next_in.0, next_out.0)
@@ -113,8 +113,8 @@ impl Pair {
         }
     }
 
-    /// Moves bytes until both are quiet, and closes what is to be closed. Returns who (t, v)
-    /// said what (MsgType).
+    /// Moves bytes until both sides are quiet, and closes connections that a session wants closed.
+    /// Returns who (t, v) sent which MsgType.
     fn settle(&mut self) -> String {
         let mut said = String::new();
         loop {
@@ -167,19 +167,19 @@ impl Pair {
 }
 
 #[test]
-fn an_initiator_that_is_refused_twice_is_let_in_with_its_next_number_and_no_order_is_lost() {
+fn an_initiator_refused_twice_then_logs_on_with_its_next_sequence_number_and_loses_no_order() {
     let mut pair = Pair::new(&["password expired", ""]);
     // With a Logout: both sides count it, the acceptor does not count the Logon.
     assert_eq!(pair.connect(), "tAv5");
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((2, 2), (1, 2)));
-    // Without a word.
+    // Silently.
     assert_eq!(pair.connect(), "tA");
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((2, 3), (1, 2)));
     let refused = [SessionEnd::LogonRefused, SessionEnd::LogonRefused];
     assert_eq!((&pair.venue.app.ends[..], pair.trader.app.ends.len()), (&refused[..], 2));
     assert_eq!(pair.trader.app.ends[0], SessionEnd::LoggedOutByPeer);
-    // Let in: the acceptor misses the two Logons that it did not count, and is told that they are
-    // of no use any more.
+    // Accepted: the acceptor requests the two Logons that it did not count, and the initiator fills
+    // the gap.
     assert_eq!(pair.connect(), "tAvAv2t4");
     for (sessions, key) in [(&pair.trader.sessions, pair.trader.key), (&pair.venue.sessions, pair.venue.key)]
     {
@@ -193,7 +193,7 @@ fn an_initiator_that_is_refused_twice_is_let_in_with_its_next_number_and_no_orde
 }
 
 #[test]
-fn refusals_in_any_order_leave_both_sides_with_numbers_that_fit() {
+fn refusals_in_any_order_leave_both_sides_with_sequence_numbers_that_agree() {
     for refusals in 0..16_usize {
         let texts: Vec<_> = (0..4).map(|n| ["", "not today"][refusals >> n & 1]).collect();
         let mut pair = Pair::new(&texts);

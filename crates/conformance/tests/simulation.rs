@@ -3,8 +3,8 @@
 //! Everything follows from one seed.
 //!
 //! `FIXBOLT_SIM_SEEDS=N` runs N seeds, `FIXBOLT_SIM_SEED=S` one of them; a failure names its seed.
-//! A seed means another story as soon as the world changes: what one finds becomes a test of its
-//! own (session's `back_pressure.rs`, `hostile_peer.rs`).
+//! A seed produces a different run as soon as this code changes, so what a seed finds becomes a
+//! separate test (`back_pressure.rs` and `hostile_peer.rs` of the session crate).
 
 #[path = "simulation/disk.rs"]
 mod disk;
@@ -21,7 +21,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use world::{Counts, World};
 
-/// Seeds in an ordinary test run.
+/// Number of seeds in an ordinary test run.
 const SEEDS: u64 = 300;
 
 #[test]

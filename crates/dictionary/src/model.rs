@@ -73,7 +73,7 @@ pub struct Source {
     pub name: String,
     /// SHA-256 of the source text, in lower-case hexadecimal.
     pub sha256: String,
-    /// Licence under which the source's facts are used.
+    /// License under which the source's facts are used.
     pub licence: String,
 }
 

@@ -32,7 +32,7 @@ impl ReadOptions {
         self
     }
 
-    /// Sets the version that the source describes, if it says so wrongly or not at all.
+    /// Sets the version that the source describes, if the source says it wrongly or not at all.
     /// QuickFIX/J's file of FIX.5.0SP2 has no service pack, for example, and a venue's Orchestra
     /// file may have the venue's own version.
     #[must_use]

@@ -354,8 +354,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.field_nodes.push(node);
         }
         for (field, node) in fields.iter_mut().zip(&self.field_nodes) {
-            // The published session files say lengthId="1" everywhere; the standard's pairs are
-            // used for them.
+            // The published session files have lengthId="1" everywhere; the standard's pairs are
+            // used instead.
             if let Some(length_tag) = field.length_tag.filter(|tag| !self.tags.contains(tag)) {
                 let reason = format!("lengthId {length_tag} is not a field, not used");
                 self.found.warn(xml::line(*node), xml::label(*node), reason);

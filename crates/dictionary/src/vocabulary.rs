@@ -1,5 +1,5 @@
-//! One vocabulary for all versions: gives a dictionary from another source the names of FIX
-//! Orchestra.
+//! One vocabulary for all versions: replaces the names in a dictionary from another source by those
+//! of FIX Orchestra.
 //!
 //! Tags, message types and values identify things; only names change here. A name that an Orchestra
 //! version uses stays (FIX.4.3 has `FutSettDate` like FIX.4.2, FIX.4.4 has `SettlDate`). Any other

@@ -1,5 +1,5 @@
-//! What a counterparty gets for what it sends: a Logon that the application refuses, a message that
-//! nobody handles, an answer that does not fit.
+//! What a counterparty receives in reply to a Logon that the application refuses, to a message that
+//! the application does not handle, and to one whose answer does not fit.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn with_password(text: &'static str) -> (Engine<Scripted>, Log) {
 }
 
 #[test]
-fn a_logon_refused_with_a_text_is_told_so_and_uses_no_inbound_number() {
+fn a_logon_refused_with_a_text_gets_a_logout_and_uses_no_inbound_sequence_number() {
     let (venue, log) = with_password("wrong password");
     for attempt in 1..=5 {
         let mut peer = Peer::connect(venue.addresses()[0]);
@@ -46,7 +46,7 @@ fn a_logon_refused_with_a_text_is_told_so_and_uses_no_inbound_number() {
 }
 
 #[test]
-fn a_logon_refused_without_a_text_hears_nothing_and_uses_no_number() {
+fn a_logon_refused_without_a_text_gets_no_answer_and_uses_no_sequence_number() {
     let (venue, log) = with_password("");
     for _ in 0..50 {
         let mut peer = Peer::connect(venue.addresses()[0]);
@@ -64,7 +64,7 @@ fn a_logon_refused_without_a_text_hears_nothing_and_uses_no_number() {
 }
 
 #[test]
-fn an_engine_that_connects_again_after_a_refusal_logs_on_with_numbers_that_fit() {
+fn an_engine_that_connects_again_after_a_refusal_logs_on_with_matching_sequence_numbers() {
     let (mut app, venue_log) = Scripted::venue();
     let mut refusals = 3;
     app.logon = Box::new(move |_| {
@@ -126,13 +126,13 @@ fn two_sides_that_support_nothing_exchange_one_business_message_reject_an_order(
         let mut draft = sender.draft(MsgType::new(b"D"));
         draft.writer().bytes(Key::new(11), b"order");
         draft.send().unwrap();
-        // Had a reject been answered, the numbers would be higher.
+        // If a reject had been answered, the sequence numbers would be higher.
         assert_eq!(log.next(), Seen::Sent(n, 2 * n));
         assert_eq!(venue_log.next(), Seen::Message("order".to_owned()));
         assert!(matches!(venue_log.next(), Seen::Other(text) if text.starts_with("Rejected")));
         assert_eq!(log.next(), Seen::Message("?".to_owned()));
         assert!(matches!(log.next(), Seen::Other(text) if text.contains("is not answered with another one")));
-        // The same the other way round.
+        // The same in the other direction.
         let mut draft = venue_sender.draft(MsgType::new(b"8"));
         draft.writer().bytes(Key::new(11), b"report");
         draft.send().unwrap();
@@ -146,7 +146,7 @@ fn two_sides_that_support_nothing_exchange_one_business_message_reject_an_order(
     venue.stop().unwrap();
 }
 
-/// A venue that sends back each Text (58) as it is, and more of it.
+/// A venue that sends each Text (58) back, unchanged or longer.
 fn echo(more: usize) -> (Engine<Scripted>, Log) {
     let (app, log) = Scripted::on_message(move |message, turn| {
         let mut text = message.get(Tag::new(58)).unwrap_or(b"").to_vec();

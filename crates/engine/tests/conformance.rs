@@ -1,6 +1,6 @@
-//! The conformance scripts against running engines over TCP, in real time: ours, and QuickFIX's
-//! where the reference folder is there. Every script has an engine of its own, so that they can
-//! wait for their heartbeats side by side.
+//! The conformance scripts against running engines over TCP, in real time: ours and, if the
+//! reference folder is present, QuickFIX's. Every script has its own engine, so that scripts can
+//! wait for heartbeats in parallel.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ impl Transport for Behind {
         match command {
             Command::Logout(id, text) => {
                 let session = self.engine.session(id).expect("the script's session is there");
-                // The script goes on at once: it is the counterparty that the engine waits for.
+                // The script continues at once: the engine waits for the script, its counterparty.
                 let text = text.as_deref().unwrap_or("");
                 let _ = session.log_out(Change::new("script", "logout"), text, Duration::ZERO);
                 Ok(())
@@ -108,7 +108,7 @@ fn suites() -> Vec<Suite> {
     suites
 }
 
-/// How many scripts wait at the same time.
+/// The number of scripts that run at the same time.
 const AT_ONCE: usize = 16;
 
 #[test]
@@ -152,7 +152,7 @@ fn every_script_passes_over_tcp_in_real_time() {
     }
     let told: Vec<String> = failures.iter().map(ToString::to_string).collect();
     assert!(failures.is_empty(), "{}", told.join("\n"));
-    // The numbers of a session cannot be set from outside its worker.
+    // The sequence numbers of a session cannot be set from outside its worker.
     assert_eq!(not_run, ["9_numbers_set_by_the_operator"; 2]);
     assert_eq!(passed.len() + not_run.len(), all.len());
 }

@@ -1,5 +1,5 @@
-//! The front page is read in the repository, in the package and on docs.rs: its links lead
-//! somewhere in each.
+//! The front page (README.md) is read in the repository, in the package and on docs.rs. Its links
+//! must work in all three.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ fn each_link_of_the_front_page_resolves_in_the_package_and_in_the_documentation(
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(package.join("README.md")).unwrap();
     let documentation = std::fs::read_to_string(package.join("src/lib.rs")).unwrap();
-    assert!(!page.contains("]("), "a link in the text has no second address: define it at the end");
+    assert!(!page.contains("]("), "write links as `[text][label]` and define the label at the end");
     let (_, links) = page.trim_end().rsplit_once("\n\n").unwrap();
     for line in links.lines() {
         let (label, path) = line.split_once("]: ").expect("the last paragraph defines the links");

@@ -1,5 +1,4 @@
-//! Each state in which a session stands still ends without a restart, and meanwhile the other
-//! sessions go on.
+//! Every kind of halt can be ended without a restart, and the other sessions continue meanwhile.
 
 mod support;
 
@@ -16,7 +15,7 @@ use fixbolt::store::StoreError;
 use fixbolt::{Change, Engine, EngineBuilder, Initiation, OperationError, Sender};
 use support::*;
 
-/// Who resumes, and why.
+/// The author and reason of a resumption.
 const DESK: Change<'_> = Change::new("desk", "repaired");
 
 fn resume<A>(engine: &Engine<A>, session: &SessionId) -> Result<(), OperationError> {
@@ -31,14 +30,14 @@ fn full() -> StoreError {
     StoreError::Full { place: "test disk".to_owned() }
 }
 
-/// The session under test and another one, over a store that the test steers.
+/// The session under test and another one, with a store that the test controls.
 fn steered(settings: SessionSettings) -> (EngineBuilder, Arc<Steering>) {
     let (store, steering) = steered_store();
     let builder = Engine::builder().accept(anywhere(), settings).accept(anywhere(), bystander());
     (builder.store(Box::new(store)), steering)
 }
 
-/// A counterparty whose session goes on whatever happens to the other one.
+/// A counterparty whose session continues whatever happens to the other one.
 fn other(engine: &Engine<Scripted>) -> Peer {
     let mut peer = Peer::connect(engine.addresses()[0]).named("OTHER", "VENUE");
     peer.log_on();
@@ -60,7 +59,7 @@ fn resumed(log: &Log) {
     log.wait(|seen| *seen == Seen::Other("Resumed".to_owned()));
 }
 
-/// The loop waits for something: it does not run as fast as it can.
+/// Checks that the loop waits for events instead of spinning.
 fn rests<A>(engine: &Engine<A>) {
     let cycles = engine.cycles()[0];
     std::thread::sleep(Duration::from_millis(500));
@@ -77,7 +76,7 @@ fn without_noise<R>(act: impl FnOnce() -> R) -> R {
 }
 
 #[test]
-fn a_session_whose_store_refused_goes_on_once_the_store_can_again() {
+fn a_session_whose_store_refused_a_record_continues_once_the_store_works_again() {
     let (builder, steering) = steered(acceptor());
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
@@ -100,7 +99,7 @@ fn a_session_whose_store_refused_goes_on_once_the_store_can_again() {
     steering.allow();
     assert_eq!(resume(&venue, &acceptor().id), Ok(()));
     resumed(&log);
-    assert_eq!(resume(&venue, &acceptor().id), Ok(()), "it is not halted: nothing is to be done");
+    assert_eq!(resume(&venue, &acceptor().id), Ok(()), "it is not halted: there is nothing to do");
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 3;
     peer.log_on();
@@ -110,7 +109,7 @@ fn a_session_whose_store_refused_goes_on_once_the_store_can_again() {
 }
 
 #[test]
-fn a_store_that_refused_is_tried_again_without_being_asked() {
+fn a_store_that_refused_a_record_is_retried_automatically() {
     let (builder, steering) = steered(acceptor());
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
@@ -132,7 +131,7 @@ fn a_store_that_refused_is_tried_again_without_being_asked() {
 }
 
 #[test]
-fn a_store_that_refuses_for_longer_is_tried_again_and_again() {
+fn a_store_that_keeps_refusing_is_retried_again_and_again() {
     let (builder, steering) = steered(acceptor());
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
@@ -141,7 +140,7 @@ fn a_store_that_refuses_for_longer_is_tried_again_and_again() {
     steering.refuse(&acceptor().id);
     peer.send("D", "11=lost");
     assert!(log.ended().contains("StoreFailed"));
-    // The first try finds it as it was.
+    // It still refuses at the first retry.
     let cycles = venue.cycles()[0];
     std::thread::sleep(Duration::from_millis(1500));
     assert!(venue.cycles()[0] - cycles < 100, "the loop spins");
@@ -196,7 +195,7 @@ fn a_store_that_fails_by_itself_ends_the_connection_and_is_tried_again() {
 }
 
 #[test]
-fn a_store_that_fails_while_nobody_is_connected_is_tried_again_too() {
+fn a_store_that_fails_without_a_connection_is_retried_too() {
     let (builder, steering) = steered(acceptor());
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
@@ -216,7 +215,7 @@ fn a_message_of_another_thread_that_the_store_refuses_ends_the_connection_at_onc
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
-    // No heartbeat will have the session looked at.
+    // No heartbeat wakes the session.
     peer.send("A", "98=0|108=0");
     assert!(peer.receive().contains("|35=A|"));
     log.logged_on();
@@ -262,7 +261,7 @@ fn a_session_whose_store_refuses_in_another_sessions_turn_is_ended_and_goes_on_l
             let mut draft = handle.draft(MsgType::new(b"D"));
             draft.writer().bytes(Key::new(11), b"passed on");
             match draft.send() {
-                // It cannot be reached: the order is answered all the same.
+                // That session cannot be reached, but the order is still answered.
                 Ok(_) | Err(SendError::Unavailable) => {}
                 Err(error) => return Some(Err(error.into())),
             }
@@ -397,13 +396,13 @@ fn directory_of(scratch: &Scratch, session: &SessionId) -> std::path::PathBuf {
 }
 
 #[test]
-fn an_application_that_panicked_at_what_the_store_holds_may_look_again() {
+fn an_application_that_panicked_in_on_resume_can_resume_again() {
     let panics = Arc::new(AtomicBool::new(true));
     let shown = Arc::new(AtomicUsize::new(0));
     let (mut app, log) = Scripted::venue();
     let (panicking, count) = (Arc::clone(&panics), Arc::clone(&shown));
     app.resume = Box::new(move || {
-        // The first session's store is shown first.
+        // The application is shown the first session's store first.
         let first = count.fetch_add(1, Ordering::SeqCst) != 1;
         assert!(!(first && panicking.load(Ordering::SeqCst)), "an application's mistake");
     });
@@ -461,7 +460,7 @@ fn a_poison_message_may_be_offered_again_instead_of_being_skipped() {
 }
 
 #[test]
-fn a_question_about_a_halt_to_an_engine_that_has_stopped_is_answered() {
+fn asking_a_stopped_engine_about_a_halt_returns_an_error() {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     assert!(venue.session(&id("FIX.4.4:VENUE->NOBODY")).is_none());

@@ -1,5 +1,5 @@
-//! Counterparties that nobody invited, and those that misbehave: closed within bounded bytes and
-//! time, and told nothing.
+//! Unknown and misbehaving counterparties: their connections are closed after a bounded number of
+//! bytes and a bounded time, without an answer.
 
 mod support;
 
@@ -38,12 +38,12 @@ fn a_first_message_that_never_ends_is_closed_within_bounded_bytes() {
     while sent < 64 << 20 && peer.stream.write_all(&[b'x'; 1024]).is_ok() {
         sent += 1024;
     }
-    assert!(sent < 64 << 20, "{sent} bytes were taken");
+    assert!(sent < 64 << 20, "{sent} bytes were accepted");
     venue.stop().unwrap();
 }
 
 #[test]
-fn a_logon_that_comes_too_slowly_is_closed_although_bytes_keep_coming() {
+fn a_logon_that_arrives_too_slowly_is_closed_although_bytes_keep_arriving() {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder()
         .accept(anywhere(), acceptor())
@@ -60,12 +60,12 @@ fn a_logon_that_comes_too_slowly_is_closed_although_bytes_keep_coming() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(!whole, "the Logon was taken");
+    assert!(!whole, "the whole Logon was accepted");
     venue.stop().unwrap();
 }
 
 #[test]
-fn connections_that_have_not_logged_on_are_limited_and_make_room_again() {
+fn connections_that_have_not_logged_on_are_limited_and_free_their_place_when_closed() {
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).pending_connections(3).start(app).unwrap();
     let mut waiting: Vec<Peer> = (0..3).map(|_| Peer::connect(venue.addresses()[0])).collect();
@@ -95,7 +95,7 @@ fn a_second_connection_of_the_same_session_is_closed_and_the_first_goes_on() {
 }
 
 #[test]
-fn an_unknown_session_and_an_address_that_is_not_allowed_are_told_nothing() {
+fn an_unknown_session_and_an_address_that_is_not_allowed_get_no_answer() {
     let (app, _log) = Recorder::venue();
     let mut session = Acceptance::from(acceptor());
     session.allowed = vec!["192.0.2.1".parse().unwrap()];
@@ -156,7 +156,7 @@ fn a_counterparty_that_vanishes_may_come_back_at_once() {
 }
 
 #[test]
-fn whoever_may_not_have_a_session_of_a_template_costs_none() {
+fn a_refused_counterparty_of_a_template_uses_no_session() {
     let (app, _log) = Recorder::venue();
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -178,7 +178,7 @@ fn whoever_may_not_have_a_session_of_a_template_costs_none() {
         stranger.closed_silently();
         assert!(venue.session(&id(&format!("FIX.4.4:VENUE->{name}"))).is_none());
     }
-    // A name of a version that no header has room for.
+    // A BeginString for which no header has room.
     let mut odd = Peer::connect(venue.addresses()[0]).named("FRIEND", "VENUE");
     let logon = odd.message("A", "98=0|108=30");
     let logon = String::from_utf8(logon).unwrap();

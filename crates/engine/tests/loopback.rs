@@ -39,7 +39,7 @@ fn two_engines_log_on_trade_and_log_out() {
     let mut sender = trader.session(&initiator().id).unwrap().sender();
     for n in 1..=1000 {
         assert_eq!(order(&mut sender, &format!("ord{n}")), Ok(n));
-        assert_eq!(trader_log.next(), Seen::Sent(n, n + 1), "the Logon has number 1");
+        assert_eq!(trader_log.next(), Seen::Sent(n, n + 1), "the Logon has sequence number 1");
         assert_eq!(trader_log.next(), Seen::Message(format!("ord{n}")));
         assert_eq!(venue_log.message(), format!("ord{n}"));
     }
@@ -50,7 +50,7 @@ fn two_engines_log_on_trade_and_log_out() {
 }
 
 #[test]
-fn an_initiator_connects_again_and_numbers_go_on_from_the_journal() {
+fn an_initiator_connects_again_and_sequence_numbers_continue_from_the_journal() {
     let scratch = Scratch::new("reconnect");
     let (app, venue_log) = Recorder::venue();
     let venue_engine =
@@ -77,7 +77,7 @@ fn an_initiator_connects_again_and_numbers_go_on_from_the_journal() {
     venue_log.logged_on();
     trader_log.logged_on();
     order(&mut sender, "after").unwrap();
-    // Logon, order, Logout, Logon came before.
+    // Logon, order, Logout and Logon came first.
     assert_eq!(trader_log.wait(|seen| matches!(seen, Seen::Sent(..))), Seen::Sent(2, 5));
     assert_eq!(trader_log.message(), "after");
     assert_eq!(venue_log.message(), "after");
@@ -100,7 +100,7 @@ fn hosts_are_tried_in_turn_and_a_name_that_is_not_found_ends_nothing() {
 }
 
 #[test]
-fn over_a_store_that_acknowledges_late_everything_goes_out_in_the_end() {
+fn with_a_store_that_acknowledges_late_everything_is_sent_eventually() {
     let late = || Box::new(Late::around(MemoryStore::new()));
     let (app, _venue_log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(late()).start(app).unwrap();
@@ -123,8 +123,8 @@ fn over_a_store_that_acknowledges_late_everything_goes_out_in_the_end() {
 }
 
 #[test]
-fn a_full_store_halts_the_session_and_nothing_goes_out_that_it_does_not_have() {
-    // Logon both ways, an order with its report, an order.
+fn a_full_store_halts_the_session_and_nothing_is_sent_that_it_does_not_have() {
+    // Both Logons, an order with its report, another order.
     let store = full_store(5);
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
@@ -143,7 +143,7 @@ fn a_full_store_halts_the_session_and_nothing_goes_out_that_it_does_not_have() {
 }
 
 #[test]
-fn a_gap_is_asked_for_and_healed() {
+fn a_gap_is_requested_and_filled() {
     let (venue, log) = venue(acceptor());
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
@@ -203,7 +203,7 @@ fn stopping_sends_a_logout_and_waits_for_its_answer() {
 }
 
 #[test]
-fn stopping_does_not_wait_for_ever_for_a_silent_counterparty() {
+fn stopping_does_not_wait_forever_for_a_silent_counterparty() {
     let mut settings = acceptor();
     settings.logout_timeout = Duration::from_millis(50);
     let (venue, log) = venue(settings);
@@ -256,7 +256,7 @@ fn an_engine_without_sessions_or_with_the_wrong_role_does_not_start() {
 }
 
 #[test]
-fn a_template_opens_a_session_for_whoever_logs_on() {
+fn a_template_opens_a_session_for_each_counterparty_that_logs_on() {
     let (app, log) = Recorder::venue();
     let venue = Engine::builder()
         .accept_any(anywhere(), |id| {
@@ -277,7 +277,7 @@ fn a_template_opens_a_session_for_whoever_logs_on() {
 }
 
 #[test]
-fn messages_from_other_threads_keep_their_order_and_each_gets_its_number() {
+fn messages_from_other_threads_keep_their_order_and_each_gets_its_sequence_number() {
     const THREADS: u64 = 4;
     const EACH: u64 = 3000;
     let (venue, venue_log) = venue(acceptor());
@@ -316,7 +316,7 @@ fn messages_from_other_threads_keep_their_order_and_each_gets_its_number() {
     }
     tickets.sort_unstable();
     assert!(tickets.into_iter().eq(1..=THREADS * EACH), "each ticket once");
-    assert!(numbers.into_iter().eq(2..=THREADS * EACH + 1), "numbers in the order of sending");
+    assert!(numbers.into_iter().eq(2..=THREADS * EACH + 1), "sequence numbers in the order of sending");
     let mut next = [0; THREADS as usize];
     for _ in 0..THREADS * EACH {
         let name = venue_log.message();
@@ -344,7 +344,7 @@ fn a_message_with_a_mistake_is_refused_before_it_gets_a_ticket() {
     let mut draft = sender.draft(MsgType::new(b"5"));
     draft.writer().bytes(Key::new(58), b"bye");
     assert_eq!(draft.send(), Err(PostError::SessionMessage));
-    // Finished elsewhere, where a body may be larger.
+    // Finished outside the engine, where a body may be larger.
     let mut memory = vec![0; 100_000];
     let mut large = Memory(&mut memory).draft(MsgType::new(b"8"));
     large.writer().bytes(Key::new(58), &[b'x'; 65_536]);
@@ -414,7 +414,7 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
             assert!(peer.receive().contains("|11=good|"));
             peer.send("D", "11=bad");
         } else {
-            // The message is still due: it is asked for, and sent again.
+            // The message is still expected: it is requested and resent.
             peer.seq = 4;
             peer.log_on();
             let asked = peer.receive();
@@ -447,7 +447,7 @@ fn a_poison_message_halts_its_session_until_it_is_skipped_and_the_others_go_on()
 }
 
 #[test]
-fn the_loop_shows_that_it_lives() {
+fn the_loop_shows_that_it_is_running() {
     let (venue, _log) = venue(acceptor());
     let before = venue.cycles()[0];
     eventually(|| venue.cycles()[0] > before);
@@ -472,7 +472,7 @@ fn what_was_posted_before_a_stop_is_sent_before_the_logout() {
 }
 
 #[test]
-fn a_counterparty_that_never_reads_is_given_up() {
+fn the_connection_of_a_counterparty_that_never_reads_is_closed() {
     let mut settings = acceptor();
     settings.outbox_size = 32 * 1024;
     let (venue, log) = venue(settings);
@@ -486,7 +486,7 @@ fn a_counterparty_that_never_reads_is_given_up() {
     venue.stop().unwrap();
 }
 
-/// Panics when it is told that a message was sent.
+/// An application that panics when it is notified of a sent message.
 struct Clumsy(Recorder);
 
 impl Application for Clumsy {
@@ -501,7 +501,7 @@ impl Application for Clumsy {
 }
 
 #[test]
-fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine() {
+fn a_panic_in_the_sent_event_ends_a_connection_and_not_the_engine() {
     let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let (app, log) = Recorder::venue();
     let venue = Engine::builder()
@@ -522,7 +522,7 @@ fn a_panic_at_the_news_of_a_sent_message_costs_a_connection_and_not_the_engine()
 }
 
 #[test]
-fn a_question_to_an_engine_that_has_stopped_is_answered() {
+fn asking_a_stopped_engine_returns_an_error() {
     let (venue, _log) = venue(acceptor());
     venue.stopper().stop();
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
@@ -533,7 +533,7 @@ fn a_question_to_an_engine_that_has_stopped_is_answered() {
 }
 
 #[test]
-fn a_limit_of_no_sessions_is_an_error_of_one_line() {
+fn a_session_limit_of_zero_is_an_error_of_one_line() {
     let (app, _) = Recorder::venue();
     let error = Engine::builder().accept(anywhere(), acceptor()).session_limit(0).start(app).unwrap_err();
     assert!(error.to_string().ends_with("the engine has as many sessions as its limit allows"), "{error}");

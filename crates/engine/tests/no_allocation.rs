@@ -1,34 +1,36 @@
 //! Property 1 of the design: after start-up the loop allocates nothing, takes no lock and makes no
-//! system call but recv, send and epoll for a message, with validation and journals, in both roles,
-//! through segment changes, changes of the second, a long resend, a long gap of the counterparty's,
-//! and live orders during both.
+//! system calls except recv, send and epoll for a message. This holds with validation and journals,
+//! in both roles, during segment changes, changes of the second, a long resend, a long gap of the
+//! counterparty, and while orders are exchanged during both.
 //!
-//! Between two points on each worker's own thread, the *stretch*, a counting allocator counts what
-//! that thread asks for. The points are also marked by a system call that nobody else makes
-//! (`statx` of a path that does not exist), so that `.ci/syscalls`, which runs this test under
-//! strace, knows the worker threads and what belongs to the stretch. It refuses every call but
-//! `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice a cycle: `clock_gettime` is the
-//! vDSO's, no system call, where the kernel's clock source allows it (tsc does).
+//! The *stretch* is the time between two points on each worker's thread. During it, a counting
+//! allocator counts the allocations of that thread. Both points are also marked by a system call
+//! that nothing else makes (`statx` of a path that does not exist), so that `.ci/syscalls`, which
+//! runs this test under strace, can identify the worker threads and the stretch. It refuses all
+//! calls except `epoll_wait`, `recvfrom` and `sendto`. The clocks are read twice per cycle:
+//! `clock_gettime` is in the vDSO and makes no system call if the kernel's clock source allows it
+//! (tsc does).
 //!
-//! Locks: a contended lock would show as `futex`. That none is taken at all shows by reading. What
-//! a worker can reach:
+//! A contended lock would show up as `futex`. That the worker takes no lock at all has to be seen
+//! in the code. These are the locks that it can reach, and when it takes them:
 //!
 //! - The worker signal's list of commands (stop, log out, resolve, a looked-up host): only when its
-//!   atomic flag says that one waits. Messages of other threads come through lock-free queues.
+//!   atomic flag says that a command is waiting. Messages from other threads come through lock-free
+//!   queues.
 //! - The session registry: when a session is opened.
-//! - Where other threads wait for room: only while one waits, which an atomic count tells. A ring's
-//!   own lock: never, it is for threads that add pages.
+//! - The lock for threads that wait for room: only while one waits, which an atomic counter shows.
+//!   A ring's own lock: never; it is for threads that add pages.
 //! - A session's status: when a halt begins or ends.
-//! - The channel in which the store thread leaves the next segment: taken from once a segment;
-//!   std's bounded channel locks only to wake a blocked sender, and the store thread never blocks
-//!   on it.
-//! - A journal's `maker`, `ahead` and `head`: by the store's own threads; by the worker only when
-//!   it closes a session, or does their work because they are late. Being late allocates and calls
-//!   the system too: this test would fail.
-//! - A journal's `failure`: once something failed, which an atomic flag tells.
+//! - The channel through which the store thread passes the next segment: it is read once per
+//!   segment. std's bounded channel locks only to wake a blocked sender, and the store thread never
+//!   blocks on it.
+//! - A journal's `maker`, `ahead` and `head`: they are locked by the store's threads. The worker
+//!   locks them only when it closes a session, or does the threads' work because they are late.
+//!   This work also allocates and makes system calls, so this test would fail.
+//! - A journal's `failure`: only after a failure, which an atomic flag shows.
 //!
-//! `FIXBOLT_PROOF_ORDERS` says how many orders the stretch has at least: 120,000 unless told
-//! otherwise, a million in `.ci/long`. It goes on until each journal has changed segments twice.
+//! `FIXBOLT_PROOF_ORDERS` sets the minimum number of orders in the stretch: 120,000 by default, a
+//! million in `.ci/long`. The stretch continues until each journal has changed segments twice.
 
 #![allow(unsafe_code)] // the counting allocator
 
@@ -60,33 +62,33 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that ends has no counter any more, and is of no interest.
+    // A thread that is ending has no counter any more, and is not measured.
     let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs
-// no allocation.
+// SAFETY: every call is passed to the system's allocator unchanged; counting accesses a cell that
+// needs no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.realloc(memory, layout, size) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -94,22 +96,23 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Orders on their way at any time.
+/// The number of orders in flight at any time.
 const WINDOW: u64 = 64;
-/// Orders before the stretch begins: the journals' segments have grown to their size by then. One
-/// change a second is what the store thread has time for; the first segments are full sooner.
+/// The number of orders before the stretch begins. By then the journals' segments have reached
+/// their final size: the small first segments fill faster than the store thread can prepare the
+/// next ones.
 const WARM_UP: u64 = 40_000;
-/// Messages that the counterparty written by hand asks for again, and those that it withholds at
-/// first.
+/// The number of messages that the handwritten counterparty requests again, and of those that it
+/// withholds at first.
 const RESENT: u64 = 12_000;
-/// Its orders while the venue sends again, and from behind its gap.
+/// The number of its orders during the venue's resend, and after its own gap.
 const LIVE: u64 = 50;
-/// Orders that it has on their way.
+/// The number of its orders in flight.
 const BATCH: u64 = 100;
 
-/// One worker's stretch, between its own thread and the test's.
+/// The stretch of one worker, shared by its thread and the test's.
 struct Stretch {
-    /// What marks its begin and its end among the system calls.
+    /// The paths that mark its beginning and end among the system calls.
     marks: [&'static str; 2],
     open: AtomicBool,
     over: AtomicBool,
@@ -137,7 +140,7 @@ impl Stretch {
         self.messages.load(Ordering::Acquire)
     }
 
-    /// On the worker's thread, for each message.
+    /// Called on the worker's thread for each message.
     fn message(&self) {
         self.messages.fetch_add(1, Ordering::Release);
         if !self.begun.load(Ordering::Relaxed) {
@@ -235,27 +238,27 @@ impl Application for Trader {
     }
 }
 
-/// A counterparty written by hand, in the test's own thread: it has the venue send again, and loses
-/// messages of its own.
+/// A handwritten counterparty in the test's thread: it makes the venue resend messages, and
+/// withholds some of its own.
 struct Forgetful(Peer);
 
 impl Forgetful {
     fn log_on(address: std::net::SocketAddr) -> Self {
         let mut peer = Peer::connect(address).named("FORGETFUL", "VENUE");
         peer.stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-        // No heartbeats: it is silent for as long as the others need.
+        // No heartbeats: it is silent while the other sessions work.
         peer.send("A", "98=0|108=0");
         let answer = peer.receive();
         assert!(answer.contains("|35=A|"), "{answer}");
         Self(peer)
     }
 
-    /// What an order says behind its header.
+    /// Returns the fields of an order after its header.
     fn order(n: u64) -> String {
         format!("11=forgetful{n}|55=IBM|54=1|60={}|38=57|40=2|44=298.075", timestamp())
     }
 
-    /// The next `n` orders in one write.
+    /// Sends the next `n` orders in one write.
     fn send_orders(&mut self, n: u64) {
         let mut bytes = Vec::new();
         for _ in 0..n {
@@ -270,7 +273,7 @@ impl Forgetful {
         self.0.stream.write_all(bytes).unwrap();
     }
 
-    /// The next `n` reports, none of them sent again.
+    /// Reads the next `n` reports, none of which may be a resent one.
     fn receive_reports(&mut self, n: u64) {
         for _ in 0..n {
             let report = self.0.receive();
@@ -285,7 +288,7 @@ impl Forgetful {
         }
     }
 
-    /// Asks for everything again, and goes on with orders meanwhile.
+    /// Requests all messages again, and keeps sending orders meanwhile.
     fn have_everything_sent_again(&mut self) {
         let request = self.0.message("2", "7=1|16=0");
         self.write(&request);
@@ -302,7 +305,7 @@ impl Forgetful {
         self.receive_reports(LIVE);
     }
 
-    /// Withholds orders until the venue asks for them.
+    /// Withholds orders until the venue requests them.
     fn lose_orders(&mut self) {
         let lost = self.0.seq;
         self.0.seq += RESENT;
@@ -329,7 +332,8 @@ impl Forgetful {
     }
 }
 
-/// Waits until `done`, which looks at `progress`; fails the test when that stands still.
+/// Waits until `done` returns true for the value of `progress`; fails the test if that value does
+/// not change for a minute.
 fn wait(progress: &Stretch, done: impl Fn() -> bool) {
     let (mut seen, mut since) = (progress.messages(), Instant::now());
     while !done() {
@@ -342,7 +346,7 @@ fn wait(progress: &Stretch, done: impl Fn() -> bool) {
     }
 }
 
-/// Segments of a session's journal, the one made ahead too.
+/// Returns the number of segments of a session's journal, including one created ahead.
 fn segments(base: &Path, session: &SessionId) -> usize {
     let files = std::fs::read_dir(base.join(session.file_name())).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -359,7 +363,7 @@ fn validated(mut settings: SessionSettings) -> SessionSettings {
 }
 
 #[test]
-fn no_message_costs_an_allocation_in_either_role() {
+fn no_message_allocates_in_either_role() {
     let orders: u64 = std::env::var("FIXBOLT_PROOF_ORDERS")
         .map_or(120_000, |orders| orders.parse().expect("FIXBOLT_PROOF_ORDERS is a number"));
     let scratch = Scratch::new("no-allocation");
@@ -399,7 +403,7 @@ fn no_message_costs_an_allocation_in_either_role() {
 
     peer.have_everything_sent_again();
     let during_resend = buying.messages() - at_first;
-    assert!(during_resend > 0, "other sessions go on while one sends again");
+    assert!(during_resend > 0, "other sessions continue during a resend");
     peer.lose_orders();
 
     let changed = || {

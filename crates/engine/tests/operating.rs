@@ -1,4 +1,4 @@
-//! What an operator does to the sessions of a running engine, each by its handle.
+//! An operator's calls to the sessions of a running engine, through their handles.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn report(sender: &mut Sender) -> Result<u64, PostError> {
     draft.send().map(|ticket| ticket.0)
 }
 
-/// The changes that a session's journal has: kind, text, NextNumIn.
+/// Returns the changes recorded in a session's journal: kind, text, NextNumIn.
 fn changes(base: &std::path::Path, session: &SessionId) -> Vec<(RecordKind, String, u64)> {
     let mut store = DirectoryStore::new(base.to_owned());
     let key = SessionKey::new(0, 0, 0);
@@ -59,14 +59,14 @@ fn changes(base: &std::path::Path, session: &SessionId) -> Vec<(RecordKind, Stri
 }
 
 #[test]
-fn a_handle_shows_where_its_session_stands_and_its_numbers() {
+fn a_handle_shows_the_state_and_sequence_numbers_of_its_session() {
     let (venue, log, session) = venue();
     assert_eq!(session.id(), &acceptor().id);
     assert_eq!(session.state(), SessionState::Disconnected);
     assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(1)));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
-    // Whoever has the answer finds the session logged on.
+    // A thread that has the answer sees the session logged on.
     assert_eq!(session.state(), SessionState::LoggedOn);
     peer.send("D", "11=ord1");
     assert!(peer.receive().contains("|11=ord1|"));
@@ -80,12 +80,12 @@ fn a_handle_shows_where_its_session_stands_and_its_numbers() {
 }
 
 #[test]
-fn log_out_waits_for_the_answer_and_says_how_the_connection_ended() {
+fn log_out_waits_for_the_answer_and_returns_how_the_connection_ended() {
     let (venue, _log, session) = venue();
     assert_eq!(session.log_out(JANE, "", LONG), Err(OperationError::NotLoggedOn));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
-    // Nobody answers yet.
+    // There is no answer yet.
     assert_eq!(session.log_out(JANE, "bye", Duration::ZERO), Err(OperationError::TimedOut));
     let logout = peer.receive();
     assert!(logout.contains("|35=5|") && logout.contains("|58=bye|"), "{logout}");
@@ -96,7 +96,7 @@ fn log_out_waits_for_the_answer_and_says_how_the_connection_ended() {
     };
     peer.send("5", "");
     drop(peer);
-    // A thread that comes too late for this connection hears that there is none.
+    // A call that comes too late for this connection returns that there is none.
     let end = waiting.join().unwrap();
     assert!(matches!(end, Ok(SessionEnd::LoggedOutByUs) | Err(OperationError::NotLoggedOn)), "{end:?}");
     venue.stop().unwrap();
@@ -119,7 +119,7 @@ fn an_initiator_logs_out_and_logs_on_again_when_it_is_told_to() {
 }
 
 #[test]
-fn a_logon_that_is_never_answered_takes_no_longer_than_it_may() {
+fn a_logon_that_is_never_answered_ends_at_its_timeout() {
     let listener = std::net::TcpListener::bind(anywhere()).unwrap();
     let (trader, _log, session) = trader(listener.local_addr().unwrap(), LONG);
     assert_eq!(session.log_on(JANE, Duration::from_millis(20)), Err(OperationError::TimedOut));
@@ -163,7 +163,7 @@ fn an_initiator_that_is_switched_off_does_not_connect() {
     session.disable(JANE, "", LONG).unwrap();
     assert_eq!(venue_log.ended(), "LoggedOutByPeer");
     assert_eq!(session.log_on(JANE, LONG), Err(OperationError::Disabled));
-    // Many times as long as it waits otherwise.
+    // Many times its usual reconnect interval.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(session.state(), SessionState::Disabled);
     session.enable(JANE).unwrap();
@@ -173,7 +173,7 @@ fn an_initiator_that_is_switched_off_does_not_connect() {
 }
 
 #[test]
-fn numbers_are_set_and_reset_and_the_journal_says_who_and_why() {
+fn sequence_numbers_are_set_and_reset_and_the_journal_records_who_and_why() {
     let scratch = Scratch::new("operating");
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).journal(&scratch.0).start(app).unwrap();
@@ -199,7 +199,7 @@ fn numbers_are_set_and_reset_and_the_journal_says_who_and_why() {
     assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(1)));
     session.set_numbers(Change::new("jane", "as they are"), None, None).unwrap();
     venue.stop().unwrap();
-    // What was before the reset is in the archive.
+    // The records before the reset are still in the journal.
     let after = changes(&scratch.0, &acceptor().id);
     assert!(after.contains(&(RecordKind::Adjust, "jane: as they are".to_owned(), 1)), "{after:?}");
     let text = |path: &std::path::Path| -> String {
@@ -225,7 +225,7 @@ fn numbers_are_set_and_reset_and_the_journal_says_who_and_why() {
 }
 
 #[test]
-fn a_test_request_goes_out_when_the_session_is_logged_on() {
+fn a_test_request_is_sent_if_the_session_is_logged_on() {
     let (venue, _log, session) = venue();
     assert_eq!(session.send_test_request(), Err(OperationError::NotLoggedOn));
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -274,10 +274,10 @@ fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out(
     let mut refused = Peer::connect(address).named("OTHER", "VENUE");
     refused.send("A", "98=0|108=30");
     refused.closed_silently();
-    // Its journal is closed: somebody else may open it.
+    // Its journal is closed: another store may open it.
     let last = changes(&scratch.0, &other().id).pop().unwrap();
     assert_eq!(last.1, "jane: a test");
-    // And so may the engine again; the numbers go on.
+    // So may the engine; the sequence numbers continue.
     let again = venue.accept(address, other()).unwrap();
     assert_eq!((again.next_in(), again.next_out()), (SeqNum(3), SeqNum(4)));
     assert_eq!(first.reset(JANE), Err(OperationError::NoSession), "it is another one");
@@ -310,10 +310,10 @@ fn an_initiator_is_added_to_a_running_engine_and_removed() {
 }
 
 #[test]
-fn a_session_that_is_removed_while_it_connects_connects_no_more() {
+fn a_session_that_is_removed_while_it_connects_stops_connecting() {
     let listener = std::net::TcpListener::bind(anywhere()).unwrap();
     let (trader, _log, session) = trader(listener.local_addr().unwrap(), Duration::from_millis(1));
-    // The connection is there: it logs on, and is ended first.
+    // It is connected and logging on: the connection is ended first.
     let (connection, _) = listener.accept().unwrap();
     drop(connection);
     eventually(|| session.remove(JANE) == Ok(()));

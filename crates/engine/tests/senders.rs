@@ -1,5 +1,5 @@
-//! Sending from threads other than the session's: order, back-pressure, refusals where the caller
-//! looks, memory.
+//! Sending from threads other than the session's: order, back-pressure, refusals returned to the
+//! caller, memory.
 
 mod support;
 
@@ -16,7 +16,7 @@ const REPORT: MsgType = MsgType::new(b"8");
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Writes a report of that name, with `fill` bytes more, into a sink.
+/// Writes a report with this name, and `fill` more bytes, into a sink.
 fn report<'s, S: NewBody<'s>>(
     sink: S,
     name: &str,
@@ -37,7 +37,7 @@ fn not_sent(log: &Log) -> (u64, String) {
     }
 }
 
-/// A venue with a small queue, whose store acknowledges nothing while it is held: nothing leaves
+/// Returns a venue with a small queue. While its store holds acknowledgments back, nothing leaves
 /// its outbox.
 fn held_venue(builder: EngineBuilder) -> (Engine<Recorder>, Log, Arc<Steering>, Peer) {
     let (store, steering) = late_steered_store();
@@ -82,7 +82,7 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
                 let mut last = Ticket(0);
                 for n in 0..EACH {
                     let ticket = report(sender.within(LONG), &format!("{name}{n}"), 0).unwrap();
-                    assert!(ticket > last, "tickets grow");
+                    assert!(ticket > last, "tickets increase");
                     last = ticket;
                 }
             });
@@ -96,7 +96,7 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
             next[thread] += 1;
         }
     });
-    // Every ticket comes back once, with a number of its own.
+    // Every ticket is reported once, each with its own sequence number.
     let mut sent: Vec<(u64, u64)> = Vec::new();
     while sent.len() < 2 * EACH as usize {
         if let Seen::Sent(ticket, seq) = log.wait(|seen| matches!(seen, Seen::Sent(..))) {
@@ -110,15 +110,15 @@ fn two_threads_send_at_once_and_each_keeps_its_order() {
 }
 
 #[test]
-fn a_full_queue_is_a_value_and_a_sender_with_time_waits_for_room() {
+fn a_full_queue_is_an_error_and_a_sender_with_a_timeout_waits_for_room() {
     let (venue, _log, steering, mut peer) = held_venue(Engine::builder().outbound_queue_size(64 * 1024));
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     let accepted = fill(&mut sender);
-    assert!(accepted >= 16, "the queue holds at least what it was given: {accepted}");
-    // A limit that passes.
+    assert!(accepted >= 16, "the queue accepts at least its configured number: {accepted}");
+    // A timeout that expires.
     assert_eq!(report(sender.within(Duration::from_millis(10)), "late", 4000), Err(PostError::Full));
     assert_eq!(report(sender.within(Duration::ZERO), "late", 4000), Err(PostError::Full));
-    // A limit that does not: the thread waits until the store goes on.
+    // One that does not: the thread waits until the store continues.
     let waiting = {
         let mut sender = sender.clone();
         std::thread::spawn(move || report(sender.within(LONG), "waited", 4000))
@@ -133,12 +133,12 @@ fn a_full_queue_is_a_value_and_a_sender_with_time_waits_for_room() {
 }
 
 #[test]
-fn a_session_whose_counterparty_does_not_read_leaves_room_to_the_others() {
+fn a_session_whose_counterparty_does_not_read_leaves_room_for_the_others() {
     let other = of("FIX.4.4:VENUE->OTHER", Role::Acceptor);
     let mut keeping = acceptor();
     (keeping.outbox_size, keeping.max_message_size) = (16 * 1024, 8 * 1024);
     let (app, log) = Recorder::venue();
-    // The queue may take more than all there is.
+    // The queue's limit is above the engine's whole budget.
     let venue = Engine::builder()
         .accept(anywhere(), keeping)
         .accept(anywhere(), other.clone())
@@ -174,7 +174,7 @@ fn a_session_whose_counterparty_does_not_read_leaves_room_to_the_others() {
 }
 
 #[test]
-fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
+fn sending_to_a_session_that_is_not_logged_on_returns_an_error() {
     let mut keeping = of("FIX.4.4:VENUE->KEPT", Role::Acceptor);
     keeping.while_logged_off = WhileLoggedOff::Keep;
     let kept = keeping.id.clone();
@@ -183,11 +183,11 @@ fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
         Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), keeping).start(app).unwrap();
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     assert_eq!(report(&mut sender, "early", 0), Err(PostError::NotLoggedOn));
-    // Waiting is for room.
+    // A timeout waits only for room.
     assert_eq!(report(sender.within(LONG), "early", 0), Err(PostError::NotLoggedOn));
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
-    // Also a thread that hears of the logon before the worker's next cycle may send.
+    // A thread that learns of the logon before the worker's next cycle may send, too.
     assert_eq!(report(&mut sender, "right", 0), Ok(Ticket(1)));
     assert!(peer.receive().contains("|11=right|"));
     peer.send("5", "");
@@ -195,14 +195,14 @@ fn a_session_that_is_not_logged_on_refuses_where_the_caller_looks() {
     drop(peer);
     log.ended();
     assert_eq!(report(&mut sender, "late", 0), Err(PostError::NotLoggedOn));
-    // What refuses nothing keeps it.
+    // A session that keeps messages while logged off accepts it.
     assert_eq!(report(&mut venue.session(&kept).unwrap().sender(), "kept", 0), Ok(Ticket(1)));
     assert_eq!(log.wait(|seen| matches!(seen, Seen::Sent(..))), Seen::Sent(1, 1));
     venue.stop().unwrap();
 }
 
 #[test]
-fn a_halted_session_refuses_where_the_caller_looks() {
+fn sending_to_a_halted_session_returns_an_error() {
     let (store, steering) = steered_store();
     let (app, log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).store(Box::new(store)).start(app).unwrap();
@@ -217,10 +217,10 @@ fn a_halted_session_refuses_where_the_caller_looks() {
 }
 
 #[test]
-fn what_was_accepted_and_cannot_be_sent_any_more_is_told_with_its_ticket() {
+fn an_accepted_message_that_cannot_be_sent_any_more_is_reported_with_its_ticket() {
     let (venue, log, steering, peer) = held_venue(Engine::builder());
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
-    // More than the outbox takes.
+    // More than the outbox can hold.
     for n in 1..=20 {
         assert_eq!(report(&mut sender, "fill", 4000), Ok(Ticket(n)));
     }
@@ -237,7 +237,7 @@ fn what_was_accepted_and_cannot_be_sent_any_more_is_told_with_its_ticket() {
 }
 
 #[test]
-fn what_was_accepted_and_not_sent_is_told_when_the_engine_stops() {
+fn accepted_messages_that_were_not_sent_are_reported_when_the_engine_stops() {
     let (venue, log, _steering, _peer) = held_venue(Engine::builder());
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     for n in 1..=20 {
@@ -251,7 +251,7 @@ fn what_was_accepted_and_not_sent_is_told_when_the_engine_stops() {
 }
 
 #[test]
-fn a_thread_that_waits_for_room_hears_that_the_session_has_ended() {
+fn a_thread_that_waits_for_room_is_woken_when_the_session_ends() {
     let (venue, _log, _steering, peer) = held_venue(Engine::builder().outbound_queue_size(64 * 1024));
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     fill(&mut sender);
@@ -262,21 +262,21 @@ fn a_thread_that_waits_for_room_hears_that_the_session_has_ended() {
 }
 
 #[test]
-fn a_thread_that_waits_for_room_hears_that_the_engine_has_stopped() {
+fn a_thread_that_waits_for_room_is_woken_when_the_engine_stops() {
     let (venue, _log, _steering, _peer) = held_venue(Engine::builder().outbound_queue_size(64 * 1024));
     let mut sender = venue.session(&acceptor().id).unwrap().sender();
     fill(&mut sender);
     let mut other = sender.clone();
     let waiting = std::thread::spawn(move || report(sender.within(LONG), "waits", 4000));
     drop(venue);
-    // The session may end first.
+    // The session may end before that.
     let refused = waiting.join().unwrap().unwrap_err();
     assert!(matches!(refused, PostError::Stopped | PostError::NotLoggedOn), "{refused}");
     eventually(|| report(&mut other, "late", 0) == Err(PostError::Stopped));
 }
 
 #[test]
-fn a_finished_body_is_sent_as_it_is() {
+fn a_finished_body_is_sent_unchanged() {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -293,7 +293,7 @@ fn a_finished_body_is_sent_as_it_is() {
     venue.stop().unwrap();
 }
 
-/// Bytes of a line of `/proc/self/status`.
+/// Returns the bytes in a line of `/proc/self/status`.
 #[cfg(target_os = "linux")]
 fn memory(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -305,7 +305,7 @@ fn memory(what: &str) -> u64 {
 #[cfg(target_os = "linux")]
 fn a_thousand_idle_senders_take_less_than_64_megabytes() {
     const SENDERS: usize = 1000;
-    // Other tests of this process take memory, too: in this one nobody else is at work.
+    // Other tests of the process use memory, too: this part runs in a process of its own.
     if std::env::var_os("FIXBOLT_TEST_ALONE").is_none() {
         let alone = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "a_thousand_idle_senders_take_less_than_64_megabytes", "--nocapture"])

@@ -1,4 +1,5 @@
-//! A signal stops the engine as `stop` does. Alone in its process, since a signal is everybody's.
+//! A signal stops the engine as `stop` does. This test has a process of its own, because a signal
+//! affects the whole process.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What stops the start of an engine that is built in code, and what does not.
+//! Which mistakes keep an engine that is built in code from starting, and which do not.
 
 mod support;
 
@@ -13,7 +13,7 @@ fn refused(builder: EngineBuilder) -> String {
 }
 
 #[test]
-fn a_session_that_cannot_be_had_stops_the_start_with_its_name() {
+fn a_session_that_cannot_be_opened_stops_the_start_with_an_error_that_names_it() {
     let id = SessionId::new(Version::Fix43, "VENUE", "TRADER").unwrap();
     let old = SessionSettings::new(id, Role::Acceptor);
     assert_eq!(
@@ -37,7 +37,7 @@ fn a_session_that_cannot_be_had_stops_the_start_with_its_name() {
 }
 
 #[test]
-fn a_session_validates_by_the_shipped_dictionary_unless_told_otherwise() {
+fn a_session_validates_with_the_shipped_dictionary_by_default() {
     for (dictionary, answer) in [(SessionDictionary::Shipped, "35=3"), (SessionDictionary::None, "35=8")] {
         let settings = acceptor().with(|s| s.dictionary = dictionary);
         let (app, _log) = Recorder::venue();
@@ -53,7 +53,7 @@ fn a_session_validates_by_the_shipped_dictionary_unless_told_otherwise() {
 }
 
 #[test]
-fn a_template_that_allows_what_cannot_be_had_refuses_the_counterparty() {
+fn a_template_refuses_a_counterparty_whose_session_cannot_be_opened() {
     let (app, _log) = Recorder::venue();
     let wrong = |id: &SessionId| {
         let settings = acceptor().with(|s| {
@@ -70,7 +70,7 @@ fn a_template_that_allows_what_cannot_be_had_refuses_the_counterparty() {
 }
 
 #[test]
-fn an_engine_that_keeps_going_leaves_out_what_cannot_be_had() {
+fn an_engine_that_keeps_going_omits_sessions_that_cannot_be_opened() {
     let (app, _log) = Recorder::venue();
     let first = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let taken = first.addresses()[0];

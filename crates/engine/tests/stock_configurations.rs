@@ -1,7 +1,7 @@
-//! The configuration files of QuickFIX's and QuickFIX/J's example programs: what becomes of each
-//! stands in docs/configuration.md, and each mistake says what to do.
+//! The configuration files of QuickFIX's and QuickFIX/J's example programs: docs/configuration.md
+//! lists the result for each, and each mistake says what to do.
 //!
-//! `FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt --test stock_configurations` writes the table anew.
+//! `FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt --test stock_configurations` rewrites the table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ use fixbolt::config::{CheckedConfiguration, ConfigError};
 const BEGIN: &str = "<!-- stock files -->\n";
 const END: &str = "<!-- end of stock files -->";
 
-/// The files below `configurations` in the reference folder, in their order; none without that
-/// folder.
+/// Returns the files below `configurations` in the reference folder, sorted; none if the folder is
+/// absent.
 fn files() -> Vec<(String, PathBuf)> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared =
@@ -32,14 +32,14 @@ fn files() -> Vec<(String, PathBuf)> {
     files
 }
 
-/// The key that a mistake is about, and how it stands in the table.
+/// Returns the key of a mistake as it is written in the table.
 fn key(mistake: &ConfigError) -> String {
     let key = mistake.key().unwrap_or_else(|| panic!("it is about no key: {mistake}"));
     format!("`{key}`")
 }
 
 #[test]
-fn each_stock_file_loads_or_says_key_by_key_what_is_not_there_yet_and_what_to_do() {
+fn each_stock_file_loads_or_every_unsupported_key_is_named_with_what_to_do() {
     let files = files();
     if files.is_empty() {
         eprintln!("shared folder absent: the stock files of QuickFIX and QuickFIX/J were not read");
@@ -80,7 +80,7 @@ fn each_stock_file_loads_or_says_key_by_key_what_is_not_there_yet_and_what_to_do
     } else {
         assert_eq!(
             is, table,
-            "write it anew: FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt --test stock_configurations"
+            "rewrite it: FIXBOLT_WRITE_DOCS=1 cargo test -p fixbolt --test stock_configurations"
         );
     }
     eprintln!("{} stock files of QuickFIX and QuickFIX/J were read", files.len());

@@ -12,7 +12,7 @@ use fixbolt::session::{
 use fixbolt::store::DirectoryStore;
 use fixbolt::testing::{Pair, Side};
 
-/// Sums up the orders it is sent, also those of before a restart.
+/// Adds up the quantities of the orders that it receives, including those from before a restart.
 #[derive(Default)]
 struct Book {
     quantity: i64,
@@ -57,7 +57,7 @@ fn settings(role: Role) -> SessionSettings {
 }
 
 #[test]
-fn the_counterparty_is_written_by_hand_and_the_answer_read_by_name() {
+fn a_handwritten_message_is_answered_and_the_answer_is_read_by_field_name() {
     let mut venue = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
     assert_eq!(venue.log_on()[0].msg_type(), "A");
     let reports = venue.receive("35=D|11=one|38=57|");
@@ -69,7 +69,7 @@ fn the_counterparty_is_written_by_hand_and_the_answer_read_by_name() {
 }
 
 #[test]
-fn the_clock_moves_only_when_told_to_and_what_is_due_happens_on_the_way() {
+fn the_clock_moves_only_when_told_to_and_timers_fire_on_the_way() {
     let mut venue = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
     venue.log_on();
     assert!(venue.advance(Duration::from_secs(29)).is_empty());
@@ -97,7 +97,7 @@ fn a_message_that_was_put_off_is_offered_again_as_time_passes() {
 fn a_restart_continues_with_the_numbers_and_the_journal() {
     let directory = std::env::temp_dir().join(format!("fixbolt-testing-{}", std::process::id()));
     let store = Box::new(DirectoryStore::new(directory.clone()));
-    // What is masked in the store is a message all the same.
+    // A message with masked secrets in the store is still a valid message.
     let settings = settings(Role::Acceptor).with(|s| s.logon.password = "secret".into());
     let mut venue = Side::on_store(settings, store, Book::default()).unwrap();
     venue.log_on();
@@ -139,7 +139,7 @@ fn two_sides_talk_until_neither_has_more_to_say() {
 }
 
 #[test]
-fn a_session_that_begins_its_numbers_anew_can_be_logged_on_again_and_again() {
+fn a_session_that_resets_its_sequence_numbers_can_log_on_again_and_again() {
     for role in [Role::Acceptor, Role::Initiator] {
         for when in ["logon", "logout", "disconnect"] {
             let settings = settings(role).with(|s| {
@@ -161,7 +161,7 @@ fn a_session_that_begins_its_numbers_anew_can_be_logged_on_again_and_again() {
 }
 
 #[test]
-fn a_reset_written_by_hand_begins_the_counterpartys_numbers_anew() {
+fn a_handwritten_reset_restarts_the_counterpartys_sequence_numbers() {
     let mut side = Side::new(settings(Role::Acceptor), Book::default()).unwrap();
     side.log_on();
     side.receive("35=D|11=a|38=1|");

@@ -1,5 +1,5 @@
-//! What an engine does while something has to wait: an application that takes no message for now, a
-//! store that has not acknowledged yet.
+//! An engine that has to wait: for an application that answers "not now", or for a store that has
+//! not acknowledged yet.
 
 mod support;
 
@@ -13,7 +13,7 @@ use fixbolt::Engine;
 use fixbolt::session::{Compatibility, Delivery, Role, SessionWaker};
 use support::*;
 
-/// Whether the application takes messages, and what it leaves behind when it does not.
+/// Whether the application accepts messages, and the wakers of those it does not.
 struct Gate {
     open: Arc<AtomicBool>,
     /// How often a message was offered.
@@ -21,7 +21,7 @@ struct Gate {
     wakers: Receiver<SessionWaker>,
 }
 
-/// A venue that takes no order while the gate is closed.
+/// A venue that accepts no order while the gate is closed.
 fn gated() -> (Scripted, Log, Gate) {
     let (open, offers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let (send, wakers) = channel();
@@ -45,9 +45,9 @@ impl Gate {
 }
 
 #[test]
-fn a_session_that_was_put_off_goes_on_when_another_thread_calls_its_waker() {
-    // Without a waker each message would wait for a quarter of a second, all of them for longer
-    // than this test does.
+fn a_session_answered_with_not_now_continues_when_another_thread_calls_its_waker() {
+    // Without a waker each message would wait for a quarter of a second; together that is longer
+    // than this test waits.
     const ORDERS: usize = 200;
     let (send, wakers) = channel::<SessionWaker>();
     let mut put_off = false;
@@ -70,7 +70,7 @@ fn a_session_that_was_put_off_goes_on_when_another_thread_calls_its_waker() {
     for n in 0..ORDERS {
         peer.send("D", &format!("11={n}"));
         assert!(peer.receive().contains(&format!("|11={n}|")));
-        assert!(Instant::now() < give_up, "the waker was not heard: {n} of {ORDERS} orders");
+        assert!(Instant::now() < give_up, "the waker had no effect: {n} of {ORDERS} orders");
     }
     drop(venue.stop().unwrap());
     waking.join().unwrap();
@@ -99,7 +99,7 @@ fn many_blocked_sessions_do_not_make_the_loop_spin() {
     // Each is offered four times a second.
     assert!(cycles < SESSIONS * 6 + 100, "{cycles} cycles");
     assert!(offers < SESSIONS * 6, "{offers} offers");
-    assert!(offers > 0, "nothing is offered again");
+    assert!(offers > 0, "no message was offered again");
     gate.open();
     for peer in &mut peers {
         assert!(peer.receive().contains("|11=1|"));
@@ -108,7 +108,7 @@ fn many_blocked_sessions_do_not_make_the_loop_spin() {
 }
 
 #[test]
-fn an_application_that_wakes_itself_keeps_the_other_sessions_and_the_stop_from_nothing() {
+fn an_application_that_keeps_waking_itself_delays_neither_other_sessions_nor_the_stop() {
     let (app, _log) = Scripted::on_message(|message, turn| {
         (message.get(fixbolt::codec::Tag::new(11)) == Some(b"never")).then(|| {
             turn.waker().wake();
@@ -136,7 +136,7 @@ fn an_application_that_wakes_itself_keeps_the_other_sessions_and_the_stop_from_n
 #[test]
 fn a_waker_may_be_called_any_number_of_times_by_any_number_of_threads() {
     let (app, _log, gate) = gated();
-    // A queue of one place: almost every call overflows it.
+    // A queue with one place: almost every call overflows it.
     let builder = Engine::builder().accept(anywhere(), acceptor()).session_limit(1);
     let venue = builder.start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
@@ -166,14 +166,14 @@ fn a_waker_may_be_called_any_number_of_times_by_any_number_of_threads() {
         stopped.store(true, Ordering::SeqCst);
     });
     venue.stop().unwrap();
-    // Its session is gone, and the engine, too.
+    // Its session and the engine are gone.
     for _ in 0..10_000 {
         waker.wake();
     }
 }
 
 #[test]
-fn calls_that_found_the_queue_full_reach_every_session_that_waits() {
+fn wakeups_that_overflow_the_queue_reach_every_waiting_session() {
     const SESSIONS: usize = 8;
     let (app, log, gate) = gated();
     let mut builder = Engine::builder().session_limit(SESSIONS);
@@ -212,7 +212,7 @@ fn a_blocked_session_whose_connection_was_reset_ends_and_is_free_for_the_next_on
     let (app, log, gate) = gated();
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let mut peer = Peer::connect(venue.addresses()[0]);
-    // No heartbeat will find out.
+    // No heartbeat will detect it.
     peer.send("A", "98=0|108=0");
     peer.send("D", "11=1");
     let waker = gate.waker();
@@ -220,13 +220,13 @@ fn a_blocked_session_whose_connection_was_reset_ends_and_is_free_for_the_next_on
     eventually(|| peer.stream.peek(&mut [0; 1]).is_ok_and(|n| n == 1));
     drop(peer);
     assert_eq!(log.ended(), "ConnectionLost");
-    // The handle is of no use any more, and does no harm.
+    // The waker has no effect any more.
     waker.wake();
     gate.open();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.seq = 3;
     peer.log_on();
-    assert!(peer.receive().contains("|35=2|"), "the order was not taken: it is asked for again");
+    assert!(peer.receive().contains("|35=2|"), "the order was not accepted: it is requested again");
     let fields = format!("35=D|49=TRADER|56=VENUE|34=2|43=Y|52={0}|122={0}|11=1", timestamp());
     peer.stream.write_all(&message("FIX.4.4", &fields)).unwrap();
     assert!(peer.receive().contains("|11=1|"));
@@ -249,10 +249,10 @@ fn a_blocked_session_does_not_keep_the_engine_from_stopping() {
     assert!(peer.receive().contains("|35=5|"));
 }
 
-/// Whether bytes are left is known after a read that brings less than it could, or nothing: silence
-/// counts from then on.
+/// Only a read that returns less than it could, or nothing, shows that no bytes are left. Silence
+/// is measured from then on.
 #[test]
-fn a_counterparty_that_falls_silent_during_a_wait_is_found_out() {
+fn a_counterparty_that_falls_silent_during_a_wait_is_detected() {
     // One read takes 64 KiB.
     for more in [None, Some(64 * 1024)] {
         for compatibility in [Compatibility::Standard, Compatibility::QuickFix] {
@@ -269,7 +269,7 @@ fn a_counterparty_that_falls_silent_during_a_wait_is_found_out() {
                 let large = peer.order_of(bytes);
                 peer.stream.write_all(&large).unwrap();
             }
-            // It hears a TestRequest and does not answer.
+            // It receives a TestRequest and does not answer.
             while !peer.receive().contains("|35=1|") {}
             gate.open();
             waker.wake();
@@ -283,8 +283,9 @@ fn a_counterparty_that_falls_silent_during_a_wait_is_found_out() {
 }
 
 #[test]
-fn a_store_that_acknowledges_from_a_thread_of_its_own_is_heard_when_it_rings() {
-    // Without the bell the loop would look at the store once a second: longer than this test waits.
+fn a_store_that_acknowledges_from_another_thread_wakes_the_loop() {
+    // Without the store's waker the loop would check the store once a second: longer than this test
+    // waits.
     const ORDERS: usize = 100;
     let (store, _steering) = late_steered_store();
     let (app, _log) = Recorder::venue();
@@ -295,7 +296,7 @@ fn a_store_that_acknowledges_from_a_thread_of_its_own_is_heard_when_it_rings() {
     for n in 0..ORDERS {
         peer.send("D", &format!("11={n}"));
         assert!(peer.receive().contains(&format!("|11={n}|")));
-        assert!(Instant::now() < give_up, "the bell was not heard: {n} of {ORDERS} orders");
+        assert!(Instant::now() < give_up, "the store's waker had no effect: {n} of {ORDERS} orders");
     }
     venue.stop().unwrap();
 }
@@ -313,10 +314,10 @@ fn nothing_goes_out_before_the_store_has_acknowledged_it() {
         assert_eq!(log.message(), n.to_string());
     }
     let cycles = venue.cycles()[0];
-    // The loop looks at the store meanwhile, and wakes up for nothing else.
+    // The loop only checks the store meanwhile, and wakes up for nothing else.
     eventually(|| venue.cycles()[0] > cycles + 1);
     peer.hears_nothing();
-    assert!(venue.cycles()[0] < cycles + 50, "the loop spins while the store owes");
+    assert!(venue.cycles()[0] < cycles + 50, "the loop spins while the store has not acknowledged");
     steering.holds.store(false, Ordering::SeqCst);
     for n in 0..10 {
         assert!(peer.receive().contains(&format!("|11={n}|")));

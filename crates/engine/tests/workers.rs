@@ -31,7 +31,7 @@ fn log_on(venue: &Engine<Scripted>, address: usize, name: &'static str) -> Peer 
 
 type Threads = Arc<Mutex<Vec<(String, ThreadId)>>>;
 
-/// An application that notes on which thread an order of each name is.
+/// An application that records which thread receives each order.
 fn noting(threads: &Threads) -> Scripted {
     let threads = Arc::clone(threads);
     let (app, _log) = Scripted::on_message(move |message, _| {
@@ -53,7 +53,7 @@ fn thread_of(threads: &Threads, name: &str) -> ThreadId {
 }
 
 #[test]
-fn sessions_go_round_the_workers_and_those_of_an_address_stay_together() {
+fn sessions_are_assigned_to_workers_in_rotation_and_those_of_an_address_stay_together() {
     let threads = Threads::default();
     let mut made = Vec::new();
     let venue = Engine::builder()
@@ -72,7 +72,7 @@ fn sessions_go_round_the_workers_and_those_of_an_address_stay_together() {
     let [a, b, c, d] = ["A", "B", "C", "D"].map(|name| thread_of(&threads, name));
     assert!(a == c && a == d && a != b, "{threads:?}");
     assert_eq!(venue.cycles().len(), 2);
-    // Each is reached by its handle, whichever worker it has.
+    // Each is reached through its handle, whichever worker owns it.
     for (peer, name) in peers.iter_mut().zip(["A", "B", "C", "D"]) {
         let mut sender = venue.session(&named(name).id).unwrap().sender();
         let mut draft = sender.draft(MsgType::new(b"8"));
@@ -138,7 +138,7 @@ fn what_cannot_be_distributed_is_an_error_of_one_line() {
 }
 
 #[test]
-fn each_worker_has_a_store_of_its_own_and_journals_are_found_again() {
+fn each_worker_has_its_own_store_and_finds_the_journals_after_a_restart() {
     let mut workers = Vec::new();
     let stores = Arc::new(Mutex::new(Vec::new()));
     let made = Arc::clone(&stores);
@@ -227,7 +227,7 @@ fn a_worker_that_dies_ends_the_engine() {
     assert_eq!(venue.wait().map(drop), Err(EngineError::Panicked));
 }
 
-/// Panics when the store is to keep something: a mistake that takes its thread along.
+/// A store that panics when it is to keep a record, which ends the worker's thread.
 struct Dying;
 
 impl<S: Store> Intercept<S> for Dying {

@@ -1,4 +1,4 @@
-//! What operators can ask of a journal: check it, show what it holds, make it usable again.
+//! Operators' tools for a journal: they verify it, describe its contents and repair it.
 //!
 //! [`verify`] only reads and takes no lock, so it can examine a running session; its report is both
 //! the check and the statistics. [`repair`] needs the session to be stopped.

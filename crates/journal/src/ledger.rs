@@ -54,7 +54,7 @@ impl Ledger {
             RecordKind::Outbound | RecordKind::Reset => SeqNum::ONE,
             RecordKind::Inbound | RecordKind::Attempt => SeqNum::ZERO,
         };
-        // The largest number is never used, as it has no successor.
+        // The largest sequence number is never used, because it has no successor.
         if record.seq < lowest || (lowest != SeqNum::ZERO && record.seq == SeqNum::MAX) {
             return Err(StoreError::NumberReused { seq: record.seq, next_out: self.next_out });
         }

@@ -26,10 +26,10 @@ use crate::mapping::MappingAhead;
 use crate::scan::RecordAddress;
 use crate::segment::{Segment, SegmentMaker, file_name};
 
-/// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss gives up as
-/// many.
+/// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss skips at most
+/// this many, unless the distance was larger.
 pub(crate) const RESERVE: u64 = 1 << 14;
-/// Maximum distance, used if numbers are used fast.
+/// Maximum distance, for sessions that use sequence numbers quickly.
 pub(crate) const RESERVE_MOST: u64 = 1 << 20;
 
 /// The distance if the session's thread has to write the mark itself, which it should not have to
@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     /// Whether one of the store's threads has noticed a failure; `failure` has it.
     pub(crate) failed: AtomicBool,
     pub(crate) failure: Mutex<Option<StoreError>>,
-    /// Who is woken at a failure.
+    /// The waker of the worker, called at a failure.
     pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
     pub(crate) head: Mutex<HeadFile>,
     pub(crate) maker: Mutex<Making>,

@@ -1,7 +1,7 @@
-//! Reading journals without taking part, for tools, while the session runs or afterwards.
+//! Reads journals without modifying them, for tools, while the session runs or afterwards.
 //!
-//! It takes no lock and changes nothing. It reads what the journal held when it was opened here,
-//! not what was added later.
+//! It takes no lock and changes nothing. It reads what the journal contained when it was opened,
+//! not what is added later.
 
 use std::path::{Path, PathBuf};
 

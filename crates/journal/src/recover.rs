@@ -88,7 +88,6 @@ impl Opening<'_> {
     }
 
     /// Opens a consistent journal: after a clean close, or the death of the process or the machine.
-    /// machine's.
     fn resume(
         self,
         mut files: Files,

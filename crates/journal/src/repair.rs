@@ -1,6 +1,8 @@
-//! Making a damaged journal usable again, under its lock, after keeping what is overwritten.
+//! Makes a damaged journal usable again, while holding its lock. Bytes are copied to a file before
+//! they are overwritten.
 //!
-//! A repair adds and covers. It never removes an intact record and never lowers a sequence number.
+//! A repair adds records and covers damage. It never removes an intact record and never lowers a
+//! sequence number.
 //! What it covers is gap-filled when the counterparty requests it.
 
 use std::path::{Path, PathBuf};

@@ -224,7 +224,7 @@ impl Preparation {
 /// What must be on disk for a session.
 struct Syncing {
     shared: Arc<Shared>,
-    /// NextNumOut at a point in time, to measure how fast numbers are used.
+    /// NextNumOut at a point in time, to measure how fast sequence numbers are used.
     seen: (u64, Instant),
     /// How far ahead the mark is kept.
     reserve: u64,
@@ -239,8 +239,8 @@ const LOOK: Duration = Duration::from_millis(250);
 const FLUSH: Duration = Duration::from_millis(500);
 /// Maximum number of bytes written at a time, as the mark must not wait long.
 const FLUSH_MOST: usize = 1 << 20;
-/// The period over which the use of numbers is measured, and the number of such periods the reserve
-/// should last.
+/// The period over which the use of sequence numbers is measured, and the number of such periods
+/// that the reserve should last.
 const MEASURE: Duration = Duration::from_millis(100);
 const LASTS: u64 = 20;
 
@@ -321,7 +321,7 @@ impl Syncing {
             let length = std::fs::metadata(&path).map_err(|e| failed("looking for", &path, &e))?.len();
             if length < mapping.len() as u64 {
                 return Err(StoreError::Io {
-                    doing: format!("looking at {}", path.display()),
+                    doing: format!("checking the length of {}", path.display()),
                     reason: format!("the file was truncated to {length} bytes"),
                 });
             }

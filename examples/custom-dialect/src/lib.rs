@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fixbolt::dictionary::{Dictionary, Validator};
 
 /// FIX.4.4 as the auction venue speaks it.
-#[allow(clippy::all, dead_code)] // printed: names and shapes are the dictionary's, and nobody uses all of it
+#[allow(clippy::all, dead_code)] // generated: names and structure come from the dictionary; not all of it is used
 pub mod auction {
     include!(concat!(env!("OUT_DIR"), "/auction.rs"));
 }

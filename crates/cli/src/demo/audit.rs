@@ -95,15 +95,16 @@ impl Audit {
         let all = run.all_orders();
         complain(
             self.orders != all,
-            format!("the trader's journal holds {} orders, but {all} were sent", self.orders),
+            format!("the trader's journal contains {} orders, but {all} were sent", self.orders),
         );
         let orders = self.orders;
         complain(
             venue_orders != orders,
-            format!("the venue's journal holds {venue_orders} orders, the trader's {orders}"),
+            format!("the venue's journal contains {venue_orders} orders, the trader's {orders}"),
         );
         for ((kind, trader), venue) in Kind::ALL.iter().zip(self.kinds).zip(venue_kinds) {
-            let line = format!("{kind:?}: the venue's journal holds {venue} reports, the trader's {trader}");
+            let line =
+                format!("{kind:?}: the venue's journal contains {venue} reports, the trader's {trader}");
             complain(venue != trader, line);
         }
         complain(
@@ -115,7 +116,7 @@ impl Audit {
             let count = book.fates.iter().filter(|fate| !fate.is_complete()).count();
             complain(true, format!("{count} orders did not get their reports; the first is number {number}"));
         }
-        complain(book.strangers > 0, format!("{} reports do not belong to any order", book.strangers));
+        complain(book.strangers > 0, format!("{} reports belong to no order", book.strangers));
         let paced = measured.latencies.count();
         let expected = run.paced_orders();
         complain(paced != expected, format!("{paced} paced orders were timed, but {expected} were sent"));
@@ -146,7 +147,7 @@ struct Fate {
     first: u32,
     last: u32,
     reports: u32,
-    /// Whether a report came where none was possible.
+    /// Whether a report arrived that was not possible at that point.
     wrong: bool,
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         if journal.exists() {
             let place = journal.display();
             return Err(Failure::usage(format!(
-                "{place} is there already: name a directory without journals"
+                "{place} already exists: choose a directory without journals"
             )));
         }
     }
@@ -106,21 +106,21 @@ mod tests {
         assert_eq!((audit.orders, measured.latencies.count()), (2_200, 200));
         assert!(audit.numbers_agree() && audit.reports() > audit.orders);
 
-        // Damages a byte of a report in the venue's journal, which is then no longer counted, and
-        // reported as damaged.
+        // Damages a byte of a report in the venue's journal. The report is then no longer counted,
+        // and the journal is reported as damaged.
         let segment = std::fs::read_dir(&audit.venue.directory).unwrap().find_map(|entry| {
             let path = entry.unwrap().path();
             let bytes = std::fs::read(&path).unwrap();
             let at = bytes.windows(10).position(|bytes| bytes == b"11=late-9\x01");
             at.map(|at| (path, bytes, at))
         });
-        let (path, mut bytes, at) = segment.expect("order 9 stands in a segment");
+        let (path, mut bytes, at) = segment.expect("order 9 is in a segment");
         bytes[at + 3] ^= 1;
         std::fs::write(path, bytes).unwrap();
         let audit = Audit::of(&run, &measured).unwrap();
         std::fs::remove_dir_all(&run.directory).unwrap();
         let told = audit.complaints.join("\n");
-        assert!(told.contains("the venue's journal holds 2199 orders, the trader's 2200"), "{told}");
+        assert!(told.contains("the venue's journal contains 2199 orders, the trader's 2200"), "{told}");
         assert!(told.contains("the venue's journal is not whole"), "{told}");
     }
 }

@@ -64,7 +64,7 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
             format!("{label} {}", micros(measured.latencies.percentile(percentile)))
         });
         row("round trip", format!("{} us", shown.join("  ")))?;
-        row("", "paced part: from when an order was due to its first report".to_owned())?;
+        row("", "paced part: from the time an order was due until its first report".to_owned())?;
     }
     for (label, message, spent) in
         [("codec", "NewOrderSingle", &audit.order_codec), ("", "ExecutionReport", &audit.report_codec)]
@@ -81,7 +81,7 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
     }
     row(
         "",
-        "in: bytes to typed values; out: back to the same bytes; thread CPU time, this run's messages"
+        "in: bytes to typed values; out: back to the same bytes; thread CPU time, messages of this run"
             .to_owned(),
     )?;
     let (trader, venue) = (&audit.trader, &audit.venue);
@@ -106,7 +106,7 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
         ),
     )?;
     let verdict = if audit.complaints.is_empty() {
-        "every order got its reports; both journals read back whole, and their counts agree by kind"
+        "every order got its reports; both journals are whole, and their counts agree for each kind"
     } else {
         "FAILED:"
     };
@@ -115,8 +115,8 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
         row("", complaint.clone())?;
     }
     let directory = run.directory.display();
-    // The name it was called by, so that the lines can be pasted: `cargo run` does not add it to
-    // the PATH.
+    // The name that the command was called by, so that the lines can be pasted: `cargo run` does
+    // not add it to the PATH.
     let program = std::env::args().next().unwrap_or_else(|| "fixbolt".to_owned());
     writeln!(
         out,
@@ -126,7 +126,7 @@ The counts are read back from the journals in {directory}
 What to try next:
   {program} print --oneline {} | head
   {program} journal stat {directory}/trader
-  {program} serve                 and in another terminal
+  {program} serve                 and in another terminal:
   {program} send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075
   {program} bench codec",
         trader.directory.display()

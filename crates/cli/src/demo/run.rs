@@ -44,7 +44,7 @@ pub(super) struct Measured {
     pub(super) elapsed: Duration,
     /// The number of reports for those orders.
     pub(super) reports: u64,
-    /// From when a paced order was due to its first report.
+    /// The times from when a paced order was due until its first report.
     pub(super) latencies: Latencies,
 }
 
@@ -158,7 +158,7 @@ impl Floor<'_> {
     fn pace(&mut self) -> Result<(), Failure> {
         let rate = self.run.rate;
         let schedule = Schedule::new(Instant::now() + Duration::from_millis(10), rate);
-        // This is the only place that sets it.
+        // Nothing else sets it.
         let _ = self.progress.paced.set(Paced { first: self.run.orders, schedule });
         for n in 0..self.run.paced_orders() {
             schedule.wait(n);

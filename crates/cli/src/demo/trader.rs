@@ -68,7 +68,7 @@ pub(super) struct Paced {
 #[derive(Debug, Default)]
 pub(super) struct Trader {
     progress: Arc<Progress>,
-    /// From when a paced order was due to its first report.
+    /// The times from when a paced order was due until its first report.
     pub(super) latencies: Latencies,
 }
 

@@ -1,4 +1,4 @@
-//! `fixbolt dictionary check`: says whether a file is a dictionary, and what is odd about it.
+//! `fixbolt dictionary check`: reports whether a file is a dictionary, and anything odd in it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ impl Report {
             self.errors.iter().map(|error| error.text(&self.file, "error")).collect();
         lines.extend(self.warnings.iter().map(|warning| warning.text(&self.file, "warning")));
         let verdict = match &self.dictionary {
-            None => format!("{}: no dictionary, {}", self.file, number(self.errors.len(), "error")),
+            None => format!("{}: not a dictionary, {}", self.file, number(self.errors.len(), "error")),
             Some(dictionary) => format!(
                 "{}: a dictionary of {}, {}, {}, {}",
                 self.file,

@@ -135,13 +135,13 @@ impl<W: Write> Printer<W> {
                     self.answer = Answer::No;
                     self.out.flush()?;
                     let text = shortened(&shown(bytes.trim_ascii()), 60);
-                    note!("{name}:{}: no message ({} bytes): {text}", place.line, bytes.len());
+                    note!("{name}:{}: not a message ({} bytes): {text}", place.line, bytes.len());
                 }
             }
         }
         if self.messages == before {
             self.out.flush()?;
-            note!("{name}: no message in it");
+            note!("{name}: contains no message");
             self.answer = Answer::No;
         }
         Ok(())

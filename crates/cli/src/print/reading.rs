@@ -170,8 +170,8 @@ impl Reading {
         (last.depth == depth).then_some(last.entry)
     }
 
-    /// Restores BodyLength and CheckSum of a message that was sealed again: they are shown as they
-    /// were, or not at all.
+    /// Restores the original BodyLength and CheckSum of a message that was read with corrected
+    /// ones, or removes them if the original message had none.
     fn restore(&mut self, original: &[u8], right: bool) {
         if right {
             return;
@@ -236,7 +236,7 @@ fn fault_text(message: &Message<'_>, fault: fixbolt_codec::Fault) -> String {
     let tag = shown(&message.bytes()[fault.tag.start()..fault.tag.end()]);
     match fault.kind {
         FaultKind::EmptyValue => format!("field {tag}: tag specified without a value"),
-        FaultKind::NoEquals => format!("field {tag}: no '=' in it"),
+        FaultKind::NoEquals => format!("field {tag}: has no '='"),
         _ => format!("field {tag}: invalid tag number"),
     }
 }
@@ -276,7 +276,7 @@ fn value_of(bytes: &[u8], tag: u32) -> Option<Vec<u8>> {
     Some(field[at + 1..].to_vec())
 }
 
-/// Returns why bytes that begin like a message are not one.
+/// Returns the reason why bytes that begin like a message are not one.
 fn what_is_wrong(bytes: &[u8]) -> String {
     let Some(last) = split(bytes).last().filter(|field| field.starts_with(b"10=")) else {
         return "cut off: there is no CheckSum (10) at the end".to_owned();

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_behind_one_another_are_told_apart() {
+    fn adjacent_messages_are_told_apart() {
         let three = [HEARTBEAT, HEARTBEAT, b"\n", HEARTBEAT].concat();
         assert_eq!(pieces(&three).len(), 3);
         let bars = "8=FIX.4.2|9=5|35=0|10=161|8=FIX.4.2|9=5|35=0|10=161|\n";
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_hold_a_lines_end_or_a_bar() {
+    fn a_value_may_contain_a_newline_or_a_bar() {
         let raw = b"8=FIX.4.2\x019=18\x0135=0\x0158=two\nlines\x0110=019\x01";
         assert_eq!(pieces(raw), [("m:".to_owned(), "8=FIX.4.2|9=18|35=0|58=two\nlines|10=019|".to_owned())]);
         assert_eq!(pieces(b"8=FIX.4.2^A9=5^A35=0^A96=a^Ab^A10=1^A")[0].1, "8=FIX.4.2|9=5|35=0|96=a|b|10=1|");
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_and_nothing_is_lost() {
+    fn bytes_that_are_not_a_message_are_reported_and_nothing_is_lost() {
         let found = pieces(b"hello\n\n8=FIX.4.2\x019=99\x0135=0\nmore 108=FIX\n8=FIX");
         let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
         assert_eq!(kinds, ["other", "m:", "other", "m:"]);
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!((place.line, place.offset), (2, 3));
     }
 
-    /// Returns one byte per read.
+    /// A reader that returns one byte per read.
     struct Drip<'b>(&'b [u8]);
 
     impl Read for Drip<'_> {

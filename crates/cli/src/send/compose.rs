@@ -1,8 +1,8 @@
 //! Turns words into a body: `NewOrderSingle Side=BUY 38=100` into MsgType and fields.
 //!
-//! A message that the counterparty would reject is sent anyway, because its reaction may be the
-//! very question. What would not be a message (a field twice, a group with the wrong number of
-//! entries) is refused here.
+//! A message that the counterparty would reject is sent anyway, because the user may want to see
+//! its reaction. Fields that do not form a message (a field that occurs twice, a group with the
+//! wrong number of entries) are refused here.
 
 use std::ops::ControlFlow;
 
@@ -22,8 +22,8 @@ pub(crate) struct Composed {
     pub(crate) fields: Vec<(Tag, Vec<u8>)>,
 }
 
-/// Composes a message. The error is one line that names the word that is not understood, and
-/// suggests others.
+/// Composes a message. The error is one line that names the argument that is not understood, and
+/// suggests similar ones.
 pub(crate) fn compose(
     dictionary: &Dictionary,
     msg_type: &str,
@@ -69,7 +69,7 @@ fn msg_type(dictionary: &Dictionary, word: &str) -> Result<MsgType, String> {
     let msg_type = MsgType::try_new(value).ok_or_else(|| format!("{word} is too long for a MsgType"))?;
     if msg_type.is_admin() {
         return Err(format!(
-            "{word} belongs to the session, which sends it itself; send an application message"
+            "{word} is sent only by the session itself; send an application message instead"
         ));
     }
     Ok(msg_type)
@@ -77,7 +77,7 @@ fn msg_type(dictionary: &Dictionary, word: &str) -> Result<MsgType, String> {
 
 fn field(dictionary: &Dictionary, word: &str, now: Utc) -> Result<(Tag, Vec<u8>), String> {
     let (name, value) =
-        word.split_once('=').ok_or_else(|| format!("{word}: a field is written NAME=VALUE or TAG=VALUE"))?;
+        word.split_once('=').ok_or_else(|| format!("{word}: write a field as NAME=VALUE or TAG=VALUE"))?;
     let by_number = name.parse().ok().and_then(Tag::try_new);
     let known = match by_number {
         Some(tag) => dictionary.field(tag.number()),
@@ -89,10 +89,10 @@ fn field(dictionary: &Dictionary, word: &str, now: Utc) -> Result<(Tag, Vec<u8>)
     };
     let tag = by_number.or_else(|| Tag::try_new(known?.tag)).ok_or_else(|| format!("{name} is not a tag"))?;
     if matches!(tag.number(), 8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122) {
-        return Err(format!("{name} ({tag}) is the session's: it writes that field itself"));
+        return Err(format!("{name} ({tag}) is written only by the session itself: omit it"));
     }
     if value.is_empty() || value.bytes().any(|byte| byte == 1) {
-        return Err(format!("{word}: a value is not empty and holds no SOH"));
+        return Err(format!("{word}: a value must not be empty or contain SOH"));
     }
     let value = match known {
         Some(field) => value_of(dictionary, field, value, by_number.is_some(), now)?,
@@ -177,7 +177,8 @@ fn check(dictionary: &Dictionary, composed: &Composed) -> Result<(), String> {
     let length: usize = composed.fields.iter().map(|(_, value)| value.len() + 12).sum();
     let mut memory = vec![0; length + 512];
     let begin_string = dictionary.version().begin_string.as_bytes();
-    let mut encoder = Encoder::new(begin_string, b"SENDER", b"TARGET").ok_or("the version has no name")?;
+    let mut encoder =
+        Encoder::new(begin_string, b"SENDER", b"TARGET").ok_or("the version has no BeginString")?;
     let place = encoder
         .encode(&mut memory, composed.msg_type, SeqNum::ONE, 0, |body| composed.write(body))
         .ok_or("a field can only be written by the session")?;
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_with_what_would_be() {
+    fn an_argument_that_is_not_understood_is_reported_with_a_suggestion() {
         let error = |msg_type, words: &[&str]| composed(fix44(), msg_type, words).unwrap_err();
         assert_eq!(
             error("NewOrdrSingle", &[]),
@@ -246,14 +247,14 @@ mod tests {
         assert!(
             error("D", &["Side=BYU"]).starts_with("Side (54) has no value BYU; it has BUY (1), SELL (2), ")
         );
-        assert_eq!(error("D", &["Symbol"]), "Symbol: a field is written NAME=VALUE or TAG=VALUE");
-        assert_eq!(error("D", &["Symbol="]), "Symbol=: a value is not empty and holds no SOH");
-        assert!(error("D", &["MsgSeqNum=3"]).contains("is the session's"));
-        assert!(error("TestRequest", &[]).contains("belongs to the session"));
+        assert_eq!(error("D", &["Symbol"]), "Symbol: write a field as NAME=VALUE or TAG=VALUE");
+        assert_eq!(error("D", &["Symbol="]), "Symbol=: a value must not be empty or contain SOH");
+        assert!(error("D", &["MsgSeqNum=3"]).contains("is written only by the session itself"));
+        assert!(error("TestRequest", &[]).contains("is sent only by the session itself"));
     }
 
     #[test]
-    fn what_would_not_be_a_message_is_refused_and_groups_are_not() {
+    fn fields_that_do_not_form_a_message_are_refused_and_groups_are_accepted() {
         let parties = ["NoPartyIDs=2", "PartyID=a", "PartyRole=1", "PartyID=b", "PartyRole=3"];
         assert!(composed(fix44(), "D", &parties).unwrap().ends_with("453=2|448=a|452=1|448=b|452=3"));
         assert!(

@@ -1,7 +1,7 @@
-//! A message store that outlives its process: what was committed survives a death, what was durable
-//! survives a power loss.
+//! A message store that outlives its process: committed records survive the death of the process,
+//! durable records survive a power loss.
 //!
-//! It is also a judge: it refuses with a panic what a store must never see.
+//! It also checks the session core: it panics if a call violates the contract of a store.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -36,14 +36,14 @@ pub(crate) struct Platter {
     ids: Vec<SessionId>,
     numbers: Vec<Recovered>,
     pub(crate) log: Vec<Kept>,
-    /// Where the first sending of a number stands in the log.
+    /// The index in `log` of the original message with a sequence number.
     sent: BTreeMap<(u32, u32, u64), usize>,
-    /// Records of the open turn.
+    /// The length of `log` when the open turn began.
     turn: Option<usize>,
     before: Vec<Recovered>,
     position: u64,
     durable: u64,
-    /// Whether commits are durable only when somebody says so.
+    /// Whether commits become durable only when `sync` is called.
     late: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Platter {
 #[derive(Clone)]
 pub(crate) struct Disk {
     platter: Arc<Mutex<Platter>>,
-    /// The body of the record read last.
+    /// The body of the record that was read last.
     lent: Vec<u8>,
 }
 
@@ -75,18 +75,19 @@ impl Platter {
         self.position
     }
 
-    /// Commits up to here are durable.
+    /// Makes the commits up to `position` durable.
     pub(crate) fn sync(&mut self, position: u64) {
         self.durable = self.durable.max(position.min(self.position));
     }
 
-    /// From now on every commit is durable at once.
+    /// Makes every commit durable at once, from now on.
     pub(crate) fn stop_being_late(&mut self) {
         self.late = false;
         self.durable = self.position;
     }
 
-    /// The process is gone: an open turn is forgotten; with the power also what was not durable.
+    /// Ends the process: an open turn is discarded; with `power`, so is everything that was not
+    /// durable.
     pub(crate) fn die(&mut self, power: bool) {
         if self.turn.is_some() {
             self.forget_turn();
@@ -105,7 +106,8 @@ impl Platter {
         }
     }
 
-    /// The latest record of a number's first sending that is as `wanted`, when it is durable.
+    /// Returns the latest original message with this sequence number that is durable and accepted
+    /// by `wanted`.
     pub(crate) fn durably_sent(
         &self,
         session: u32,
@@ -126,7 +128,7 @@ impl Platter {
         (numbers.next_in, numbers.next_out)
     }
 
-    /// Bodies of the application's messages of one direction, in order.
+    /// Returns the bodies of the application messages in one direction, in order.
     pub(crate) fn bodies(&self, session: u32, kind: RecordKind) -> Vec<&[u8]> {
         let wanted = |kept: &&Kept| {
             kept.session == session
@@ -144,13 +146,13 @@ impl Platter {
         self.numbers.clone_from(&self.before);
     }
 
-    /// Adds up what the log's record number `n` says.
+    /// Updates the totals with record `n` of the log.
     fn count(&mut self, n: usize) {
         let kept = &self.log[n];
         let numbers = &mut self.numbers[kept.session as usize];
         match kept.kind {
             RecordKind::Outbound => {
-                assert_eq!(kept.seq, numbers.next_out, "numbers are used one after the other");
+                assert_eq!(kept.seq, numbers.next_out, "sequence numbers are used in order");
                 numbers.next_out = kept.seq.next();
                 self.sent.insert((kept.session, kept.generation.0, kept.seq.0), n);
             }
@@ -160,7 +162,7 @@ impl Platter {
                 numbers.attempts = 0;
             }
             RecordKind::Adjust => {
-                assert!(kept.seq >= numbers.next_out, "NextNumOut never goes down");
+                assert!(kept.seq >= numbers.next_out, "NextNumOut never decreases");
                 numbers.next_out = kept.seq;
                 numbers.attempts = 0;
             }
@@ -170,7 +172,7 @@ impl Platter {
         if numbers.next_in != kept.next_in {
             assert!(
                 kept.next_in > numbers.next_in || kept.kind == RecordKind::Reset,
-                "NextNumIn never goes down"
+                "NextNumIn never decreases"
             );
             numbers.next_in = kept.next_in;
             numbers.attempts = 0;

@@ -1,4 +1,5 @@
-//! One connection at a time between two sessions: two pipes that delay, cut and garble.
+//! One connection at a time between two sessions: two pipes that delay, split, lose and garble
+//! bytes.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,19 +8,20 @@ use fixbolt_session::Mono;
 
 use crate::random::Random;
 
-/// Bytes under way in one direction.
+/// Bytes in flight in one direction.
 #[derive(Default)]
 pub(crate) struct Pipe {
     /// Pieces, each with the time of its arrival; ascending.
     pieces: VecDeque<(Mono, Vec<u8>)>,
     bytes: usize,
-    /// Bytes since one was garbled: two in one message could make its sum right again.
+    /// Bytes since one was garbled: two garbled bytes in one message could cancel out in its
+    /// checksum.
     since_garbled: usize,
-    /// Nothing more will come.
+    /// Whether the sender has closed the connection.
     pub(crate) closed: bool,
 }
 
-/// Bytes that the network takes before the sender must wait.
+/// Bytes that the network accepts before the sender must wait.
 const CAPACITY: usize = 16 * 1024;
 /// Longer than any message.
 const BETWEEN_GARBLED: usize = 20_000;
@@ -29,7 +31,7 @@ impl Pipe {
         CAPACITY.saturating_sub(self.bytes)
     }
 
-    /// Takes bytes on their way, in pieces cut anywhere. Gives whether any is garbled.
+    /// Sends bytes in pieces of random size. Returns whether a byte was garbled.
     pub(crate) fn push(&mut self, now: Mono, bytes: &[u8], garble: bool, random: &mut Random) -> bool {
         let mut bytes = bytes.to_vec();
         self.since_garbled += bytes.len();
@@ -56,7 +58,7 @@ impl Pipe {
         garbled
     }
 
-    /// When the next piece, or the end, arrives.
+    /// Returns the time at which the next piece, or the end of the connection, arrives.
     pub(crate) fn next_arrival(&self, now: Mono) -> Option<Mono> {
         match self.pieces.front() {
             Some((at, _)) => Some(*at),
@@ -86,19 +88,19 @@ impl Pipe {
 pub(crate) struct End {
     pub(crate) process: usize,
     pub(crate) session: u32,
-    /// The session believes that it is connected.
+    /// Whether the session believes that it is connected.
     pub(crate) attached: bool,
-    /// When it will notice that the connection is lost.
+    /// The time at which it will notice that the connection is lost.
     pub(crate) lost_at: Option<Mono>,
-    /// Since when the session wants to close, with bytes left to write.
+    /// The time since which the session has wanted to close, with bytes left to write.
     pub(crate) closing_since: Option<Mono>,
     /// Bytes that arrived and were not consumed.
     pub(crate) inbox: Vec<u8>,
-    /// What this side sends.
+    /// The bytes that this side sends.
     pub(crate) out: Pipe,
-    /// What it wrote in this connection and no whole message came of yet.
+    /// The end of what it wrote in this connection, which is not a complete message yet.
     pub(crate) unread: Vec<u8>,
-    /// Generation and number of the last new message it wrote in this connection.
+    /// Generation and sequence number of the last new message that it wrote in this connection.
     pub(crate) last_new: (u32, u64),
 }
 
@@ -136,7 +138,7 @@ impl End {
     }
 }
 
-/// The initiator's end first.
+/// A connection between two sessions; the initiator's end comes first.
 pub(crate) struct Link {
     pub(crate) ends: [End; 2],
     pub(crate) connect_at: Option<Mono>,
@@ -150,7 +152,7 @@ impl Link {
         }
     }
 
-    /// Everything under way is lost; both sides notice some time.
+    /// Cuts the connection: all bytes in flight are lost, and both sides notice at some later time.
     pub(crate) fn cut(&mut self, now: Mono, random: &mut Random) {
         for end in &mut self.ends {
             end.out.cut();

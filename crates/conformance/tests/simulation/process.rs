@@ -1,4 +1,4 @@
-//! A process: its sessions while it lives, its disk always, and an application with bad days.
+//! A process: its sessions while it runs, its disk, and an application that sometimes fails.
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_session::{
@@ -9,7 +9,8 @@ use fixbolt_session::{
 use crate::disk::Disk;
 use crate::random::Random;
 
-/// The key of session `n` of a process: sessions are opened in one order and never closed.
+/// Returns the key of session `n` of a process: sessions are always opened in the same order and
+/// never closed.
 pub(crate) fn key_of(n: u32) -> SessionKey {
     SessionKey::new(0, n, n)
 }
@@ -19,18 +20,18 @@ pub(crate) struct Process {
     pub(crate) settings: Vec<SessionSettings>,
     pub(crate) sessions: Option<Sessions>,
     pub(crate) app: App,
-    /// How far its wall clock is ahead of the world's, in nanoseconds.
+    /// The difference between its wall clock and the simulation's, in nanoseconds.
     pub(crate) skew: i64,
-    /// Generation and NextNumOut of each session when last looked at.
+    /// Generation and NextNumOut of each session at the last check.
     pub(crate) next_out: Vec<(u32, SeqNum)>,
 }
 
-/// What an application saw and how it fails.
+/// An application that counts events and fails at random.
 pub(crate) struct App {
     random: Random,
     /// Whether it may fail now.
     pub(crate) fails: bool,
-    /// Where a venue copies its reports to.
+    /// The session to which a venue copies its reports.
     copies_to: Option<SessionKey>,
     pub(crate) failures: u64,
     pub(crate) not_now: u64,
@@ -40,10 +41,10 @@ pub(crate) struct App {
     pub(crate) notes: Vec<String>,
 }
 
-/// The panic of an application that the simulation means.
+/// The payload of the panics that the simulation causes.
 const SIMULATED: &str = "simulated";
 
-/// Panics that the simulation means are not printed.
+/// Keeps the panics that the simulation causes from being printed.
 pub(crate) fn silence_simulated_panics() {
     use std::sync::Once;
     static ONCE: Once = Once::new();
@@ -87,7 +88,7 @@ impl Process {
         self.sessions = Some(sessions);
     }
 
-    /// A session that halted because its application failed too often is told to try again.
+    /// Retries each session that halted because its application failed too often.
     pub(crate) fn retry(&mut self, now: Now) {
         let Some(sessions) = &mut self.sessions else { return };
         for n in 0..self.settings.len() {
@@ -104,7 +105,7 @@ impl Process {
 }
 
 impl App {
-    /// A bad day of the application, once in `n` times.
+    /// Fails once in `n` times, in a random way.
     fn fail(&mut self, n: u64) -> Result<Option<Delivery>, SendError> {
         if !self.fails || !self.random.once_in(n) {
             return Ok(None);
@@ -135,7 +136,7 @@ impl Application for App {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
         if message.msg_type() == b"D" {
             report(turn.reply(), id)?;
-            // Failing in the middle must leave nothing.
+            // A failure in the middle must leave no trace.
             if let Some(delivery) = self.fail(60)? {
                 return Ok(delivery);
             }

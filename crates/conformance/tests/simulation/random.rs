@@ -1,4 +1,4 @@
-//! Random numbers that follow from a seed (splitmix64).
+//! Pseudo-random numbers from a seed (splitmix64).
 
 pub(crate) struct Random(u64);
 
@@ -15,12 +15,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` to below `high`.
+    /// Returns a number from `low` up to, but not including, `high`.
     pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low)
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times on average.
     pub(crate) fn once_in(&mut self, n: u64) -> bool {
         self.next().is_multiple_of(n)
     }

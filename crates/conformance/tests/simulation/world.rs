@@ -1,4 +1,4 @@
-//! The world: one clock, three processes, two links, and what happens to them.
+//! The simulation: one clock, three processes, two links, and everything that happens to them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::random::Random;
 const TRADER: usize = 0;
 const VENUE: usize = 1;
 const COPY: usize = 2;
-/// 2026-11-18T00:00:00Z or so.
+/// About 2026-11-18T00:00:00Z.
 const EPOCH: u64 = 1_795_000_000_000_000_000;
-/// Steps at one point in time after which somebody turns in circles.
+/// The number of steps at one point in time after which the simulation counts as stuck.
 const STEPS_AT_ONCE: u32 = 20_000;
-/// When all faults are over, everything must be healed by then.
+/// The time within which all sides must have recovered after the last fault.
 const HEALED_WITHIN: Duration = Duration::from_secs(600);
-/// How long a session that closes may wait for its last bytes to be taken.
+/// How long a session that is closing may wait until its last bytes are accepted.
 const CLOSING_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What happened in a run.
@@ -63,7 +63,7 @@ impl Counts {
         self.steps += other.steps;
     }
 
-    /// A simulation in which nothing goes wrong proves nothing.
+    /// Checks that every kind of event happened: otherwise the simulation proves nothing.
     pub(crate) fn assert_everything_happened(&self) {
         let Self { orders, refused, cuts, deaths, power_losses, garbled, logouts, .. } = *self;
         let others = [self.failures, self.not_now, self.resends, self.gaps, self.duplicates];
@@ -72,7 +72,7 @@ impl Counts {
     }
 }
 
-/// Messages by process, session, generation and number.
+/// Messages by process, session, generation and sequence number.
 type Wire = HashMap<(usize, u32, u32, u64), Vec<u8>>;
 
 pub(crate) struct World {
@@ -81,17 +81,17 @@ pub(crate) struct World {
     at_once: u32,
     processes: Vec<Process>,
     links: Vec<Link>,
-    /// When a dead process starts again.
+    /// The time at which a dead process starts again.
     restart_at: Vec<Option<Mono>>,
     next_action: Mono,
-    /// Whether things go wrong.
+    /// Whether faults are injected.
     wild: bool,
-    /// Whether the trader sends more than anybody can read.
+    /// Whether the trader sends more than its counterparty can read.
     busy: bool,
-    /// Whether numbers start again with every logon of the trader: what was lost stays lost, but
-    /// nothing comes twice.
+    /// Whether sequence numbers are reset at every logon of the trader: lost messages stay lost
+    /// then, but no message arrives twice.
     resets: bool,
-    /// Every new message that was on the wire.
+    /// Every message sent for the first time that was on the wire.
     wire: Wire,
     counts: Counts,
 }
@@ -120,7 +120,7 @@ impl World {
         let resets = r.once_in(6);
         trader.reset_on_logon = resets;
         let to_trader = settings(r, "VENUE", "TRADER", Role::Acceptor);
-        // A report is never refused because nobody looks at the copies.
+        // A report is never refused because the copy session is logged off.
         let mut to_copy = settings(r, "VENUE", "COPY", Role::Acceptor);
         to_copy.while_logged_off = WhileLoggedOff::Keep;
         let copy = settings(r, "COPY", "VENUE", Role::Initiator);
@@ -167,7 +167,7 @@ impl World {
         }
         let healed_by = self.now + HEALED_WITHIN;
         while !self.is_healed() {
-            assert!(self.now < healed_by, "not healed: {}", self.describe());
+            assert!(self.now < healed_by, "not recovered: {}", self.describe());
             self.step();
         }
         self.check_deliveries();
@@ -186,7 +186,7 @@ impl World {
         Now { mono: self.now, utc: Utc(utc) }
     }
 
-    /// Goes on to the next thing that happens.
+    /// Advances to the next event and processes it.
     fn step(&mut self) {
         self.counts.steps += 1;
         let next = self.next_event();
@@ -195,7 +195,7 @@ impl World {
             self.at_once = 0;
         } else {
             self.at_once += 1;
-            assert!(self.at_once < STEPS_AT_ONCE, "somebody turns in circles: {}", self.describe());
+            assert!(self.at_once < STEPS_AT_ONCE, "the simulation is stuck: {}", self.describe());
         }
         if self.next_action <= self.now {
             self.next_action = self.now + Duration::from_millis(self.random.within(1, 80));
@@ -244,7 +244,7 @@ impl World {
         next
     }
 
-    /// Something that nobody asked for.
+    /// Injects a random action: an order, a logout or a fault.
     fn act(&mut self) {
         for n in 0..self.processes.len() {
             let now = self.now_of(n);
@@ -317,7 +317,7 @@ impl World {
         }
     }
 
-    /// A process dies in whatever it does.
+    /// Kills a process, whatever it is doing.
     fn kill(&mut self, n: usize) {
         if self.processes[n].sessions.take().is_none() {
             return;
@@ -352,13 +352,16 @@ impl World {
                 let ours = (n, session as u32, generation);
                 let on_wire = self.wire.keys().filter(|key| (key.0, key.1, key.2) == ours);
                 let used = on_wire.map(|key| key.3).max().unwrap_or(0);
-                assert!(next_out.0 > used, "number {used} was on the wire, {next_out} would be next");
+                assert!(
+                    next_out.0 > used,
+                    "sequence number {used} was on the wire, but {next_out} would be next"
+                );
                 process.next_out[session] = (generation, next_out);
             }
         }
     }
 
-    /// A new connection, when both sides are there and free.
+    /// Connects both sides if both are running and have no connection.
     fn connect(&mut self, n: usize) {
         if !self.links[n].is_down() {
             return;
@@ -400,7 +403,7 @@ impl World {
         }
     }
 
-    /// A side notices that its connection is lost.
+    /// Lets a side notice that its connection is lost.
     fn lose(&mut self, n: usize, side: usize) {
         let end = &self.links[n].ends[side];
         if end.attached && end.lost_at.is_some_and(|at| at <= self.now) {
@@ -408,7 +411,7 @@ impl World {
         }
     }
 
-    /// What arrives at a side.
+    /// Delivers what has arrived at a side.
     fn deliver(&mut self, n: usize, side: usize) {
         loop {
             let [a, b] = &mut self.links[n].ends;
@@ -447,7 +450,7 @@ impl World {
         }
     }
 
-    /// Late stores come further.
+    /// Lets stores that acknowledge late make progress.
     fn sync(&mut self) {
         for n in 0..self.processes.len() {
             let now = self.now_of(n);
@@ -466,7 +469,7 @@ impl World {
         }
     }
 
-    /// A side writes what it may. Gives whether anything moved.
+    /// Lets a side write what it is permitted to. Returns whether anything moved.
     fn write(&mut self, n: usize, side: usize) -> bool {
         let now = self.now;
         let end = &mut self.links[n].ends[side];
@@ -505,7 +508,7 @@ impl World {
         taken > 0
     }
 
-    /// NextNumOut never goes down.
+    /// Checks that NextNumOut never decreases.
     fn check_numbers(&mut self) {
         for process in &mut self.processes {
             let Some(sessions) = &process.sessions else { continue };
@@ -513,7 +516,7 @@ impl World {
                 let key = key_of(n as u32);
                 let (next_in, next_out) = sessions.numbers(key).unwrap();
                 let after = (process.disk.platter().generation(n as u32), next_out);
-                assert!(after >= *before, "NextNumOut went down from {before:?} to {after:?}");
+                assert!(after >= *before, "NextNumOut decreased from {before:?} to {after:?}");
                 assert_eq!(
                     (next_in, next_out),
                     process.disk.platter().numbers(n as u32),
@@ -524,7 +527,8 @@ impl World {
         }
     }
 
-    /// Everybody is logged on, nothing is under way, and both sides of each link count alike.
+    /// Returns whether all sessions are logged on, nothing is in flight, and the sequence numbers
+    /// of both sides of each link agree.
     fn is_healed(&self) -> bool {
         self.links.iter().all(|link| {
             let [a, b] = [0, 1].map(|side| {
@@ -541,8 +545,8 @@ impl World {
         })
     }
 
-    /// Every order and every report that is in a sender's store was processed by its receiver, once
-    /// and in order; and a turn over two sessions is whole.
+    /// Checks that every order and every report in a sender's store was processed by its receiver,
+    /// once and in order, and that turns over two sessions are complete.
     fn check_deliveries(&self) {
         let ids = |process: usize, session: u32, kind: RecordKind| -> Vec<String> {
             let platter = self.processes[process].disk.platter();
@@ -599,7 +603,7 @@ fn same(what: &str, sent: &[String], came: &[String]) {
     let differ = sent.iter().zip(came).position(|(a, b)| a != b).unwrap_or(sent.len().min(came.len()));
     assert!(
         sent == came,
-        "{what}: {} sent, {} came, first difference at {differ}: {:?} and {:?}",
+        "{what}: {} sent, {} arrived, first difference at {differ}: {:?} and {:?}",
         sent.len(),
         came.len(),
         sent.get(differ),
@@ -607,11 +611,11 @@ fn same(what: &str, sent: &[String], came: &[String]) {
     );
 }
 
-/// Each at most once and in order.
+/// Checks that each arrived at most once and in order.
 fn some(what: &str, sent: &[String], came: &[String]) {
     let mut rest = sent.iter();
     for id in came {
-        assert!(rest.any(|sent| sent == id), "{what}: {id} came twice or too late");
+        assert!(rest.any(|sent| sent == id), "{what}: {id} arrived twice or out of order");
     }
 }
 
@@ -620,8 +624,8 @@ fn client_order_id(body: &[u8]) -> String {
     text.split('\x01').find_map(|field| field.strip_prefix("11=")).unwrap_or("?").to_owned()
 }
 
-/// Looks at what a side writes: whole right messages, new ones in ascending order, byte for byte as
-/// they stand in the store, and durable there; no number ever with two bodies.
+/// Checks what a side writes: complete and valid messages, new ones in ascending order and byte for
+/// byte as in the store, where they are durable; no sequence number ever has two bodies.
 fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: &mut Wire) {
     end.unread.extend_from_slice(bytes);
     let mut at = 0;
@@ -630,7 +634,7 @@ fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: 
         let framed = match Framer::new(1 << 20).next(rest) {
             Frame::Message(framed) => framed,
             Frame::Incomplete { .. } => {
-                // The number of a message that is not out yet.
+                // The sequence number of a message that is not on the wire yet.
                 let tag = rest.windows(4).position(|window| window == b"\x0134=");
                 let digits = tag.map(|tag| &rest[tag + 4..]);
                 let digits = digits.and_then(|rest| Some(&rest[..rest.iter().position(|b| *b == 1)?]));
@@ -647,19 +651,21 @@ fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: 
         };
         let (mut tags, mut spans) = ([0; 64], [Span::default(); 64]);
         let mut index = Index::new(&mut tags, &mut spans);
-        let message = index.build(framed).expect("a right sum");
+        let message = index.build(framed).expect("the checksum is correct");
         let text = |tag| String::from_utf8(message.get(Tag::new(tag)).unwrap_or(b"").to_vec()).unwrap();
         let seq: u64 = text(34).parse().unwrap();
         let sent = |wanted: &dyn Fn(&Kept) -> bool| {
             let kept = platter.durably_sent(end.session, seq, wanted);
-            kept.unwrap_or_else(|| panic!("{seq} is on the wire, but not so in the store, or not durable"))
+            kept.unwrap_or_else(|| {
+                panic!("{seq} is on the wire, but differs in the store or is not durable there")
+            })
         };
         if text(43) == "Y" {
             if message.msg_type() == b"4" {
                 let new: u64 = text(36).parse().unwrap();
                 platter
                     .durably_sent(end.session, new - 1, |_| true)
-                    .expect("a gap fill stands for numbers that were used");
+                    .expect("a gap fill covers sequence numbers that were used");
             } else {
                 sent(&|kept| text(11) == client_order_id(&kept.body));
             }

@@ -103,7 +103,6 @@ impl<'a> Comparison<'a> {
 
     /// Returns the codes of `field` in `holder` whose value is not a code of the same field in
     /// `lacking`.
-    /// field.
     fn lone_codes(
         &self,
         holder: &Dictionary,

@@ -1,7 +1,7 @@
 //! The differences between two dictionaries: messages, fields, codes, and the members of each
 //! message along their paths.
 //!
-//! Compared is what messages look like and how they are checked. Sources, the names of code sets,
+//! The comparison covers how messages are structured and checked. Sources, the names of code sets,
 //! components and groups, and the names of codes (which every engine spells in its own way) are not
 //! compared: they do not change a byte.
 

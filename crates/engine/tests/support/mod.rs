@@ -1,6 +1,6 @@
-//! What the engine's tests share: a counterparty that speaks FIX by hand, and applications that
-//! note what they see.
-#![allow(dead_code, unreachable_pub)] // each test file uses its part
+//! Helpers for the engine's tests: a handwritten counterparty, and applications that record what
+//! they see.
+#![allow(dead_code, unreachable_pub)] // each test file uses a part
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -19,7 +19,7 @@ use fixbolt::store::{MemoryStore, Position, Record, Recovered, Store, StoreError
 use fixbolt_conformance::store::{Intercept, Intercepted};
 pub use fixbolt_conformance::wire::message;
 
-/// A loopback address with a port that the system chooses.
+/// Returns a loopback address with a port that the system chooses.
 pub fn anywhere() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
 }
@@ -28,7 +28,7 @@ pub fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// Settings without a dictionary: the messages of most tests have nothing but an id.
+/// Returns settings without a dictionary: the messages of most tests have only an id.
 pub fn of(name: &str, role: Role) -> SessionSettings {
     SessionSettings::new(id(name), role).with(|s| s.dictionary = SessionDictionary::None)
 }
@@ -41,7 +41,7 @@ pub fn initiator() -> SessionSettings {
     of("FIX.4.4:TRADER->VENUE", Role::Initiator)
 }
 
-/// A directory for one test, removed when the test is over.
+/// A directory for one test, which is removed when dropped.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
@@ -59,7 +59,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Something that an application saw.
+/// A message or event that an application saw.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Seen {
     LoggedOn,
@@ -70,13 +70,13 @@ pub enum Seen {
     Other(String),
 }
 
-/// Tells a channel whatever it sees; answers orders with a report when it is a venue.
+/// Sends everything it sees to a channel; as a venue it answers orders with a report.
 pub struct Recorder {
     seen: Sender<Seen>,
     answer: bool,
-    /// How often an order is answered "not now" first.
+    /// How often it first answers an order with "not now".
     pub not_now: u32,
-    /// Orders on which it panics, by ClOrdID.
+    /// The ClOrdIDs of orders on which it panics.
     pub poison: Option<&'static [u8]>,
 }
 
@@ -130,16 +130,16 @@ impl Application for Recorder {
     }
 }
 
-/// What a [`Recorder`] saw.
+/// The receiver of everything that a [`Recorder`] saw.
 pub struct Log(Receiver<Seen>);
 
 impl Log {
-    /// The next thing seen; fails the test when nothing comes.
+    /// Returns what was seen next; fails the test if nothing arrives.
     pub fn next(&self) -> Seen {
         self.0.recv_timeout(Duration::from_secs(20)).expect("the application should have seen something")
     }
 
-    /// Skips to the next thing that `wanted` accepts.
+    /// Skips to the next one that `wanted` accepts, and returns it.
     pub fn wait(&self, wanted: impl Fn(&Seen) -> bool) -> Seen {
         loop {
             let seen = self.next();
@@ -168,10 +168,10 @@ impl Log {
     }
 }
 
-/// A [`Recorder`] of which a test replaces a callback.
+/// A [`Recorder`] with a callback that the test replaces.
 pub struct Scripted {
     pub recorder: Recorder,
-    /// `None` leaves the message to the recorder.
+    /// Called for each message; `None` passes it on to the recorder.
     pub message: OnMessage,
     pub logon: Box<dyn FnMut(Message<'_>) -> LogonDecision + Send>,
     pub resume: Box<dyn FnMut() + Send>,
@@ -186,7 +186,7 @@ impl Scripted {
         (Self { recorder, message: Box::new(|_, _| None), logon, resume: Box::new(|| ()) }, log)
     }
 
-    /// A venue that does this with a message first.
+    /// Creates a venue that calls `on_message` for each message first.
     pub fn on_message(
         message: impl FnMut(Message<'_>, &mut Turn<'_>) -> Option<Result<Delivery, Failure>> + Send + 'static,
     ) -> (Self, Log) {
@@ -217,7 +217,7 @@ impl Application for Scripted {
     }
 }
 
-/// The number of records that a store takes before it is full.
+/// The number of records that a store accepts before it is full.
 struct Room(usize);
 
 impl<S: Store> Intercept<S> for Room {
@@ -228,20 +228,20 @@ impl<S: Store> Intercept<S> for Room {
     }
 }
 
-/// A store that takes so many records and is full then.
+/// Returns a store that accepts this many records and is full then.
 pub fn full_store(records: usize) -> impl Store {
     Intercepted::new(MemoryStore::new(), Room(records))
 }
 
-/// What a test does to a [`steered_store`] from outside.
+/// Controls a [`steered_store`] from the test.
 #[derive(Default)]
 pub struct Steering {
-    /// The records of this session are refused, and its store is not opened.
+    /// The session whose records are refused and whose store cannot be opened.
     refused: Mutex<Option<SessionId>>,
-    /// The store notices by itself that the session's storage is gone.
+    /// The session whose storage the store is to report as lost.
     failing: Mutex<Option<SessionId>>,
     waker: Mutex<Option<Arc<dyn WorkerWaker>>>,
-    /// Nothing is acknowledged meanwhile.
+    /// Whether acknowledgments are held back.
     pub holds: AtomicBool,
     acknowledged: AtomicU64,
 }
@@ -280,12 +280,12 @@ struct Steered {
     commits: Option<Sender<Position>>,
 }
 
-/// A store that refuses and fails when the test says so.
+/// Returns a store that refuses and fails when the test tells it to.
 pub fn steered_store() -> (impl Store, Arc<Steering>) {
     steered(Arc::default(), None)
 }
 
-/// The same, which acknowledges late, from a thread of its own.
+/// Returns the same, acknowledging late from a thread of its own.
 pub fn late_steered_store() -> (impl Store, Arc<Steering>) {
     let steering = Arc::<Steering>::default();
     let (commits, committed) = channel::<Position>();
@@ -351,7 +351,7 @@ impl<S: Store> Intercept<S> for Steered {
     }
 }
 
-/// A counterparty written by hand.
+/// A handwritten counterparty.
 pub struct Peer {
     pub stream: TcpStream,
     received: Vec<u8>,
@@ -379,7 +379,7 @@ impl Peer {
         self
     }
 
-    /// A message of this counterparty with the next number.
+    /// Returns a message of this counterparty with the next sequence number.
     pub fn message(&mut self, msg_type: &str, fields: &str) -> Vec<u8> {
         let seq = self.seq;
         self.seq += 1;
@@ -388,11 +388,11 @@ impl Peer {
         message("FIX.4.4", &format!("35={msg_type}|49={sender}|56={target}|34={seq}|52={time}{more}"))
     }
 
-    /// An order of so many bytes.
+    /// Returns an order of exactly this many bytes.
     pub fn order_of(&mut self, bytes: usize) -> Vec<u8> {
         let seq = self.seq;
         let fill = bytes - self.message("D", "11=large|58=x").len();
-        // The digits of BodyLength take some of the bytes.
+        // Some of the bytes are the digits of BodyLength.
         for digits in 0..8 {
             self.seq = seq;
             let order = self.message("D", &format!("11=large|58=x{}", "x".repeat(fill - digits)));
@@ -415,12 +415,12 @@ impl Peer {
         assert!(answer.contains("|35=A|"), "{answer}");
     }
 
-    /// The next message, with `|` for SOH; fails the test when there is none.
+    /// Returns the next message, with `|` for SOH; fails the test if there is none.
     pub fn receive(&mut self) -> String {
-        self.try_receive().expect("a message should have come")
+        self.try_receive().expect("a message should have arrived")
     }
 
-    /// The next message; `None` when the connection was closed.
+    /// Returns the next message; `None` if the connection was closed.
     pub fn try_receive(&mut self) -> Option<String> {
         loop {
             if let Some(at) = self.received.windows(4).position(|w| w == b"\x0110=")
@@ -439,10 +439,10 @@ impl Peer {
         }
     }
 
-    /// Nothing has come for a moment.
+    /// Checks that nothing arrives for a moment.
     pub fn hears_nothing(&mut self) {
         self.stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        let error = self.stream.read(&mut [0; 1]).expect_err("something came");
+        let error = self.stream.read(&mut [0; 1]).expect_err("something arrived");
         assert!(
             matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut),
             "{error}"
@@ -450,14 +450,14 @@ impl Peer {
         self.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     }
 
-    /// The connection is closed, and nothing was said before.
+    /// Checks that the connection is closed and that nothing was received first.
     pub fn closed_silently(&mut self) {
         assert_eq!(self.try_receive(), None);
         assert_eq!(self.received, b"");
     }
 }
 
-/// Waits until `done` says so; fails the test when it never does.
+/// Waits until `done` returns true; fails the test if it does not in time.
 pub fn eventually(mut done: impl FnMut() -> bool) {
     let give_up = Instant::now() + Duration::from_secs(20);
     while !done() {

@@ -23,7 +23,7 @@ use crate::output::{self, Format, shown};
 /// component, group, `header` or `trailer` as a tree of its members, each with tag, type and a `*`
 /// if it is required where its parent is present; a code by its name with the fields that have it.
 /// Case matters only for a MsgType; names from other versions and from QuickFIX are accepted. Every
-/// meaning of the word is shown: 8 is a field and a message.
+/// meaning of NAME is shown: for example, 8 is both a field and a message.
 ///
 /// Exit status: 0 shown; 1 nothing has this name (similar names and other versions that have it are
 /// suggested); 2 the dictionary cannot be read.
@@ -127,8 +127,8 @@ fn find<'d>(dictionary: &'d Dictionary, word: &str) -> Vec<Found<'d>> {
     found
 }
 
-/// Returns the codes with this name. The codes of MsgType are omitted, because the messages stand
-/// for them.
+/// Returns the codes with this name. The codes of MsgType are omitted, because the messages are
+/// shown instead.
 fn codes<'d>(dictionary: &'d Dictionary, word: &str) -> Vec<Found<'d>> {
     let msg_type = dictionary.field(35).and_then(|field| field.codes);
     let others = dictionary.fields().iter().filter(|field| field.codes.is_some() && field.codes != msg_type);
@@ -150,7 +150,7 @@ fn hints(dictionary: &Dictionary, word: &str) -> String {
         let with_it: Vec<&str> = names.iter().filter(with_it).take(5).copied().collect();
         let near = nearest(word, names.iter().copied(), 3);
         if !with_it.is_empty() {
-            hints = format!("; names with it: {}", with_it.join(", "));
+            hints = format!("; names that contain it: {}", with_it.join(", "));
         } else if !near.is_empty() {
             hints = format!("; did you mean {}?", near.join(" or "));
         }

@@ -74,9 +74,9 @@ fn field(dictionary: &Dictionary, field: &FieldDef) -> Vec<String> {
 /// Returns in words what a field allows besides its codes.
 fn beside_codes(union: UnionType) -> String {
     match union {
-        UnionType::Reserved100Plus => "a whole number from 100 on, as agreed".to_owned(),
-        UnionType::Reserved1000Plus => "a whole number from 1000 on, as agreed".to_owned(),
-        UnionType::Reserved4000Plus => "a whole number from 4000 on, as agreed".to_owned(),
+        UnionType::Reserved100Plus => "an agreed integer of at least 100".to_owned(),
+        UnionType::Reserved1000Plus => "an agreed integer of at least 1000".to_owned(),
+        UnionType::Reserved4000Plus => "an agreed integer of at least 4000".to_owned(),
         UnionType::Tenor => "a term such as M3".to_owned(),
         UnionType::Qty => "a quantity".to_owned(),
         UnionType::AnyValue => "any other value".to_owned(),
