@@ -1,6 +1,6 @@
-//! Kills our side by SIGKILL in the middle of a run of orders and starts it again with nothing but
-//! its journal; afterwards QuickFIX has to have everything exactly once, apart from PossDup
-//! repeats, with no number missing and none used twice.
+//! Kills our side with SIGKILL during a run of orders and restarts it with only its journal.
+//! Afterwards QuickFIX must have every message exactly once, apart from PossDup messages, with no
+//! sequence number missing and none used twice.
 
 use crate::pairing::{Outcome, Pairing};
 use crate::side::{Engine, Numbers, Role, Side};
@@ -8,15 +8,15 @@ use fixbolt_journal::inspect;
 use std::path::Path;
 use std::time::Duration;
 
-/// Who is killed in which version, and what the run is like.
+/// A run: the version, and the role of the side that is killed.
 pub(crate) struct Run<'r> {
     pub(crate) role: Role,
     pub(crate) version: &'static str,
-    /// Where both sides keep their files.
+    /// The folder for the files of both sides.
     pub(crate) folder: &'r Path,
 }
 
-/// What the orders are called: KILL-1 and so on, over all restarts.
+/// The prefix of all ClOrdIDs: KILL-1 and so on, continued across restarts.
 const PREFIX: &str = "KILL";
 
 /// The points of a turn at which our side can kill itself.
@@ -31,7 +31,7 @@ impl Run<'_> {
         let mut soon = 0;
         for kill in 0..kills {
             if random.below(4) == 0 {
-                soon += 1; // in the middle of starting, logging on or catching up
+                soon += 1; // while starting, logging on or catching up
                 std::thread::sleep(Duration::from_millis(random.below(400)));
             } else {
                 let span = ORDERS / (kills + 1);
@@ -47,7 +47,7 @@ impl Run<'_> {
         Ok(format!("{kills} kills ({soon} soon after a start), seed {seed}: {counts}"))
     }
 
-    /// 2,000 orders; our side kills itself when it comes to `phase` for the n-th time.
+    /// 2,000 orders; our side kills itself when it reaches `phase` for the n-th time.
     pub(crate) fn at_phase(&self, phase: &'static str, nth: u32) -> Outcome {
         const ORDERS: usize = 2_000;
         let mut pair = self.start(ORDERS, Some((phase, nth)))?;
@@ -79,12 +79,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The MsgType that QuickFIX receives of our side: orders of a trader, reports of a venue.
+    /// Returns the MsgType that QuickFIX receives from our side: orders from a trader, reports from
+    /// a venue.
     fn sent_type(&self) -> &'static str {
         if self.role == Role::Initiator { "D" } else { "8" }
     }
 
-    /// Waits for the end of the run, holds both sides' counts against what has to be, stops both.
+    /// Waits for the end of the run, checks the counts of both sides, and stops both.
     fn judge(&self, mut pair: Pairing, orders: usize) -> Outcome {
         let peer = pair.side(self.role.other());
         peer.wait_for(0, orders, "every message", |e| e.is_delivered(self.sent_type()))?;
@@ -101,7 +102,7 @@ impl Run<'_> {
         ))
     }
 
-    /// What our journal holds, read back by the code behind `fixbolt journal verify`.
+    /// Returns the contents of our journal, read by the same code as `fixbolt journal verify`.
     fn journal(&self) -> Outcome {
         let folder = self.folder.join(self.role.name()).join("store");
         let reports = inspect::verify(&folder).map_err(|e| e.to_string())?;
@@ -120,13 +121,13 @@ impl Run<'_> {
     }
 }
 
-/// Orders at 2,000 a second: slow enough that every kill falls into the run.
+/// Sends orders at 2,000 per second, slowly enough that every kill happens during the run.
 fn tell_orders(side: &mut Side, orders: usize) -> Result<(), String> {
     side.tell(&format!("orders {orders} {PREFIX} 2000"))
 }
 
-/// Compares QuickFIX's tally of one message type with what it has to be. Returns the number of
-/// repetitions.
+/// Compares QuickFIX's tally of one message type with the expected one. Returns the number of
+/// PossDup messages.
 fn judge_peer(peer: &mut Side, msg_type: &str, orders: u64) -> Result<u64, String> {
     let mark = peer.mark();
     peer.tell("tally")?;
@@ -137,24 +138,27 @@ fn judge_peer(peer: &mut Side, msg_type: &str, orders: u64) -> Result<u64, Strin
     let wrong: Vec<_> = wrong.map(|key| format!("{key} {}", tally.number(key))).collect();
     let distinct = tally.number("distinct");
     if !wrong.is_empty() || distinct != orders || reused != 0 {
-        return Err(format!("{distinct} of {orders}, {reused} numbers used twice, {}", wrong.join(", ")));
+        return Err(format!(
+            "{distinct} of {orders}, {reused} sequence numbers used twice, {}",
+            wrong.join(", ")
+        ));
     }
     Ok(tally.number("copies") - orders)
 }
 
-/// Our side's own journal, read back: it delivered each of the peer's messages exactly once.
+/// Checks in our journal that each of the peer's messages was delivered exactly once.
 fn judge_ours(side: &mut Side, msg_type: &str, orders: u64) -> Result<(), String> {
     let mark = side.mark();
     side.tell("tally")?;
     let tally = side.wait(mark, "tally", |e| e.is("tally") && e.text("msg_type") == msg_type)?;
     let (distinct, again) = (tally.number("distinct"), tally.number("delivered_again"));
     if distinct != orders || again != 0 {
-        return Err(format!("our journal: {distinct} of {orders} delivered, {again} of them again"));
+        return Err(format!("our journal: {distinct} of {orders} delivered, {again} of them more than once"));
     }
     Ok(())
 }
 
-/// Xorshift: enough to choose when to kill.
+/// Xorshift: good enough to choose the moments of the kills.
 struct Random(u64);
 
 impl Random {

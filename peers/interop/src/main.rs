@@ -1,6 +1,6 @@
-//! Runs Fixbolt against engines that others wrote, step by step, a line a step: `PASS` or `FAIL`,
-//! the pairing, the step, what was counted. The last line is `N passed, N failed`; the exit status
-//! is 0 when nothing failed, 1 when something did, 2 for bad usage or when nothing could be run.
+//! Runs Fixbolt against other engines, step by step. Each step prints one line: `PASS` or `FAIL`,
+//! the pairing, the step, its counts. The last line is `N passed, N failed`; the exit status is 0
+//! if nothing failed, 1 if something failed, 2 for wrong usage or if nothing could be run.
 
 mod kills;
 mod pairing;
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     results.end()
 }
 
-/// Prints a line a step and counts.
+/// Prints one line per step and counts the results.
 struct Results {
     folder: PathBuf,
     passed: usize,
@@ -98,7 +98,7 @@ impl Results {
         }
     }
 
-    /// Runs the steps in order. A step that fails ends its pairing: those behind it count as
+    /// Runs the steps in order. A step that fails ends its pairing: the steps after it count as
     /// failed.
     fn steps(
         &mut self,
@@ -151,17 +151,17 @@ impl Results {
 
     fn end(self) -> ExitCode {
         if self.failed == 0 {
-            // What the children wrote is of interest only when a step failed.
+            // The output of the children is needed only if a step failed.
             let _ = std::fs::remove_dir_all(&self.folder);
         } else {
-            println!("what each side said is kept in {}", self.folder.display());
+            println!("the output of each side is kept in {}", self.folder.display());
         }
         println!("{} passed, {} failed", self.passed, self.failed);
         if self.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
-/// The folder with other engines' dictionaries; it may be absent.
+/// Returns the folder with other engines' dictionaries, which may be absent.
 fn shared_folder() -> PathBuf {
     match std::env::var_os("FIXBOLT_SHARED") {
         Some(folder) => folder.into(),

@@ -1,5 +1,5 @@
-//! Two sides that talk to each other, and the steps that any pairing has to pass. Each step says
-//! what it counted, or why it failed.
+//! Two sides that are connected to each other, and the steps that every pairing has to pass. Each
+//! step returns its counts, or why it failed.
 
 use crate::side::{Engine, Event, Numbers, Plan, Role, Side};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ pub(crate) struct Pairing {
     pub(crate) acceptor: Side,
 }
 
-/// What a step has to say: its counts, or why it failed.
+/// The result of a step: its counts, or why it failed.
 pub(crate) type Outcome = Result<String, String>;
 
 /// One named step.
@@ -21,7 +21,7 @@ pub(crate) struct Step {
     pub(crate) run: fn(&mut Pairing) -> Outcome,
 }
 
-/// The steps of every pairing, in their order; each builds on the one before.
+/// The steps of every pairing, in order; each builds on the one before.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "logon", run: logon },
     Step { name: "10,000 orders with reports", run: orders },
@@ -35,12 +35,12 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "logon with ResetSeqNumFlag=Y", run: logon_reset },
 ];
 
-/// The one step of a pairing whose QuickFIX side has a FIX.4.4 dictionary.
+/// The only step of a pairing whose QuickFIX side has a FIX.4.4 dictionary.
 pub(crate) const GROUP_STEP: Step =
     Step { name: "order with a repeating group and its report", run: group_order };
 
 impl Pairing {
-    /// Starts the acceptor, then the initiator, each with a folder of its own under `folder`.
+    /// Starts the acceptor, then the initiator, each with its own folder under `folder`.
     pub(crate) fn start(
         initiator: Engine,
         acceptor: Engine,
@@ -65,8 +65,8 @@ impl Pairing {
         })
     }
 
-    /// Both numbers of both sides, once the initiator's match the acceptor's: a heartbeat may be on
-    /// its way.
+    /// Returns the sequence numbers of both sides. Waits until they agree, because a heartbeat may
+    /// be in flight.
     pub(crate) fn agreed_numbers(&mut self) -> Result<(Numbers, Numbers), String> {
         let mut seen = None;
         for _ in 0..100 {
@@ -77,17 +77,17 @@ impl Pairing {
             seen = Some((i, a));
             std::thread::sleep(Duration::from_millis(100));
         }
-        Err(format!("numbers do not agree: {seen:?}"))
+        Err(format!("sequence numbers do not agree: {seen:?}"))
     }
 
-    /// Waits until both sides say `name` after their marks.
+    /// Waits until both sides have printed event `name` after their marks.
     fn both(&mut self, marks: (usize, usize), name: &str) -> Result<(), String> {
         self.initiator.wait(marks.0, name, |e| e.is(name))?;
         self.acceptor.wait(marks.1, name, |e| e.is(name))?;
         Ok(())
     }
 
-    /// Waits until both are logged on, the Logons having these numbers.
+    /// Waits until both are logged on, with Logons that have these sequence numbers.
     fn logged_on(&mut self, marks: (usize, usize), at: Numbers, reset: bool) -> Result<(), String> {
         self.both(marks, "logon")?;
         for (side, mark, seq) in
@@ -118,7 +118,8 @@ impl Pairing {
         (self.initiator.mark(), self.acceptor.mark())
     }
 
-    /// `count` orders PREFIX-1.. from the initiator, each delivered once and each reported once.
+    /// Sends `count` orders PREFIX-1, PREFIX-2, ... from the initiator; each must be delivered once
+    /// and reported once.
     fn order_flow(&mut self, count: usize, prefix: &str) -> Result<(), String> {
         let marks = self.marks();
         self.initiator.tell(&format!("orders {count} {prefix}"))?;
@@ -142,7 +143,7 @@ impl Pairing {
     }
 }
 
-/// Where numbers begin.
+/// The sequence numbers of a new session.
 const FRESH: Numbers = Numbers { next_out: 1, next_in: 1 };
 
 fn logon(pair: &mut Pairing) -> Outcome {
@@ -165,8 +166,8 @@ fn heartbeats(pair: &mut Pairing) -> Outcome {
     Ok("3 each way".into())
 }
 
-/// QuickFIX asks by command. Fixbolt asks when it has heard nothing for a while: its counterparty
-/// is frozen until it does.
+/// QuickFIX sends a TestRequest on command. Fixbolt sends one when it has received nothing for a
+/// while, so its counterparty is suspended until it does.
 fn test_requests(pair: &mut Pairing) -> Outcome {
     for asks in [Role::Initiator, Role::Acceptor] {
         let mark = pair.side(asks).mark();
@@ -193,21 +194,21 @@ fn gap_of_acceptor(pair: &mut Pairing) -> Outcome {
     gap(pair, Role::Acceptor)
 }
 
-/// Messages of `sender` are missing at the other side, which has to ask for them. Only QuickFIX can
-/// be made to lose messages or its place: as the receiver it forgets what it had, as the sender it
-/// numbers and stores orders that never reach the wire. Where it is both, both are done.
+/// Makes messages of `sender` missing at the other side, which has to request them. Only QuickFIX
+/// can be told to do this: as the receiver it forgets messages, and as the sender it numbers and
+/// stores orders that it does not send. If both sides are QuickFIX, both ways are used.
 fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
     let tag = if sender == Role::Initiator { "I" } else { "A" };
-    // Fresh application messages at the end of both sides' numbers.
+    // The last messages of both sides are then new application messages.
     pair.order_flow(LOST, &format!("BEFORE-{tag}"))?;
     pair.agreed_numbers()?;
     let mut done = Vec::new();
     if pair.side(sender.other()).plan.engine == Engine::QuickFix {
         let receiver = pair.side(sender.other());
-        // An order seen a second time is not to be answered a second time.
+        // An order that arrives a second time must not be answered a second time.
         receiver.tell("report off")?;
         receiver.tell(&format!("gap-in {LOST}"))?;
-        // One may be a heartbeat that came meanwhile, and one the gap fill over it.
+        // One may be a heartbeat that arrived meanwhile, and one the gap fill that covers it.
         done.push(format!("{LOST} forgotten: {}", heal(pair, sender, LOST - 2)?));
         pair.side(sender.other()).tell("report on")?;
     }
@@ -221,7 +222,7 @@ fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
 
 const LOST: usize = 5;
 
-/// Waits until a gap that the sender's next message shows, a heartbeat at the latest, is filled.
+/// Waits until the gap is filled. The sender's next message, at the latest a heartbeat, reveals it.
 /// Returns the counts.
 fn heal(pair: &mut Pairing, sender: Role, at_least: usize) -> Outcome {
     let (sender_mark, receiver_mark) = (pair.side(sender).mark(), pair.side(sender.other()).mark());
@@ -292,7 +293,7 @@ fn group_order(pair: &mut Pairing) -> Outcome {
     Ok(format!("both read {PARTIES}"))
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| format!("no free port: {e}"))?;
     Ok(listener.local_addr().map_err(|e| e.to_string())?.port())

@@ -1,7 +1,7 @@
-//! One side of a pairing: a child process that takes commands on standard input, a line each, and
-//! tells what happens on standard output, a JSON object a line. Both engines speak these lines
-//! (`qf-peer --help` text lists the commands), so every step works on any pairing. It refuses to
-//! judge: steps do.
+//! One side of a pairing: a child process that reads commands from standard input, one per line,
+//! and prints events to standard output, one JSON object per line. Both engines use the same
+//! commands and events (`qf-peer --help` lists the commands), so every step works with any pairing.
+//! This module judges nothing; the steps do.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value};
@@ -12,11 +12,11 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a step waits for an event before it fails. Generous: it bounds a hang, it measures
-/// nothing.
+/// How long a step waits for an event before it fails. It is generous, because it only limits a
+/// hang and measures nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running side and everything that it has said so far.
+/// A running side and all events that it has printed so far.
 pub(crate) struct Side {
     /// What it runs and where.
     pub(crate) plan: Plan,
@@ -32,11 +32,11 @@ pub(crate) struct Plan {
     pub(crate) role: Role,
     pub(crate) version: &'static str,
     pub(crate) port: u16,
-    /// Holds the message store, the events file and what the process wrote on standard error.
+    /// Contains the message store, the events file and the standard error of the process.
     pub(crate) folder: PathBuf,
     /// For QuickFIX.
     pub(crate) dictionary: Option<PathBuf>,
-    /// For Fixbolt: the point at which the process kills itself, and at which time of coming there.
+    /// For Fixbolt: the point at which the process kills itself, and on which visit to that point.
     pub(crate) kill_at: Option<(&'static str, u32)>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Role {
     Acceptor,
 }
 
-/// One line of what a side said.
+/// An event: one line that a side printed.
 #[derive(Clone, Debug)]
 pub(crate) struct Event(Map<String, Value>);
 
@@ -96,7 +96,7 @@ impl Side {
             for line in BufReader::new(output).split(b'\n') {
                 let Ok(line) = line else { break };
                 let _ = events_file.write_all(&[&line[..], b"\n"].concat());
-                // A process killed in the middle of a line leaves half of one.
+                // A process killed in the middle of a line leaves an incomplete one.
                 if let Ok(Value::Object(fields)) = serde_json::from_slice(&line) {
                     listener.events.lock().expect("no holder panics").0.push(Event(fields));
                     listener.more.notify_all();
@@ -110,7 +110,7 @@ impl Side {
         Ok(side)
     }
 
-    /// Has one command obeyed; what it brings about may take longer.
+    /// Sends a command and waits until the process confirms it; its effects may take longer.
     pub(crate) fn tell(&mut self, command: &str) -> Result<(), String> {
         let mark = self.mark();
         self.write(command)?;
@@ -122,15 +122,15 @@ impl Side {
         let pipe = self.commands.as_mut().ok_or("its standard input is closed")?;
         pipe.write_all(format!("{command}\n").as_bytes())
             .and_then(|()| pipe.flush())
-            .map_err(|e| format!("{} takes no command: {e}", self.name()))
+            .map_err(|e| format!("{} does not accept commands: {e}", self.name()))
     }
 
-    /// The number of events so far: where a later `wait` begins to look.
+    /// Returns the number of events so far, from which a later `wait` can begin.
     pub(crate) fn mark(&self) -> usize {
         self.heard.events.lock().expect("no holder panics").0.len()
     }
 
-    /// Waits for the first event since `mark` that fits.
+    /// Waits for the first event since `mark` that matches.
     pub(crate) fn wait(
         &self,
         mark: usize,
@@ -148,7 +148,7 @@ impl Side {
         Ok(last.expect("the closure saw it"))
     }
 
-    /// Waits for `count` events since `mark` that fit.
+    /// Waits for `count` events since `mark` that match.
     pub(crate) fn wait_for(
         &self,
         mark: usize,
@@ -167,13 +167,13 @@ impl Side {
         .map_err(|why| format!("{why} ({seen} of {count})"))
     }
 
-    /// How many events since `mark` fit, as of now.
+    /// Returns the number of events since `mark` that match.
     pub(crate) fn count(&self, mark: usize, fits: impl Fn(&Event) -> bool) -> usize {
         let heard = self.heard.events.lock().expect("no holder panics");
         heard.0[mark..].iter().filter(|e| fits(e)).count()
     }
 
-    /// The ClOrdID of every message of a type delivered since `mark`.
+    /// Returns the ClOrdID of every message of a type that was delivered since `mark`.
     pub(crate) fn cl_ord_ids(&self, mark: usize, msg_type: &str) -> Vec<String> {
         let heard = self.heard.events.lock().expect("no holder panics");
         heard.0[mark..]
@@ -183,14 +183,14 @@ impl Side {
             .collect()
     }
 
-    /// Asks for both numbers.
+    /// Requests both sequence numbers.
     pub(crate) fn numbers(&mut self) -> Result<Numbers, String> {
         let mark = self.mark();
         self.tell("numbers")?;
         Ok(self.wait(mark, "numbers", |e| e.is("numbers"))?.numbers())
     }
 
-    /// Ends it by `stop`, which logs out first, and waits until it is gone.
+    /// Stops the process with `stop`, which logs out first, and waits until it has ended.
     pub(crate) fn stop(&mut self) -> Result<(), String> {
         self.write("stop")?;
         match self.gone()? {
@@ -199,7 +199,7 @@ impl Side {
         }
     }
 
-    /// Waits until the process is gone.
+    /// Waits until the process has ended.
     pub(crate) fn gone(&mut self) -> Result<ExitStatus, String> {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
@@ -208,24 +208,24 @@ impl Side {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Err(format!("{} goes on living", self.name()))
+        Err(format!("{} does not end", self.name()))
     }
 
-    /// SIGKILL, and gone when this returns.
+    /// Sends SIGKILL and waits until the process has ended.
     pub(crate) fn kill(&mut self) {
-        // Both fail only when the process is gone already, which is what is wanted.
+        // Both fail only if the process has already ended, which is the goal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Stops the process in its tracks (SIGSTOP), or lets it go on (SIGCONT): a counterparty that
-    /// fell silent.
+    /// Suspends the process (SIGSTOP) or resumes it (SIGCONT), to simulate a counterparty that
+    /// falls silent.
     pub(crate) fn freeze(&self, yes: bool) -> Result<(), String> {
         let signal = if yes { Signal::STOP } else { Signal::CONT };
         kill_process(Pid::from_child(&self.child), signal).map_err(|e| e.to_string())
     }
 
-    /// For messages: engine and role.
+    /// Returns engine and role, for messages.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.plan.engine.name(), self.plan.role.name())
     }
@@ -247,11 +247,11 @@ impl Side {
                 }
             }
             if heard.1 {
-                return Err(format!("{} ended before: {what}", self.name()));
+                return Err(format!("{} ended before this event: {what}", self.name()));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(format!("{} waited in vain for: {what}", self.name()));
+                return Err(format!("{}: no such event in time: {what}", self.name()));
             }
             heard = self.heard.more.wait_timeout(heard, left).expect("no holder panics").0;
         }
@@ -287,12 +287,12 @@ impl Plan {
     }
 }
 
-/// Where the makefile of peers/quickfix-cpp puts its program.
+/// Returns the path at which the makefile of peers/quickfix-cpp creates the program.
 pub(crate) fn quickfix_program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../quickfix-cpp/build/qf-peer")
 }
 
-/// Built together with this program.
+/// Returns the path of `fixbolt-peer`, which is built together with this program.
 fn fixbolt_program() -> PathBuf {
     std::env::current_exe().unwrap_or_default().with_file_name("fixbolt-peer")
 }
@@ -327,12 +327,12 @@ impl Event {
         self.text("event") == name
     }
 
-    /// A message that came in (`direction` "in") or went out ("out") on the wire.
+    /// Returns whether it is a message that was received (`direction` "in") or sent ("out").
     pub(crate) fn is_message(&self, direction: &str, msg_type: &str) -> bool {
         self.is(direction) && self.text("msg_type") == msg_type
     }
 
-    /// An application message that the engine handed to its application.
+    /// Returns whether it is an application message that the engine delivered to its application.
     pub(crate) fn is_delivered(&self, msg_type: &str) -> bool {
         self.is("delivered") && self.text("msg_type") == msg_type
     }
@@ -349,12 +349,12 @@ impl Event {
         self.0.get(key).and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// Whether the wire text of a session message holds `tag=value`.
+    /// Returns whether the wire text of a session message contains `tag=value`.
     pub(crate) fn holds(&self, field: &str) -> bool {
         self.text("raw").split('\u{1}').any(|one| one == field)
     }
 
-    /// The value of a field in the wire text of a session message.
+    /// Returns the value of a field in the wire text of a session message.
     pub(crate) fn field(&self, tag: u32) -> Option<&str> {
         let head = format!("{tag}=");
         self.text("raw").split('\u{1}').find_map(|field| field.strip_prefix(head.as_str()))

@@ -9,7 +9,7 @@ namespace {
 
 std::mutex writing;
 
-// Bytes outside printable ASCII go out as \u00XX, so that a line is valid
+// Bytes outside printable ASCII are written as \u00XX, so that a line is valid
 // JSON whatever the counterparty sent.
 void quote(std::string &out, const std::string &value) {
   out += '"';
@@ -66,7 +66,7 @@ Event::~Event() {
   while (left > 0) {
     ssize_t written = ::write(STDOUT_FILENO, rest, left);
     if (written <= 0)
-      std::_Exit(2); // nobody is left to read what happens
+      std::_Exit(2); // nothing reads the events any more
     rest += written;
     left -= static_cast<size_t>(written);
   }

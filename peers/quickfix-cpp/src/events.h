@@ -1,5 +1,5 @@
-// One JSON object a line on standard output, flushed at once: all that the
-// peer has to say. It refuses nested objects; a reader needs no JSON library.
+// The output of the peer: one JSON object per line on standard output, flushed
+// at once. Objects are never nested, so that a reader needs no JSON library.
 #ifndef QF_PEER_EVENTS_H
 #define QF_PEER_EVENTS_H
 
@@ -21,8 +21,8 @@ private:
   std::string m_line;
 };
 
-// The value of the first field with this tag in raw wire text, or "". Good
-// for messages without data fields, the only ones that the peer deals in.
+// Returns the value of the first field with this tag in raw wire text, or "".
+// Correct for messages without data fields, the only ones that the peer uses.
 std::string fieldOf(const std::string &raw, int tag);
 
 #endif

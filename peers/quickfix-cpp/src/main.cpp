@@ -1,6 +1,6 @@
-// qf-peer: one QuickFIX session as a counterparty to test against. Commands
-// come in on standard input, a line each; events go out on standard output, a
-// JSON object a line. Closing standard input stops it like `stop`.
+// qf-peer: one QuickFIX session as a counterparty for tests. It reads commands
+// from standard input, one per line, and prints events to standard output, one
+// JSON object per line. Closing standard input stops it, as `stop` does.
 #include "events.h"
 #include "peer.h"
 
@@ -21,18 +21,18 @@ const char usage[] =
     "usage: qf-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4\n"
     "               --sender S --target T --store DIR\n"
     "               [--dictionary FILE] [--heartbeat SECS]\n"
-    "commands on standard input, a line each:\n"
-    "  orders N PREFIX [RATE]   send NewOrderSingles PREFIX-1 to PREFIX-N, RATE a second\n"
-    "  lost-orders N PREFIX     number and store orders that never reach the wire\n"
+    "commands on standard input, one per line:\n"
+    "  orders N PREFIX [RATE]   send NewOrderSingles PREFIX-1 to PREFIX-N, RATE per second\n"
+    "  lost-orders N PREFIX     number and store orders without sending them\n"
     "  group-order CLORDID      send a NewOrderSingle with two parties (FIX.4.4)\n"
     "  report on|off            answer each order with a filled ExecutionReport (on)\n"
     "  testrequest ID           send a TestRequest\n"
-    "  gap-out N                raise the next sender number by N, sending nothing\n"
-    "  gap-in N                 lower the expected target number by N\n"
-    "  numbers                  print both numbers\n"
-    "  tally                    print the counts of what came in\n"
-    "  logout | logon           end the session; begin it again\n"
-    "  reset-logon              begin it again with ResetSeqNumFlag=Y (initiator)\n"
+    "  gap-out N                raise the next sender MsgSeqNum by N, sending nothing\n"
+    "  gap-in N                 lower the expected target MsgSeqNum by N\n"
+    "  numbers                  print both sequence numbers\n"
+    "  tally                    print the counts of received messages\n"
+    "  logout | logon           log out; log on again\n"
+    "  reset-logon              log on again with ResetSeqNumFlag=Y (initiator)\n"
     "  stop                     log out, print the tally, end\n";
 
 struct Options {
@@ -48,7 +48,7 @@ struct Options {
 Options parse(int argc, char **argv) {
   Options options;
   if (argc < 2 || (options.role = argv[1], options.role != "acceptor" && options.role != "initiator"))
-    refuse(std::string("the role is acceptor or initiator\n") + usage);
+    refuse(std::string("the role must be acceptor or initiator\n") + usage);
   for (int i = 2; i < argc; i += 2) {
     std::string key = argv[i];
     std::string *value = key == "--port"         ? &options.port
@@ -60,7 +60,7 @@ Options parse(int argc, char **argv) {
                          : key == "--heartbeat"  ? &options.heartbeat
                                                  : nullptr;
     if (!value || i + 1 == argc)
-      refuse(key + (value ? " needs a value\n" : " is no option\n") + usage);
+      refuse(key + (value ? " needs a value\n" : " is not an option\n") + usage);
     *value = argv[i + 1];
   }
   if (options.version != "FIX.4.2" && options.version != "FIX.4.4")
@@ -76,7 +76,7 @@ std::string settingsOf(const Options &options) {
   bool initiator = options.role == "initiator";
   text << "[DEFAULT]\nConnectionType=" << options.role
        << "\nFileStorePath=" << options.store
-       // A week-long session: a daily one would reset when a run meets midnight.
+       // A week-long session: a daily one would reset if a run crosses midnight.
        << "\nStartDay=Sunday\nStartTime=00:00:00\nEndDay=Saturday\nEndTime=23:59:59"
        << "\nReconnectInterval=1\nLogonTimeout=5\nLogoutTimeout=5\nSocketNodelay=Y\n";
   if (initiator)
@@ -93,7 +93,7 @@ std::string settingsOf(const Options &options) {
   return text.str();
 }
 
-// Obeys one command line; false means stop.
+// Executes one command line; returns false if it is `stop`.
 bool obey(const std::string &line, Peer &peer, const Options &options, Tally &tally,
           std::vector<std::thread> &senders) {
   std::istringstream words(line);

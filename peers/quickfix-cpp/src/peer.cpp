@@ -13,7 +13,7 @@
 
 namespace {
 
-// Unique over restarts of the process, as an ExecID has to be.
+// Unique across restarts of the process, as an ExecID must be.
 const std::string processTag = std::to_string(::getpid()) + '.' + std::to_string(::time(nullptr));
 
 class WireLog : public FIX::Log {
@@ -30,7 +30,7 @@ public:
   void onEvent(const std::string &text) override { Event("note").text("text", text); }
 
 private:
-  // Session messages with their whole text, application messages in brief.
+  // Prints session messages with their whole text, application messages in short.
   static void note(const char *direction, const std::string &raw) {
     std::string type = fieldOf(raw, 35);
     bool admin = type.size() == 1 && std::strchr("0A12345", type[0]);
@@ -57,7 +57,7 @@ FIX::Group partyGroup() {
   return FIX::Group(453, 448, order);
 }
 
-// "id/source/role" of every party, parted by commas.
+// Returns "id/source/role" of every party, separated by commas.
 std::string partiesOf(const FIX::Message &message) {
   std::string all;
   FIX::Group party = partyGroup();
@@ -114,8 +114,8 @@ void Peer::sendOrders(long long count, const std::string &prefix, long long rate
 
 void Peer::loseOrders(long long count, const std::string &prefix) {
   FIX::Session &session = this->session();
-  // Session is the store's only owner and shows it read-only; writing past it
-  // is what losing a message on the way looks like from outside.
+  // Session is the store's only owner and exposes it read-only. Writing to the
+  // store without it has the effect of a message that was lost on the wire.
   FIX::MessageStore *store = const_cast<FIX::MessageStore *>(session.getStore());
   for (long long i = 1; i <= count; i++) {
     int seqNum = session.getExpectedSenderNum();

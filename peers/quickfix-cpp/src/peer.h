@@ -1,6 +1,6 @@
-// The application behind the QuickFIX session, and the log that makes its
-// wire traffic visible. It sends what it is told to and answers orders; it
-// refuses to decide whether a run went well: the harness reads the events.
+// The application of the QuickFIX session, and the log that makes its wire
+// traffic visible. It executes commands and answers orders. It does not decide
+// whether a run has passed: the harness does, from the events.
 #ifndef QF_PEER_PEER_H
 #define QF_PEER_PEER_H
 
@@ -20,10 +20,10 @@ public:
 
   // Whether each NewOrderSingle gets a filled ExecutionReport.
   void answerOrders(bool yes) { m_answering = yes; }
-  // Sends NewOrderSingles PREFIX-1 to PREFIX-COUNT; at most `rate` a second, 0 for no limit.
+  // Sends NewOrderSingles PREFIX-1 to PREFIX-COUNT; at most `rate` per second, 0 for no limit.
   void sendOrders(long long count, const std::string &prefix, long long rate);
-  // Numbers and stores orders as if they had been sent, but keeps them from
-  // the wire: the counterparty must ask for them.
+  // Numbers and stores orders as if they had been sent, but does not send
+  // them: the counterparty must request them.
   void loseOrders(long long count, const std::string &prefix);
   // Sends a NewOrderSingle with two parties (FIX.4.4).
   void sendGroupOrder(const std::string &clOrdId);
@@ -42,7 +42,7 @@ public:
       FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue,
       FIX::UnsupportedMessageType) override;
 
-  // Throws std::runtime_error when the session is gone.
+  // Throws std::runtime_error if the session does not exist any more.
   FIX::Session &session() const;
 
 private:

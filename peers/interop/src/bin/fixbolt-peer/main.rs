@@ -1,6 +1,6 @@
-//! Fixbolt as one side of a pairing: the commands and events of `qf-peer`, so that the harness need
-//! not know which engine it talks to. Everything that it knows after a restart it knows from its
-//! journal; it keeps no other file.
+//! Fixbolt as one side of a pairing, with the commands and events of `qf-peer`, so that the harness
+//! need not know which engine it controls. Its only file is the journal, so after a restart it
+//! knows only what is in there.
 
 mod messages;
 mod peer;
@@ -70,7 +70,7 @@ impl Side {
         let role = match args.next().as_deref() {
             Some("acceptor") => Role::Acceptor,
             Some("initiator") => Role::Initiator,
-            _ => return Err("the role is acceptor or initiator".into()),
+            _ => return Err("the role must be acceptor or initiator".into()),
         };
         let mut options = HashMap::new();
         while let Some(key) = args.next() {
@@ -80,7 +80,7 @@ impl Side {
         let mut take = |key: &str| options.remove(key);
         let version: Version =
             take("--version").unwrap_or_default().parse().map_err(|e| format!("--version: {e}"))?;
-        let needed = |value: Option<String>, key: &str| value.ok_or(format!("{key} is needed"));
+        let needed = |value: Option<String>, key: &str| value.ok_or(format!("{key} is missing"));
         let sender = needed(take("--sender"), "--sender")?;
         let target = needed(take("--target"), "--target")?;
         let number = |value: String| value.parse::<u32>().map_err(|e| format!("{value}: {e}"));
@@ -100,7 +100,7 @@ impl Side {
             peer::kill_at(&point, number(on)?)?;
         }
         match options.keys().next() {
-            Some(key) => Err(format!("{key} is no option")),
+            Some(key) => Err(format!("unknown option {key}")),
             None => Ok(side),
         }
     }
@@ -123,14 +123,14 @@ impl Side {
         Ok(())
     }
 
-    /// Starts the engine on the journal; an initiator logs on, with ResetSeqNumFlag=Y when `reset`.
+    /// Starts the engine with the journal; an initiator logs on, with ResetSeqNumFlag=Y if `reset`.
     fn start(&mut self, reset: bool) -> Result<(), String> {
         let mut settings = SessionSettings::new(self.id.clone(), self.role);
         settings.heart_bt_int = self.heartbeat;
         settings.reset_on_logon = reset;
         settings.logout_timeout = Duration::from_secs(5);
-        // An order that meets a broken connection is numbered and journalled: the counterparty asks
-        // for it.
+        // An order that is sent while the connection is broken is numbered and stored in the
+        // journal: the counterparty requests it.
         settings.while_logged_off = WhileLoggedOff::Keep;
         let ledger = Arc::clone(&self.ledger);
         let store = Watched::around(DirectoryStore::new(&self.store), Arc::clone(&ledger));
@@ -147,7 +147,7 @@ impl Side {
         Ok(())
     }
 
-    /// Logs out, closes the journal.
+    /// Logs out and closes the journal.
     fn stop(&mut self) -> Result<(), String> {
         self.stopping.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
@@ -190,7 +190,7 @@ impl Side {
         engine.session(&self.id).map(|session| session.sender()).ok_or("no such session".into())
     }
 
-    /// Sends orders up to PREFIX-COUNT from a thread of its own, behind those that the journal has.
+    /// Sends orders up to PREFIX-COUNT from a separate thread, after those that are in the journal.
     fn send_orders(&mut self, count: u64, prefix: &str, rate: u64) -> Result<(), String> {
         let mut sender = self.sender()?;
         let (version, ledger) = (self.version, Arc::clone(&self.ledger));

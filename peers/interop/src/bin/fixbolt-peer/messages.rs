@@ -1,4 +1,4 @@
-//! Orders and their reports in FIX.4.2 and FIX.4.4, by the typed messages.
+//! Orders and their reports in FIX.4.2 and FIX.4.4, as typed messages.
 
 use fixbolt::codec::{Decimal, Message, Precision, Tag, UtcTimestamp, Version};
 use fixbolt::messages::fix44::components::*;
@@ -12,14 +12,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) struct NewOrder<'o> {
     pub(crate) cl_ord_id: &'o str,
     pub(crate) quantity: u64,
-    /// With the two parties that every engine here puts into its group orders (FIX.4.4).
+    /// Whether it has the two parties that every peer writes in its group orders (FIX.4.4).
     pub(crate) parties: bool,
 }
 
 const SYMBOL: &[u8] = b"FXBT";
 const PRICE: Decimal = Decimal::from_parts(5700, 2);
 
-/// "id/source/role" of every party of an order or report, parted by commas.
+/// Returns "id/source/role" of every party of an order or report, separated by commas.
 pub(crate) fn parties_of(version: Version, message: Message<'_>) -> String {
     let group = match (version, message.msg_type()) {
         (Version::Fix44, b"D") => fix44::NewOrderSingle::read(message).ok().and_then(|m| m.party_ids().ok()),
@@ -37,7 +37,7 @@ pub(crate) fn parties_of(version: Version, message: Message<'_>) -> String {
 }
 
 impl NewOrder<'_> {
-    /// Posts it from this thread.
+    /// Sends it from this thread.
     pub(crate) fn send(&self, to: &mut Sender, version: Version) -> Result<(), PostError> {
         let cl_ord_id = self.cl_ord_id.as_bytes();
         let transact_time = now();
@@ -90,7 +90,7 @@ impl NewOrder<'_> {
     }
 }
 
-/// Answers an order with a report that fills it, parties as the order has them.
+/// Answers an order with a report that fills it, with the parties of the order.
 pub(crate) fn report_filled(
     order: Message<'_>,
     turn: &mut Turn<'_>,

@@ -1,4 +1,5 @@
-//! The application: answers orders, tells how sessions begin and end, learns from the journal.
+//! The application: answers orders, prints how sessions begin and end, and reads the journal when
+//! it starts.
 
 use crate::messages::{parties_of, report_filled};
 use crate::watch::{Ledger, say};
@@ -71,7 +72,7 @@ impl Application for Peer {
 
 static KILL: OnceLock<(Point, AtomicU32)> = OnceLock::new();
 
-/// SIGKILL to this process when it comes to the point for the n-th time.
+/// Sends SIGKILL to this process when it reaches the point for the n-th time.
 pub(crate) fn kill_at(point: &str, on: u32) -> Result<(), String> {
     let point = match point {
         "encode" => Point::Encode,
@@ -79,7 +80,7 @@ pub(crate) fn kill_at(point: &str, on: u32) -> Result<(), String> {
         "commit" => Point::Commit,
         "send" => Point::Send,
         "idle" => Point::Idle,
-        _ => return Err(format!("{point} is no point")),
+        _ => return Err(format!("unknown point {point}")),
     };
     KILL.get_or_init(|| (point, AtomicU32::new(on.max(1))));
     on_reach(|reached| {

@@ -1,5 +1,5 @@
-//! What the journal takes, told as events: a store around the store prints each message once its
-//! turn is committed, and a ledger keeps what the harness asks for. A message that is told here is
+//! Prints what the journal accepts as events. A store that wraps the journal prints each message
+//! after its turn is committed, and a ledger keeps what the harness asks for. A printed message is
 //! in the journal, whatever happens to the process next.
 
 use fixbolt::codec::Tag;
@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Tells what is committed to the store that it is put around.
+/// Prints what is committed to the store that it wraps.
 pub(crate) struct Watched {
     ledger: Arc<Ledger>,
     turn: Vec<Noted>,
 }
 
-/// Numbers, sent orders and delivered messages, as the journal has them.
+/// Sequence numbers, sent orders and delivered messages, according to the journal.
 #[derive(Default)]
 pub(crate) struct Ledger(Mutex<Book>);
 
@@ -27,15 +27,15 @@ struct Book {
     next_out: u64,
     logged_on: bool,
     silent: bool,
-    /// By MsgType and ClOrdID: how often delivered.
+    /// The number of deliveries, by MsgType and ClOrdID.
     delivered: BTreeMap<String, HashMap<String, u64>>,
-    /// By PREFIX: the highest number of an order sent.
+    /// The highest number of an order that was sent, by PREFIX.
     sent: HashMap<String, u64>,
-    /// Of the message in the running turn.
+    /// The parties of the message in the current turn.
     parties: String,
 }
 
-/// What is told of a record.
+/// A record to be printed.
 struct Noted {
     kind: RecordKind,
     flags: RecordFlags,
@@ -66,7 +66,7 @@ impl Noted {
             kind,
             flags: if poss_dup { delivered.with(RecordFlags::POSS_DUP) } else { delivered },
             seq: stored.seq.0,
-            // The ledger is told both numbers once everything is read.
+            // The ledger is given both sequence numbers once everything is read.
             next_in: 0,
             body: String::from_utf8_lossy(stored.message.bytes()).into_owned(),
         }
@@ -76,7 +76,7 @@ impl Noted {
         self.flags.contains(flag)
     }
 
-    /// The first field with a tag; good for messages without data fields.
+    /// Returns the first field with a tag; correct for messages without data fields.
     fn field(&self, tag: &str) -> &str {
         let mut fields = self.body.split('\u{1}').filter_map(|field| field.split_once('='));
         fields.find(|(found, _)| *found == tag).map_or("", |(_, value)| value)
@@ -84,12 +84,12 @@ impl Noted {
 }
 
 impl Ledger {
-    /// Takes note of a stored message without telling it.
+    /// Records a stored message without printing it.
     pub(crate) fn learn(&self, stored: &StoredMessage<'_>) {
         self.book().learn(&Noted::stored(stored));
     }
 
-    /// What was learnt is read from the journal again.
+    /// Clears the ledger, before the journal is read again.
     pub(crate) fn begin_again(&self) {
         let mut book = self.book();
         book.delivered.clear();
@@ -116,7 +116,7 @@ impl Ledger {
         say("tally-end", &[]);
     }
 
-    /// Gives what it was before.
+    /// Returns the previous value.
     pub(crate) fn set_logged_on(&self, yes: bool) -> bool {
         std::mem::replace(&mut self.book().logged_on, yes)
     }
@@ -203,7 +203,7 @@ pub(crate) fn say(event: &str, fields: &[(&str, Value)]) {
     let mut line = Value::Object(object).to_string();
     line.push('\n');
     if std::io::stdout().lock().write_all(line.as_bytes()).is_err() {
-        std::process::exit(2); // nobody is left to read what happens
+        std::process::exit(2); // nothing reads the events any more
     }
 }
 
