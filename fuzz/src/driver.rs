@@ -1,5 +1,5 @@
-//! Runs targets for a time, catches their failures, minimizes the input and says how to reproduce
-//! it.
+//! Runs targets for a given time, catches their failures, minimizes the inputs and prints how to
+//! reproduce them.
 //!
 //! Input `n` of a target depends only on (seed, target, n): no state passes from one input to the
 //! next. An input that never ends is reported too, by a watchdog over all workers, and ends the
@@ -124,7 +124,7 @@ pub fn run_all(targets: &[&'static Target], settings: &Settings) -> Vec<Summary>
                 }
                 let target = targets[now.target.load(Ordering::Relaxed)];
                 let input = now.input.load(Ordering::Relaxed);
-                println!("FAILURE {}: input {input} of seed {} does not end", target.name, settings.seed);
+                println!("FAILURE {}: input {input} of seed {} hangs", target.name, settings.seed);
                 std::process::exit(1);
             }
         }
@@ -215,7 +215,7 @@ fn catch_quietly() {
             let place =
                 info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
             *said.borrow_mut() =
-                format!("{}{place}", info.payload_as_str().unwrap_or("a panic without words"));
+                format!("{}{place}", info.payload_as_str().unwrap_or("a panic without a message"));
         });
     }));
 }

@@ -3,7 +3,7 @@
 //! A [`Target`] is a function over bytes that panics if an invariant is broken, or if a result
 //! differs from that of an independent naive implementation. Its signature is libFuzzer's, so that
 //! a coverage-guided fuzzer can call it too. This package's own driver needs only stable Rust and
-//! is blind to coverage: it mutates seeds with a FIX-aware mutator and a seeded generator, so that
+//! does not measure coverage: it uses a FIX-aware mutator and a seeded generator, so that
 //! every input can be reproduced from three numbers.
 
 mod driver;

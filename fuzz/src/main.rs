@@ -1,8 +1,8 @@
 //! `cargo run --release -- [TARGET...] [--seconds N] [--seed N]` in this directory; without a name
 //! all targets run.
 //!
-//! One line per target, and failures with their input; the last line has the totals. The exit
-//! status is 0 if everything passed, 1 if something failed, 2 for bad usage. `TARGET --input N
+//! Prints one line per target, and failures with their input; the last line has the totals. The
+//! exit status is 0 if everything passed, 1 if something failed, 2 for bad usage. `TARGET --input N
 //! --seed N` runs one input again, `TARGET --file FILE` one from a file.
 
 use std::path::{Path, PathBuf};
@@ -51,13 +51,13 @@ fn main() -> ExitCode {
             }
         },
         _ => {
-            eprintln!("fixbolt-fuzz: one input is for one target\n{USAGE}");
+            eprintln!("fixbolt-fuzz: give exactly one target with --input or --file\n{USAGE}");
             return ExitCode::from(2);
         }
     };
     match one {
         Ok(()) => {
-            println!("everything held");
+            println!("passed");
             ExitCode::SUCCESS
         }
         Err(why) => {
@@ -80,7 +80,7 @@ fn arguments() -> Result<(Vec<&'static Target>, Settings, Want), String> {
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
-        let number = |text: String| text.parse::<u64>().map_err(|_| format!("'{text}' is no number"));
+        let number = |text: String| text.parse::<u64>().map_err(|_| format!("'{text}' is not a number"));
         match arg.as_str() {
             "--seconds" => settings.time = Duration::from_secs(number(value()?)?),
             "--seed" => settings.seed = number(value()?)?,

@@ -123,7 +123,7 @@ fn damage(input: &mut Vec<u8>, random: &mut Random) {
         }
         8 => whole_field(input, at, random),
         9 => {
-            // Replaces a digit by another one: lengths, numbers and counts that are nearly right.
+            // Replaces a digit: lengths, sequence numbers and counts that are nearly right.
             if let Some(n) = input[at..].iter().position(u8::is_ascii_digit) {
                 input[at + n] = b'0' + (random.byte() % 10);
             }

@@ -35,7 +35,7 @@ impl Random {
     }
 
     /// Returns the next number.
-    #[allow(clippy::should_implement_trait)] // an iterator without end would say less
+    #[allow(clippy::should_implement_trait)] // an endless iterator would be less clear
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

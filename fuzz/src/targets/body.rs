@@ -24,7 +24,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What has been written, as a simple model.
+/// A simple model of what has been written.
 struct Model {
     fields: Vec<(u32, Vec<u8>)>,
     /// The message, and inside it the entries of the open groups.
@@ -143,13 +143,13 @@ impl Model {
     }
 }
 
-/// Any tag that a byte of the input can name, including length fields without their data and vice
-/// versa.
+/// The tags that a byte of the input can select, including length fields without their data and
+/// vice versa.
 fn tag(choices: &mut Choices<'_>) -> u32 {
     let byte = u32::from(choices.byte());
     match byte {
         0 => 2_147_483_647,
-        // Lengths and their data, more often than chance combines them.
+        // Lengths with their data, which chance alone would rarely combine.
         180..=199 => [95, 96, 354, 355, 43_109, 42_684][byte as usize % 6],
         // Tags that share a bit of the writer's memory.
         200..=229 => byte % 4 + 512 * (byte % 7 + 1),

@@ -54,8 +54,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    // Reading other files belongs to other tests: here an input would mean different things on
-    // different machines.
+    // Other tests read other files: here the result would depend on the machine.
     let small = text.to_ascii_lowercase();
     if small.contains("include") || small.contains("${file") || small.contains("datadictionary") {
         return;
@@ -68,9 +67,9 @@ pub(super) fn run(data: &[u8]) {
             let mut last = 0;
             for error in mistakes {
                 let said = error.to_string();
-                assert!(!said.contains(['\n', '\r']), "an error of several lines: {said:?}");
-                assert!(said.starts_with("venue.cfg"), "an error that does not name the file: {said}");
-                let place = error.place().expect("a text has a place for every error");
+                assert!(!said.contains(['\n', '\r']), "an error has several lines: {said:?}");
+                assert!(said.starts_with("venue.cfg"), "an error does not name the file: {said}");
+                let place = error.place().expect("every error in a text has a place");
                 assert!(
                     place.line >= last.max(1) && place.line <= lines,
                     "line {} of {lines}: {said}",
@@ -78,19 +77,19 @@ pub(super) fn run(data: &[u8]) {
                 );
                 last = place.line;
             }
-            // What can be had has no part in any mistake of a session.
+            // A valid session is not affected by the mistakes of the others.
             let _ =
                 CheckedConfiguration::from_text("venue.cfg", &text).usable().map(|had| complete(&had, lines));
         }
         Ok(configuration) => complete(configuration, lines),
     }
-    assert_eq!(first, read(&text), "the same text means two things");
+    assert_eq!(first, read(&text), "the same text is read in two ways");
     if text.contains('\r') {
         return;
     }
     let Ok(first) = first else { return };
-    assert_eq!(Ok(&first), read(&text.replace('\n', "\r\n")).as_ref(), "other line ends, another meaning");
-    assert_eq!(Ok(&first), read(&format!("{text}\n\n# the end\n")).as_ref(), "a comment means something");
+    assert_eq!(Ok(&first), read(&text.replace('\n', "\r\n")).as_ref(), "other line ends change the meaning");
+    assert_eq!(Ok(&first), read(&format!("{text}\n\n# the end\n")).as_ref(), "a comment changes the meaning");
     let mut own = false;
     let other_case: String = text
         .lines()
@@ -106,13 +105,13 @@ pub(super) fn run(data: &[u8]) {
             }
         })
         .collect();
-    let mut other = read(&other_case).expect("keys in other case are the same keys");
+    let mut other = read(&other_case).expect("keys in another case are the same keys");
     // The application's keys are handed over as they are written.
     let mut first = first;
     for session in first.sessions.iter_mut().chain(&mut other.sessions) {
         session.application.clear();
     }
-    assert_eq!(first.sessions, other.sessions, "keys in other case mean something else");
+    assert_eq!(first.sessions, other.sessions, "keys in another case change the meaning");
 }
 
 fn complete(configuration: &Configuration, lines: u32) {
@@ -121,12 +120,9 @@ fn complete(configuration: &Configuration, lines: u32) {
     for session in &configuration.sessions {
         assert!(session.place.line >= 1 && session.place.line <= lines);
         if let ConnectionType::Initiator { hosts, .. } = &session.connection {
-            assert!(!hosts.is_empty(), "an initiator that knows no host");
+            assert!(!hosts.is_empty(), "an initiator without a host");
             assert!(hosts.iter().all(|(host, port)| !host.is_empty() && *port > 0), "{hosts:?}");
-            assert!(
-                matches!(session.identity, Identity::Fixed(_)),
-                "an initiator that does not know who it is"
-            );
+            assert!(matches!(session.identity, Identity::Fixed(_)), "an initiator without an identity");
         }
         if let Identity::Fixed(id) = &session.identity {
             assert!(!fixed.contains(&id), "{id:?} twice");
@@ -135,6 +131,6 @@ fn complete(configuration: &Configuration, lines: u32) {
     }
     for warning in &configuration.warnings {
         assert!(warning.place.line >= 1 && warning.place.line <= lines);
-        assert!(!warning.to_string().contains('\n'), "a warning of several lines");
+        assert!(!warning.to_string().contains('\n'), "a warning has several lines");
     }
 }

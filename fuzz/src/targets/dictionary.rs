@@ -75,7 +75,7 @@ pub(super) fn run(data: &[u8]) {
             let lenient = strict.clone().accept_duplicate_tags();
             let (same, _) =
                 Dictionary::from_source_with(&text, &lenient).expect("read strictly, not leniently");
-            assert!(dictionary.diff(&same).is_empty(), "read leniently it is another dictionary");
+            assert!(dictionary.diff(&same).is_empty(), "reading it leniently returns another dictionary");
         }
         _ => {
             if let Ok((dictionary, _)) =
@@ -93,13 +93,13 @@ pub(super) fn run(data: &[u8]) {
     match read {
         Ok((dictionary, warnings)) => {
             for warning in &warnings {
-                assert!(warning.line <= lines, "a warning of line {} in {lines} lines", warning.line);
+                assert!(warning.line <= lines, "a warning names line {} of {lines} lines", warning.line);
             }
             whole(&dictionary);
             let table = dictionary.to_table();
             let again = Dictionary::from_table(&table)
-                .unwrap_or_else(|errors| panic!("its own table: {}\n{table}", errors[0]));
-            assert_eq!(again.to_table(), table, "the table of the table differs");
+                .unwrap_or_else(|errors| panic!("its own table is refused: {}\n{table}", errors[0]));
+            assert_eq!(again.to_table(), table, "a second round trip changes the table");
             assert_eq!(again.fields(), dictionary.fields());
             assert_eq!(again.messages().len(), dictionary.messages().len());
             assert_eq!(dictionary.diff(&again), []);
@@ -109,15 +109,15 @@ pub(super) fn run(data: &[u8]) {
         Err(errors) => {
             assert!(!errors.is_empty(), "refused without a reason");
             for ReadError { line, element, reason, .. } in &errors {
-                assert!(*line <= lines, "an error in line {line} of {lines} lines");
-                assert!(!element.is_empty() && !reason.is_empty(), "an error that says nothing");
+                assert!(*line <= lines, "an error names line {line} of {lines} lines");
+                assert!(!element.is_empty() && !reason.is_empty(), "an error without an element or reason");
             }
         }
     }
 }
 
-/// Writes QuickFIX's XML and reads it again: what was read from it once is not changed by going
-/// through it again.
+/// Writes QuickFIX XML and reads it again: a dictionary that was read from it is not changed by
+/// another round trip.
 fn exported(dictionary: &Dictionary, was_quickfix: bool) {
     let xml = dictionary.to_quickfix_xml();
     if xml.contains(char::REPLACEMENT_CHARACTER) {
@@ -125,7 +125,7 @@ fn exported(dictionary: &Dictionary, was_quickfix: bool) {
     }
     let read = |xml: &str| match Dictionary::from_quickfix_xml(xml) {
         Ok((dictionary, _)) => dictionary,
-        Err(errors) => panic!("its own XML: {}\n{xml}", errors[0]),
+        Err(errors) => panic!("its own XML is refused: {}\n{xml}", errors[0]),
     };
     let again = read(&xml);
     whole(&again);
@@ -140,7 +140,7 @@ fn exported(dictionary: &Dictionary, was_quickfix: bool) {
     assert_eq!(
         facts(&before.to_quickfix_xml()),
         facts(&after.to_quickfix_xml()),
-        "the XML of the XML differs"
+        "a second round trip changes the XML"
     );
 }
 
@@ -158,7 +158,7 @@ fn whole(dictionary: &Dictionary) {
         if let Some(length) = field.length_tag {
             assert!(
                 dictionary.field(length).is_some(),
-                "{} has the length field {length}, which is not there",
+                "{} has the length field {length}, which does not exist",
                 field.name
             );
         }
@@ -183,7 +183,7 @@ fn whole(dictionary: &Dictionary) {
     }
     for members in lists {
         for member in dictionary.expand(members) {
-            assert!(dictionary.field(member.tag).is_some(), "member {} is no field", member.tag);
+            assert!(dictionary.field(member.tag).is_some(), "member {} is not a field", member.tag);
             if let Some(group) = member.group {
                 assert_eq!(dictionary.group(group).count_tag, member.tag);
             }

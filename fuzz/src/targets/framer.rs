@@ -22,10 +22,10 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 pub(super) fn run(data: &[u8]) {
     let whole = cut(data, |_| data.len());
     let single = cut(data, |_| 1);
-    assert_eq!(whole, single, "arriving byte by byte gives other messages");
+    assert_eq!(whole, single, "other messages when the stream arrives byte by byte");
     let mut random = Random::of_bytes(data);
     let pieces = cut(data, |_| 1 + random.below(64));
-    assert_eq!(whole, pieces, "arriving in pieces gives other messages");
+    assert_eq!(whole, pieces, "other messages when the stream arrives in pieces");
 
     // One broken message costs one message: after LIMIT bytes of valid ones every further one is
     // found.
@@ -38,7 +38,7 @@ pub(super) fn run(data: &[u8]) {
     assert!(found.len() >= 20, "{} messages found", found.len());
     assert!(
         found[found.len() - 20..].iter().all(|m| m == HEARTBEAT),
-        "good messages behind bad bytes are not found"
+        "valid messages after bad bytes are not found"
     );
 }
 
@@ -56,13 +56,9 @@ fn cut(data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
             match framer.next(buffer) {
                 Frame::Message(framed) => {
                     let bytes = framed.bytes();
-                    assert_eq!(
-                        bytes,
-                        &buffer[..bytes.len()],
-                        "a message that is not the beginning of the buffer"
-                    );
-                    assert!(arrived >= not_before, "a message before the bytes that it was said to need");
-                    assert!(bytes.len() <= LIMIT, "a message beyond the limit");
+                    assert_eq!(bytes, &buffer[..bytes.len()], "a message that does not begin the buffer");
+                    assert!(arrived >= not_before, "a message before as many bytes as were requested");
+                    assert!(bytes.len() <= LIMIT, "a message longer than the limit");
                     check_length(bytes);
                     messages.push(bytes.to_vec());
                     consumed += bytes.len();
@@ -72,18 +68,18 @@ fn cut(data: &[u8], mut stretch: impl FnMut(usize) -> usize) -> Vec<Vec<u8>> {
                     // returned, and only once.
                     assert!(
                         !bytes.is_empty() || (error.is_some() && !told),
-                        "garbled, and nothing to drop: a loop without end"
+                        "garbled, but nothing to drop: an endless loop"
                     );
                     told = bytes.is_empty();
-                    assert_eq!(bytes, &buffer[..bytes.len()], "garbled bytes that are not the buffer's");
+                    assert_eq!(bytes, &buffer[..bytes.len()], "garbled bytes that do not begin the buffer");
                     if let Some(FrameError::TooLarge { limit }) = error {
                         assert_eq!(limit, LIMIT);
                     }
                     consumed += bytes.len();
                 }
                 Frame::Incomplete { at_least } => {
-                    assert!(at_least >= 1, "incomplete, and no more bytes needed");
-                    assert!(buffer.len() + at_least <= LIMIT, "waits for more than a message may have");
+                    assert!(at_least >= 1, "incomplete, but no more bytes needed");
+                    assert!(buffer.len() + at_least <= LIMIT, "waits for more bytes than a message may have");
                     not_before = arrived + at_least;
                     break;
                 }
@@ -106,7 +102,7 @@ fn check_length(bytes: &[u8]) {
     assert_eq!(
         begin.len() + 1 + length.len() + 1 + announced + 7,
         bytes.len(),
-        "BodyLength is not the body's length"
+        "BodyLength is not the length of the body"
     );
     assert!(bytes.ends_with(b"\x01") && bytes[..bytes.len() - 7].ends_with(b"\x01") | (announced == 0));
     assert!(bytes[bytes.len() - 7..].starts_with(b"10="), "no CheckSum at the end");

@@ -22,7 +22,7 @@ pub(super) fn run(data: &[u8]) {
                         (Ok(message), Ok(expected)) => compare(&message, expected),
                         (found, Err(expected)) => assert_eq!(found.err(), Some(*expected)),
                         (Err(found), Ok(_)) => {
-                            panic!("the index says {found:?}, the naive reader sees nothing wrong")
+                            panic!("the index returns {found:?}, but the naive reader finds no error")
                         }
                     }
                 }
@@ -67,11 +67,11 @@ fn compare(message: &Message<'_>, expected: &Expected<'_>) {
     assert_eq!(fault, expected.fault, "the first fault");
     let together: Vec<u8> =
         (0..message.len()).flat_map(|n| message.field_bytes(n).iter().copied().chain([1])).collect();
-    assert_eq!(together, message.bytes(), "the fields put together are not the message");
+    assert_eq!(together, message.bytes(), "the fields joined together are not the message");
     assert_eq!(message.tags()[message.len() - 1], 10, "the last field is not CheckSum");
 }
 
-/// Field by field, as one would read it aloud.
+/// Reads the message field by field, in the plainest way.
 fn naive(bytes: &[u8]) -> Result<Expected<'_>, IndexError> {
     let sum = bytes[..bytes.len() - 7].iter().map(|b| u32::from(*b)).sum::<u32>() % 256;
     let announced: u16 =

@@ -33,8 +33,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What the journal must contain.
-/// The one session of a store.
+/// The only session of a store.
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
 #[derive(Default)]
@@ -94,12 +93,12 @@ pub(super) fn run(data: &[u8]) {
     {
         match look(&image, &model, &mut choices) {
             Ok(repaired) => {
-                assert_eq!(repaired.damage, None, "repaired, and still damaged");
+                assert_eq!(repaired.damage, None, "still damaged after a repair");
                 if damage <= 5 {
                     never_down(&repaired, &model);
                 }
             }
-            Err(error) => panic!("repaired, and does not open: {error}"),
+            Err(error) => panic!("does not open after a repair: {error}"),
         }
     }
 }
@@ -127,7 +126,7 @@ fn look(folder: &Folder, model: &Model, choices: &mut Choices<'_>) -> Result<Rec
     store.begin();
     store
         .append(key, &record(RecordKind::Outbound, seq.0, recovered.next_in.0, &body))
-        .expect("it takes the next message");
+        .expect("it accepts the next message");
     store.commit().expect("it commits");
     let read = store.read(key, recovered.generation, seq..=seq).expect("it reads what it wrote");
     assert_eq!(read.map(|r| r.body), Some(&body[..]));
@@ -137,7 +136,7 @@ fn look(folder: &Folder, model: &Model, choices: &mut Choices<'_>) -> Result<Rec
     assert_eq!(
         (again.next_out, &again.damage),
         (seq.next(), &None),
-        "opened, written, closed, and then {again:?}"
+        "opened, written, closed, then {again:?}"
     );
     Ok(recovered)
 }
@@ -150,7 +149,7 @@ fn true_bodies(store: &mut DirectoryStore, key: SessionKey, generation: Generati
         let known = model.bodies.get(&(generation.0, record.seq.0)).is_some_and(|body| body == record.body);
         assert!(
             known || record.body.iter().all(|b| *b == b'n'),
-            "number {} has a body that nobody wrote",
+            "sequence number {} has a body that was never written",
             record.seq
         );
         from = record.seq.next();
@@ -197,7 +196,7 @@ fn write_turn(store: &mut DirectoryStore, key: SessionKey, model: &mut Model, ch
                 record(RecordKind::Reset, 1, 1, &body)
             }
         };
-        store.append(key, &record).expect("the journal takes it");
+        store.append(key, &record).expect("the journal accepts it");
     }
     if rolled_back {
         store.rollback();
@@ -225,7 +224,7 @@ fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
 fn change_byte(files: &[PathBuf], choices: &mut Choices<'_>) {
     let path = &files[choices.below(files.len())];
     let mut bytes = fs::read(path).expect("a file of the journal");
-    // Usually where there is something.
+    // Usually where the file has content.
     let used = bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
     let reach = if choices.byte().is_multiple_of(8) { bytes.len() } else { (used + 64).min(bytes.len()) };
     if reach > 0 {
@@ -235,7 +234,8 @@ fn change_byte(files: &[PathBuf], choices: &mut Choices<'_>) {
     }
 }
 
-/// Damage of other kinds: sequence numbers are not guaranteed, only that nothing is made up.
+/// Other kinds of damage: sequence numbers are not guaranteed, but no body may be read that was not
+/// written.
 fn wreck(files: &[PathBuf], choices: &mut Choices<'_>) {
     let path = &files[choices.below(files.len())];
     let mut bytes = fs::read(path).expect("a file of the journal");
@@ -250,7 +250,7 @@ fn wreck(files: &[PathBuf], choices: &mut Choices<'_>) {
             bytes.copy_within(from..to, all - (to - from));
         }
         _ => {
-            fs::remove_file(path).expect("it goes");
+            fs::remove_file(path).expect("it is removed");
             return;
         }
     }

@@ -96,7 +96,7 @@ fn look(message: &Message<'_>) {
     for version in asked {
         let violations = violations(&validators[version], message);
         if violations.is_empty() {
-            assert_eq!(message.fault(), None, "a message that breaks the syntax is valid");
+            assert_eq!(message.fault(), None, "a message with a syntax error is valid");
             match version {
                 FIX42 => typed_42(*message),
                 FIX44 => typed_44(*message),
@@ -112,14 +112,14 @@ fn violations<'m>(validator: &Validator, message: &Message<'m>) -> Vec<Violation
         let mut found = Vec::new();
         validator.for_each(message, policy, &mut scratch, |violation| {
             found.push(violation);
-            assert!(found.len() < 10_000, "violations without end");
+            assert!(found.len() < 10_000, "endless violations");
             ControlFlow::Continue(())
         });
         found
     };
     let found = all(&Policy::standard());
-    assert_eq!(found, all(&Policy::standard()), "the second look at a message differs from the first");
-    assert_eq!(all(&Policy::ignoring()), [], "everything is ignored, and something is found");
+    assert_eq!(found, all(&Policy::standard()), "validating a message twice finds different violations");
+    assert_eq!(all(&Policy::ignoring()), [], "a violation is found although every check is ignored");
     let warned =
         Check::ALL.iter().fold(Policy::standard(), |policy, check| policy.with(*check, Action::Warn));
     let as_warnings: Vec<_> = found
@@ -130,12 +130,12 @@ fn violations<'m>(validator: &Validator, message: &Message<'m>) -> Vec<Violation
             warning
         })
         .collect();
-    assert_eq!(all(&warned), as_warnings, "a warning says something else than a rejection");
+    assert_eq!(all(&warned), as_warnings, "the warnings differ from the rejections");
     assert_eq!(validator.first_reject(message, &Policy::standard(), &mut scratch), found.first().copied());
     let _ = validator.first_reject(message, &Policy::quickfix(), &mut scratch);
     for violation in &found {
         if let Some(position) = violation.position {
-            assert!(position < message.len(), "{violation:?} is about no field");
+            assert!(position < message.len(), "{violation:?} is about a field that does not exist");
             if let RefTag::Number(tag) = violation.tag {
                 assert_eq!(message.tags()[position], tag, "{violation:?} names another field");
             }
@@ -152,7 +152,7 @@ fn read<T>(field: &str, value: Result<T, FieldError>) -> Option<T> {
     match value {
         Ok(value) => Some(value),
         Err(FieldError { kind: FieldErrorKind::Value(ValueError::OutOfRange), .. }) => None,
-        Err(error) => panic!("valid, and {field} is not read: {error:?}"),
+        Err(error) => panic!("valid, but {field} cannot be read: {error:?}"),
     }
 }
 
@@ -166,7 +166,7 @@ fn typed_44(message: Message<'_>) {
         read_all!(order: cl_ord_id side transact_time ord_type symbol security_type maturity_month_year order_qty price
             stop_px currency time_in_force account exec_inst locate_reqd text encoded_text expire_time settl_date);
         let parties = order.party_ids().expect("a valid group is read");
-        assert_eq!(parties.clone().count(), parties.len(), "another number of parties than announced");
+        assert_eq!(parties.clone().count(), parties.len(), "the number of parties is not the announced one");
         for party in parties {
             read_all!(party: party_id party_id_source party_role);
             for sub in party.party_sub_ids().expect("a valid group is read") {

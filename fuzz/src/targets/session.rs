@@ -4,8 +4,8 @@
 //!
 //! What must hold in every case: everything on the wire is complete, numbered without gaps, and
 //! committed before it is sent; a resent message has the body of its original; the application
-//! receives each sequence number once; memory is bounded; silence ends the connection; and after
-//! all that a proper logon works.
+//! receives each sequence number once; memory is bounded; silence ends the connection; and
+//! afterwards a correct logon works.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -27,7 +27,7 @@ use fixbolt_session::{
 use super::watched::{Seen, Watched};
 use crate::random::Random;
 
-/// The validator of a version, made once.
+/// Returns the validator of a version, which is created once.
 fn validator(version: Version) -> Arc<Validator> {
     static FIX42: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix42())));
     static FIX44: LazyLock<Arc<Validator>> = LazyLock::new(|| Arc::new(Validator::new(fix44())));
@@ -104,14 +104,14 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn run(data: &[u8]) {
-    // The end decides, so that a failing input can be minimized from its beginning without becoming
-    // another one.
+    // The last bytes choose the settings, so that removing bytes from the beginning of a failing
+    // input does not change them.
     let mut random = Random::of_bytes(&data[data.len().saturating_sub(16)..]);
     let version = if data.starts_with(b"8=FIX.4.2") { Version::Fix42 } else { Version::Fix44 };
     let role = if random.one_in(3) { Role::Initiator } else { Role::Acceptor };
     let mut world = World::new(version, role, &mut random);
     world.no_heartbeats = data.windows(6).any(|six| six.starts_with(b"108=0") || six == b"108=-0");
-    // The second time the same bytes come again: sequence numbers that are too low now, resent
+    // The second time, the same bytes arrive again: sequence numbers that are too low now, resent
     // messages, another logon.
     for _ in 0..1 + random.below(3) {
         if world.sessions.halted(world.key).is_some() {
@@ -200,7 +200,7 @@ impl World {
     }
 
     fn connect(&mut self) {
-        assert!(self.sessions.can_connect(self.key), "disconnected, not halted, and refuses a connection");
+        assert!(self.sessions.can_connect(self.key), "disconnected and not halted, but refuses a connection");
         self.buffer.clear();
         self.wire.connected(self.sessions.numbers(self.key).unwrap().1);
         self.sessions.connected(self.now, self.key, &mut self.app);
@@ -226,7 +226,7 @@ impl World {
         let mut rounds = 0;
         while (self.sessions.is_blocked(self.key) || self.sessions.is_replaying(self.key)) && self.is_open() {
             rounds += 1;
-            assert!(rounds < 20_000, "the session stays blocked although the socket takes everything");
+            assert!(rounds < 20_000, "the session stays blocked although the socket accepts everything");
             self.pass(1);
         }
         if self.is_open() {
@@ -239,7 +239,7 @@ impl World {
         self.buffer.drain(..bytes);
     }
 
-    /// Lets this many milliseconds pass.
+    /// Advances the clock by this many milliseconds.
     fn pass(&mut self, milliseconds: u64) {
         self.now.mono.0 += milliseconds * 1_000_000;
         self.now.utc.0 += milliseconds * 1_000_000;
@@ -253,7 +253,7 @@ impl World {
         for _ in 0..6 {
             self.sessions.store_advanced(self.now, &mut self.app);
             let bytes = self.sessions.writable(self.key).to_vec();
-            assert!(bytes.len() <= OUTBOX, "more to write than the outbox holds");
+            assert!(bytes.len() <= OUTBOX, "more to write than fits into the outbox");
             self.wire.next_out = self.sessions.numbers(self.key).unwrap().1.0;
             self.wire.sent(&bytes, &self.seen, self.version);
             self.sessions.written(self.now, self.key, bytes.len());
@@ -261,10 +261,7 @@ impl World {
                 break;
             }
         }
-        assert!(
-            !self.sessions.has_queued(self.key),
-            "the store has released everything, and bytes stay behind"
-        );
+        assert!(!self.sessions.has_queued(self.key), "the store has released everything, but bytes remain");
         assert_eq!(self.app.violation, None);
     }
 
@@ -294,7 +291,7 @@ impl World {
             }
         }
         panic!(
-            "the counterparty is silent, and the connection goes on in phase {:?}",
+            "the counterparty is silent, but the connection continues in phase {:?}",
             self.sessions.phase(self.key)
         );
     }
@@ -309,7 +306,7 @@ impl World {
         );
     }
 
-    /// A proper counterparty connects and is served, whatever happened before.
+    /// A correct counterparty connects and is served, whatever happened before.
     fn recover(&mut self) {
         self.app.mood = Mood::Good;
         if self.sessions.halted(self.key).is_some() {
@@ -317,7 +314,7 @@ impl World {
             assert_eq!(
                 skipped,
                 Ok(()),
-                "halted by nothing that an operator could skip: {:?}",
+                "halted by something that an operator cannot skip: {:?}",
                 self.sessions.halted(self.key)
             );
         }
@@ -336,13 +333,18 @@ impl World {
             self.version.begin_string(),
             &format!("{}98=0|108=30|{flag}", header("A", number)),
         ));
-        assert_eq!(self.sessions.phase(self.key), Phase::LoggedOn, "a proper Logon gets {}", self.wire.said);
+        assert_eq!(
+            self.sessions.phase(self.key),
+            Phase::LoggedOn,
+            "a correct Logon is answered with {}",
+            self.wire.said
+        );
         let delivered = self.app.delivered;
         self.arrive(&message(
             self.version.begin_string(),
             &format!("{}11=last|21=1|55=IBM|54=1|60=20260105-10:00:00|38=1|40=1|", header("D", number + 1)),
         ));
-        assert_eq!(self.app.delivered, delivered + 1, "a proper order gets {}", self.wire.said);
+        assert_eq!(self.app.delivered, delivered + 1, "a correct order is answered with {}", self.wire.said);
     }
 
     fn time(&self) -> String {
@@ -351,7 +353,7 @@ impl World {
     }
 }
 
-/// What is known of the messages that were sent.
+/// What is known about the messages that were sent.
 #[derive(Default)]
 struct Wire {
     /// A message that is not complete yet.
@@ -417,16 +419,16 @@ impl Wire {
         assert!(self.count < 5_000, "message number {}: {text}", self.count);
         let field = |tag: u32| message.get(Tag::new(tag));
         assert_eq!((field(49), field(56)), (Some(&b"VENUE"[..]), Some(&b"TRADER"[..])), "{text}");
-        let number =
-            u64::from_field(field(34).unwrap_or_default()).unwrap_or_else(|_| panic!("no number: {text}"));
+        let number = u64::from_field(field(34).unwrap_or_default())
+            .unwrap_or_else(|_| panic!("no sequence number: {text}"));
         if field(43) == Some(b"Y") {
             let end = self.next.max(self.next_out);
-            assert!(number < end, "a repetition of what was never written, {end} is next: {text}");
+            assert!(number < end, "a resent message that was never written, {end} is next: {text}");
             if message.msg_type() == b"4" {
                 let next = u64::from_field(field(36).unwrap_or_default()).unwrap_or_default();
                 assert!(field(123) == Some(b"Y") && next > number && next <= end, "gap fill: {text}");
             } else if let Some(original) = self.originals.get(&number) {
-                assert_eq!(&content(message), original, "a repetition with another body: {text}");
+                assert_eq!(&content(message), original, "a resent message with another body: {text}");
             }
             return;
         }
@@ -461,14 +463,14 @@ enum Mood {
     Rejecting,
 }
 
-/// Sends every message back, as far as its mood permits.
+/// An application that sends every message back, unless its mood is to fail.
 struct Echo {
     mood: Mood,
     random: Random,
     /// The last sequence number that was processed completely.
     done: u64,
     delivered: usize,
-    /// What the core did wrong; a panic in here would be taken for the application's own.
+    /// What the core did wrong; a panic in a callback would count as the application's.
     violation: Option<String>,
 }
 
@@ -488,7 +490,7 @@ impl Application for Echo {
             }
             Mood::Panicking if odd => {
                 let _ = echo(message, turn);
-                panic!("the application panics, as it was told to");
+                panic!("the application panics, as its mood says");
             }
             _ => {}
         }
@@ -516,7 +518,7 @@ impl Application for Echo {
             let mut note = turn.reply().draft(MsgType::new(b"B"));
             note.writer().bytes(Key::new(148), b"written because of an event");
             let sent = note.send();
-            // Out of room, or not logged on: its own business.
+            // No room, or not logged on: not an error.
             if self.mood == Mood::Failing && self.random.one_in(8) {
                 sent?;
                 return Err(Failure::new("at an event"));

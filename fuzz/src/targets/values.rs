@@ -1,7 +1,7 @@
 //! Field types: a value that is read and written yields the same bytes, except for the differences
 //! that the codec's module lists, and never changes again. The cached rendering of times agrees
-//! with the plain one, timestamps with their numbers; decimal arithmetic follows its laws; what an
-//! encoding writes it can read.
+//! with the plain one, and timestamps agree with their numbers; decimal arithmetic follows its
+//! laws; every encoding can read what it writes.
 
 use std::fmt::Debug;
 
@@ -87,10 +87,10 @@ pub(super) fn run(data: &[u8]) {
     exact::<TzTimestamp>(data, zone);
     exact::<TzTimeOnly>(data, zone);
 
-    // Whatever has the form of a number can be read as digits, and a narrow number is a wide one.
+    // Every number can be read as digits, and every narrow number as a wide one.
     let digits = Digits::from_field(data);
     if Decimal::parse(data).is_ok() {
-        assert!(WideDecimal::parse(data).is_ok(), "a Decimal that is no WideDecimal");
+        assert!(WideDecimal::parse(data).is_ok(), "a Decimal that is not a WideDecimal");
     }
     if let Ok(wide) = WideDecimal::parse(data) {
         assert!(digits.is_ok(), "a number that is not made of digits");
@@ -242,7 +242,7 @@ fn encoded(encoding: Encoding, data: &[u8]) {
             assert_eq!(
                 encoding.decode(&bytes).as_ref(),
                 Ok(&text),
-                "{encoding} reads something else than it wrote"
+                "{encoding} does not read back what it wrote"
             );
         }
     }
@@ -259,7 +259,7 @@ fn exact<T: Debug + ToField + for<'a> FromField<'a>>(data: &[u8], normal: fn(&[u
     let written = &out[..length];
     assert!(
         length >= 1 && length <= T::MAX_LEN,
-        "{value:?} takes {length} bytes, said at most {}",
+        "{value:?} takes {length} bytes, more than the stated maximum {}",
         T::MAX_LEN
     );
     assert!(!written.contains(&1), "{value:?} writes SOH");
@@ -270,7 +270,7 @@ fn exact<T: Debug + ToField + for<'a> FromField<'a>>(data: &[u8], normal: fn(&[u
     );
     let mut twice = [0; 64];
     let again = T::from_field(written).expect("what was written is read again").write_to(&mut twice);
-    assert_eq!(&twice[..again], written, "{value:?} is no fixed point");
+    assert_eq!(&twice[..again], written, "{value:?} changes when it is read and written again");
 }
 
 fn same(bytes: &[u8]) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_session::store::{Position, Record, RecordKind, SessionKey, Store, StoreError};
 
-/// What the store was given, shared with the observer of the wire.
+/// What the store has received, shared with the observer of the wire.
 #[derive(Clone)]
 pub(super) struct Seen(Arc<Mutex<Log>>);
 
@@ -30,7 +30,7 @@ impl Seen {
     }
 }
 
-/// Watches the store that it is put around.
+/// Records the calls to the store that it wraps.
 pub(super) struct Watched(Seen);
 
 impl Watched {
