@@ -5,7 +5,7 @@ mod command;
 use command::run;
 
 #[test]
-fn a_row_an_operation_with_the_keys_that_all_benchmarks_share() {
+fn codec_has_one_row_per_operation_with_the_keys_that_all_benchmarks_share() {
     let ended = run(&["bench", "codec", "--rounds", "1", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let lines: Vec<&str> = ended.out.lines().collect();
@@ -25,7 +25,7 @@ fn a_row_an_operation_with_the_keys_that_all_benchmarks_share() {
 }
 
 #[test]
-fn without_measuring_the_rows_are_named_in_their_order() {
+fn without_measuring_the_rows_are_listed_in_order() {
     let ended = run(&["bench", "codec", "--once"]);
     assert_eq!(ended.status, 0);
     assert_eq!(ended.out.lines().next(), Some("NOS-222 index scalar"));
@@ -33,7 +33,7 @@ fn without_measuring_the_rows_are_named_in_their_order() {
 }
 
 #[test]
-fn the_session_has_a_row_a_store_with_the_same_keys() {
+fn session_has_one_row_per_store_with_the_same_keys() {
     let ended = run(&["bench", "session", "--rounds", "1", "-o", "json"]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let lines: Vec<&str> = ended.out.lines().collect();

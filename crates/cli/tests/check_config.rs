@@ -49,7 +49,7 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_line_and_what_was_meant() {
+fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
     let wrong = VENUE.replace("ResetOnLogon=Y", "RestOnLogon=Y\nLogoutTimeout=two\nDataDictionary=FIX44.xml");
     let path = file("check-config-wrong", &wrong);
     let path = path.to_str().unwrap();
@@ -87,21 +87,21 @@ fn every_mistake_is_told_with_its_line_and_what_was_meant() {
     assert!(mistake.starts_with(r#"{"kind":"mistake","place":""#), "{mistake}");
     assert!(mistake.ends_with(r#""nearest":"ResetOnLogon"}"#), "{mistake}");
 
-    // What serves refuses for the same reasons.
+    // `serve` refuses the file for the same reasons.
     let ended = run(&["serve", "--config", path]);
     assert_eq!((ended.status, ended.err.lines().count()), (2, 3), "{}", ended.err);
     assert!(ended.err.lines().all(|line| line.starts_with("fixbolt: ")), "{}", ended.err);
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_no_answer() {
+fn a_file_that_cannot_be_read_is_status_2() {
     let ended = run(&["check-config", "/no/such/file.cfg"]);
     assert_eq!((ended.status, ended.out.as_str()), (2, ""));
     assert!(ended.err.starts_with("fixbolt: cannot read /no/such/file.cfg: "), "{}", ended.err);
 }
 
 #[test]
-fn with_keep_going_the_sessions_that_can_be_had_are_served() {
+fn with_keep_going_the_valid_sessions_are_served() {
     let more = "[SESSION]\nBeginString=FIX.4.3\nTargetCompID=OLD\n";
     let path = file("serve-keep-going", &format!("{VENUE}{more}"));
     let path = path.to_str().unwrap();

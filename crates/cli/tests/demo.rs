@@ -34,7 +34,7 @@ fn every_order_gets_its_reports_and_the_page_says_so() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_reports_and_json_is_one_line() {
+fn the_same_seed_produces_the_same_reports_and_json_is_one_line() {
     let counts = |name: &str, seed: &str| {
         let dir = directory(name).join("journals");
         let arguments = ["demo", "--orders", "500", "--rate", "0", "--seed", seed, "-o", "json", "--dir"];
@@ -45,7 +45,7 @@ fn the_same_seed_gives_the_same_reports_and_json_is_one_line() {
             ended.out.contains(r#""numbers_agree":true"#)
                 && ended.out.contains(r#""ok":true,"complaints":[]"#)
         );
-        assert!(!ended.out.contains("round_trip"), "no paced part, no figures of it");
+        assert!(!ended.out.contains("round_trip"), "without a paced part there are no figures for it");
         let (_, rest) = ended.out.split_once(r#""orders":500,"#).expect("the orders are counted");
         rest.split_once(r#","elapsed_s""#).expect("the kinds are").0.to_owned()
     };

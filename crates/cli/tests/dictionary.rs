@@ -1,5 +1,4 @@
-//! `fixbolt dictionary`: what is known, what a name means, what differs, and what is made of a
-//! source.
+//! `fixbolt dictionary`: lists, searches, compares, checks, compiles and exports dictionaries.
 
 mod command;
 
@@ -13,7 +12,7 @@ const SMALL: &str = "<fix type='FIX' major='4' minor='4'><header><field name='Be
 <fields><field number='8' name='BeginString' type='STRING'/><field number='10' name='CheckSum' type='STRING'/><field number='112' name='TestReqID' type='STRING'/></fields></fix>";
 
 #[test]
-fn a_table_is_written_where_it_is_asked_for_and_can_be_read_again() {
+fn a_compiled_table_is_written_to_its_file_and_can_be_read_again() {
     let folder = directory("dictionary");
     let (source, table, again) =
         (folder.join("small.xml"), folder.join("small.txt"), folder.join("again.txt"));
@@ -25,12 +24,12 @@ fn a_table_is_written_where_it_is_asked_for_and_can_be_read_again() {
     assert!(made.contains("version FIX.4.4") && made.contains("source small.xml sha256:"), "{made}");
     let ended = run(&["dictionary", "compile", &text(&source)]);
     assert_eq!((ended.status, ended.out), (0, made.clone()));
-    // A table is a source, too.
+    // A table is also a valid source.
     assert_eq!(run(&["dictionary", "compile", &text(&table), "-o", &text(&again)]).status, 0);
 }
 
 #[test]
-fn a_wrong_source_is_told_with_its_line_and_nothing_is_written() {
+fn an_error_in_a_source_is_reported_with_its_line_and_nothing_is_written() {
     let folder = directory("dictionary-wrong");
     let (source, table) = (folder.join("wrong.xml"), folder.join("table.txt"));
     std::fs::write(&source, SMALL.replace("field name='TestReqID'", "field name='Nothing'")).unwrap();
@@ -145,7 +144,7 @@ fn a_message_is_shown_as_a_tree_of_its_members() {
 }
 
 #[test]
-fn everything_that_a_word_means_is_shown() {
+fn every_meaning_of_a_word_is_shown() {
     let heads = |word: &str| {
         let out = run(&["dictionary", "show", word]).out;
         out.lines()
@@ -162,7 +161,7 @@ fn everything_that_a_word_means_is_shown() {
 }
 
 #[test]
-fn a_word_that_means_nothing_is_answered_with_what_is_near() {
+fn an_unknown_word_gets_similar_names() {
     for (words, said) in [
         (&["Symbl"][..], "nothing in FIX.4.4 is called 'Symbl'; did you mean Symbol"),
         (&["ApplVerID"], "FIX.5.0, FIX.5.0SP1, FIX.5.0SP2, FIX.Latest, FIXT.1.1 have it: try -d FIX.Latest"),
@@ -186,7 +185,7 @@ fn a_word_that_means_nothing_is_answered_with_what_is_near() {
 }
 
 #[test]
-fn what_differs_is_a_line_each_and_status_1() {
+fn each_difference_is_one_line_and_the_status_is_1() {
     let ended = run(&["dictionary", "diff", "4.4", "FIX44"]);
     assert_eq!((ended.status, ended.out.as_str()), (0, "--- 4.4\n+++ FIX44\nno differences\n"));
     let one = small("dictionary-diff", SMALL);
@@ -223,7 +222,7 @@ fn a_dictionary_is_written_for_other_engines_and_read_back() {
 }
 
 #[test]
-fn a_check_tells_everything_that_is_wrong_with_its_line() {
+fn a_check_reports_every_error_with_its_line() {
     let good = small("dictionary-check", SMALL);
     let ended = run(&["dictionary", "check", &good]);
     let expected = format!("{good}: a dictionary of FIX.4.4, 1 message, 3 fields, 0 warnings\n");
@@ -255,7 +254,7 @@ fn a_check_tells_everything_that_is_wrong_with_its_line() {
     assert_eq!(ended.status, 1);
     assert!(ended.out.contains(r#""valid":false,"errors":[{"line":2,"element":"#), "{}", ended.out);
     assert_eq!(run(&["dictionary", "check", "nowhere.xml"]).status, 2);
-    // Elsewhere such a file is one line, and where to see the rest.
+    // Other commands print one line for such a file, which says how to see the rest.
     let ended = run(&["dictionary", "show", "-d", &wrong, "8"]);
     assert_eq!(ended.status, 2);
     assert!(ended.err.ends_with("(1 more: `fixbolt dictionary check` shows all)\n"), "{}", ended.err);

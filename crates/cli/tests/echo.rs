@@ -1,5 +1,5 @@
-//! `fixbolt serve --app echo` under conformance scripts over TCP: a choice of quick ones; the
-//! engine's tests run all of them.
+//! Runs conformance scripts over TCP against `fixbolt serve --app echo`: a selection of quick ones;
+//! the engine's tests run all of them.
 
 mod command;
 

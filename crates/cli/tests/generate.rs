@@ -9,7 +9,7 @@ const PAINT: &str = "<fix extends='FIX.4.4'>
 <messages><message name='Paint' msgtype='U1'><field name='Colour' required='Y'/></message></messages></fix>";
 
 #[test]
-fn a_module_is_written_with_what_it_needs() {
+fn a_module_is_written_and_the_dependency_it_needs_is_shown() {
     let folder = directory("generate");
     let (source, out) = (folder.join("Paint.xml"), folder.join("src"));
     std::fs::write(&source, PAINT).unwrap();
@@ -34,7 +34,7 @@ fn a_module_is_written_with_what_it_needs() {
 }
 
 #[test]
-fn everything_wrong_with_a_dictionary_is_told_with_its_line_and_nothing_is_written() {
+fn every_error_in_a_dictionary_is_reported_with_its_line_and_nothing_is_written() {
     let folder = directory("generate-wrong");
     let (source, out) = (folder.join("paint.xml"), folder.join("src"));
     let write = |text: &str| std::fs::write(&source, text).unwrap();
@@ -49,7 +49,7 @@ fn everything_wrong_with_a_dictionary_is_told_with_its_line_and_nothing_is_writt
     );
     assert_eq!((ended.status, ended.out.as_str(), ended.err), (1, "", expected));
 
-    // What can be read and not printed: no field holds the data's length.
+    // It can be read but not generated: no field has the length of the data.
     write(&PAINT.replace("CHAR", "DATA").replace("<value enum='1' description='RED'/>", ""));
     let ended = generate(&["-o", "json"]);
     assert_eq!(ended.status, 1);

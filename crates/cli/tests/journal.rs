@@ -1,4 +1,4 @@
-//! `fixbolt journal`: whole, torn, damaged, repaired, not there.
+//! `fixbolt journal` with journals that are whole, torn, damaged, repaired or missing.
 
 mod command;
 
@@ -10,7 +10,7 @@ use fixbolt_journal::DirectoryStore;
 use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, SessionKey, Store};
 use fixbolt_session::{Mono, SessionId, Utc};
 
-/// A journal of `count` outbound orders.
+/// Creates a journal of `count` outbound orders.
 fn journal(name: &str, count: u64) -> PathBuf {
     let base = directory(name);
     let mut store = DirectoryStore::new(&base);
@@ -58,7 +58,7 @@ fn damage(base: &Path, cl_ord_id: &str) {
 }
 
 #[test]
-fn a_whole_journal_is_status_0_and_its_numbers_are_shown() {
+fn a_whole_journal_is_status_0_and_its_sequence_numbers_are_shown() {
     let base = journal("journal-whole", 20);
     let dir = base.to_str().unwrap();
     let verified = run(&["journal", "verify", dir]);
@@ -103,7 +103,7 @@ fn damage_is_status_1_and_a_repair_makes_the_journal_usable() {
 }
 
 #[test]
-fn no_journal_is_one_line_and_status_2() {
+fn a_missing_journal_is_one_line_and_status_2() {
     let empty = directory("journal-none");
     for command in ["verify", "stat", "repair"] {
         for dir in [empty.to_str().unwrap(), "nowhere"] {

@@ -1,4 +1,4 @@
-//! `fixbolt print`: every form of input, good and wrong.
+//! `fixbolt print` with every form of input, valid and invalid.
 
 mod command;
 
@@ -96,7 +96,7 @@ fn logs_of_three_engines_are_read_and_their_prefix_is_shown() {
 }
 
 #[test]
-fn what_is_wrong_with_a_message_stands_at_its_head() {
+fn the_errors_of_a_message_are_listed_at_its_head() {
     let good = order();
     let sum = &good[good.len() - 4..good.len() - 1];
     for (wrong, told) in [
@@ -113,12 +113,12 @@ fn what_is_wrong_with_a_message_stands_at_its_head() {
         let ended = run_with_input(&["print", "-"], wrong.as_bytes());
         assert_eq!(ended.status, 1, "{told}");
         assert!(ended.out.contains(told), "{told}:\n{}", ended.out);
-        assert!(ended.out.contains("ClOrdID (11): ord509647-500000"), "the fields are shown all the same");
+        assert!(ended.out.contains("ClOrdID (11): ord509647-500000"), "the fields are shown nevertheless");
     }
 }
 
 #[test]
-fn bytes_that_are_no_message_are_told_with_their_place() {
+fn bytes_that_are_not_a_message_are_reported_with_their_position() {
     let input = format!("hello \u{1b}[2J\n{}\ngarbage", order());
     let ended = run_with_input(&["print", "-"], input.as_bytes());
     assert_eq!(ended.status, 1);
@@ -146,7 +146,7 @@ fn secrets_are_masked_in_every_form() {
 }
 
 #[test]
-fn json_is_one_object_a_line() {
+fn json_is_one_object_per_line() {
     let input = format!("{}\n{}\n", order(), order().replace("54=1", "54=2"));
     let ended = run_with_input(&["print", "-o", "json", "-"], input.as_bytes());
     assert_eq!(ended.status, 1);
@@ -219,7 +219,7 @@ fn a_dictionary_is_named_by_a_file_or_a_version_in_any_spelling() {
 }
 
 #[test]
-fn what_cannot_be_read_is_one_line_and_status_2() {
+fn a_file_that_cannot_be_read_is_one_line_and_status_2() {
     let ended = run(&["print", "nowhere/messages.log"]);
     assert_eq!(ended.status, 2);
     assert_eq!(ended.err, "fixbolt: cannot read nowhere/messages.log: No such file or directory\n");

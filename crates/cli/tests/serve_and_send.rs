@@ -1,4 +1,5 @@
-//! `fixbolt serve` and `fixbolt send` against each other: answered, rejected, refused, not there.
+//! `fixbolt serve` and `fixbolt send` against each other: answers, rejects, refusals, and no
+//! server.
 
 mod command;
 
@@ -8,7 +9,7 @@ use command::{Server, directory, run};
 
 const ORDER: [&str; 5] = ["Symbol=IBM", "Side=BUY", "OrderQty=100", "OrdType=LIMIT", "Price=298.075"];
 
-/// `send` with these words to this server.
+/// Runs `send` with these arguments against this server.
 fn send(server: &Server, words: &[&str]) -> command::Ended {
     let to = ["--to", server.address.as_str()];
     run(&[&["send"], words, &to[..]].concat())
@@ -86,13 +87,13 @@ fn the_echo_sends_an_order_back() {
 }
 
 #[test]
-fn stopping_by_either_signal_has_its_exit_status() {
+fn each_signal_stops_it_with_its_own_exit_status() {
     assert_eq!(Server::start(&[]).stop("-TERM"), Some(0));
     assert_eq!(Server::start(&[]).stop("-INT"), Some(130));
 }
 
 #[test]
-fn numbers_and_journal_continue_with_a_configuration() {
+fn with_a_configuration_sequence_numbers_and_journal_continue() {
     let folder = directory("serve-config");
     let write = |name: &str, text: String| {
         let path = folder.join(name);
@@ -145,14 +146,14 @@ fn numbers_and_journal_continue_with_a_configuration() {
         "{}",
         blocks.out
     );
-    // A stopped server is no connection.
+    // After the server has stopped there is no connection.
     let gone = send();
     assert_eq!(gone.status, 3);
     assert!(gone.err.contains("cannot reach 127.0.0.1:"), "{}", gone.err);
-    // With a damaged journal nothing is even tried.
+    // With a damaged journal it does not even connect.
     let segment = folder.join("trader/FIX.4.2-TRADER-VENUE/segment-000001");
     let mut bytes = std::fs::read(&segment).unwrap();
-    let at = bytes.windows(7).position(|bytes| bytes == b"55=IBM\x01").expect("the order stands there");
+    let at = bytes.windows(7).position(|bytes| bytes == b"55=IBM\x01").expect("the order is in it");
     bytes[at] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
     let damaged = send();
@@ -165,7 +166,7 @@ fn numbers_and_journal_continue_with_a_configuration() {
 }
 
 #[test]
-fn nobody_there_is_status_3_and_silence_too() {
+fn no_connection_is_status_3_and_so_is_no_answer() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let ended = run(&["send", "D", "55=IBM", "--to", &address, "--timeout", "1"]);
@@ -244,7 +245,7 @@ fn a_port_in_use_and_a_wrong_key_stop_the_start() {
 }
 
 #[test]
-fn a_journal_in_use_is_refused_with_its_holders_name() {
+fn a_journal_in_use_is_refused_with_an_error_that_names_its_holder() {
     let folder = directory("serve-lock");
     let path = folder.join("venue.cfg");
     let journal = folder.join("journal");

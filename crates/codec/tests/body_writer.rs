@@ -1,4 +1,4 @@
-//! What a body writer writes, and what it refuses.
+//! The body writer: what it writes, and what it refuses.
 
 use fixbolt_codec::{BodyWriter, EncodeErrorKind, Key, MsgType};
 
@@ -12,7 +12,7 @@ fn error_of(write: impl FnOnce(&mut BodyWriter<'_>)) -> Option<(u32, EncodeError
 }
 
 #[test]
-fn a_finished_body_is_copied_behind_header_fields_and_refused_without_room() {
+fn a_finished_body_is_copied_after_header_fields_and_refused_without_room() {
     let mut memory = [0; 64];
     let mut order = BodyWriter::new(MsgType::new(b"D"), &mut memory);
     order.bytes(Key::new(11), b"ord1");
@@ -26,7 +26,7 @@ fn a_finished_body_is_copied_behind_header_fields_and_refused_without_room() {
 }
 
 #[test]
-fn what_would_not_be_a_message_is_refused() {
+fn fields_that_do_not_form_a_message_are_refused() {
     let k = Key::new;
     assert_eq!(error_of(|w| _ = w.bytes(k(55), b"")), Some((55, EncodeErrorKind::Empty)));
     assert_eq!(error_of(|w| _ = w.bytes(k(55), b"a\x0144=1")), Some((55, EncodeErrorKind::Soh)));
@@ -44,7 +44,7 @@ fn what_would_not_be_a_message_is_refused() {
 }
 
 #[test]
-fn a_length_written_by_hand_is_that_of_the_data_behind_it() {
+fn a_length_field_must_state_the_length_of_the_data_after_it() {
     let k = Key::new;
     let wrong = Some((96, EncodeErrorKind::DataLength));
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(96), b"abc")), None);
@@ -58,8 +58,8 @@ fn a_length_written_by_hand_is_that_of_the_data_behind_it() {
         );
     }
     assert_eq!(error_of(|w| _ = w.field(k(95), &2u64).field(k(96), &7u64)), wrong);
-    // The standard wants the length field directly before the data field, although some receivers
-    // find it anywhere.
+    // The standard requires the length field directly before the data field, although some
+    // receivers find it anywhere.
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"2").bytes(k(58), b"x").bytes(k(96), b"abc")), wrong);
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(354), b"3").bytes(k(96), b"abc")), wrong);
     // Without one a data field is a field like any other, even after the length field of another.
@@ -74,7 +74,7 @@ fn a_length_written_by_hand_is_that_of_the_data_behind_it() {
 }
 
 #[test]
-fn the_end_of_an_entry_does_not_part_a_length_from_data() {
+fn the_end_of_an_entry_must_not_separate_a_length_from_its_data() {
     let wrong = error_of(|w| {
         let mut group = w.group(Key::new(453), 2);
         w.entry(&mut group);
@@ -87,7 +87,7 @@ fn the_end_of_an_entry_does_not_part_a_length_from_data() {
 }
 
 #[test]
-fn tags_that_share_a_bit_are_not_taken_for_each_other() {
+fn tags_that_share_a_bit_are_not_confused() {
     // 55 and 567 are equal modulo 512; the data field contains what looks like the tag.
     assert_eq!(error_of(|w| _ = w.bytes(Key::new(55), b"a").bytes(Key::new(567), b"b")), None);
     assert_eq!(
@@ -100,7 +100,7 @@ fn tags_that_share_a_bit_are_not_taken_for_each_other() {
 }
 
 #[test]
-fn a_tag_stands_once_in_an_entry_and_again_in_the_next() {
+fn a_tag_occurs_once_in_an_entry_and_again_in_the_next() {
     let entries = |w: &mut BodyWriter<'_>, twice: bool| {
         let mut group = w.group(Key::new(453), 2);
         for _ in 0..2 {
@@ -118,14 +118,14 @@ fn a_tag_stands_once_in_an_entry_and_again_in_the_next() {
 }
 
 #[test]
-fn behind_a_refused_value_writing_goes_on_and_the_first_mistake_stays() {
+fn after_a_refused_value_writing_continues_and_the_first_mistake_is_kept() {
     // 570 shares the bit of 58, so that what was written is read back.
     let error = error_of(|w| _ = w.bytes(Key::new(58), b"a\x01b").bytes(Key::new(570), b"x"));
     assert_eq!(error, Some((58, EncodeErrorKind::Soh)));
 }
 
 #[test]
-fn a_value_of_any_length_is_copied_and_soh_found_anywhere_in_it() {
+fn a_value_of_any_length_is_copied_and_soh_is_found_anywhere_in_it() {
     for len in 1..40 {
         let value: Vec<u8> = (0..len).map(|n| b'A' + n % 50).collect();
         let mut memory = [0; 64];
@@ -159,8 +159,8 @@ fn a_group_has_as_many_entries_as_it_announces() {
 
 #[test]
 fn a_length_without_its_data_does_not_mislead_what_is_read_back() {
-    // Found by the fuzzer: the refused data field leaves its length field behind, and the field of
-    // the next entry does not have that length.
+    // Found by the fuzzer: the length field of a refused data field stays in the body, and the data
+    // field of the next entry does not have that length.
     let error = error_of(|w| {
         let mut group = w.group(Key::new(453), 2);
         w.entry(&mut group);

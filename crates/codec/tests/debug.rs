@@ -1,4 +1,4 @@
-//! What `Debug` shows of messages and their parts, and what it masks.
+//! The `Debug` output of messages and their parts, and what it masks.
 
 #[path = "support/one.rs"]
 mod support;

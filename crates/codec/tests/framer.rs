@@ -90,7 +90,7 @@ fn a_silent_peer_inside_a_message_loses_only_that_message() {
 }
 
 #[test]
-fn garbage_without_end_is_dropped_as_it_comes_and_told_once() {
+fn endless_garbage_is_dropped_as_it_arrives_and_reported_once() {
     let mut framer = Framer::new(1000);
     let Frame::Garbled { bytes, error } = framer.next(b"GET / HTTP/1.1\r\n\x018=") else { panic!() };
     assert_eq!((bytes.len(), error), (16, Some(FrameError::NoBeginString)));

@@ -1,5 +1,4 @@
-//! What the framer and the index do with the bytes of a broken or hostile counterparty, case by
-//! case.
+//! How the framer and the index handle the bytes of a broken or hostile counterparty, case by case.
 
 mod support;
 
@@ -49,7 +48,7 @@ fn indexed(bytes: &[u8]) -> Contents {
     }
 }
 
-/// Returns a message with a BodyLength that is not its own.
+/// Returns a message with a wrong BodyLength.
 fn with_body_length(length: &str) -> Vec<u8> {
     let message = seal("FIX.4.2", b"35=0|34=2|49=A|56=B|52=20240229-12:00:00|");
     let body = message.windows(3).position(|window| window == b"35=").unwrap();
@@ -68,7 +67,7 @@ fn a_body_length_of_10_to_the_12_is_refused_at_its_digits() {
 }
 
 #[test]
-fn a_length_beyond_the_limit_is_refused_though_the_peer_would_send_it() {
+fn a_length_beyond_the_limit_is_refused_even_if_the_peer_sends_that_many_bytes() {
     let limit = next().len();
     assert!(matches!(Framer::new(limit).next(&next()), Frame::Message(_)));
     let Frame::Garbled { error, .. } = Framer::new(limit - 1).next(&next()) else { panic!() };
@@ -111,7 +110,7 @@ fn a_length_too_long_costs_one_message_when_the_peer_falls_silent() {
 }
 
 #[test]
-fn giving_up_twice_tells_of_one_broken_message() {
+fn giving_up_twice_reports_one_broken_message() {
     let broken = with_body_length("4000");
     let mut framer = Framer::new(MAX_MESSAGE_SIZE);
     let Frame::Garbled { bytes, .. } = framer.give_up(&broken) else { panic!() };
@@ -181,8 +180,8 @@ fn begin_string_and_body_length_are_the_first_two_fields() {
     ] {
         dropped(start.replace('|', "\x01").as_bytes(), Broken::Start);
     }
-    // Without an end, the beginning of a message is decided after a few bytes and the garbage is
-    // not kept.
+    // Whether endless garbage begins a message is decided after a few bytes, and the garbage is not
+    // kept.
     let mut framer = Framer::new(MAX_MESSAGE_SIZE);
     let Frame::Garbled { bytes, .. } = framer.next(&[b'x'; 10_000]) else { panic!() };
     assert_eq!(bytes.len(), 10_000);
@@ -191,7 +190,7 @@ fn begin_string_and_body_length_are_the_first_two_fields() {
 }
 
 #[test]
-fn raw_data_holding_a_whole_message_is_one_message() {
+fn a_message_whose_raw_data_contains_a_whole_message_is_one_message() {
     let inner = next();
     for inner in [inner.clone(), [b"\x01", &inner[..], b"\x01"].concat(), [&inner[..], &inner[..]].concat()] {
         let fields = [&b"35=B|34=2|95="[..], format!("{}|96=", inner.len()).as_bytes()].concat();
@@ -206,7 +205,7 @@ fn raw_data_holding_a_whole_message_is_one_message() {
 }
 
 #[test]
-fn a_data_length_that_does_not_fit_makes_the_whole_message_garbled_and_nothing_of_it_is_read() {
+fn a_data_length_that_does_not_fit_makes_the_message_garbled_and_none_of_it_is_read() {
     let inner = [b"\x01", &next()[..]].concat();
     let message = |length: usize| {
         let fields =
@@ -214,7 +213,7 @@ fn a_data_length_that_does_not_fit_makes_the_whole_message_garbled_and_nothing_o
         seal_bytes(b"FIX.4.2", &fields)
     };
     indexed(&message(inner.len()));
-    // One short, one long, none, to the end of the message, beyond it, beyond memory.
+    // One too short, one too long, none, to the end of the message, beyond it, beyond memory.
     for length in [inner.len() - 2, inner.len() + 1, 0, inner.len() + 7, inner.len() + 8, 5_000, usize::MAX] {
         if length == 0 {
             // The data begins with SOH here: no data, then fields of the inner message.
@@ -227,7 +226,7 @@ fn a_data_length_that_does_not_fit_makes_the_whole_message_garbled_and_nothing_o
 }
 
 #[test]
-fn a_data_length_without_its_data_or_not_a_number_announces_nothing() {
+fn a_data_length_without_data_or_that_is_not_a_number_is_an_ordinary_field() {
     for fields in [
         &b"35=B|95=3|58=abc|96=a|"[..],
         b"35=B|95=x|96=a|",
@@ -309,7 +308,7 @@ fn msg_type_is_the_third_field_and_not_empty() {
 }
 
 #[test]
-fn more_fields_than_the_lent_storage_is_an_error_at_any_size() {
+fn more_fields_than_the_storage_holds_is_an_error_at_any_size() {
     for message in own() {
         let Frame::Message(framed) = Framer::new(MAX_MESSAGE_SIZE).next(&message) else { panic!() };
         let fields = oracle::contents(&message).unwrap().fields.len();

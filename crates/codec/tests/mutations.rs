@@ -1,5 +1,5 @@
-//! Framer and index against the naive oracle, over real messages and a million random mutations of
-//! them.
+//! Compares framer and index with the naive oracle, for real messages and a million random
+//! mutations of them.
 
 mod support;
 
@@ -50,8 +50,9 @@ fn real_messages_are_framed_and_indexed_as_the_oracle_says_in_pieces_of_any_size
 }
 
 #[test]
-fn a_message_cut_or_broken_at_any_byte_costs_itself_at_most() {
-    // Long enough that no message's announced end falls on their CheckSum, which would cost them.
+fn a_message_cut_or_broken_at_any_byte_affects_no_other_message() {
+    // Long enough that no announced end of a message coincides with their CheckSum, which would
+    // lose them.
     let text = format!("35=0|58={}|", "x".repeat(700));
     let next = [seal("FIX.4.2", text.as_bytes()), seal("FIX.4.2", text.as_bytes())].concat();
     for message in own() {
@@ -106,7 +107,7 @@ fn a_million_random_mutations_are_framed_and_indexed_as_the_oracle_says() {
     });
     let counts = counts.map(AtomicUsize::into_inner);
     eprintln!(
-        "{MUTATIONS} mutations of {} messages; whole, faulty, bad sum, otherwise garbled, dropped: {counts:?}",
+        "{MUTATIONS} mutations of {} messages; whole, faulty, bad checksum, otherwise garbled, dropped: {counts:?}",
         corpus.len()
     );
     // Every outcome must be frequent, or the mutations test nothing.

@@ -57,7 +57,7 @@ const ORDER: &[u8] = b"35=D\x0149=A12345B\x0156=COMPARO\x0134=78\x0152=20240229-
 
 #[test]
 fn real_messages_have_the_same_index_in_every_tier() {
-    // Those who build for AVX2, as Miri does, mean to test it.
+    // A build for AVX2, as for Miri, is meant to test AVX2.
     assert!(!cfg!(target_feature = "avx2") || Tier::best().name() == "avx2");
     println!("tiers: {:?}", Tier::available().map(Tier::name).collect::<Vec<_>>());
     let recorded = if cfg!(miri) { None } else { recorded() };
@@ -73,7 +73,7 @@ fn real_messages_have_the_same_index_in_every_tier() {
 }
 
 #[test]
-fn a_byte_that_breaks_a_field_has_the_same_consequence_wherever_it_stands() {
+fn a_byte_that_breaks_a_field_has_the_same_result_in_every_tier_at_any_position() {
     let step = if cfg!(miri) { 61 } else { 1 };
     for at in (0..ORDER.len()).step_by(step) {
         for byte in *b"\x01=0a:/\xff\x00" {
@@ -123,7 +123,7 @@ fn a_data_field_ends_where_its_length_says_in_every_tier() {
 }
 
 #[test]
-fn data_fields_of_a_dialect_are_honoured_in_every_tier_whatever_their_tags() {
+fn data_fields_of_a_dialect_are_read_in_every_tier_whatever_their_tags() {
     let body =
         b"35=D\x0158=3\x0155=abc\x0140=2\x0138=a\x01b\x015000=1\x015001=\x01\x0170000=2\x0170001=cd\x01\
         5512=1\x0115512=2\x0111=1\x01";

@@ -1,4 +1,5 @@
-//! What is generated for the shipped versions and for dialects, and what cannot be generated.
+//! The code that is generated for the shipped versions and for dialects, and the errors for what
+//! cannot be generated.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -150,7 +151,7 @@ fn whether_two_versions_have_an_item_in_common_depends_on_these_two_alone() {
     }
     let printed = together(&[("first", &first), ("middle", &middle), ("last", &last)]);
     assert!(!printed["middle"].contains("pub use super::"));
-    // Without the first one the last prints what the first would have.
+    // Without the first version, the last one prints what the first one would have.
     let printed = together(&[("middle", &middle), ("last", &last)]);
     assert!(!printed["last"].contains("pub use super::") && printed["last"].contains("pub enum Colour"));
 }
@@ -237,7 +238,7 @@ fn a_tag_inside_and_outside_a_group_is_looked_up_outside() {
 }
 
 #[test]
-fn names_that_rust_or_two_fields_want_follow_the_rules() {
+fn names_that_rust_reserves_or_two_fields_share_follow_the_rules() {
     let source = source(&dialect(
         "<field name='Type'/><field name='RedX'/><field name='Red_X'/><field name='Colour'/><field name='Send'/>",
         "",
@@ -259,7 +260,7 @@ fn names_that_rust_or_two_fields_want_follow_the_rules() {
 }
 
 #[test]
-fn what_cannot_be_printed_is_an_error_each() {
+fn everything_that_cannot_be_generated_is_reported() {
     let errors = |dictionary: &Dictionary| -> Vec<String> {
         generate(dictionary, &Options::default()).unwrap_err().iter().map(ToString::to_string).collect()
     };
@@ -275,7 +276,7 @@ fn what_cannot_be_printed_is_an_error_each() {
 }
 
 #[test]
-fn every_dictionary_of_the_reference_folder_can_be_printed() {
+fn every_dictionary_of_the_reference_folder_can_be_generated() {
     let shared = std::env::var_os("FIXBOLT_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let Ok(folder) = std::fs::read_dir(shared.join("dictionaries")) else {
@@ -293,7 +294,7 @@ fn every_dictionary_of_the_reference_folder_can_be_printed() {
             } else {
                 Dictionary::from_quickfix_xml(&text)
             };
-            // What no reader accepts is tested with the readers.
+            // Dictionaries that no reader accepts are tested with the readers.
             let Ok((dictionary, _)) = read else { continue };
             match generate(&dictionary, &Options::default()) {
                 Ok(generated) => println!("{}: {} lines", path.display(), generated.lines()),

@@ -1,4 +1,4 @@
-//! Which application version a message over FIXT.1.1 is of: session rules section 13.
+//! The application version of a message over FIXT.1.1: session rules section 13.
 
 use fixbolt_codec::{Frame, Framer, Index, Message, Span, byte_sum};
 use fixbolt_dictionary::{
@@ -72,7 +72,7 @@ fn the_session_layer_is_the_transports_whatever_it_names() {
 }
 
 #[test]
-fn each_senders_logon_gives_the_default_of_its_messages() {
+fn each_senders_logon_sets_the_default_for_its_messages() {
     let mut versions = versions().with_default(ApplicationVersion::new("6")).expect("it was added");
     assert_eq!(inbound(&versions, "35=D|"), Ok("FIX.4.4"));
     assert_eq!(logon(&mut versions, "1137=9|", Direction::Inbound), Ok(()));
@@ -88,7 +88,7 @@ fn each_senders_logon_gives_the_default_of_its_messages() {
 }
 
 #[test]
-fn a_default_that_is_not_supported_is_told_and_changes_nothing() {
+fn a_default_that_is_not_supported_is_an_error_and_changes_nothing() {
     let mut versions = versions();
     assert_eq!(logon(&mut versions, "1137=9|384=1|372=D|1130=6|", Direction::Inbound), Ok(()));
     assert_eq!(logon(&mut versions, "1137=7|", Direction::Inbound), Err(1137));
@@ -100,7 +100,7 @@ fn a_default_that_is_not_supported_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn an_entry_of_the_logon_gives_the_version_of_a_message_type_in_its_direction() {
+fn an_entry_of_the_logon_sets_the_version_of_a_message_type_in_its_direction() {
     let mut versions = versions();
     let entries = "1137=9|384=4|372=D|385=S|1130=6|372=8|385=R|1130=6|372=F|1130=6|372=G|385=S|1130=7|95=1|";
     assert_eq!(logon(&mut versions, entries, Direction::Inbound), Ok(()));
@@ -116,7 +116,7 @@ fn an_entry_of_the_logon_gives_the_version_of_a_message_type_in_its_direction() 
     assert_eq!(outbound(&versions, "8"), Ok("FIX.4.4"));
     assert_eq!(outbound(&versions, "F"), Ok("FIX.4.4"));
     assert_eq!(outbound(&versions, "D"), Err(1137));
-    // What we say of our own messages goes before what the counterparty says of them.
+    // Our own entry for our messages takes precedence over the counterparty's.
     assert_eq!(logon(&mut versions, "1137=9|384=1|372=8|385=S|1130=9|", Direction::Outbound), Ok(()));
     assert_eq!(outbound(&versions, "8"), Ok("FIX.5.0SP2"));
     assert_eq!(outbound(&versions, "F"), Ok("FIX.4.4"));
@@ -131,13 +131,13 @@ fn of_several_entries_for_a_type_the_marked_one_is_the_default() {
     assert_eq!(logon(&mut versions, entries, Direction::Inbound), Ok(()));
     assert_eq!(inbound(&versions, "35=D|"), Ok("FIX.4.4"));
     assert_eq!(inbound(&versions, "35=8|"), Ok("FIX.5.0SP2"));
-    // An entry without a version says that the type is spoken, not in which version.
+    // An entry without a version says that the type is supported, but not in which version.
     assert_eq!(logon(&mut versions, "1137=9|384=1|372=D|385=S|", Direction::Inbound), Ok(()));
     assert_eq!(inbound(&versions, "35=D|"), Ok("FIX.5.0SP2"));
 }
 
 #[test]
-fn what_was_chosen_says_whether_the_message_relied_on_a_default() {
+fn the_chosen_version_says_whether_the_message_relied_on_a_default() {
     let mut versions = versions();
     assert_eq!(logon(&mut versions, "1137=9|1407=269|", Direction::Inbound), Ok(()));
     with("35=D|", |message| {

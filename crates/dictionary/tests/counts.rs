@@ -1,6 +1,6 @@
-//! What the published dictionaries hold, as spec/dictionaries.md counts it: section 2 (sizes),
-//! section 4 (known errors), section 5 (what sizes the codec). A figure there that turned out to be
-//! another one is noted where it is checked.
+//! Compares the published dictionaries with the counts in spec/dictionaries.md: section 2 (sizes),
+//! section 4 (known errors), section 5 (the sizes that the codec must support). If a figure there
+//! turned out to be wrong, the test says so.
 
 mod support;
 
@@ -29,8 +29,8 @@ fn elements<'a, 'd>(document: &'a Document<'d>, section: &'a str) -> impl Iterat
     sections.flat_map(|section| section.children()).filter(Node::is_element)
 }
 
-/// Messages, of them admin, fields, of them with values, values, components, groups by the path
-/// they stand in.
+/// Returns the number of messages, admin messages, fields, fields with values, values, components,
+/// and groups counted by path.
 fn quickfix_counts(text: &str) -> [usize; 7] {
     let document = Document::parse(text).expect("it is well formed");
     let path = |node: Node<'_, '_>| {
@@ -53,7 +53,7 @@ fn quickfix_counts(text: &str) -> [usize; 7] {
     ]
 }
 
-/// Messages, fields, of them with values, values.
+/// Returns the number of messages, fields, fields with values, and values.
 fn model_counts(dictionary: &Dictionary) -> [usize; 4] {
     let with_codes = dictionary.fields().iter().filter(|field| field.codes.is_some());
     [
@@ -69,7 +69,7 @@ fn flat_size(dictionary: &Dictionary, members: &[Member]) -> usize {
     dictionary.expand(members).map(|member| 1 + member.group.map_or(0, inside)).sum()
 }
 
-/// Returns how deep groups are nested.
+/// Returns the depth to which groups are nested.
 fn depth(dictionary: &Dictionary, members: &[Member]) -> usize {
     let inside = |group: GroupId| 1 + depth(dictionary, &dictionary.group(group).members);
     dictionary.expand(members).filter_map(|member| member.group).map(inside).max().unwrap_or(0)
@@ -77,7 +77,7 @@ fn depth(dictionary: &Dictionary, members: &[Member]) -> usize {
 
 /// Section 2.
 #[test]
-fn the_quickfix_files_hold_what_is_counted_and_the_reader_loses_nothing() {
+fn the_quickfix_files_have_the_known_counts_and_the_reader_loses_nothing() {
     let expected = [
         ("quickfix/FIX40.xml", [27, 7, 138, 39, 235, 0, 6]),
         ("quickfix/FIX41.xml", [28, 7, 206, 53, 342, 0, 10]),
@@ -111,7 +111,7 @@ fn the_quickfix_files_hold_what_is_counted_and_the_reader_loses_nothing() {
 
 /// Section 2; header and trailer are not among our components.
 #[test]
-fn the_orchestra_files_hold_what_is_counted() {
+fn the_orchestra_files_have_the_known_counts() {
     let expected = [
         ("OrchestraFIX42.xml", [46, 405, 105, 629], [104, 2, 30], 14),
         ("OrchestraFIX44.xml", [93, 912, 274, 1726], [247, 15, 92], 16),
@@ -129,7 +129,7 @@ fn the_orchestra_files_hold_what_is_counted() {
     }
 }
 
-/// A new file in the folder is read as well.
+/// Includes files that are added to the folder later.
 #[test]
 fn every_file_of_the_folder_is_read() {
     let Ok(folders) = std::fs::read_dir(support::folder().join("dictionaries")) else {
@@ -154,8 +154,8 @@ fn every_file_of_the_folder_is_read() {
     assert!(read >= 23, "{read} files");
 }
 
-/// Section 4. The files of CME and Bloomberg are not there: tests/quirks.rs has what is wrong in
-/// them.
+/// Section 4. The files of CME and Bloomberg are not in the folder: tests/quirks.rs reproduces
+/// their errors.
 #[test]
 fn the_known_errors_of_published_files_are_read() {
     assert_eq!(fix42().code(22, b"7").map(|code| code.name.as_str()), Some("ISOCountryCode"));
@@ -171,8 +171,7 @@ fn the_known_errors_of_published_files_are_read() {
     assert_eq!(quickfixj.field(532).map(|field| field.kind), Some(DataType::String));
 }
 
-/// Returns the size of the largest message, its type, and how deep groups are nested in the
-/// deepest.
+/// Returns the size of the largest message, its type, and the greatest depth of nested groups.
 fn extremes(dictionary: &Dictionary) -> (usize, String, usize) {
     let size = |message: &MessageDef| (flat_size(dictionary, &message.members), message.msg_type.clone());
     let (size, msg_type) = dictionary.messages().iter().map(size).max().expect("there are messages");
@@ -195,8 +194,8 @@ fn the_largest_messages_and_the_deepest_groups_are_as_counted() {
     assert_eq!(extremes(&later), (4653, "AE".to_string(), 7));
 }
 
-/// Returns what a group begins with: a field, a component and a field in it, a component and a
-/// group in it, a group.
+/// Returns what a group begins with: a field, a component that begins with a field, a component
+/// that begins with a group, or a group.
 fn beginnings(dictionary: &Dictionary) -> [usize; 4] {
     let mut counts = [0; 4];
     for group in dictionary.groups() {
@@ -222,7 +221,7 @@ fn groups_begin_with_fields_components_and_groups_as_counted() {
     assert_eq!(beginnings(fix_latest()), [521, 29, 0, 9]);
 }
 
-/// Returns how many layouts each count tag has that has several.
+/// Returns the number of layouts of each count tag that has several.
 fn layouts(dictionary: &Dictionary) -> BTreeMap<u32, usize> {
     let mut layouts: BTreeMap<u32, BTreeSet<Vec<u32>>> = BTreeMap::new();
     for group in dictionary.groups() {
@@ -260,9 +259,9 @@ fn one_count_tag_has_several_layouts_as_counted() {
     );
 }
 
-/// spec/data-length-pairs.csv, and the pairs among them that are not neighbours in number.
+/// spec/data-length-pairs.csv, and those of its pairs whose tags are not consecutive.
 #[test]
-fn length_and_data_need_not_be_neighbours() {
+fn length_and_data_need_not_have_consecutive_tags() {
     let pairs = fix_latest().length_data_pairs();
     let far: Vec<_> = pairs.iter().copied().filter(|(length, data)| length + 1 != *data).collect();
     assert_eq!(
@@ -295,7 +294,7 @@ fn length_and_data_need_not_be_neighbours() {
     assert_eq!(pairs, listed);
 }
 
-/// Returns how many fields have each union type.
+/// Returns the number of fields with each union type.
 fn unions(dictionary: &Dictionary) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for union in dictionary.fields().iter().filter_map(|field| field.union) {

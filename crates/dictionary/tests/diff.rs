@@ -20,8 +20,8 @@ fn fix_4_4_of_orchestra_and_of_quickfix_differ_as_known() {
     let Some(quickfix) = read("quickfix/FIX44.xml") else { return };
     let found = fix44().diff(&quickfix);
     // The specification's 14 required flags are groups in a component of their own, required there
-    // and optional inside: read as the standard means it, they agree. It does not mention the union
-    // types, which QuickFIX cannot say.
+    // and optional inside: read as the standard means it, they agree. The specification does not
+    // mention the union types, which QuickFIX cannot express.
     let expected = [("codes", 30), ("field name", 1), ("member", 3), ("type", 2), ("union", 4)];
     assert_eq!(counts(&found), BTreeMap::from(expected));
     assert_eq!(lines(&found, "field name"), ["~ field 327 name: HaltReason -> HaltReasonChar"]);
@@ -176,7 +176,7 @@ fn fix_latest_is_older_than_what_quickfix_calls_5_0_sp2() {
 }
 
 #[test]
-fn fixt_of_orchestra_holds_more_than_that_of_quickfix() {
+fn fixt_of_orchestra_has_more_than_that_of_quickfix() {
     let (Some(orchestra), Some(quickfix)) = (read("orchestra/FIXTSession.xml"), read("quickfix/FIXT11.xml"))
     else {
         return;
@@ -197,7 +197,8 @@ fn fixt_of_orchestra_holds_more_than_that_of_quickfix() {
             "- member n XMLnonFIX/NoAttachments(2104) (group of 10)"
         ]
     );
-    // The specification has the values 9 and 10 missing from 373, too: QuickFIX lists them there.
+    // The specification also says that the values 9 and 10 are missing from 373, but QuickFIX lists
+    // them there.
     let codes: Vec<u32> = found
         .iter()
         .filter_map(|difference| match difference {

@@ -77,7 +77,7 @@ fn fix_5_0_sp2_is_what_quickfix_j_has() {
     assert_eq!(counts(&found), BTreeMap::from(expected));
     assert_fields_of_the_transport(&found);
     assert_eq!(other_codes(&found, &theirs), []);
-    // Two messages got other groups of orders.
+    // Two messages have other groups of orders.
     let affected = ["BZ OrderMassActionReport", "r OrderMassCancelReport"].map(String::from);
     let places =
         affected.iter().flat_map(|name| [(name.clone(), 3), (format!("{name}/NoAffectedOrders(534)"), 1)]);
@@ -113,7 +113,7 @@ fn fix_5_0_sp2_is_what_quickfix_j_has() {
 }
 
 #[test]
-fn fix_5_0_sp1_is_what_quickfix_j_has_but_for_what_fix_5_0_sp2_moved() {
+fn fix_5_0_sp1_is_what_quickfix_j_has_except_for_what_fix_5_0_sp2_moved() {
     let Some(theirs) = read("quickfixj/FIX50SP1.xml") else { return };
     let found = fix50sp1().diff(&theirs);
     let expected = [
@@ -154,7 +154,7 @@ fn fix_5_0_sp1_is_what_quickfix_j_has_but_for_what_fix_5_0_sp2_moved() {
 }
 
 #[test]
-fn fix_5_0_is_what_quickfix_has_but_for_what_its_service_packs_moved() {
+fn fix_5_0_is_what_quickfix_has_except_for_what_its_service_packs_moved() {
     let Some(theirs) = read("quickfix/FIX50.xml") else { return };
     let found = fix50().diff(&theirs);
     let expected = [
@@ -192,7 +192,7 @@ fn fix_5_0_is_what_quickfix_has_but_for_what_its_service_packs_moved() {
         ("y SecurityList/NoRelatedSym(146)", 2),
     ];
     assert_eq!(missing(&found), expected.map(|(place, count)| (place.to_string(), count)).into());
-    // PutOrCall, its underlying's and LegOrderQty got another place among their neighbours.
+    // PutOrCall, UnderlyingPutOrCall and LegOrderQty have another position.
     let moved = ["PutOrCall(201)", "UnderlyingPutOrCall(315)", "LegOrderQty(685)"];
     let others = lines(&found, "order");
     let others: Vec<&String> =

@@ -1,4 +1,4 @@
-//! Whatever a counterparty sends, validation ends, does not panic and stays within its memory.
+//! Whatever a counterparty sends, validation ends, does not panic, and its memory stays bounded.
 
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -77,7 +77,8 @@ fn check(message: &Message<'_>, validator: &Validator) -> Result<(), TestCaseErr
         // A field causes a handful of violations at most; missing fields are bounded by the
         // dictionary for each entry.
         prop_assert!(found <= message.len() * 64 + 1024, "{found}");
-        // The first violation is the first of all, and a walk leaves nothing behind for the next.
+        // `first_reject` returns the first of all violations, and a walk does not affect the next
+        // one.
         prop_assert_eq!(validator.first_reject(message, policy, &mut scratch), rejected);
         if *policy == Policy::ignoring() {
             prop_assert_eq!(found, 0);
@@ -99,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_message_makes_validation_panic_or_run_away(fields in spoilt()) {
+    fn no_message_makes_validation_panic_or_run_forever(fields in spoilt()) {
         let bytes = framed(&fields);
         if let Frame::Message(framed) = Framer::new(1 << 20).next(&bytes) {
             let (mut tags, mut spans) = (vec![0; bytes.len()], vec![Span::default(); bytes.len()]);

@@ -77,7 +77,7 @@ fn a_new_field_component_group_and_message_are_added() {
 }
 
 #[test]
-fn a_known_message_component_and_header_get_members_behind_their_own() {
+fn a_known_message_component_and_header_get_members_after_their_own() {
     let dialect = dialect(
         COLOUR,
         "<component name='Instrument'><field name='Colour'/></component>",
@@ -123,7 +123,7 @@ fn values_are_added_to_a_known_field_and_other_values_allowed() {
 }
 
 #[test]
-fn what_says_so_replaces_the_old_definition() {
+fn a_definition_marked_with_replace_replaces_the_old_one() {
     let dialect = dialect(
         "<field number='54' name='Side' type='INT' replace='Y'><value enum='1' description='UP'/></field>\
          <field number='44' name='Price' type='STRING' replace='Y'/>",
@@ -216,7 +216,7 @@ fn a_contradiction_is_an_error_with_its_line() {
 }
 
 #[test]
-fn an_overlay_names_a_version_that_is_there() {
+fn an_overlay_must_name_a_shipped_version() {
     let of = |text: &str| Dictionary::from_source(text).unwrap_err()[0].to_string();
     assert_eq!(
         of("<fix extends='FIX.4.5'/>"),
@@ -242,7 +242,7 @@ fn a_version_over_fixt_is_extended_without_its_header() {
 }
 
 #[test]
-fn all_errors_are_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let text = overlay(
         "<field number='58' name='Colour' type='CHAR'/>\n<field number='5001' name='Text' type='CHAR'/>",
         "",

@@ -59,7 +59,7 @@ fn files_of_other_engines_are_read_back_as_they_were() {
 }
 
 #[test]
-fn groups_keep_their_names_and_codes_theirs() {
+fn groups_and_codes_keep_their_names() {
     let read = read_back(fix44());
     let names = |dictionary: &Dictionary| {
         let mut names: Vec<String> = dictionary.groups().iter().map(|group| group.name.clone()).collect();
@@ -73,7 +73,7 @@ fn groups_keep_their_names_and_codes_theirs() {
 }
 
 #[test]
-fn what_quickfix_cannot_say_stands_in_attributes_that_it_passes_over() {
+fn what_quickfix_cannot_express_is_in_attributes_that_it_ignores() {
     let text = fix44().to_quickfix_xml();
     // Other readers combine the requirement of the reference with that of the group in it.
     assert!(text.contains("<component name='Parties'>\n      <group name='NoPartyIDs' required='Y'>"));
@@ -90,7 +90,7 @@ fn awkward_names_and_values_survive() {
         field 1 Account String codes=S\nfield 78 NoAllocs NumInGroup\ngroup Same 78 1!\ngroup Other 78 1 @Same\ncomponent Same 1\n\
         header\ntrailer\nmessage D Order *Same! *Other\nmessage U1 Empty\n";
     let dictionary = Dictionary::from_table(table).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    // The group Same is in its message: its name belongs to a component.
+    // The group Same is written inside its message, because a component has its name.
     let (read, _) = Dictionary::from_quickfix_xml(&dictionary.to_quickfix_xml()).expect("it is well formed");
     assert_eq!(dictionary.diff(&read), []);
     assert_eq!(read.codes(1), dictionary.codes(1));

@@ -1,5 +1,5 @@
-//! The twenty quirks of QuickFIX XML and of its loaders (spec/dialects.md section A), one by one,
-//! each with a file of our own.
+//! The twenty quirks of QuickFIX XML and of its loaders (spec/dialects.md section A), each with a
+//! file of our own.
 
 use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
 use fixbolt_dictionary::{
@@ -68,7 +68,7 @@ const GROUP: &str = "<field number='5001' name='NoA' type='NUMINGROUP'/><field n
 
 /// Quirk 1.
 #[test]
-fn versions_are_told_apart_by_service_pack_or_by_who_reads() {
+fn versions_are_distinguished_by_service_pack_or_by_the_reader() {
     for (attributes, name, begin_string, appl_ver_id) in [
         ("major='4' minor='2'", "FIX.4.2", "FIX.4.2", Some("4")),
         ("type='FIX' major='5' minor='0' servicepack='2'", "FIX.5.0SP2", "FIXT.1.1", Some("9")),
@@ -89,7 +89,7 @@ fn versions_are_told_apart_by_service_pack_or_by_who_reads() {
         assert_eq!(dictionary.version().begin_string, begin_string);
         assert_eq!(dictionary.version().appl_ver_id(), appl_ver_id);
     }
-    // QuickFIX/J's file of FIX.5.0SP2 bears no service pack.
+    // QuickFIX/J's file of FIX.5.0SP2 names no service pack.
     let options = ReadOptions::default().version("FIX.5.0SP2");
     let text = file("major='5' minor='0'", "", "", "");
     let (dictionary, _) = Dictionary::from_source_with(&text, &options).expect("it is right");
@@ -98,7 +98,7 @@ fn versions_are_told_apart_by_service_pack_or_by_who_reads() {
 
 /// Quirk 2.
 #[test]
-fn a_name_must_be_a_fields_and_a_tag_one_fields_unless_asked() {
+fn a_name_must_be_defined_and_a_tag_must_be_unique_unless_the_options_allow_otherwise() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><field name='New'/><field name='Old'/><field name='Typo'/></message>",
@@ -129,7 +129,7 @@ fn a_name_must_be_a_fields_and_a_tag_one_fields_unless_asked() {
 
 /// Quirk 3.
 #[test]
-fn what_does_not_say_that_it_is_required_is_not() {
+fn a_member_is_required_only_if_it_says_so() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><field name='A'/><component name='C'/><group name='NoA'><field name='A'/></group>\n\
@@ -150,7 +150,7 @@ fn what_does_not_say_that_it_is_required_is_not() {
 
 /// Quirk 4.
 #[test]
-fn a_members_requirement_is_the_and_of_all_components_on_its_path() {
+fn a_member_is_required_if_it_and_all_components_on_its_path_are() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><component name='Outer' required='N'/></message>\
@@ -243,7 +243,7 @@ fn a_group_may_begin_with_a_group() {
 
 /// Quirk 9.
 #[test]
-fn a_group_is_what_stands_in_a_group_element_whatever_its_count_fields_type() {
+fn a_group_is_what_a_group_element_contains_whatever_the_type_of_its_count_field() {
     let text = file(
         "major='4' minor='2'",
         "<message name='M' msgtype='U'><group name='NoA'><field name='A'/></group><field name='NoRpts'/></message>",
@@ -264,7 +264,7 @@ fn a_group_is_what_stands_in_a_group_element_whatever_its_count_fields_type() {
 
 /// Quirk 10.
 #[test]
-fn a_field_that_no_message_has_is_defined_all_the_same() {
+fn a_field_that_no_message_has_is_still_defined() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><field name='A'/></message>",
@@ -280,7 +280,7 @@ fn a_field_that_no_message_has_is_defined_all_the_same() {
 
 /// Quirk 11.
 #[test]
-fn tags_from_40000_on_are_the_standards_and_not_user_defined() {
+fn tags_from_40000_on_belong_to_the_standard_and_are_not_user_defined() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><field name='A'/></message>",
@@ -402,7 +402,7 @@ fn values_given_twice_or_without_a_name_are_read() {
 
 /// Quirk 16.
 #[test]
-fn a_char_with_longer_values_takes_them() {
+fn a_char_with_longer_values_accepts_them() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><field name='Reason'/></message>",
@@ -480,7 +480,7 @@ fn everything_is_found_by_number_and_by_any_dialects_name() {
 
 /// Quirk 20.
 #[test]
-fn a_field_that_comes_twice_in_a_message_keeps_its_first_place() {
+fn a_field_listed_twice_in_a_message_keeps_its_first_position() {
     let text = file(
         FIX44,
         "<message name='M' msgtype='U'><field name='A'/><component name='C' required='Y'/><component name='D'/></message>\
@@ -513,7 +513,7 @@ fn the_form_of_the_xml_does_not_matter() {
 }
 
 #[test]
-fn a_document_type_declaration_is_passed_over_and_its_entities_are_not_known() {
+fn a_document_type_declaration_is_ignored_and_its_entities_are_unknown() {
     let declared = |body: &str| {
         format!(
             "<?xml version='1.0'?>\n<!DOCTYPE fix SYSTEM 'http://example.com/evil.dtd' [\n<!ENTITY secret SYSTEM 'file:///etc/passwd'>\n\
@@ -526,7 +526,7 @@ fn a_document_type_declaration_is_passed_over_and_its_entities_are_not_known() {
     assert_eq!(Dictionary::from_source(&declared(&text)).map(|(dictionary, _)| dictionary), Ok(dictionary));
     for entity in ["secret", "lol"] {
         let used = declared(&text.replace("'Side'", &format!("'&{entity};'")));
-        let errors = Dictionary::from_quickfix_xml(&used).expect_err("nobody declared it");
+        let errors = Dictionary::from_quickfix_xml(&used).expect_err("it is not declared");
         assert_eq!((errors.len(), errors[0].line), (1, 15), "{errors:?}");
         assert!(errors[0].reason.contains(entity), "{}", errors[0]);
     }

@@ -46,7 +46,7 @@ fn data_fields_get_their_length_field_from_the_standard_or_by_name() {
 }
 
 #[test]
-fn a_malformed_file_gives_every_error_with_element_line_and_reason() {
+fn a_malformed_file_returns_every_error_with_element_line_and_reason() {
     let text = quickfix(
         FIX44,
         "<message name='A' msgtype='UA'><field name='Missing'/>\n<component name='Nowhere'/>\n<field name='F' required='perhaps'/></message>\n\
@@ -131,7 +131,7 @@ fn an_orchestra_file_is_read_by_local_names_whatever_its_namespace() {
 }
 
 #[test]
-fn errors_of_an_orchestra_file_come_all_at_once() {
+fn all_errors_of_an_orchestra_file_are_returned_at_once() {
     let text = ORCHESTRA
         .replace("type='NumInGroup'", "type='NumInGroups'")
         .replace("groupRef id='3'", "groupRef id='33'")
@@ -160,7 +160,7 @@ fn a_table_whose_definition_is_not_understood_is_refused_whatever_refers_to_it()
 }
 
 #[test]
-fn definitions_that_double_at_every_level_are_flattened_all_the_same() {
+fn definitions_that_double_at_every_level_are_still_flattened() {
     let mut table = "table 1\nversion FIX.4.4\nfield 1 Account String\nfield 2 Text String\ncomponent A0 1\ncomponent B0 2\n".to_string();
     for at in 1..60 {
         let below = at - 1;
@@ -237,7 +237,7 @@ const SCENARIOS: &str = "<scenarios><scenario name='base' id='1'/><scenario name
     <message name='M' msgType='U1' scenario='Venue'><structure/></message></messages>";
 
 #[test]
-fn a_reference_takes_the_scenario_it_names_and_what_has_no_base_is_read_in_its_own() {
+fn a_reference_uses_the_scenario_it_names_and_a_definition_without_base_its_own() {
     let (dictionary, warnings) = Dictionary::from_orchestra(&orchestra(SCENARIOS)).expect("it is right");
     assert_eq!(
         reasons(&warnings),
@@ -256,7 +256,7 @@ fn a_reference_takes_the_scenario_it_names_and_what_has_no_base_is_read_in_its_o
     let names: Vec<_> = dictionary.components().iter().map(|component| component.name.as_str()).collect();
     assert_eq!(names, ["C", "C-Venue"]);
     assert_eq!(dictionary.field(1).map(|field| field.kind), Some(DataType::Int));
-    // A scenario that nothing defines leads nowhere.
+    // A reference to an undefined scenario is an error.
     let errors =
         Dictionary::from_orchestra(&orchestra(&SCENARIOS.replace("scenarioId='2'", "scenarioId='7'")))
             .expect_err("there is no scenario 7");
@@ -294,7 +294,7 @@ fn only_what_may_be_present_is_a_member() {
 }
 
 #[test]
-fn an_orchestra_file_says_its_version_in_one_of_several_places_or_is_told() {
+fn an_orchestra_files_version_is_found_in_several_places_or_set_by_an_option() {
     let text = |name: &str, version: &str| {
         format!("<repository name='{name}' version='{version}'><fields/><messages/></repository>")
     };
@@ -321,7 +321,7 @@ fn an_orchestra_file_says_its_version_in_one_of_several_places_or_is_told() {
 }
 
 #[test]
-fn an_earlier_version_is_what_its_pedigree_leaves() {
+fn an_earlier_version_has_what_the_pedigree_says_it_had() {
     let text = orchestra(
         "<codeSets><codeSet name='MsgTypeCodeSet' type='String'><code name='M' value='U1'/><code name='N' value='U2'/></codeSet>\
          <codeSet name='S' type='int' added='FIX.4.4'><code name='Old' value='1' added='FIX.4.4'/>\

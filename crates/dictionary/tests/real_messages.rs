@@ -1,5 +1,5 @@
-//! Real messages of other engines are framed, indexed, and every field is read as its dictionary's
-//! type and written back.
+//! Frames and indexes real messages of other engines, reads every field as the type in its
+//! dictionary, and writes it back.
 
 #[allow(dead_code, unreachable_pub)] // the codec's tests use the rest
 #[path = "../../codec/tests/support/messages.rs"]
@@ -31,12 +31,12 @@ enum Outcome {
     UnknownTag,
 }
 
-/// What was read, in the form in which a test can assert it.
+/// The results of reading, in a form that a test can compare.
 #[derive(Default)]
 struct Tally {
     messages: usize,
     fields: BTreeMap<Outcome, usize>,
-    /// What did not come back unchanged, and how often.
+    /// The values that were not written back unchanged, and how often.
     notes: BTreeMap<String, usize>,
 }
 
@@ -96,7 +96,7 @@ fn padded_numbers_lose_their_zeros_and_nothing_else_changes() {
 }
 
 #[test]
-fn every_recorded_message_is_read_as_its_types_and_written_back_or_refused_for_what_is_wrong() {
+fn every_recorded_message_is_read_by_type_and_written_back_or_refused_for_the_right_reason() {
     let Some(recorded) = messages::recorded() else { return support::absent(678) };
     let dictionaries = Dictionaries::load();
     let (mut tags, mut spans) = (vec![0; 16 * 1024], vec![Span::default(); 16 * 1024]);
@@ -134,7 +134,7 @@ fn every_recorded_message_is_read_as_its_types_and_written_back_or_refused_for_w
 }
 
 #[test]
-fn every_message_of_a_venues_raw_stream_is_read_as_its_types_and_written_back() {
+fn every_message_of_a_venues_raw_stream_is_read_by_type_and_written_back() {
     let streams = messages::raw_streams();
     if streams.is_empty() {
         return support::absent(1);
@@ -183,7 +183,7 @@ impl Dictionaries {
         Self { read: files.into_iter().map(read).collect() }
     }
 
-    /// Those that say what a message's tags mean, the first one first.
+    /// Returns the dictionaries that define a message's tags, in order of precedence.
     fn of(&self, message: &Message<'_>) -> Vec<&Dictionary> {
         let read = |name| &self.read[name];
         match message.begin_string() {

@@ -22,7 +22,7 @@ fn counts(dictionary: &Dictionary) -> [usize; 6] {
 }
 
 #[test]
-fn the_shipped_versions_hold_what_the_official_files_hold() {
+fn the_shipped_versions_have_what_the_official_files_have() {
     // Header and trailer are not among the components.
     assert_eq!(counts(fix42()), [46, 405, 104, 629, 0, 30]);
     assert_eq!(counts(fix44()), [93, 912, 247, 1726, 13, 92]);
@@ -32,7 +32,7 @@ fn the_shipped_versions_hold_what_the_official_files_hold() {
 }
 
 #[test]
-fn the_versions_made_from_others_hold_what_their_rules_leave() {
+fn the_versions_made_from_others_have_what_their_rules_leave() {
     assert_eq!(counts(fix40()), [27, 138, 39, 235, 0, 5]);
     assert_eq!(counts(fix41()), [28, 206, 53, 342, 0, 8]);
     assert_eq!(counts(fix43()), [68, 635, 159, 1198, 7, 53]);
@@ -145,7 +145,7 @@ fn a_table_written_again_is_the_same() {
 }
 
 #[test]
-fn compiling_the_sources_gives_the_committed_tables() {
+fn compiling_the_sources_produces_the_committed_tables() {
     for (version, (source, options, table)) in Version::ALL.into_iter().zip(recipes()) {
         let Some(text) = support::shared(&format!("dictionaries/{source}")) else {
             support::absent(1);
@@ -153,7 +153,7 @@ fn compiling_the_sources_gives_the_committed_tables() {
         };
         let file = source.rsplit('/').next().expect("there is a last part");
         let (compiled, warnings) = compile(&text, file, &options).expect("the source is right");
-        assert!(compiled == table, "{source} no longer gives the committed table of {version}");
+        assert!(compiled == table, "{source} no longer produces the committed table of {version}");
         // FIX 4.3 lists OwnershipType twice in RegistrationInstructions; the session file has
         // lengthId="1" for all data fields.
         let expected = [(Version::Fix43, 1), (Version::Fixt11, 8)];
@@ -238,7 +238,7 @@ fn groups_of_one_count_tag_differ_from_message_to_message() {
 }
 
 #[test]
-fn the_quickfix_files_hold_what_they_are_known_to_hold() {
+fn the_quickfix_files_have_their_known_contents() {
     let expected = [
         ("quickfix/FIX40.xml", [27, 138, 39, 235, 0, 5]),
         ("quickfix/FIX41.xml", [28, 206, 53, 342, 0, 8]),

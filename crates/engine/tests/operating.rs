@@ -313,7 +313,7 @@ fn an_initiator_is_added_to_a_running_engine_and_removed() {
 fn a_session_that_is_removed_while_it_connects_stops_connecting() {
     let listener = std::net::TcpListener::bind(anywhere()).unwrap();
     let (trader, _log, session) = trader(listener.local_addr().unwrap(), Duration::from_millis(1));
-    // It is connected and logging on: the connection is ended first.
+    // The initiator has connected and is logging on: end that connection first.
     let (connection, _) = listener.accept().unwrap();
     drop(connection);
     eventually(|| session.remove(JANE) == Ok(()));

@@ -1,5 +1,4 @@
-//! Journals written in layout 1 can still be opened: a fixture, written once, is read as it was
-//! meant.
+//! Journals in layout 1 can still be opened: a fixture that was written once is read correctly.
 //!
 //! The fixture is text: a line `file NAME LENGTH`, then `OFFSET HEX` for its bytes that are not
 //! zero, 32 per line. `FIXBOLT_WRITE_FIXTURE=1` writes the file for a new layout; those of older

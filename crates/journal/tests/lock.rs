@@ -1,4 +1,4 @@
-//! A second process on the same journal is refused with the name of the first.
+//! A second process that opens the same journal is refused, with an error that names the first.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ fn hold(base: &str) {
     std::io::stdout().flush().unwrap();
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
-    // No close: the process ends as if killed.
+    // It does not close the journal: the process ends as if it were killed.
     std::process::exit(0);
 }
 

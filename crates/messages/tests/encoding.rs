@@ -26,7 +26,7 @@ fn sent<R>(fields: impl FnOnce(&mut BodyWriter<'_>), read: impl FnOnce(Message<'
 const HEADLINE: (Key, Key) = (Key::new(358), Key::new(359));
 
 #[test]
-fn text_in_every_encoding_is_read_as_its_message_says() {
+fn text_in_every_encoding_is_read_as_its_header_says() {
     for (encoding, text, bytes) in [
         (Encoding::Iso8859_1, "Größe", &b"Gr\xF6\xDFe"[..]),
         (Encoding::Utf8, "Größe 株", "Größe 株".as_bytes()),
@@ -61,7 +61,7 @@ fn a_soh_among_the_bytes_is_data() {
 }
 
 #[test]
-fn a_name_is_known_in_any_case_and_an_unknown_one_is_told() {
+fn a_name_is_known_in_any_case_and_an_unknown_one_is_an_error() {
     for (name, encoding) in [
         ("Shift_JIS", Encoding::ShiftJis),
         ("SHIFT_JIS", Encoding::ShiftJis),
@@ -91,7 +91,7 @@ fn a_character_that_an_encoding_lacks_is_an_error_and_nothing_is_written() {
         (Encoding::ShiftJis, "Größe", 'ö'),
         (Encoding::EucJp, "😀", '😀'),
         (Encoding::Iso2022Jp, "株😀", '😀'),
-        // Characters that are encoded as another one.
+        // Characters that would be encoded as another one.
         (Encoding::ShiftJis, "株 ¥", '¥'),
         (Encoding::EucJp, "a¥b", '¥'),
         (Encoding::ShiftJis, "5 − 3", '−'),
@@ -109,7 +109,7 @@ fn a_character_that_an_encoding_lacks_is_an_error_and_nothing_is_written() {
 }
 
 #[test]
-fn bytes_that_are_no_text_of_the_encoding_are_an_error() {
+fn bytes_that_are_invalid_in_the_encoding_are_an_error() {
     for (encoding, bytes) in [
         (Encoding::Utf8, &b"Gr\xF6\xDFe"[..]),
         (Encoding::ShiftJis, b"\x8A"),

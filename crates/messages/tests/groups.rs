@@ -1,4 +1,4 @@
-//! Repeating groups to any depth, and what a counterparty may send instead of one.
+//! Repeating groups to any depth, and malformed groups that a counterparty may send.
 
 mod support;
 
@@ -149,7 +149,7 @@ fn an_entrys_first_field_cannot_be_written_again_through_its_component() {
 }
 
 #[test]
-fn fields_unknown_to_the_dictionary_stand_behind_the_entrys_first_field() {
+fn fields_unknown_to_the_dictionary_are_written_after_the_entrys_first_field() {
     let body = |to| {
         let mut request = QuoteStatusRequest::write(to);
         request.legs([b"A", b"B"], |new, leg_symbol| {
@@ -171,7 +171,7 @@ fn fields_unknown_to_the_dictionary_stand_behind_the_entrys_first_field() {
 }
 
 #[test]
-fn a_required_group_that_is_left_out_is_refused() {
+fn a_required_group_that_is_omitted_is_refused() {
     let required = || mass_quote::Required { quote_id: b"Q" };
     let mut memory = [0; 512];
     let quote = MassQuote::write(Memory(&mut memory), required());
@@ -241,7 +241,7 @@ fn a_group_that_does_not_have_as_many_entries_as_announced_is_an_error() {
 }
 
 #[test]
-fn no_order_of_fields_makes_a_view_panic_or_leave_its_region() {
+fn no_order_of_fields_makes_a_view_panic_or_read_outside_its_region() {
     // Every sequence of six of these fields, 7^6 messages.
     let fields = ["555=1|", "555=2|", "600=A|", "604=1|", "605=I|", "606=S|", "58=x|"];
     for mut number in 0..fields.len().pow(6) {

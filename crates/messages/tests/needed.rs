@@ -1,4 +1,4 @@
-//! Fields that the dictionary leaves optional and the program needs: `View::need`.
+//! `View::need`: fields that are optional in the dictionary, but needed by the program.
 
 mod support;
 
@@ -31,7 +31,7 @@ fn a_field_that_is_there_is_returned_and_an_absent_one_is_named() {
 }
 
 #[test]
-fn an_error_of_the_getter_is_passed_on() {
+fn an_error_of_the_getter_is_returned() {
     order("11=A|44=x|", |order| {
         let error = FieldError::new(Tag::new(44), FieldErrorKind::Value(ValueError::Format));
         assert_eq!(order.need(|o| o.price()), Err(error));
@@ -50,7 +50,7 @@ fn of_several_fields_the_last_one_that_was_not_found_is_named() {
 #[test]
 fn a_value_that_the_closure_refuses_is_named_though_nothing_was_missing() {
     order("11=A|55=|58=x|", |order| {
-        // What was missing before does not count.
+        // An earlier missing field does not matter.
         assert_eq!(order.price(), Ok(None));
         assert_eq!(order.need(|o| Ok(o.text()?.filter(|text| text.len() > 1))), Err(missing(58)));
         assert_eq!(order.need(|o| Ok(o.get(Tag::new(1)))), Err(missing(58)));

@@ -79,7 +79,7 @@ fn a_field_of_the_message_is_not_taken_from_a_group() {
 }
 
 #[test]
-fn the_second_one_behind_an_entrys_beginning_is_the_messages() {
+fn the_second_one_after_an_entrys_beginning_belongs_to_the_message() {
     assert_eq!(read("5000=1|5001=red|58=in|58=out|"), (Some(b"out".to_vec()), Some(1)));
     assert_eq!(read("5000=2|5001=red|58=in|5001=blue|58=in|58=out|"), (Some(b"out".to_vec()), Some(2)));
     // Also after an entry's nested group.

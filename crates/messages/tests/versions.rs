@@ -1,4 +1,5 @@
-//! What versions share, the transport's header for later versions, and dispatching by MsgType.
+//! Items that versions share, the transport's header for later versions, and dispatching by
+//! MsgType.
 
 mod support;
 
@@ -51,7 +52,7 @@ fn versions_over_fixt_have_its_header_and_session_messages() {
 }
 
 #[test]
-fn what_two_versions_have_just_so_is_one_type() {
+fn an_item_that_is_identical_in_two_versions_is_one_type() {
     let side: fix42::fields::AdvSide = fix44::fields::AdvSide::Buy;
     assert_eq!(side, fix50sp2::fields::AdvSide::Buy);
 }
@@ -94,7 +95,7 @@ impl fix44::Handler<str> for Desk {
 }
 
 #[test]
-fn a_handler_gets_each_message_by_its_type_and_the_rest_elsewhere() {
+fn a_handler_gets_each_message_in_its_method_and_the_others_in_on_other() {
     let mut desk = Desk::default();
     let mut turn = String::from("turn");
     let answers = [("D", "11=a|"), ("8", "37=b|"), ("U1", "58=c|"), ("0", "")].map(|(msg_type, body)| {

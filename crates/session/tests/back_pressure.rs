@@ -1,5 +1,5 @@
-//! Two sides with small outboxes over a socket that takes little: nobody waits for ever, nothing is
-//! lost.
+//! Two sides with small outboxes over a socket with little room: neither waits forever, and nothing
+//! is lost.
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Version};
 use fixbolt_journal::MemoryStore;
@@ -10,7 +10,7 @@ use fixbolt_session::{
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const NOW: Now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
-/// Bytes that a socket takes before its reader has read them.
+/// The number of bytes that a socket accepts before they are read.
 const SOCKET: usize = 500;
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl Application for Count {
 struct Side {
     sessions: Sessions,
     got: Count,
-    /// What lies in the socket, and what the session was shown and has not consumed.
+    /// The bytes in the socket, and those that the session has been given but has not consumed.
     socket: Vec<u8>,
     inbox: Vec<u8>,
 }
@@ -54,7 +54,7 @@ impl Side {
         sent.is_ok()
     }
 
-    /// Reads as an engine does: nothing while the session is blocked.
+    /// Reads as an engine does: not while the session is blocked.
     fn read(&mut self) -> bool {
         if self.sessions.is_blocked(KEY) {
             return false;
@@ -78,26 +78,26 @@ impl Side {
         taken > 0
     }
 
-    /// The network loses what is queued.
+    /// Discards the queued bytes, as a network failure does.
     fn lose(&mut self) {
         let queued = self.sessions.writable(KEY).len();
         self.sessions.written(NOW, KEY, queued);
     }
 }
 
-/// Everything that can move moves once.
+/// Lets each side read and write once. Returns whether anything moved.
 fn round(a: &mut Side, b: &mut Side) -> bool {
     a.write(b) | b.write(a) | a.read() | b.read()
 }
 
-/// Until nothing moves any more.
+/// Continues until nothing moves any more.
 fn settle(a: &mut Side, b: &mut Side) {
     for _ in 0..100_000 {
         if !round(a, b) {
             return;
         }
     }
-    panic!("they turn in circles");
+    panic!("they never become quiet");
 }
 
 fn pair() -> (Side, Side) {
@@ -107,7 +107,7 @@ fn pair() -> (Side, Side) {
 }
 
 #[test]
-fn two_sides_that_send_everything_again_at_once_go_on_reading() {
+fn two_sides_that_resend_everything_at_the_same_time_keep_reading() {
     let (mut a, mut b) = pair();
     for side in [&mut a, &mut b] {
         for _ in 0..100 {
@@ -121,7 +121,7 @@ fn two_sides_that_send_everything_again_at_once_go_on_reading() {
 }
 
 #[test]
-fn two_sides_that_send_as_fast_as_they_can_go_on_reading() {
+fn two_sides_that_send_as_fast_as_they_can_keep_reading() {
     let (mut a, mut b) = pair();
     let mut sent = [0, 0];
     for _ in 0..1000 {
@@ -130,7 +130,12 @@ fn two_sides_that_send_as_fast_as_they_can_go_on_reading() {
                 sent[n] += 1;
             }
         }
-        assert!(round(&mut a, &mut b), "both wait: {sent:?} sent, {} and {} came", b.got.0, a.got.0);
+        assert!(
+            round(&mut a, &mut b),
+            "both sides wait: {sent:?} sent, {} and {} received",
+            b.got.0,
+            a.got.0
+        );
     }
     settle(&mut a, &mut b);
     assert_eq!([b.got.0, a.got.0], sent);

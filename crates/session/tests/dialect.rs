@@ -1,5 +1,5 @@
-//! A session in a dialect: its own data fields are read as such, when they come in and when they
-//! are sent again.
+//! A session with a dialect: its own data fields are read as such when they are received and when
+//! they are resent.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use fixbolt_session::{Role, SessionDictionary, SessionKey};
 
 const SESSION: SessionKey = SessionKey::new(0, 0, 0);
 
-/// FIX.4.4 whose News may carry a picture: a length and bytes in which SOH may stand.
+/// FIX.4.4 with a picture in News: a length, and bytes that may contain SOH.
 fn dialect() -> Dictionary {
     let table = fix44().to_table();
     let with_fields = table.replacen(
@@ -35,7 +35,7 @@ fn side(dictionary: &Dictionary) -> Side {
 const NEWS: &str = "35=B|34=2|148=h|33=1|58=line|20001=10|20002=a|34=9|b=c|";
 
 #[test]
-fn a_data_field_of_the_dialect_may_hold_soh() {
+fn a_data_field_of_the_dialect_may_contain_soh() {
     let mut side = side(&dialect());
     let answer = side.say(0, NEWS);
     assert_eq!(kinds(&answer), "8", "{answer:?}");
@@ -51,7 +51,7 @@ fn the_same_bytes_are_several_fields_where_the_dictionary_does_not_know_the_data
 }
 
 #[test]
-fn a_data_field_of_the_dialect_is_sent_again_as_it_was() {
+fn a_data_field_of_the_dialect_is_resent_unchanged() {
     let mut side = side(&dialect());
     let now = side.now;
     side.sessions

@@ -1,5 +1,5 @@
-//! The application's door: what each callback knows, what it may write, and what the counterparty
-//! hears of its errors.
+//! The application's callbacks: what each one knows, what it may write, and what the counterparty
+//! receives because of its errors.
 
 mod support;
 
@@ -21,8 +21,8 @@ fn field_error(tag: u32, kind: FieldErrorKind) -> FieldError {
     FieldError::new(Tag::new(tag), kind)
 }
 
-/// What the counterparty of a FIX.4.4 and of a FIX.4.0 session hears when the application fails
-/// with this.
+/// Returns what the counterparty of a session of this version receives when the application fails
+/// with this error.
 fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) -> Vec<String> {
     let mut app = App::default();
     let mut bench = Bench::logged_on(&mut app, begin_string);
@@ -32,7 +32,7 @@ fn answer_to(fails: impl Fn() -> Failure + Clone + 'static, begin_string: &str) 
     });
     let answers = bench.say(&mut app, 0, "35=D|34=2|11=a|");
     app.message = Box::new(|_, _| Ok(Delivery::Done));
-    assert_eq!(bench.say(&mut app, 0, "35=1|34=3|112=t|").len(), 1, "the session goes on");
+    assert_eq!(bench.say(&mut app, 0, "35=1|34=3|112=t|").len(), 1, "the session continues");
     answers
 }
 
@@ -65,7 +65,7 @@ fn a_malformed_value_is_a_reject_6_and_one_outside_its_values_a_reject_5() {
 }
 
 #[test]
-fn the_applications_own_rejects_have_texts_made_at_run_time() {
+fn the_applications_rejects_can_have_texts_made_at_run_time() {
     let limit = 100;
     let fails = move || {
         SessionReject::new(SessionRejectReason::ValueIsIncorrect)
@@ -101,7 +101,7 @@ fn a_reject_by_value_keeps_what_was_written_and_one_by_error_rolls_it_back() {
 }
 
 #[test]
-fn any_other_error_is_the_applications_failure_and_says_why() {
+fn any_other_error_is_the_applications_failure_and_is_reported_with_its_reason() {
     let mut app = App::default();
     let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
     app.message = Box::new(|_, _| {
@@ -115,7 +115,7 @@ fn any_other_error_is_the_applications_failure_and_says_why() {
 }
 
 #[test]
-fn an_initiator_sends_its_first_order_when_it_hears_that_it_is_logged_on() {
+fn an_initiator_sends_its_first_order_in_the_logged_on_event() {
     let mut app = App {
         event: Box::new(|event, turn| {
             if matches!(event, Event::LoggedOn) {
@@ -164,12 +164,12 @@ fn what_a_failing_event_callback_wrote_is_rolled_back_in_every_session_and_its_c
         bench.sessions.disconnected(bench.now, bench.keys[0], &mut app);
         let end = SessionEnd::CallbackFailed { callback: "on_event", why: why.to_owned() };
         assert_eq!(app.ends, [end]);
-        assert_eq!(bench.say(&mut app, 1, "35=1|34=2|112=t|").len(), 1, "the other session goes on");
+        assert_eq!(bench.say(&mut app, 1, "35=1|34=2|112=t|").len(), 1, "the other session continues");
     }
 }
 
 #[test]
-fn a_callback_that_fails_without_a_connection_is_told_of() {
+fn a_callback_that_fails_without_a_connection_is_reported() {
     let mut app = App::default();
     let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
     app.event = Box::new(|event, _| match event {
@@ -236,7 +236,7 @@ fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() 
 }
 
 #[test]
-fn a_field_that_stands_in_the_logon_already_sends_none() {
+fn a_field_that_the_logon_already_has_keeps_it_from_being_sent() {
     let mut app = App {
         sending_logon: Box::new(|logon, _| {
             logon.bytes(Key::new(108), b"1");
@@ -311,7 +311,7 @@ fn an_application_that_fails_at_its_store_halts_the_session() {
 }
 
 #[test]
-fn what_is_written_when_the_store_is_shown_waits_for_the_logon() {
+fn messages_written_in_on_resume_wait_for_the_logon() {
     let mut app =
         App { resume: Box::new(|resume| order(resume.turn(), "morning").map(drop)), ..App::default() };
     let settings =
@@ -333,7 +333,7 @@ fn an_observer_sees_the_wire_in_order_with_secrets_masked() {
     let mut bench = Bench::observed(&mut app, vec![settings], Some(capture.clone()));
     bench.sessions.connected(bench.now, bench.keys[0], &mut app);
     bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|554=theirs|");
-    // Put off once: seen once.
+    // A message that was first answered with "not now" is seen once.
     let mut put_off = true;
     app.message = Box::new(move |_, turn| {
         if std::mem::replace(&mut put_off, false) {
@@ -389,7 +389,7 @@ impl WireObserver for Clumsy {
 }
 
 #[test]
-fn an_observer_that_panics_costs_the_connection_and_not_the_worker() {
+fn an_observer_that_panics_ends_the_connection_and_not_the_worker() {
     let mut app = App::default();
     let all = vec![settings("FIX.4.4", "A", Role::Acceptor)];
     let mut bench = Bench::observed(&mut app, all, Some(Arc::new(Clumsy)));

@@ -1,5 +1,5 @@
-//! The application's door, attacked: callbacks that write where nobody expects it, texts that
-//! nobody can send, secrets in broken bytes, and stores that hold what the application asks for.
+//! The application's callbacks under attack: callbacks that write at unexpected moments, texts that
+//! cannot be sent, secrets in broken bytes, and stores that fail when the application reads them.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn keeping(settings: SessionSettings) -> SessionSettings {
     settings.with(|s| s.while_logged_off = WhileLoggedOff::Keep)
 }
 
-/// Warns of each message that the application sends without what the dictionary requires.
+/// Adds a policy that warns of each sent message without a field that the dictionary requires.
 fn warning(settings: SessionSettings) -> SessionSettings {
     settings.with(|s| {
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
@@ -50,7 +50,7 @@ fn two(app: &mut App, of: impl Fn(&str) -> SessionSettings) -> Bench {
 }
 
 #[test]
-fn an_event_callback_that_causes_its_own_event_costs_the_connection_and_not_the_process() {
+fn an_event_callback_that_causes_its_own_event_ends_the_connection_and_not_the_process() {
     for logged_on in [true, false] {
         let mut app = App::default();
         let mut bench =
@@ -67,7 +67,7 @@ fn an_event_callback_that_causes_its_own_event_costs_the_connection_and_not_the_
         let first = bench
             .sessions
             .act(bench.now, key, &mut app, |turn| order(turn, "first").map_err(|_| SendError::Unavailable));
-        assert!(first.is_ok(), "what was committed stays");
+        assert!(first.is_ok(), "committed messages are kept");
         assert_eq!(bench.sessions.wants_close(key), logged_on);
         let warned = app.events.iter().filter(|event| event.contains("of ours is not valid")).count();
         // Each message that was sent was warned of, for each of three fields.
@@ -88,7 +88,7 @@ fn an_event_callback_that_causes_its_own_event_costs_the_connection_and_not_the_
 }
 
 #[test]
-fn a_callback_that_writes_or_fails_at_one_warning_leaves_the_others_to_be_told() {
+fn a_callback_that_writes_or_fails_at_one_warning_still_receives_the_others() {
     for fails in [false, true] {
         let mut app = App::default();
         let mut bench = two(&mut app, |target| warning(settings("FIX.4.4", target, Role::Acceptor)));
@@ -127,7 +127,7 @@ fn a_callback_that_writes_or_fails_at_one_warning_leaves_the_others_to_be_told()
 }
 
 #[test]
-fn what_on_sending_logon_writes_for_the_own_session_goes_out_after_the_logon_once() {
+fn what_on_sending_logon_writes_to_its_own_session_is_sent_once_after_the_logon() {
     let mut app = App {
         sending_logon: Box::new(|_, turn| order(turn, "before").map(drop)),
         logon: Box::new(|_, turn| order(turn, "meanwhile").map(|_| LogonDecision::Accept)),
@@ -145,13 +145,13 @@ fn what_on_sending_logon_writes_for_the_own_session_goes_out_after_the_logon_onc
     let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
     assert_eq!(kinds(&sent), "D", "{sent:?}");
     assert!(sent[0].contains("|34=3|") && sent[0].contains("|11=meanwhile|"), "{sent:?}");
-    // The counterparty sees that 1 is missing, as after any message that was kept.
+    // The counterparty detects that 1 is missing, as after any kept message.
     let sent = bench.say(&mut app, 0, "35=2|34=2|7=1|16=1|");
     assert!(sent.len() == 1 && sent[0].contains("|34=1|") && sent[0].contains("|11=before|"), "{sent:?}");
 }
 
 #[test]
-fn what_is_written_before_logged_on_is_told_does_not_overtake_what_was_kept() {
+fn messages_written_before_the_logged_on_event_do_not_overtake_kept_ones() {
     let mut app = App {
         logon: Box::new(|_, turn| order(turn, "kept").map(|_| LogonDecision::Accept)),
         event: Box::new(|event, turn| match event {
@@ -164,7 +164,7 @@ fn what_is_written_before_logged_on_is_told_does_not_overtake_what_was_kept() {
     let mut bench = Bench::open(&mut app, vec![keeping(settings("FIX.4.4", "A", Role::Initiator))]);
     bench.sessions.connected(bench.now, bench.keys[0], &mut app);
     bench.take(0);
-    // Another HeartBtInt than ours is worth a note.
+    // A HeartBtInt that differs from ours causes a note.
     let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=20|");
     let ids: Vec<_> =
         sent.iter().map(|m| m.split("|11=").nth(1).unwrap_or("").split('|').next().unwrap()).collect();
@@ -188,7 +188,7 @@ fn on_logon_writes_to_its_own_session_only_where_messages_are_kept() {
     let why = "the session is not logged on".to_owned();
     assert_eq!(app.ends, [SessionEnd::CallbackFailed { callback: "on_logon", why }]);
 
-    // Kept, and asked for by a counterparty that sees the Logon come too high.
+    // Kept, and requested by a counterparty for which the Logon's sequence number is too high.
     let mut bench = Bench::open(&mut app, vec![keeping(settings("FIX.4.4", "A", Role::Acceptor))]);
     bench.sessions.connected(bench.now, bench.keys[0], &mut app);
     let sent = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
@@ -199,7 +199,7 @@ fn on_logon_writes_to_its_own_session_only_where_messages_are_kept() {
 }
 
 #[test]
-fn what_on_logon_wrote_is_told_as_lost_when_the_same_logon_resets_the_numbers() {
+fn what_on_logon_wrote_is_reported_as_lost_if_the_same_logon_resets_the_sequence_numbers() {
     let mut app = App {
         logon: Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::Accept)),
         event: Box::new(|event, turn| match event {
@@ -219,7 +219,7 @@ fn what_on_logon_wrote_is_told_as_lost_when_the_same_logon_resets_the_numbers() 
 }
 
 #[test]
-fn what_on_logon_wrote_waits_for_the_next_logon_when_it_is_refused() {
+fn what_on_logon_wrote_waits_for_the_next_logon_if_this_one_is_refused() {
     let mut app = App {
         logon: Box::new(|_, turn| order(turn, "early").map(|_| LogonDecision::refuse("not today"))),
         ..App::default()
@@ -252,7 +252,7 @@ fn a_logon_is_not_answered_when_what_on_logon_caused_has_closed_the_connection()
 }
 
 #[test]
-fn a_refused_answer_to_an_initiators_logon_leaves_numbers_that_both_sides_can_log_on_with() {
+fn a_refused_answer_to_an_initiators_logon_leaves_sequence_numbers_that_both_can_log_on_with() {
     for says_why in [true, false] {
         let mut app = App::default();
         let mut bench = Bench::open(&mut app, vec![settings("FIX.4.4", "A", Role::Initiator)]);
@@ -268,7 +268,7 @@ fn a_refused_answer_to_an_initiators_logon_leaves_numbers_that_both_sides_can_lo
         bench.sessions.connected(bench.now, bench.keys[0], &mut app);
         let expected = if says_why { "|34=3|" } else { "|34=2|" };
         assert!(bench.take(0)[0].contains(expected));
-        // The counterparty has used its numbers: they are asked for, and filled.
+        // The counterparty has used its sequence numbers: they are requested and gap-filled.
         let asked = bench.say(&mut app, 0, "35=A|34=3|98=0|108=30|");
         assert!(kinds(&asked) == "2" && asked[0].contains("|7=1|16=0|"), "{asked:?}");
         let done = bench.say(&mut app, 0, "35=4|34=1|43=Y|122=20260105-09:00:00|36=4|123=Y|");
@@ -325,7 +325,7 @@ fn no_text_of_the_application_ends_or_poisons_a_session() {
 }
 
 #[test]
-fn a_business_message_reject_is_answered_with_none_and_taken_once() {
+fn a_business_message_reject_is_not_answered_with_another_and_is_delivered_once() {
     for by_value in [true, false] {
         let mut app = App::default();
         let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
@@ -381,7 +381,7 @@ fn a_store_with_passwords_in_its_logons_can_be_shown() {
 }
 
 #[test]
-fn a_logon_with_a_value_that_no_field_can_have_is_refused_when_the_session_is_opened() {
+fn settings_with_a_logon_value_that_no_field_can_have_are_refused_when_the_session_is_opened() {
     type Wrong = fn(&mut LogonFields);
     let wrong: [Wrong; 3] = [
         |logon| logon.username = "a\x01b".into(),
@@ -400,7 +400,7 @@ fn a_logon_with_a_value_that_no_field_can_have_is_refused_when_the_session_is_op
 }
 
 #[test]
-fn fields_that_no_logon_can_have_close_the_connection_and_use_no_number() {
+fn fields_that_no_logon_can_have_close_the_connection_and_use_no_sequence_number() {
     type Write = fn(&mut fixbolt_codec::BodyWriter<'_>);
     let wrong: [Write; 5] = [
         |logon| _ = logon.bytes(Key::new(5001), &[b'x'; 10_000]),
@@ -430,7 +430,7 @@ fn fields_that_no_logon_can_have_close_the_connection_and_use_no_number() {
 }
 
 #[test]
-fn a_reset_in_the_session_asks_for_the_logons_own_fields_again() {
+fn a_reset_in_the_session_calls_on_sending_logon_again() {
     let mut app = App {
         sending_logon: Box::new(|logon, _| {
             logon.bytes(Key::new(5001), b"own");
@@ -465,12 +465,12 @@ fn no_broken_bytes_show_an_observer_a_secret() {
         vec![wire(&id, "35=A|34=1|98=0|108=30|junk|554=swordfish|")],
         // A wrong checksum, and no `=` before the secret.
         vec![b"8=FIX.4.4\x019=19\x01junk\x01554=swordfish\x0110=000\x01".to_vec()],
-        // Lengths that cover the secret, of fields that are none.
+        // Length fields of other fields, whose length covers the secret.
         vec![wire(&id, "35=A|34=1|93=40|89=a|554=swordfish|x|")],
         vec![b"93=400\x0189=a\x01554=swordfish\x0195=3\x0196=swordfish\x01".to_vec()],
         vec![b"8=FIX.4.4\x019=9\x0195=1\x0196=swordfish\x01".to_vec()],
     ];
-    // Cut wherever the reader may be when it drops what came so far.
+    // Cut at every position at which the reader may drop the bytes received so far.
     for at in ["55", "554", "554=", "554=sword"] {
         let (head, tail) = cut(at);
         streams.push(vec![[b"x".to_vec(), head].concat(), tail]);
@@ -512,7 +512,7 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
         }
     });
     let mut inbound = wire(&bench.ids[0], "35=A|34=1|98=0|108=30|");
-    // Two come before their turn; then everything is asked for again, twice.
+    // Two arrive too early; then everything is requested again, twice.
     for (seq, fields) in [(2, "11=a"), (4, "11=c"), (5, "11=d"), (3, "11=b")] {
         inbound.extend(wire(&bench.ids[0], &format!("35=D|34={seq}|{fields}|")));
     }
@@ -526,7 +526,7 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
     for round in 0..2000 {
         let taken = bench.sessions.wake(bench.now, key, &buffered, &mut app);
         buffered.drain(..taken);
-        // A socket that takes a few bytes at a time.
+        // A socket that accepts a few bytes at a time.
         let bytes = bench.sessions.writable(key);
         let bytes = bytes[..bytes.len().min(100 + round % 1000)].to_vec();
         bench.sessions.written(bench.now, key, bytes.len());
@@ -547,7 +547,7 @@ fn an_observer_sees_exactly_the_bytes_of_the_socket() {
 }
 
 #[test]
-fn a_halted_session_lets_no_callback_write() {
+fn no_callback_can_write_to_a_halted_session() {
     let mut app = App { message: Box::new(|_, _| Err(Failure::new("bug"))), ..App::default() };
     let own = keeping(settings("FIX.4.4", "A", Role::Acceptor)).with(|s| s.poison_attempts = 1);
     let mut bench = Bench::open(&mut app, vec![own]);
@@ -574,7 +574,7 @@ fn a_halted_session_lets_no_callback_write() {
 }
 
 #[test]
-fn on_resend_may_write_and_what_it_writes_follows_the_replay_once() {
+fn what_on_resend_writes_follows_the_replay_once() {
     let mut app =
         App { message: Box::new(|_, turn| order(turn, "x").map(|_| Delivery::Done)), ..App::default() };
     let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
@@ -624,8 +624,7 @@ fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
     }
 }
 
-/// A store in memory that refuses records of one session, or what it is asked to show, when told
-/// to.
+/// A store in memory that refuses records of one session, or reading from it, when told to.
 struct Frail {
     inner: MemoryStore,
     fault: Arc<Mutex<Option<Fault>>>,
@@ -700,7 +699,7 @@ fn frail(app: &mut App, settings: SessionSettings) -> (Bench, Arc<Mutex<Option<F
 }
 
 #[test]
-fn a_store_that_refuses_an_answer_halts_the_session_also_when_the_application_rejects_the_message() {
+fn a_store_that_refuses_an_answer_halts_the_session_even_if_the_application_rejects_the_message() {
     let mut app = App::default();
     let (mut bench, fault) = frail(&mut app, settings("FIX.4.4", "A", Role::Acceptor));
     bench.sessions.connected(bench.now, bench.keys[0], &mut app);
@@ -713,7 +712,7 @@ fn a_store_that_refuses_an_answer_halts_the_session_also_when_the_application_re
     });
     assert!(bench.say(&mut app, 0, "35=D|34=2|11=a|").is_empty());
     assert!(matches!(bench.sessions.halted(bench.keys[0]), Some(Halt::StoreFailed(_))));
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))), "it comes again");
+    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))), "it is delivered again");
 }
 
 #[test]
@@ -729,7 +728,7 @@ fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_i
     bench.sessions.show_store(bench.now, key, &mut app);
     let halt = Halt::StoreDamaged { reason: "file 1: checksum".to_owned() };
     assert_eq!(bench.sessions.halted(key), Some(&halt));
-    // Closed: nothing reaches it any more.
+    // The store is closed for this session: no call reaches it any more.
     let set = bench.sessions.set_numbers(bench.now, key, (None, Some(SeqNum(9))), "", &mut app);
     assert_eq!(set, Err(SendError::Unavailable));
     // Repaired.
@@ -738,7 +737,7 @@ fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_i
 }
 
 #[test]
-fn a_store_with_larger_messages_than_the_session_takes_today_can_be_shown() {
+fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
     let mut app = App::default();
     let own = settings("FIX.4.4", "A", Role::Acceptor);
     let directory = std::env::temp_dir().join(format!("fixbolt-door-review-{}", std::process::id()));

@@ -1,5 +1,5 @@
-//! Faults that a session once had, and their neighbors: each is told as a counterparty and an
-//! application would see it.
+//! Regression tests for faults that a session once had, and similar ones, as a counterparty and an
+//! application see them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,7 +51,7 @@ fn a_resend_request_answered_before_a_reset_does_not_silence_the_one_after_it() 
 }
 
 #[test]
-fn a_logout_that_waited_for_its_turn_is_forgotten_by_a_reset() {
+fn a_reset_discards_a_logout_that_arrived_too_early() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
     assert_eq!(kinds(&side.say(0, RESET)), "A");
@@ -60,7 +60,7 @@ fn a_logout_that_waited_for_its_turn_is_forgotten_by_a_reset() {
 }
 
 #[test]
-fn a_gap_and_what_waited_behind_it_end_with_the_connection() {
+fn a_gap_and_the_messages_after_it_are_discarded_with_the_connection() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=5|34=5|")), "2");
     side.disconnect(0);
@@ -70,7 +70,7 @@ fn a_gap_and_what_waited_behind_it_end_with_the_connection() {
 }
 
 #[test]
-fn a_store_that_keeps_nothing_fills_the_gap_at_once_so_that_nothing_waits_behind_it() {
+fn with_a_store_that_keeps_nothing_a_gap_is_filled_at_once_and_delays_nothing() {
     let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
     side.log_on(0, 1, "");
     // A replay would wait for room: the counterparty reads nothing.
@@ -94,7 +94,7 @@ fn a_store_that_keeps_nothing_cannot_keep_messages_while_logged_off() {
 }
 
 #[test]
-fn an_answer_after_our_logout_that_the_store_does_not_keep_is_told_as_not_reached() {
+fn an_answer_after_our_logout_that_the_store_does_not_keep_is_reported_as_not_reached() {
     let mut side = over(Box::new(NoStore::new()), |_| {});
     side.log_on(0, 1, "");
     side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
@@ -103,7 +103,7 @@ fn an_answer_after_our_logout_that_the_store_does_not_keep_is_told_as_not_reache
 }
 
 #[test]
-fn a_kept_message_that_is_larger_than_the_counterparty_takes_is_told_as_not_reached() {
+fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_reported_as_not_reached() {
     let mut settings = settings("PEER", Role::Initiator);
     settings.while_logged_off = WhileLoggedOff::Keep;
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
@@ -115,7 +115,7 @@ fn a_kept_message_that_is_larger_than_the_counterparty_takes_is_told_as_not_reac
 }
 
 #[test]
-fn messages_kept_while_logged_off_that_a_reset_loses_are_told_as_not_reached() {
+fn messages_kept_while_logged_off_that_a_reset_loses_are_reported_as_not_reached() {
     let mut side = over(Box::new(MemoryStore::new()), |settings| {
         settings.while_logged_off = WhileLoggedOff::Keep;
     });
@@ -125,7 +125,7 @@ fn messages_kept_while_logged_off_that_a_reset_loses_are_told_as_not_reached() {
     assert_eq!(kinds(&side.log_on(0, 1, "141=Y|")), "A");
     assert_eq!(side.desk.unreached, [(SeqNum(1), SeqNum(3), Unreached::Reset)]);
     side.disconnect(0);
-    // What the counterparty has asked for is not lost.
+    // Messages that the counterparty has requested are not lost.
     side.send(0, "kept", 1).unwrap();
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
     assert_eq!(kinds(&side.say(0, "35=2|34=3|7=2|16=0|")), "D4");
@@ -134,7 +134,7 @@ fn messages_kept_while_logged_off_that_a_reset_loses_are_told_as_not_reached() {
 }
 
 #[test]
-fn a_logout_during_a_replay_goes_out_after_it_and_its_answer_is_awaited_from_then_on() {
+fn a_logout_during_a_replay_is_sent_after_it_and_its_timeout_begins_then() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
     for _ in 0..200 {
         side.send(0, "x", 900).unwrap();
@@ -144,7 +144,7 @@ fn a_logout_during_a_replay_goes_out_after_it_and_its_answer_is_awaited_from_the
     side.hear(0, &bytes);
     assert!(side.sessions.is_replaying(KEY));
     side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
-    // A second for each piece that the socket takes: far more than LogoutTimeout in all.
+    // A second for each piece that the socket accepts: in total far more than LogoutTimeout.
     let (mut bytes, mut seconds) = (0, 0);
     while side.sessions.is_replaying(KEY) || side.sessions.has_queued(KEY) {
         let taken = side.sessions.writable(KEY).len().min(4000);
@@ -162,7 +162,7 @@ fn a_logout_during_a_replay_goes_out_after_it_and_its_answer_is_awaited_from_the
 }
 
 #[test]
-fn a_logout_that_nobody_reads_ends_when_its_time_is_over() {
+fn a_logout_that_the_counterparty_does_not_read_ends_at_its_timeout() {
     let mut side = logged_on(|_| {});
     side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
     side.pass(Duration::from_millis(2001));
@@ -171,18 +171,18 @@ fn a_logout_that_nobody_reads_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn a_poss_dup_before_its_turn_is_judged_when_its_turn_comes() {
+fn a_poss_dup_that_arrives_too_early_is_checked_when_its_sequence_number_is_due() {
     let mut side = logged_on(|_| {});
     assert_eq!(kinds(&side.say(0, "35=D|34=4|43=Y|11=early|")), "2");
     assert_eq!(orders(&mut side, 2..=2), "8");
     let out = side.say(0, "35=D|34=3|11=c|");
-    assert_eq!(kinds(&out), "83", "the early one has no OrigSendingTime");
+    assert_eq!(kinds(&out), "83", "the one that arrived early has no OrigSendingTime");
     assert!(out[1].contains("|45=4|") && out[1].contains("|371=122|"), "{out:?}");
     assert_eq!(numbers(&side).0, 5);
 }
 
 #[test]
-fn a_logon_with_a_low_number_is_too_low_whatever_its_poss_dup_flag_says() {
+fn a_logon_with_a_low_sequence_number_is_too_low_whatever_its_poss_dup_flag_says() {
     for compatibility in [Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ] {
         let mut settings = settings("PEER", Role::Acceptor);
         settings.compatibility = compatibility;
@@ -231,7 +231,7 @@ fn no_refused_logon_moves_next_num_in_or_resets_anything() {
             side.disconnect(0);
             assert_eq!(numbers(&side), (before.0, before.1 + out.len() as u64), "{what}");
             assert!(!fields.contains("stranger") || out.is_empty(), "{what}: {out:?}");
-            // The real counterparty is let in.
+            // The real counterparty can log on.
             assert_eq!(kinds(&side.log_on(0, before.0, "")).chars().next(), Some('A'), "{what}");
             assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn, "{what}");
         }
@@ -239,7 +239,7 @@ fn no_refused_logon_moves_next_num_in_or_resets_anything() {
 }
 
 #[test]
-fn refusals_are_answered_ten_times_and_then_closed_without_a_word_until_a_while_has_passed() {
+fn ten_refusals_are_answered_and_further_ones_closed_silently_for_a_while() {
     let mut side = over(Box::new(MemoryStore::new()), |_| {});
     let mut answered = 0;
     for _ in 0..50 {
@@ -247,7 +247,7 @@ fn refusals_are_answered_ten_times_and_then_closed_without_a_word_until_a_while_
         side.disconnect(0);
     }
     assert_eq!((answered, numbers(&side)), (10, (1, 11)));
-    assert_eq!(kinds(&side.log_on(0, 1, "")), "A", "the right one is let in at once");
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A", "the right one can log on at once");
     side.disconnect(0);
     side.pass(Duration::from_secs(6));
     assert_eq!(kinds(&side.log_on(0, 2, "554=expired|")), "5");
@@ -264,7 +264,7 @@ fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
     assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
     assert!(side.desk.notes.last().unwrap().contains("password expired"));
     assert_eq!(numbers(&side), (2, 2));
-    // Refused without a word, then let in.
+    // Refused silently, then accepted.
     side.sessions.connected(side.now, KEY, &mut side.desk);
     side.take(0);
     side.disconnect(0);
@@ -272,7 +272,7 @@ fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
     side.take(0);
     assert_eq!(kinds(&side.say(0, "35=A|34=2|98=0|108=30|")), "");
     assert_eq!((side.sessions.phase(KEY), numbers(&side)), (Phase::LoggedOn, (3, 4)));
-    // An answer that we refuse moves no number of the counterparty's either.
+    // An answer that we refuse uses no sequence number of the counterparty either.
     side.disconnect(0);
     side.sessions.connected(side.now, KEY, &mut side.desk);
     side.take(0);
@@ -302,7 +302,7 @@ fn a_malformed_business_message_reject_gets_its_reject() {
     assert!(out[0].contains("|371=372|"), "{out:?}");
 }
 
-/// Answers with everything that came, and a little more.
+/// Answers each message with everything that it contained, and a little more.
 struct Echo;
 
 impl Application for Echo {
@@ -324,7 +324,7 @@ fn a_message_of_any_size_that_is_accepted_can_be_answered() {
         let message = |side: &Side, len| side.wire(0, &format!("35=D|34={}|58={}|", n + 2, text(len)));
         let around = message(&side, size).len() - size;
         let bytes = message(&side, size - around);
-        assert!(bytes.len().abs_diff(size) <= 1, "BodyLength may have a digit less");
+        assert!(bytes.len().abs_diff(size) <= 1, "BodyLength may have one digit less");
         assert_eq!(side.sessions.receive(side.now, KEY, &bytes, &mut echo), bytes.len(), "{size}");
         let out = side.take(0);
         assert_eq!(out.len(), 1, "{size}");
@@ -337,7 +337,7 @@ fn a_message_of_any_size_that_is_accepted_can_be_answered() {
     assert_eq!((side.sessions.phase(KEY), side.sessions.halted(KEY)), (Phase::LoggedOn, None));
 }
 
-/// Rings for a test.
+/// A waker that records its calls.
 #[derive(Default)]
 struct Bell(Mutex<Vec<SessionKey>>);
 
@@ -349,7 +349,7 @@ impl WorkerWaker for Bell {
     fn store_advanced(&self) {}
 }
 
-/// Puts a message off and hands its waker to another thread.
+/// Answers "not now" and passes the session's waker to another thread.
 #[derive(Default)]
 struct Later(bool);
 
@@ -365,7 +365,7 @@ impl Application for Later {
 }
 
 #[test]
-fn an_application_that_put_a_message_off_can_ring_for_it_from_any_thread() {
+fn an_application_that_answered_not_now_can_call_the_waker_from_any_thread() {
     let bell = Arc::new(Bell::default());
     let waker = Arc::clone(&bell) as Arc<dyn WorkerWaker>;
     let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024).on_worker(7, waker);
@@ -392,7 +392,7 @@ fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
     assert_eq!(side.sessions.close(KEY), Err(OpenError::NotOpen));
     let again = side.sessions.open(side.now, settings("OTHER", Role::Acceptor), &mut side.desk).unwrap();
     assert_eq!((again.index(), again == KEY), (KEY.index(), false));
-    // Nothing that is done to the old one reaches the new one.
+    // Calls with the old key do not reach the new session.
     side.sessions.connected(side.now, KEY, &mut side.desk);
     assert_eq!(side.sessions.phase(again), Phase::Disconnected);
     assert_eq!(side.sessions.receive(side.now, KEY, b"8=FIX", &mut side.desk), 5);
@@ -408,7 +408,7 @@ fn a_key_is_never_given_to_another_session_and_a_closed_session_does_nothing() {
     assert_eq!(side.sessions.find(&id), Some(third));
 }
 
-/// Memory that refuses while it is told to, and forgets everything when it is closed.
+/// A store in memory that refuses while it is told to, and forgets everything when it is closed.
 struct Frail(Arc<AtomicBool>);
 
 impl Frail {
@@ -446,7 +446,7 @@ impl Intercept<MemoryStore> for Frail {
 }
 
 #[test]
-fn a_store_that_failed_is_tried_again_by_itself_and_its_numbers_never_go_down() {
+fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_decrease() {
     let refuses = Arc::new(AtomicBool::new(false));
     let store = Intercepted::new(MemoryStore::new(), Frail(Arc::clone(&refuses)));
     let mut side = over(Box::new(store), |_| {});
@@ -467,8 +467,8 @@ fn a_store_that_failed_is_tried_again_by_itself_and_its_numbers_never_go_down() 
     refuses.store(false, Ordering::Relaxed);
     assert_eq!(side.sessions.resume(side.now, KEY, "desk: repaired", &mut side.desk), Ok(()));
     assert_eq!((side.sessions.halted(KEY), side.sessions.next_deadline(KEY)), (None, None));
-    assert_eq!(numbers(&side), (5, 5), "the store came back empty");
-    // The counterparty asks for what the store has lost, and gets gap fills.
+    assert_eq!(numbers(&side), (5, 5), "the store was empty when it was opened again");
+    // The counterparty requests what the store has lost, and receives gap fills.
     assert_eq!(kinds(&side.log_on(0, 5, "")), "A");
     let out = side.say(0, "35=2|34=6|7=2|16=0|");
     assert!(kinds(&out) == "4" && out[0].contains("|34=2|") && out[0].contains("|36=6|"), "{out:?}");

@@ -1,4 +1,4 @@
-//! What a counterparty may do, out of malice or bad luck, and what must not follow from it.
+//! What a counterparty may do, out of malice or bad luck, and must not cause.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,11 +32,11 @@ fn order(side: &mut Side, seq: u64, again: bool) -> String {
 }
 
 #[test]
-fn a_message_garbled_in_a_replay_is_asked_for_once_more_and_not_for_each_message_behind_it() {
+fn a_message_garbled_in_a_replay_is_requested_again_once_and_not_for_each_message_after_it() {
     let mut side = logged_on(|_| {});
     assert_eq!(order(&mut side, 9, false), "2");
     assert_eq!(order(&mut side, 2, true), "8");
-    // 3 is garbled; 4 to 8 were on their way when we asked again.
+    // 3 is garbled; 4 to 8 were in flight when we requested it again.
     let asked = side.say(0, &format!("35=D|34=4|43=Y|122={}|11=ord4|", side.time()));
     assert!(asked[0].contains("|7=3|"), "{asked:?}");
     for seq in 5..=8 {
@@ -60,7 +60,7 @@ fn a_gap_that_no_replay_fills_ends_the_session() {
 }
 
 #[test]
-fn a_test_request_whose_answer_does_not_fit_is_rejected_and_the_session_goes_on() {
+fn a_test_request_whose_answer_does_not_fit_is_rejected_and_the_session_continues() {
     let mut side = acceptor(|_| {});
     side.log_on(0, 1, "383=512|");
     let out = side.say(0, &format!("35=1|34=2|112={}|", "x".repeat(600)));
@@ -105,11 +105,11 @@ fn what_a_reject_quotes_is_bounded() {
 }
 
 #[test]
-fn a_message_that_became_too_large_by_being_sent_again_is_gap_filled() {
+fn a_message_that_is_too_large_when_resent_is_gap_filled() {
     let mut side = acceptor(|_| {});
     side.log_on(0, 1, "383=512|");
     let size = (300..500).rev().find(|size| side.send(0, "big", *size).is_ok()).unwrap();
-    assert!(size < 499, "the counterparty's limit is kept");
+    assert!(size < 499, "the counterparty's limit is respected");
     side.send(0, "small", 1).unwrap();
     assert_eq!(kinds(&side.take(0)), "DD");
     let again = side.say(0, "35=2|34=2|7=1|16=0|");
@@ -125,7 +125,7 @@ fn our_own_limit_holds_for_what_we_send() {
 }
 
 #[test]
-fn a_counterparty_that_reads_nothing_is_given_up_without_turning_in_circles() {
+fn the_connection_of_a_counterparty_that_reads_nothing_ends_without_a_busy_loop() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
     for seq in 2.. {
         let bytes = side.wire(0, &format!("35=D|34={seq}|11={}|", "x".repeat(1000)));
@@ -138,7 +138,7 @@ fn a_counterparty_that_reads_nothing_is_given_up_without_turning_in_circles() {
     let mut ticks = 0;
     while !side.sessions.wants_close(KEY) {
         let due = side.sessions.next_deadline(KEY).unwrap();
-        assert!(due > side.now.mono, "due again and again");
+        assert!(due > side.now.mono, "the same deadline again: a busy loop");
         side.pass(due - side.now.mono);
         side.tick(0, &[]);
         ticks += 1;
@@ -148,7 +148,7 @@ fn a_counterparty_that_reads_nothing_is_given_up_without_turning_in_circles() {
 }
 
 #[test]
-fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message() {
+fn an_application_that_is_not_ready_for_minutes_loses_no_session_and_no_message() {
     let mut side = logged_on(|_| {});
     side.desk.mood = Mood::NotNow;
     let mut bytes = side.wire(0, "35=D|34=2|11=late|");
@@ -160,13 +160,13 @@ fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message(
         assert_eq!(side.tick(0, &bytes), 0);
         sent += &kinds(&side.take(0));
     }
-    // The counterparty is asked once, as nothing new comes; whether it answers cannot be seen
+    // One TestRequest is sent, because nothing new arrives. Whether it is answered cannot be seen
     // meanwhile.
     assert_eq!((sent.matches('1').count(), sent.matches('0').count()), (1, sent.len() - 1), "{sent}");
     side.desk.mood = Mood::Done;
     assert_eq!(side.tick(0, &bytes), bytes.len());
     assert_eq!(side.desk.got, ["late", "behind it"]);
-    // What lay in the socket meanwhile came while nobody read.
+    // The messages in the socket arrived while the session did not read.
     let old = Now { utc: Utc(side.now.utc.0 - 200_000_000_000), ..side.now };
     let now = std::mem::replace(&mut side.now, old);
     let bytes = side.wire(0, "35=D|34=4|11=in the socket|");
@@ -174,7 +174,7 @@ fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message(
     assert_eq!(side.hear(0, &bytes), bytes.len());
     assert_eq!(side.desk.got.len(), 3);
     assert_eq!(kinds(&side.take(0)), "888");
-    // The first message that has just been sent ends that, also for the time.
+    // The first message that was sent just now ends the tolerance, also for SendingTime.
     assert_eq!(kinds(&side.say(0, "35=0|34=5|")), "");
     assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_secs(30)));
     let late = side.wire(0, "35=D|34=6|11=too old|");
@@ -184,7 +184,7 @@ fn an_application_that_is_not_ready_for_minutes_costs_no_session_and_no_message(
 }
 
 #[test]
-fn silence_counts_again_after_a_wait_also_behind_bytes_that_never_become_a_message() {
+fn silence_counts_again_after_a_wait_even_after_bytes_that_never_become_a_message() {
     let mut side = logged_on(|_| {});
     side.desk.mood = Mood::NotNow;
     let mut bytes = side.wire(0, "35=D|34=2|11=late|");
@@ -205,19 +205,19 @@ fn silence_counts_again_after_a_wait_also_behind_bytes_that_never_become_a_messa
 }
 
 #[test]
-fn a_message_that_was_put_off_is_offered_four_times_a_second_unless_the_application_asks() {
+fn a_message_answered_with_not_now_is_offered_four_times_a_second_or_when_the_waker_is_called() {
     let mut side = logged_on(|_| {});
     side.desk.mood = Mood::NotNow;
     let bytes = side.wire(0, "35=D|34=2|11=late|");
     side.hear(0, &bytes);
     assert_eq!(side.sessions.next_deadline(KEY), Some(side.now.mono + Duration::from_millis(250)));
     side.desk.mood = Mood::Done;
-    assert_eq!(side.tick(0, &bytes), bytes.len(), "asked for at once");
+    assert_eq!(side.tick(0, &bytes), bytes.len(), "offered at once");
     assert_eq!(side.desk.got, ["late"]);
 }
 
 #[test]
-fn a_slow_message_is_not_given_up_while_bytes_come_and_is_when_they_stop() {
+fn a_slow_message_is_given_up_only_when_its_bytes_stop_arriving() {
     let mut side = logged_on(|_| {});
     let bytes = side.wire(0, "35=D|34=2|11=slow|");
     for n in 1..=5 {
@@ -234,7 +234,7 @@ fn a_slow_message_is_not_given_up_while_bytes_come_and_is_when_they_stop() {
 }
 
 #[test]
-fn what_waited_behind_a_gap_frees_its_room() {
+fn messages_that_waited_for_a_gap_free_their_room() {
     let mut side = logged_on(|settings| settings.reorder_buffer_size = 300);
     for n in 1..200 {
         assert_eq!(order(&mut side, 2 * n + 1, false), "2");
@@ -244,7 +244,7 @@ fn what_waited_behind_a_gap_frees_its_room() {
 }
 
 #[test]
-fn what_waited_long_behind_a_gap_is_not_late() {
+fn messages_that_waited_long_for_a_gap_are_not_late() {
     let mut side = logged_on(|_| {});
     assert_eq!(order(&mut side, 3, false), "2");
     side.pass(Duration::from_secs(300));
@@ -252,7 +252,7 @@ fn what_waited_long_behind_a_gap_is_not_late() {
 }
 
 #[test]
-fn a_second_range_asked_for_does_not_forget_the_first() {
+fn a_second_requested_range_does_not_replace_the_first() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
     for n in 0..6 {
         side.send(0, &format!("m{n}"), 3000).unwrap();
@@ -269,7 +269,7 @@ fn a_second_range_asked_for_does_not_forget_the_first() {
 }
 
 #[test]
-fn a_logout_that_ends_the_session_is_not_held_behind_a_replay() {
+fn a_logout_that_ends_the_session_does_not_wait_for_a_replay() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
     for n in 0..6 {
         side.send(0, &format!("m{n}"), 3000).unwrap();
@@ -315,7 +315,7 @@ fn after_an_answered_logout_only_resend_requests_are_served() {
 }
 
 #[test]
-fn a_logout_before_its_turn_waits_for_everything_in_front_of_it() {
+fn a_logout_that_arrives_too_early_waits_for_everything_before_it() {
     let mut side = logged_on(|settings| settings.reorder_buffer_size = 250);
     assert_eq!(order(&mut side, 3, false), "2");
     // 4 and the Logout do not fit any more.
@@ -327,7 +327,7 @@ fn a_logout_before_its_turn_waits_for_everything_in_front_of_it() {
 }
 
 #[test]
-fn the_largest_numbers_are_refused() {
+fn the_largest_sequence_numbers_are_refused() {
     let mut side = logged_on(|_| {});
     let max = u64::MAX;
     assert_eq!(kinds(&side.say(0, &format!("35=4|34=2|123=Y|36={max}|"))), "3");
@@ -339,7 +339,7 @@ fn the_largest_numbers_are_refused() {
 }
 
 #[test]
-fn a_wall_clock_set_back_does_not_make_what_is_sent_again_invalid() {
+fn a_wall_clock_set_back_does_not_make_resent_messages_invalid() {
     let mut side = logged_on(|_| {});
     side.send(0, "x", 1).unwrap();
     side.take(0);
@@ -399,13 +399,13 @@ fn a_session_without_connection_or_without_logon_does_not_send() {
     assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
     side.sessions.connected(side.now, KEY, &mut side.desk);
     assert_eq!(side.send(0, "x", 1), Err(SendError::NotLoggedOn));
-    assert_eq!(kinds(&side.say(0, "35=4|34=1|36=10|")), "", "a Reset before the logon is no Logon");
+    assert_eq!(kinds(&side.say(0, "35=4|34=1|36=10|")), "", "a SequenceReset is not a Logon");
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon)));
     assert_eq!(side.sessions.numbers(KEY).unwrap(), (SeqNum(1), SeqNum(1)));
 }
 
 #[test]
-fn a_resend_request_before_its_turn_moves_no_number_also_when_it_comes_again() {
+fn a_resend_request_that_arrives_too_early_uses_no_sequence_number_even_if_repeated() {
     let mut side = logged_on(|_| {});
     assert_eq!(order(&mut side, 4, false), "2");
     let time = side.time();
@@ -420,7 +420,7 @@ fn a_resend_request_before_its_turn_moves_no_number_also_when_it_comes_again() {
 }
 
 #[test]
-fn what_was_kept_and_is_larger_than_the_counterparty_takes_is_gap_filled() {
+fn a_kept_message_that_is_larger_than_the_counterparty_accepts_is_gap_filled() {
     let mut settings = settings("PEER", Role::Initiator);
     settings.while_logged_off = WhileLoggedOff::Keep;
     let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
@@ -434,7 +434,7 @@ fn what_was_kept_and_is_larger_than_the_counterparty_takes_is_gap_filled() {
 }
 
 #[test]
-fn settings_that_no_session_can_work_with_are_refused() {
+fn settings_that_cannot_work_are_refused() {
     let changes: [fn(&mut SessionSettings); 3] =
         [|s| s.test_request_percent = 0, |s| s.poison_attempts = 0, |s| s.outbox_size = 1000];
     for change in changes {
@@ -447,7 +447,7 @@ fn settings_that_no_session_can_work_with_are_refused() {
 }
 
 #[test]
-fn a_reset_in_the_session_forgets_the_gap_and_what_waited_behind_it() {
+fn a_reset_in_the_session_discards_the_gap_and_the_messages_after_it() {
     let mut side = logged_on(|_| {});
     side.send(0, "x", 1).unwrap();
     side.take(0);
@@ -460,11 +460,7 @@ fn a_reset_in_the_session_forgets_the_gap_and_what_waited_behind_it() {
         assert_eq!(order(&mut side, seq, false), "8");
     }
     assert_eq!(side.desk.got, ["ord2", "ord3", "ord4"], "the old number 5 is gone");
-    assert_eq!(
-        kinds(&side.say(0, "35=2|34=5|7=1|16=0|")),
-        "4888",
-        "nothing of before the reset is sent again"
-    );
+    assert_eq!(kinds(&side.say(0, "35=2|34=5|7=1|16=0|")), "4888", "nothing from before the reset is resent");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Property 1 of the design, for the core alone: after warm-up neither side allocates for a
+//! Property 1 of the design, for the core alone: after a warm-up neither side allocates for a
 //! message, with validation in both directions, a store, resends and changes of the second.
 
 #![allow(unsafe_code)] // the counting allocator
@@ -23,27 +23,27 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that ends has no counter any more, and is of no interest.
+    // A thread that is ending has no counter any more, and is not measured.
     let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator as it came; counting touches a cell that needs
-// no allocation.
+// SAFETY: every call is passed to the system's allocator unchanged; counting accesses a cell that
+// needs no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.realloc(memory, layout, size) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is passed on unchanged.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -51,12 +51,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Messages a round and side.
+/// The number of messages per round and side.
 const ROUND: u64 = 50;
-/// Rounds before counting begins: the store's ring has gone round, buffers have their size.
+/// Rounds before counting begins: the store's ring has wrapped and buffers have their final size.
 const WARM_UP: u64 = 500;
 const COUNTED: u64 = 2_000;
-/// Every so many rounds the network loses one.
+/// In one of this many rounds the network loses the messages.
 const LOST_EVERY: u64 = 40;
 
 #[derive(Default)]
@@ -136,14 +136,14 @@ impl Side {
         Self { sessions, key, desk, inbox: Vec::with_capacity(1 << 20) }
     }
 
-    /// Reads what came.
+    /// Reads the received bytes.
     fn read(&mut self, now: Now) {
         let used = self.sessions.receive(now, self.key, &self.inbox, &mut self.desk);
         self.inbox.drain(..used);
     }
 }
 
-/// Takes what `from` may write to `to`, unless it gets lost.
+/// Moves what `from` may write to `to`, unless it is lost.
 fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
     let bytes = from.sessions.writable(from.key);
     let length = bytes.len();
@@ -159,7 +159,7 @@ fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
 }
 
 #[test]
-fn no_message_costs_an_allocation() {
+fn no_message_allocates() {
     let mut now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
     let validator = Arc::new(Validator::new(fix44()));
     let mut trader = Side::new(now, Role::Initiator, &validator);
@@ -187,10 +187,10 @@ fn no_message_costs_an_allocation() {
     }
     while carry(now, &mut trader, &mut venue, false) | carry(now, &mut venue, &mut trader, false) {}
     let allocations = ALLOCATIONS.get() - before;
-    // The last lost round is asked for with the next message, which came.
+    // The next message, which arrived, caused the last lost round to be requested.
     assert_eq!((venue.desk.messages, trader.desk.messages), (sent, sent));
     assert_eq!((venue.desk.rejects, trader.desk.rejects), (0, 0));
-    assert!(venue.desk.gaps > 0, "something was sent again");
+    assert!(venue.desk.gaps > 0, "messages were resent");
     println!("{sent} orders and reports, {} gaps: {allocations} allocations", venue.desk.gaps);
     assert_eq!(allocations, 0);
 }

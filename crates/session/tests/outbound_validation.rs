@@ -1,5 +1,5 @@
-//! What the application sends is compared with the dictionary, where a session wants that: before
-//! it has a number.
+//! If the settings ask for it, what the application sends is validated against the dictionary,
+//! before it gets a sequence number.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn side(outbound_policy: Option<Policy>) -> Side {
     let dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
     let settings = settings("A", Role::Acceptor).with(|s| {
         s.dictionary = dictionary;
-        // The hand-written counterparty's orders have an id and no more.
+        // The handwritten counterparty's orders have only an id.
         s.policy = Policy::ignoring();
         s.outbound_policy = outbound_policy;
         s.while_logged_off = WhileLoggedOff::Keep;
@@ -31,7 +31,7 @@ fn side(outbound_policy: Option<Policy>) -> Side {
     side
 }
 
-/// Hears what is warned of.
+/// An application that records warnings.
 #[derive(Default)]
 struct Listener(Vec<(SeqNum, Check, RefTag<'static>)>);
 
@@ -60,14 +60,15 @@ fn send(turn: &mut Turn<'_>, id: Option<&[u8]>, reason: &[u8]) -> Result<SeqNum,
 }
 
 #[test]
-fn a_message_that_is_not_valid_is_not_sent_and_uses_no_number() {
+fn an_invalid_message_is_not_sent_and_uses_no_sequence_number() {
     let mut side = side(Some(Policy::standard()));
     let mut listener = Listener::default();
     let missing = side.sessions.act(side.now, A, &mut listener, |turn| send(turn, None, b"0"));
     let (check, reason) = (Check::RequiredField, SessionRejectReason::RequiredTagMissing);
     assert_eq!(missing, Err(SendError::Invalid { check, reason, tag: 262 }));
     assert_eq!(missing.unwrap_err().to_string(), "not valid: Required tag missing, tag 262");
-    // Whoever passes over the error has sent nothing either, and the next message gets the number.
+    // If the application ignores the error, nothing is sent, and the next message gets the sequence
+    // number.
     let sent = side.sessions.act(side.now, A, &mut listener, |turn| {
         let (check, reason) = (Check::EnumValue, SessionRejectReason::ValueIsIncorrect);
         assert_eq!(send(turn, Some(b"x"), b"~"), Err(SendError::Invalid { check, reason, tag: 281 }));
@@ -82,14 +83,14 @@ fn a_message_that_is_not_valid_is_not_sent_and_uses_no_number() {
 }
 
 #[test]
-fn without_an_outbound_policy_nothing_is_looked_at() {
+fn without_an_outbound_policy_nothing_is_validated() {
     let mut side = side(None);
     let sent = side.sessions.act(side.now, A, &mut Listener::default(), |turn| send(turn, None, b"~"));
     assert_eq!(sent, Ok(SeqNum(2)));
 }
 
 #[test]
-fn a_warning_is_told_once_the_turn_is_committed() {
+fn a_warning_is_reported_once_the_turn_is_committed() {
     let warned =
         Policy::standard().with(Check::RequiredField, Action::Warn).with(Check::EnumValue, Action::Warn);
     let mut side = side(Some(warned));
@@ -113,7 +114,7 @@ fn a_warning_is_told_once_the_turn_is_committed() {
 }
 
 #[test]
-fn a_warning_of_a_message_that_is_rejected_is_not_told() {
+fn a_warning_of_a_message_that_is_rejected_is_not_reported() {
     let warned = Policy::standard().with(Check::EnumValue, Action::Warn);
     let mut side = side(Some(warned));
     let mut listener = Listener::default();
@@ -125,9 +126,9 @@ fn a_warning_of_a_message_that_is_rejected_is_not_told() {
 }
 
 #[test]
-fn the_session_layer_s_own_messages_are_not_the_application_s() {
-    // An ExecutionReport with an id and no more is not valid; the answers to what is asked of the
-    // session layer go out.
+fn the_session_layers_own_messages_are_not_validated() {
+    // An ExecutionReport with only an id is invalid and is not sent; the session layer's own answer
+    // is.
     let mut side = side(Some(Policy::standard()));
     side.desk.mood = Mood::Careless;
     assert_eq!(side.say(0, "35=D|34=2|11=a|"), Vec::<String>::new());

@@ -1,5 +1,5 @@
-//! Calls in an odd order, stores that fail at an odd moment, counterparties that say odd things:
-//! what a second look at the session core has found.
+//! Calls in an unusual order, stores that fail at an unusual moment, counterparties that send
+//! unusual messages: faults found in a review of the session core.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,14 +17,14 @@ use fixbolt_session::{
 const A: SessionKey = SessionKey::new(0, 0, 0);
 const B: SessionKey = SessionKey::new(0, 1, 1);
 
-/// What a [`Faulty`] store is told to do.
+/// What a [`Faulty`] store is to do.
 #[derive(Default)]
 struct Faults {
     /// The session whose records it refuses.
     refuses: Option<SessionKey>,
-    /// What it does not open.
+    /// The sessions that it does not open.
     locked: bool,
-    /// Changes what it says it holds.
+    /// Changes what it returns as recovered.
     tells: Option<fn(&mut Recovered)>,
     opened: usize,
     /// A failure that it notices on its own.
@@ -98,7 +98,7 @@ fn ready(side: &mut Side) -> Vec<SessionKey> {
 /// The answer to a Logout is awaited for LogoutTimeout, whatever else the counterparty asks
 /// meanwhile.
 #[test]
-fn a_counterparty_that_goes_on_talking_does_not_put_off_the_end_of_a_logout() {
+fn a_counterparty_that_keeps_sending_does_not_delay_the_end_of_a_logout() {
     let mut side = logged_on(|_| {});
     side.sessions.log_out(side.now, A, "", &mut side.desk).unwrap();
     assert_eq!(kinds(&side.take(0)), "5");
@@ -106,12 +106,12 @@ fn a_counterparty_that_goes_on_talking_does_not_put_off_the_end_of_a_logout() {
         side.pass(Duration::from_secs(1));
         side.say(0, &format!("35=1|34={seq}|112=still there|"));
     }
-    assert!(side.sessions.wants_close(A), "four seconds after a Logout that nobody answered");
+    assert!(side.sessions.wants_close(A), "four seconds after a Logout that was not answered");
     assert_eq!(side.disconnect(0), Some(SessionEnd::LogoutTimedOut));
 }
 
 #[test]
-fn a_logout_behind_a_replay_goes_out_also_if_the_store_keeps_nothing() {
+fn a_logout_after_a_replay_is_sent_even_if_the_store_keeps_nothing() {
     let mut side = over(Box::new(NoStore::new()), |settings| settings.outbox_size = 16 * 1024);
     side.log_on(0, 1, "");
     while side.send(0, "x", 900).is_ok() {}
@@ -123,7 +123,7 @@ fn a_logout_behind_a_replay_goes_out_also_if_the_store_keeps_nothing() {
 }
 
 #[test]
-fn a_logout_that_was_sent_before_is_not_answered_when_its_turn_comes() {
+fn a_resent_logout_is_not_answered_when_its_sequence_number_is_due() {
     let mut side = logged_on(|_| {});
     let time = side.time();
     assert_eq!(kinds(&side.say(0, &format!("35=5|34=3|43=Y|122={time}|"))), "2");
@@ -133,7 +133,7 @@ fn a_logout_that_was_sent_before_is_not_answered_when_its_turn_comes() {
 }
 
 #[test]
-fn a_number_that_cannot_be_set_halts_nothing() {
+fn a_sequence_number_that_cannot_be_set_halts_nothing() {
     let mut side = logged_on(|_| {});
     for numbers in [(None, Some(SeqNum::MAX)), (Some(SeqNum::MAX), None), (Some(SeqNum::ZERO), None)] {
         let set = side.sessions.set_numbers(side.now, A, numbers, "typing error", &mut side.desk);
@@ -155,7 +155,7 @@ fn poisoned(side: &mut Side) {
 }
 
 #[test]
-fn skipping_a_poison_message_does_not_take_back_what_an_operator_has_set() {
+fn skipping_a_poison_message_does_not_undo_what_an_operator_has_set() {
     let (mut side, _) = faulty(|_| {});
     poisoned(&mut side);
     side.sessions.set_numbers(side.now, A, (Some(SeqNum(10)), None), "by hand", &mut side.desk).unwrap();
@@ -164,7 +164,7 @@ fn skipping_a_poison_message_does_not_take_back_what_an_operator_has_set() {
 }
 
 #[test]
-fn a_store_that_can_go_on_does_not_end_the_halt_of_a_poison_message() {
+fn a_store_that_works_again_does_not_end_the_halt_of_a_poison_message() {
     let (mut side, faults) = faulty(|_| {});
     poisoned(&mut side);
     faults.lock().unwrap().refuses = Some(A);
@@ -179,7 +179,7 @@ fn a_store_that_can_go_on_does_not_end_the_halt_of_a_poison_message() {
 }
 
 #[test]
-fn a_store_that_is_locked_by_a_repair_is_tried_again_later_and_later() {
+fn a_store_that_is_locked_by_a_repair_is_retried_at_growing_intervals() {
     let (mut side, faults) = faulty(keep);
     side.log_on(0, 1, "");
     faults.lock().unwrap().refuses = Some(A);
@@ -191,7 +191,7 @@ fn a_store_that_is_locked_by_a_repair_is_tried_again_later_and_later() {
         side.pass(at - side.now.mono);
         side.tick(0, &[]);
         assert!(side.sessions.next_deadline(A).unwrap() > side.now.mono);
-        // Nothing that is asked of it meanwhile reaches the closed store.
+        // Meanwhile no call reaches the closed store.
         assert_eq!(side.send(0, "a", 1), Err(SendError::Unavailable));
         assert!(side.sessions.log_out(side.now, A, "", &mut side.desk).is_err());
         assert!(side.sessions.skip(side.now, A, "desk: seen", &mut side.desk).is_err());
@@ -211,13 +211,13 @@ fn a_store_that_is_locked_by_a_repair_is_tried_again_later_and_later() {
 }
 
 #[test]
-fn what_waited_is_told_as_not_reached_when_the_store_comes_back_with_new_numbers() {
+fn waiting_messages_are_reported_as_not_reached_if_the_store_returns_with_new_sequence_numbers() {
     let (mut side, faults) = faulty(keep);
     side.send(0, "a", 1).unwrap();
     side.send(0, "b", 1).unwrap();
     faults.lock().unwrap().refuses = Some(A);
     assert!(side.send(0, "c", 1).is_err());
-    // Somebody has reset it meanwhile.
+    // It was reset meanwhile.
     *faults.lock().unwrap() = Faults {
         tells: Some(|recovered| {
             *recovered = Recovered { generation: Generation(1), ..Recovered::default() };
@@ -231,7 +231,7 @@ fn what_waited_is_told_as_not_reached_when_the_store_comes_back_with_new_numbers
 }
 
 #[test]
-fn a_session_that_another_ones_transaction_halts_is_named_to_its_driver() {
+fn a_session_halted_by_another_ones_transaction_is_reported_to_the_driver() {
     let (mut side, faults) = faulty(keep);
     side.log_on(0, 1, "");
     side.log_on(1, 1, "");
@@ -244,7 +244,7 @@ fn a_session_that_another_ones_transaction_halts_is_named_to_its_driver() {
     };
     assert!(both(&mut side).is_err());
     assert!(side.sessions.wants_close(B));
-    assert_eq!(outputs(&mut side), [B], "its connection is to be closed");
+    assert_eq!(outputs(&mut side), [B], "its connection must be closed");
     side.disconnect(1);
     faults.lock().unwrap().refuses = None;
     side.sessions.resume(side.now, B, "desk: repaired", &mut side.desk).unwrap();
@@ -256,7 +256,7 @@ fn a_session_that_another_ones_transaction_halts_is_named_to_its_driver() {
 }
 
 #[test]
-fn a_store_that_fails_on_its_own_is_tried_again_also_without_a_connection() {
+fn a_store_that_fails_on_its_own_is_retried_even_without_a_connection() {
     let (mut side, faults) = faulty(keep);
     faults.lock().unwrap().fails = Some(B);
     side.sessions.store_advanced(side.now, &mut side.desk);
@@ -269,8 +269,8 @@ fn a_store_that_fails_on_its_own_is_tried_again_also_without_a_connection() {
     assert_eq!(side.sessions.next_deadline(B), None);
 }
 
-/// Both sides log out at the same time, ours still behind a replay: the counterparty gets ours
-/// before the connection ends.
+/// Both sides log out at the same time, and our Logout still waits for a replay: the counterparty
+/// receives it before the connection ends.
 #[test]
 fn logouts_that_cross_during_a_replay_are_both_sent() {
     let mut side = logged_on(|settings| settings.outbox_size = 16 * 1024);
@@ -290,7 +290,7 @@ fn logouts_that_cross_during_a_replay_are_both_sent() {
 }
 
 #[test]
-fn a_session_whose_application_panics_outside_its_own_calls_is_named_to_its_driver() {
+fn a_session_whose_application_panics_outside_its_own_calls_is_reported_to_the_driver() {
     let mut side = logged_on(|_| {});
     side.take(0);
     outputs(&mut side);
@@ -307,7 +307,7 @@ fn a_session_whose_application_panics_outside_its_own_calls_is_named_to_its_driv
 }
 
 #[test]
-fn messages_that_no_socket_took_are_told_as_not_reached_when_the_numbers_are_reset() {
+fn messages_that_no_socket_accepted_are_reported_as_not_reached_after_a_reset() {
     let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
     side.take(0);
     side.send(0, "a", 1).unwrap();

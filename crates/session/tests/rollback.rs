@@ -1,5 +1,5 @@
-//! A turn is one commit (property 4): what fails leaves every session it touched as it was, and
-//! only the session at fault pays.
+//! A turn is one commit (property 4): a failed turn leaves every session that it touched unchanged,
+//! and only the session at fault is affected.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -81,10 +81,10 @@ impl Bench {
 }
 
 #[test]
-fn a_failed_message_leaves_both_sessions_as_they_were_but_for_the_attempt() {
+fn a_failed_message_leaves_both_sessions_unchanged_except_for_the_attempt() {
     for mood in [Mood::Fails, Mood::Panics] {
         let mut bench = Bench::new();
-        // Any message answers a TestRequest; then only the turn could change anything.
+        // Any message answers a TestRequest; afterwards only the turn could change anything.
         bench.side.say(0, "35=0|34=2|");
         let (a, b, records) = bench.snapshot();
         bench.side.desk.mood = mood;
@@ -101,15 +101,15 @@ fn a_failed_message_leaves_both_sessions_as_they_were_but_for_the_attempt() {
 }
 
 #[test]
-fn a_message_that_waits_leaves_nothing_but_the_sign_of_life() {
+fn a_message_answered_with_not_now_counts_only_as_a_sign_of_life() {
     for mood in [Mood::NotNow, Mood::Full] {
         let mut bench = Bench::new();
-        // Any message answers a TestRequest; then only the turn could change anything.
+        // Any message answers a TestRequest; afterwards only the turn could change anything.
         bench.side.say(0, "35=0|34=2|");
         let before = bench.snapshot();
         bench.side.desk.mood = mood;
         let bytes = bench.side.wire(0, "35=D|34=3|11=a|");
-        assert_eq!(bench.side.hear(0, &bytes), 0, "the message is shown again");
+        assert_eq!(bench.side.hear(0, &bytes), 0, "the message is offered again");
         assert_eq!(bench.snapshot(), before, "{mood:?}");
         bench.side.desk.mood = Mood::Done;
         assert_eq!(bench.side.hear(0, &bytes), bytes.len());
@@ -118,7 +118,7 @@ fn a_message_that_waits_leaves_nothing_but_the_sign_of_life() {
 }
 
 #[test]
-fn a_failed_or_panicking_act_leaves_both_sessions_as_they_were() {
+fn a_failed_or_panicking_act_leaves_both_sessions_unchanged() {
     let mut bench = Bench::new();
     let before = bench.snapshot();
     let Side { now, sessions, desk, .. } = &mut bench.side;
@@ -140,7 +140,7 @@ fn a_failed_or_panicking_act_leaves_both_sessions_as_they_were() {
 }
 
 #[test]
-fn a_store_that_refuses_leaves_the_session_as_it_was_and_halts_it() {
+fn a_store_that_refuses_leaves_the_session_unchanged_and_halts_it() {
     let mut bench = Bench::new();
     bench.side.say(0, "35=0|34=2|");
     bench.side.pass(Duration::from_secs(37));
@@ -154,7 +154,7 @@ fn a_store_that_refuses_leaves_the_session_as_it_was_and_halts_it() {
 }
 
 #[test]
-fn another_sessions_store_halts_only_that_one_and_the_message_goes_on_without_it() {
+fn another_sessions_store_failure_halts_only_that_one_and_the_message_is_processed_without_it() {
     for mood in [Mood::Done, Mood::Careless] {
         let mut bench = Bench::new();
         bench.side.say(0, "35=0|34=2|");
@@ -173,7 +173,7 @@ fn another_sessions_store_halts_only_that_one_and_the_message_goes_on_without_it
 }
 
 #[test]
-fn a_reset_that_fails_leaves_numbers_and_what_waited_behind_the_gap() {
+fn a_reset_that_fails_keeps_sequence_numbers_and_the_messages_after_the_gap() {
     let mut bench = Bench::new();
     bench.side.say(0, "35=D|34=4|11=early|");
     let (a, _, records) = bench.snapshot();
@@ -185,7 +185,7 @@ fn a_reset_that_fails_leaves_numbers_and_what_waited_behind_the_gap() {
 }
 
 #[test]
-fn a_panic_in_any_callback_costs_the_connection_and_not_the_worker() {
+fn a_panic_in_any_callback_ends_the_connection_and_not_the_worker() {
     for callback in ["on_logon", "on_event", "on_resend"] {
         let mut bench = Bench::new();
         bench.side.send(0, "x", 1).unwrap();

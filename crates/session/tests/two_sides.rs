@@ -1,4 +1,4 @@
-//! An initiator and an acceptor on each other, in virtual time.
+//! An initiator and an acceptor connected to each other, in virtual time.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use fixbolt_session::{
     SessionSettings, Sessions, Turn, Utc,
 };
 
-/// What the application of a side does with an order, and what it saw.
+/// The application of a side: what it does with an order, and what it has seen.
 #[derive(Default)]
 struct Probe {
     orders: Vec<String>,
@@ -25,9 +25,9 @@ struct Probe {
     panic_on: Option<&'static [u8]>,
     not_now: u32,
     drop_copy: Option<SessionKey>,
-    /// How many short reports answer each order, at most as many as there is room for.
+    /// The number of short reports that answer each order, limited by the available room.
     flood: usize,
-    /// Whether what does not fit is the application's failure.
+    /// Whether a report that does not fit is a failure of the application.
     minds: bool,
     panic_at_resume: bool,
 }
@@ -189,7 +189,7 @@ impl Pair {
     }
 }
 
-/// Takes what `from` may write to `to`. Gives whether anything moved.
+/// Moves what `from` may write to `to`. Returns whether anything moved.
 fn carry(from: &mut Side, to: &mut Side, now: Now) -> bool {
     let bytes = from.sessions.writable(from.key).to_vec();
     from.sent.extend(messages(&bytes));
@@ -203,14 +203,14 @@ fn carry(from: &mut Side, to: &mut Side, now: Now) -> bool {
     !bytes.is_empty() || used > 0
 }
 
-/// Every message in readable form; each must be one.
+/// Returns each message in readable form; all bytes must be messages.
 fn messages(bytes: &[u8]) -> Vec<String> {
     let mut list = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let Frame::Message(framed) = Framer::new(1 << 20).next(&bytes[at..]) else { panic!("no message") };
         let (mut tags, mut spans) = ([0; 256], [Span::default(); 256]);
-        Index::new(&mut tags, &mut spans).build(framed).expect("a right sum");
+        Index::new(&mut tags, &mut spans).build(framed).expect("the checksum is correct");
         at += framed.bytes().len();
         list.push(String::from_utf8_lossy(framed.bytes()).replace('\x01', "|"));
     }
@@ -218,7 +218,7 @@ fn messages(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn orders_and_reports_flow_and_numbers_agree() {
+fn orders_and_reports_flow_and_sequence_numbers_agree() {
     let mut pair = Pair::new();
     pair.connect();
     assert_eq!(pair.initiator.sessions.phase(pair.initiator.key), Phase::LoggedOn);
@@ -264,7 +264,7 @@ fn a_silent_counterparty_gets_a_test_request_and_then_a_logout() {
 }
 
 #[test]
-fn messages_lost_on_the_way_are_asked_for_and_sent_again_in_order() {
+fn lost_messages_are_requested_and_resent_in_order() {
     let mut pair = Pair::new();
     pair.connect();
     pair.order("a").unwrap();
@@ -272,7 +272,7 @@ fn messages_lost_on_the_way_are_asked_for_and_sent_again_in_order() {
     for id in ["b", "c", "d"] {
         pair.order(id).unwrap();
     }
-    // The socket took them, the peer never saw them.
+    // The socket accepted them, but the peer never received them.
     let lost = pair.initiator.sessions.writable(pair.initiator.key).len();
     pair.initiator.sessions.written(pair.now, pair.initiator.key, lost);
     pair.order("e").unwrap();
@@ -305,7 +305,7 @@ fn new_messages_follow_a_replay_on_the_wire() {
 }
 
 #[test]
-fn logging_out_is_answered_and_numbers_continue_after_the_next_logon() {
+fn logging_out_is_answered_and_sequence_numbers_continue_after_the_next_logon() {
     let mut pair = Pair::new();
     pair.connect();
     pair.order("a").unwrap();
@@ -391,7 +391,7 @@ fn a_reset_logon_starts_both_sides_at_one() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_and_uses_no_number() {
+fn a_body_that_is_not_a_message_is_refused_and_uses_no_sequence_number() {
     let mut pair = Pair::new();
     pair.connect();
     let before = pair.initiator.sessions.numbers(pair.initiator.key).unwrap();
@@ -433,13 +433,13 @@ fn an_application_resumes_from_its_own_journal() {
     assert_eq!(reader.0, [(Outbound, 1), (Inbound, 1), (Outbound, 2), (Inbound, 2)]);
 }
 
-/// Bytes of the acceptor's counterparty that no engine of ours would send.
+/// Returns a message of the acceptor's counterparty that our engine would not send.
 fn raw(number: &str, kind: &str, body: &str) -> Vec<u8> {
     let head = format!("35={kind}|49=TRADER|56=VENUE|34={number}|52=20261118-11:06:40|");
     message("FIX.4.4", &(head + body))
 }
 
-/// A lone acceptor that is given these messages; what it answers.
+/// Passes these messages to an acceptor without an initiator, and returns its answers.
 fn answers(settings: SessionSettings, stream: &[Vec<u8>]) -> (Vec<String>, (SeqNum, SeqNum)) {
     let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_795_000_000_000_000_000) };
     let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
@@ -451,21 +451,21 @@ fn answers(settings: SessionSettings, stream: &[Vec<u8>]) -> (Vec<String>, (SeqN
 }
 
 #[test]
-fn a_message_with_the_largest_number_is_one_without_number() {
+fn a_message_with_the_largest_sequence_number_counts_as_one_without() {
     let largest = u64::MAX.to_string();
     let stream = [
         raw("1", "A", "98=0|108=30|"),
         raw(&largest, "1", "112=once|"),
         raw("2", "4", &format!("36={largest}|")),
     ];
-    // Once it was kept, and expected again and again after the SequenceReset.
+    // It used to be kept, and was expected again and again after the SequenceReset.
     let (sent, _) = answers(settings(Role::Acceptor), &stream);
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert!(sent[1].contains("|35=5|") && sent[1].contains("MsgSeqNum"), "{sent:?}");
 }
 
 #[test]
-fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_number() {
+fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_sequence_number() {
     let settings = settings(Role::Acceptor).with(|s| s.reset_on_logout = true);
     let stream = [raw("1", "A", "98=0|108=30|"), raw("2", "5", ""), raw("9", "1", "112=late|")];
     let (sent, numbers) = answers(settings, &stream);
@@ -473,14 +473,14 @@ fn after_a_reset_at_logout_the_rest_of_the_connection_uses_no_number() {
     assert_eq!(numbers, (SeqNum::ONE, SeqNum::ONE));
 }
 
-/// The initiator's message with this number, written by hand.
+/// Returns a handwritten message of the initiator with this sequence number.
 fn by_hand(now: Now, msg_type: &str, seq: u64, fields: &str) -> Vec<u8> {
     let mut cache = SecondCache::new();
     let time = String::from_utf8(cache.render(now.utc.0, Precision::Millis).to_vec()).unwrap();
     message("FIX.4.4", &format!("35={msg_type}|49=TRADER|56=VENUE|34={seq}|52={time}|{fields}"))
 }
 
-/// A pair whose acceptor has the smallest outbox.
+/// Returns a pair whose acceptor has the smallest outbox.
 fn pair_with_a_small_outbox() -> Pair {
     let mut pair = Pair::new();
     let Side { sessions, key, app, .. } = &mut pair.acceptor;
@@ -491,7 +491,7 @@ fn pair_with_a_small_outbox() -> Pair {
 }
 
 #[test]
-fn an_answer_that_fits_into_no_outbox_is_no_poison_and_the_counterparty_hears_of_it() {
+fn an_answer_that_fits_into_no_outbox_is_rejected_and_halts_nothing() {
     let mut pair = pair_with_a_small_outbox();
     pair.connect();
     (pair.acceptor.app.flood, pair.acceptor.app.minds) = (1000, true);
@@ -508,7 +508,7 @@ fn an_answer_that_fits_into_no_outbox_is_no_poison_and_the_counterparty_hears_of
 }
 
 #[test]
-fn a_message_that_was_taken_is_not_shown_again_when_the_next_step_has_to_wait() {
+fn a_processed_message_is_not_delivered_again_if_the_next_step_has_to_wait() {
     let mut pair = pair_with_a_small_outbox();
     pair.connect();
     let now = pair.now;
@@ -516,11 +516,11 @@ fn a_message_that_was_taken_is_not_shown_again_when_the_next_step_has_to_wait() 
     let receive = |sessions: &mut Sessions, app: &mut Probe, bytes: &[u8]| {
         assert_eq!(sessions.receive(now, *key, bytes, app), bytes.len());
     };
-    // 2 and 3 are missing in front of a gap fill; 5 is missing, too.
+    // 2 and 3 are missing before a gap fill; 5 is missing, too.
     receive(sessions, app, &by_hand(now, "4", 4, "123=Y|36=5|"));
     receive(sessions, app, &by_hand(now, "D", 6, "11=six|"));
     receive(sessions, app, &by_hand(now, "D", 2, "11=two|"));
-    // The answers to 3 leave no room to ask for 4 and 5.
+    // The answers to 3 leave no room to request 4 and 5.
     app.flood = 1000;
     receive(sessions, app, &by_hand(now, "D", 3, "11=three|"));
     assert!(sessions.is_blocked(*key));
@@ -534,7 +534,7 @@ fn a_message_that_was_taken_is_not_shown_again_when_the_next_step_has_to_wait() 
 }
 
 #[test]
-fn a_session_whose_settings_are_refused_costs_no_place() {
+fn a_session_whose_settings_are_refused_uses_no_place() {
     let mut pair = Pair::new();
     let Side { sessions, app, .. } = &mut pair.acceptor;
     let other = SessionId::new(Version::Fix44, "VENUE", "OTHER").unwrap();
@@ -549,7 +549,7 @@ fn a_session_whose_settings_are_refused_costs_no_place() {
 }
 
 #[test]
-fn an_application_that_panics_at_its_journal_has_a_halted_session() {
+fn an_application_that_panics_in_on_resume_halts_its_session() {
     let mut pair = Pair::new();
     let Side { sessions, app, .. } = &mut pair.acceptor;
     app.panic_at_resume = true;
@@ -562,7 +562,7 @@ fn an_application_that_panics_at_its_journal_has_a_halted_session() {
 }
 
 #[test]
-fn a_session_that_takes_larger_messages_than_the_others_has_room_for_their_fields() {
+fn a_session_that_accepts_larger_messages_than_the_others_has_room_for_their_fields() {
     let mut pair = Pair::new();
     let Side { sessions, key, app, .. } = &mut pair.acceptor;
     *sessions = Sessions::new(Box::new(MemoryStore::new()), 8 * 1024);
@@ -576,7 +576,7 @@ fn a_session_that_takes_larger_messages_than_the_others_has_room_for_their_field
 }
 
 #[test]
-fn the_application_hears_which_field_of_which_message_was_rejected() {
+fn the_application_is_notified_which_field_of_which_message_was_rejected() {
     let mut pair = Pair::new();
     pair.connect();
     let Side { sessions, key, app, .. } = &mut pair.initiator;
@@ -593,7 +593,7 @@ fn the_application_hears_which_field_of_which_message_was_rejected() {
 }
 
 #[test]
-fn an_initiator_is_told_of_another_heart_bt_int_than_it_proposed() {
+fn an_initiator_is_notified_of_a_heart_bt_int_other_than_it_proposed() {
     let mut pair = Pair::new();
     let Side { sessions, key, app, .. } = &mut pair.initiator;
     sessions.connected(pair.now, *key, app);
@@ -606,7 +606,7 @@ fn an_initiator_is_told_of_another_heart_bt_int_than_it_proposed() {
 }
 
 #[test]
-fn a_reset_at_the_end_of_a_connection_is_told() {
+fn a_reset_at_the_end_of_a_connection_is_reported() {
     for (on_logout, reason) in [(true, "ResetOnLogout"), (false, "ResetOnDisconnect")] {
         let mut pair = Pair::new();
         for (side, role) in [(&mut pair.initiator, Role::Initiator), (&mut pair.acceptor, Role::Acceptor)] {

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// The command, not yet started.
+/// Returns the command, not yet started.
 pub(crate) fn fixbolt() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fixbolt"))
 }
 
-/// What a finished command left behind.
+/// The exit status and output of a finished command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: i32,
@@ -23,7 +23,7 @@ impl From<Output> for Ended {
         Self {
             status: output.status.code().expect("the command was not killed"),
             out: String::from_utf8(output.stdout).expect("the answer is UTF-8"),
-            err: String::from_utf8(output.stderr).expect("what is told is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
         }
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn run_with_input(arguments: &[&str], input: &[u8]) -> Ended {
     child.wait_with_output().expect("the command ends").into()
 }
 
-/// An empty directory of this test's own.
+/// Creates an empty directory for this test.
 pub(crate) fn directory(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
@@ -57,20 +57,20 @@ pub(crate) fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// A whole message of `fields` (with `|` for SOH), as text.
+/// Returns a whole message of `fields` (with `|` for SOH), as text.
 pub(crate) fn message(begin_string: &str, fields: &str) -> String {
     String::from_utf8(fixbolt_conformance::wire::message(begin_string, fields)).expect("fields are text")
 }
 
-/// A `fixbolt serve` that is ready; stopped when it goes out of scope.
+/// A running `fixbolt serve`, which is stopped when dropped.
 pub(crate) struct Server {
     child: std::process::Child,
     pub(crate) address: String,
 }
 
 impl Server {
-    /// Starts it and waits for its line; `--listen` with a port of the system's choice if the
-    /// arguments name no configuration.
+    /// Starts it and waits for its first line. Adds `--listen` with a port that the system chooses,
+    /// unless the arguments name a configuration.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = fixbolt();
         command
@@ -83,7 +83,7 @@ impl Server {
             command.args(["--listen", "127.0.0.1:0"]);
         }
         let mut child = command.spawn().expect("the command starts");
-        // Nobody reads what it tells, as in `2>&1 | head -1`.
+        // Its standard error is not read, as in `2>&1 | head -1`.
         drop(child.stderr.take());
         let mut line = String::new();
         let mut out = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
@@ -103,7 +103,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! What the tests of framing and indexing share: messages, a naive oracle, and the framer and index
-//! driven to the same form of result.
+//! Helpers for the tests of framing and indexing: messages, a naive oracle, and a function that
+//! returns the results of framer and index in the oracle's form.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part
 
 pub mod messages;

@@ -1,6 +1,6 @@
-//! Framing and indexing once more, as plainly as the standard states it: the whole stream is
-//! available, and everything is split and compared as text. Slow, and written without looking at
-//! the code it checks.
+//! A second implementation of framing and indexing, as plain as the standard's description: the
+//! whole stream is available, and everything is split and compared as text. It is slow, and was
+//! written independently of the code that it checks.
 
 use super::{Broken, Contents, Event, Garbled};
 use fixbolt_codec::{DataFields, FaultKind};
@@ -62,7 +62,7 @@ fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, Broken
     }
 }
 
-/// Returns the fields of a message whose end is where its length says.
+/// Returns the fields of a message that ends where its BodyLength says.
 pub fn contents(message: &[u8]) -> Result<Contents, Garbled> {
     let body_end = message.len() - 7;
     let sum: u32 = message[..body_end].iter().map(|byte| u32::from(*byte)).sum();

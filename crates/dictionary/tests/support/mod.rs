@@ -1,5 +1,4 @@
-//! The reference folder, which is not part of the project: its place, and saying so if it is
-//! absent.
+//! The reference folder, which is not part of the project: finds it, and reports if it is absent.
 
 use std::path::PathBuf;
 
@@ -14,7 +13,7 @@ pub(crate) fn shared(path: &str) -> Option<String> {
     std::fs::read_to_string(folder().join(path)).ok()
 }
 
-/// Says on stderr that checks were skipped.
+/// Reports on standard error that checks were skipped.
 pub(crate) fn absent(checks: usize) {
     eprintln!("shared folder absent: {checks} checks skipped");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fixbolt_dictionary::{Dictionary, Difference};
 
-/// Returns a dictionary of the reference folder; if the folder is absent, says so and returns
+/// Returns a dictionary of the reference folder; if the folder is absent, reports that and returns
 /// `None`.
 pub(crate) fn read(path: &str) -> Option<Dictionary> {
     let Some(text) = crate::support::shared(&format!("dictionaries/{path}")) else {
@@ -17,7 +17,7 @@ pub(crate) fn read(path: &str) -> Option<Dictionary> {
     }
 }
 
-/// Returns how many differences there are of each kind.
+/// Returns the number of differences of each kind.
 pub(crate) fn counts(differences: &[Difference]) -> BTreeMap<&'static str, usize> {
     differences.iter().fold(BTreeMap::new(), |mut counts, difference| {
         *counts.entry(difference.kind()).or_default() += 1;

@@ -1,4 +1,4 @@
-//! Over FIXT.1.1 each message is checked by its own application version.
+//! Over FIXT.1.1 each message is validated against its own application version.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use fixbolt_dictionary::{
 
 use crate::with_message;
 
-/// FIX.5.0 by default, FIX.4.4 if a message says so.
+/// Returns a set with FIX.5.0 as default, and FIX.4.4 for messages that name it.
 fn versions() -> ApplicationVersions<Arc<Validator>> {
     let over = |application: &Dictionary| {
         Arc::new(Validator::new(&application.over(fixt11()).expect("it fits its transport")))
@@ -40,7 +40,7 @@ fn first(fields: &str, policy: &Policy, scratch: &mut Scratch) -> Option<(Check,
 }
 
 #[test]
-fn a_message_is_checked_by_the_version_that_it_says_or_by_the_default() {
+fn a_message_is_validated_against_the_version_that_it_names_or_the_default() {
     let (standard, mut scratch) = (Policy::standard(), versions().scratch());
     // 1080 came with FIX.5.0.
     let order = |version: &str| {
@@ -68,7 +68,7 @@ fn the_session_layer_is_the_transport_s() {
 }
 
 #[test]
-fn a_version_that_is_not_there_is_rejected_warned_about_or_passed_over() {
+fn an_unsupported_version_is_rejected_warned_about_or_ignored() {
     let mut scratch = versions().scratch();
     let check = Check::ApplicationVersion;
     let (strange, reason) = (format!("35=D|1128=2|{REST}"), SessionRejectReason::InvalidApplicationVersion);

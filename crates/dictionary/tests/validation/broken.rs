@@ -1,4 +1,5 @@
-//! Samples that are broken at one place on purpose, each with what validation must say about it.
+//! Samples that are deliberately broken in one place, each with the violation that validation must
+//! find.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +40,7 @@ pub(crate) enum Mutation {
     DataLengthWrong,
 }
 
-/// What validation must say about a broken message.
+/// What validation must find in a broken message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// It is no longer a message.

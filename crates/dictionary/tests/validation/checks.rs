@@ -72,12 +72,12 @@ fn an_identifier_is_unique_in_its_message_and_a_reference_is_to_one() {
     };
     let wrong = |place: usize| (Check::DataType, 5, sample.fields()[place].tag.to_string());
     assert_eq!(reasons_with(last, &sample.fields()[last].value), []);
-    // The second of two; the references of the first one still have theirs.
+    // The second of two: the references to the first one are still valid.
     let (first, second) = (identifiers[0], identifiers[1]);
     assert_eq!(reasons_with(second, &sample.fields()[first].value), [wrong(second)]);
     assert_eq!(reasons_with(references[1], b"nobody"), [wrong(references[1])]);
     assert_eq!(reasons_with(references[1], &sample.fields()[second].value), []);
-    // References to one that is gone are all wrong.
+    // All references to a missing one are wrong.
     assert_eq!(reasons_with(first, b"renamed").len(), references.len());
 }
 
@@ -95,7 +95,7 @@ fn order(more: &str) -> Vec<u8> {
 }
 
 #[test]
-fn right_messages_pass() {
+fn valid_messages_pass() {
     for more in [
         "",
         "59=4|21=1|",
@@ -113,7 +113,7 @@ fn right_messages_pass() {
     assert_eq!(all(&V42, &Policy::standard(), &message("FIX.4.2", fills)), []);
 }
 
-/// For each check a message that fails it and nothing else, with reason and tag.
+/// For each check, a message that fails it and no other check, with reason and tag.
 fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
     let whole = |fields: &str| message("FIX.4.4", fields);
     vec![
@@ -280,7 +280,7 @@ fn required_members_of_groups_are_rejected_warned_about_or_ignored() {
 }
 
 #[test]
-fn quickfix_takes_only_the_innermost_component_s_word_for_required() {
+fn quickfix_considers_only_the_innermost_components_requirement() {
     const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
         field 50 NoIDs NumInGroup\nfield 51 ID String\nfield 52 Note String\nfield 53 Deep String\nfield 54 In String\n\
         component Inner 53!\ncomponent Outer @Inner! 54!\ngroup IDs 50 51! @Inner!\nheader 8 9 35\ntrailer 10\n\
@@ -294,7 +294,7 @@ fn quickfix_takes_only_the_innermost_component_s_word_for_required() {
     assert_eq!(check(&standard, "35=U1|52=x|"), []);
     assert_eq!(check(&quickfix, "35=U1|52=x|"), [(1, "53".into())]);
     assert_eq!(check(&quickfixj, "35=U1|52=x|"), [(1, "53".into())]);
-    // In an entry QuickFIX ignores what comes through a component, QuickFIX/J does not.
+    // In an entry, QuickFIX ignores members that come through a component; QuickFIX/J does not.
     assert_eq!(check(&standard, "35=U2|50=1|51=x|"), [(1, "53".into())]);
     assert_eq!(check(&quickfix, "35=U2|50=1|51=x|"), []);
     assert_eq!(check(&quickfixj, "35=U2|50=1|51=x|"), [(1, "53".into())]);
@@ -337,7 +337,7 @@ fn quickfix_requires_a_wrapped_group_only_where_it_is_marked_inside_as_well() {
 }
 
 #[test]
-fn fields_of_the_user_range_that_other_messages_have_are_not_looked_at_where_agreements_are_not() {
+fn user_defined_fields_of_other_messages_are_ignored_where_user_defined_tags_are() {
     const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
         field 6000 Ours String\nfield 40001 Later String\nheader 8 9 35\ntrailer 10\nmessage U1 One 6000 40001\nmessage U2 Two\n";
     let validator =
@@ -364,7 +364,7 @@ fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_c
     );
     let every = quickfix.with_requirements(Requirements::Standard);
     assert_eq!(reasons(&NEST, &every, &message("FIX.4.4", "35=U2|100=1|101=a|")), [(1, "103".into())]);
-    // The order in an entry is free after its first field.
+    // In an entry, any order is accepted after the first field.
     assert_eq!(reasons(&V44, &quickfix, &order("453=1|448=ME|452=1|447=D|")), []);
     assert_eq!(reasons(&V44, &quickfix, &order("453=1|447=D|448=ME|"))[0], (15, "447".into()));
 }
@@ -395,7 +395,7 @@ fn a_body_field_that_a_full_group_also_has_belongs_to_the_body() {
 }
 
 #[test]
-fn references_to_message_types_and_union_types_accept_what_the_peer_may_say() {
+fn references_to_message_types_and_union_types_accept_what_the_peer_may_send() {
     // A Reject that names an unknown type must itself be acceptable.
     let reject = format!("35=3|{HEADER}45=2|372=ZZ|373=11|");
     assert_eq!(reasons(&V44, &Policy::standard(), &message("FIX.4.4", &reject)), []);
@@ -408,7 +408,7 @@ fn references_to_message_types_and_union_types_accept_what_the_peer_may_say() {
 }
 
 #[test]
-fn the_structure_says_where_each_field_stands() {
+fn the_structure_has_the_place_of_each_field() {
     let bytes = message(
         "FIX.4.4",
         "35=U1|627=1|628=X|100=2|101=a|110=1|111=2|112=d|112=f|113=t|101=b|999=?|120=z|7777=!|",
@@ -446,7 +446,7 @@ fn the_structure_says_where_each_field_stands() {
 /// The scripts of QuickFIX for test case 14: what is sent after the logon, and the reason, tag and
 /// text of the Reject.
 #[test]
-fn the_markets_scripts_for_test_case_14_get_their_rejects() {
+fn quickfixs_scripts_for_test_case_14_get_their_rejects() {
     let scripts = [
         ("14a_BadField", 4),
         ("14b_RequiredFieldMissing", 2),
@@ -531,7 +531,7 @@ fn a_tag_as_sent_keeps_its_bytes() {
 /// Every message of three versions, once minimal and once with all fields and two entries per
 /// group.
 #[test]
-fn synthetic_full_messages_pass_but_for_the_codes_that_the_dictionaries_do_not_share() {
+fn synthetic_full_messages_pass_except_for_codes_that_the_dictionaries_do_not_share() {
     for version in [Version::Fix42, Version::Fix44, Version::Fix50] {
         let file = version.name().replace('.', "");
         let Some(messages) = support::shared(&format!("messages/synthetic/{file}.jsonl")) else {

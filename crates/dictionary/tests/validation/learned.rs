@@ -1,4 +1,4 @@
-//! What a scratch has learned changes no result: a used scratch and a new one agree.
+//! What a scratch has learned changes no result: a used scratch and a new one return the same.
 
 use fixbolt_dictionary::{
     Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, sample::Samples,
@@ -71,7 +71,7 @@ fn check(dictionary: &Dictionary) -> usize {
 }
 
 #[test]
-fn a_scratch_that_has_learned_and_a_new_one_give_the_same_answers() {
+fn a_scratch_that_has_learned_and_a_new_one_return_the_same() {
     for dictionary in [fix42(), fix44()] {
         let right = check(dictionary);
         assert!(right > 1000, "only {right} were right, and so could be learned");

@@ -1,5 +1,5 @@
-//! Every message of every version, broken in 29 ways: each gets the right reason and tag, or passes
-//! if the policy does not check it.
+//! Breaks every message of every version in 29 ways: each gets the right reason and tag, or passes
+//! if the policy ignores the check.
 
 use std::collections::{HashMap, HashSet};
 

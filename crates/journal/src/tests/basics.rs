@@ -1,4 +1,4 @@
-//! What a store does as long as nothing fails.
+//! The store without failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,7 +44,7 @@ fn messages_are_read_back_over_many_segments_and_after_reopening() {
 }
 
 #[test]
-fn a_number_that_was_skipped_is_answered_with_the_next_one_in_range() {
+fn reading_a_skipped_sequence_number_returns_the_next_message_in_range() {
     let dir = TempDir::new("skipped");
     let mut store = small(dir.path());
     let (key, _) = open(&mut store);
@@ -103,7 +103,7 @@ fn a_turn_over_several_segments_and_sessions_is_rolled_back_to_the_last_byte() {
 }
 
 #[test]
-fn a_reset_archives_the_generation_before_it() {
+fn a_reset_keeps_the_previous_generation() {
     let dir = TempDir::new("generations");
     let mut store = small(dir.path());
     let (key, _) = open(&mut store);
@@ -210,7 +210,7 @@ fn an_empty_turn_is_where_the_last_one_was() {
 }
 
 #[test]
-fn many_numbers_at_once_wait_for_the_mark_on_disk() {
+fn many_sequence_numbers_at_once_wait_for_the_mark_on_disk() {
     let dir = TempDir::new("mark");
     let mut store = DirectoryStore::new(dir.path());
     let (key, _) = open(&mut store);
@@ -253,7 +253,7 @@ fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
     store.set_waker(Arc::clone(&bell) as Arc<dyn WorkerWaker>);
     let (b, _) = opened(&mut store, "B").unwrap();
     assert_eq!((store.take_failure(), bell.0.load(Ordering::SeqCst)), (None, 0));
-    // The store's threads may create a file in it meanwhile.
+    // The store's threads may still create a file in it.
     let directory = dir.path().join(session("B").file_name());
     while directory.exists() {
         let _ = std::fs::remove_dir_all(&directory);
@@ -261,10 +261,10 @@ fn a_vanished_directory_is_noticed_without_a_message_being_sent() {
     while bell.0.load(Ordering::SeqCst) == 0 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let failure = store.take_failure().expect("the store rang");
+    let failure = store.take_failure().expect("the store called the waker");
     assert_eq!(failure.0, b);
     assert!(failure.1.to_string().contains("FIX.4.4-VENUE-B"), "{}", failure.1);
-    assert_eq!(store.take_failure(), None, "told once");
+    assert_eq!(store.take_failure(), None, "reported once");
     store.begin();
     assert_eq!(store.append(b, &outbound(1, b"x")), Err(failure.1));
     store.rollback();

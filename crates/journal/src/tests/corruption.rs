@@ -26,7 +26,7 @@ enum Harm {
         length: usize,
         byte: u8,
     },
-    /// Part of the file written over another, as a disk does that mixes up its sectors.
+    /// Part of the file written over another part, as by a disk that confuses its sectors.
     Copy {
         from: usize,
         to: usize,
@@ -112,7 +112,7 @@ fn a_file_cut_off_near_its_beginning_is_reported() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn no_corruption_lowers_a_number(harms in harms(), resets in 0u64..3) {
+    fn no_corruption_lowers_a_sequence_number(harms in harms(), resets in 0u64..3) {
         let dir = TempDir::new("corruption");
         let mut store = small(dir.path());
         let (key, _) = open(&mut store);
@@ -141,8 +141,8 @@ proptest! {
         verify(dir.path()).unwrap();
         let (key, recovered) = open(&mut store);
         let place = format!("{recovered:?}");
-        // Without its head and every record a journal is a new one: only then do sequence numbers
-        // begin again.
+        // A journal without its head and all of its records is a new one: only then do sequence
+        // numbers begin at 1 again.
         let nothing_left = head_is_lost && recovered == Recovered::default();
         if recovered.damage.is_none() && !nothing_left {
             prop_assert!(recovered.next_out >= SeqNum(41), "{}", place);

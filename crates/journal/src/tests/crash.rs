@@ -31,7 +31,7 @@ impl Journal {
         small(self.dir.path())
     }
 
-    /// As if the machine had crashed and restarted.
+    /// Simulates a crash and restart of the machine.
     fn reboot(&self) {
         let path = self.directory().join("head");
         let mut bytes = std::fs::read(&path).unwrap();
@@ -60,7 +60,7 @@ impl Journal {
 }
 
 #[test]
-fn after_the_processs_death_numbers_go_on_exactly() {
+fn after_the_death_of_the_process_sequence_numbers_continue_exactly() {
     let j = Journal::new("death");
     let mut store = j.store();
     let (key, _) = open(&mut store);
@@ -86,7 +86,7 @@ fn after_the_processs_death_numbers_go_on_exactly() {
 }
 
 #[test]
-fn after_the_machines_death_numbers_go_on_at_the_mark() {
+fn after_the_death_of_the_machine_sequence_numbers_continue_at_the_mark() {
     let j = Journal::new("power");
     let mut store = j.store();
     let (key, _) = open(&mut store);
@@ -113,7 +113,7 @@ fn after_the_machines_death_numbers_go_on_at_the_mark() {
     turn(&mut store, key, &[outbound(mark.0, b"after")]);
     store.crash();
     let recovered = open(&mut store).1;
-    assert_eq!((recovered.next_out, recovered.given_up), (mark.next(), None), "told once");
+    assert_eq!((recovered.next_out, recovered.given_up), (mark.next(), None), "reported once");
     // A clean close before the machine stops loses nothing.
     store.close(key).unwrap();
     j.reboot();
@@ -122,7 +122,7 @@ fn after_the_machines_death_numbers_go_on_at_the_mark() {
 }
 
 #[test]
-fn a_turn_torn_at_any_byte_is_cut_as_a_whole_and_numbers_go_on_at_the_mark() {
+fn a_turn_torn_at_any_byte_is_removed_as_a_whole_and_sequence_numbers_continue_at_the_mark() {
     let j = Journal::new("torn");
     let mut store = j.store();
     let (key, _) = open(&mut store);
@@ -143,12 +143,12 @@ fn a_turn_torn_at_any_byte_is_cut_as_a_whole_and_numbers_go_on_at_the_mark() {
         let (key, recovered) = open(&mut store);
         assert_eq!(recovered.damage, None, "{keep}");
         if keep == begin {
-            // Nothing of it remains, as if it had never been sent, which for this process is true.
+            // Nothing of it remains, as if it had never been written.
             assert_eq!((recovered.next_out, recovered.given_up), (SeqNum(6), None));
         } else {
             assert_eq!((recovered.next_out, recovered.next_in), (mark, SeqNum(1)), "{keep}");
             assert_eq!(recovered.given_up, Some(SeqNum(6)..=mark.previous()));
-            assert_eq!(count(&mut store, key), 6, "five messages and the store's own remark");
+            assert_eq!(count(&mut store, key), 6, "five messages and the store's own record");
             let cut = std::fs::read(j.directory().join(format!("cut-segment-000001-{begin}"))).unwrap();
             assert!(whole[begin..].starts_with(&cut) || cut.len() > end - begin);
             std::fs::remove_file(j.directory().join(format!("cut-segment-000001-{begin}"))).unwrap();
@@ -161,7 +161,7 @@ fn a_turn_torn_at_any_byte_is_cut_as_a_whole_and_numbers_go_on_at_the_mark() {
 }
 
 #[test]
-fn a_page_lost_in_the_middle_halts_the_session_and_keeps_what_is_behind_it() {
+fn a_page_lost_in_the_middle_halts_the_session_and_keeps_the_records_after_it() {
     let j = Journal::new("page");
     let mut store = j.store();
     let (key, _) = open(&mut store);
@@ -202,7 +202,7 @@ fn a_lost_segment_or_head_halts_the_session() {
 }
 
 #[test]
-fn a_lost_last_segment_lets_numbers_go_on_at_the_mark() {
+fn after_the_loss_of_the_last_segment_sequence_numbers_continue_at_the_mark() {
     let j = Journal::new("last");
     let mut store = j.store();
     let (key, _) = open(&mut store);
@@ -219,7 +219,7 @@ fn a_lost_last_segment_lets_numbers_go_on_at_the_mark() {
 }
 
 #[test]
-fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation() {
+fn a_reset_lost_with_the_power_reuses_no_sequence_number_of_either_generation() {
     for (told, reboot) in [(false, true), (true, true), (true, false)] {
         let j = Journal::new("reset");
         let mut store = j.store();
@@ -261,7 +261,7 @@ fn a_reset_that_power_took_does_not_bring_back_low_numbers_of_either_generation(
 }
 
 #[test]
-fn a_turn_that_died_lends_its_number_to_no_other() {
+fn the_number_of_an_uncommitted_turn_is_not_used_again() {
     let j = Journal::new("turns");
     let mut store = j.store();
     let (key, _) = open(&mut store);
@@ -279,7 +279,7 @@ fn a_turn_that_died_lends_its_number_to_no_other() {
 }
 
 #[test]
-fn an_interrupted_creation_is_begun_again() {
+fn an_interrupted_creation_is_restarted() {
     let j = Journal::new("creation");
     let mut store = j.store();
     open(&mut store);
@@ -293,8 +293,8 @@ fn an_interrupted_creation_is_begun_again() {
 }
 
 #[test]
-fn a_dead_process_between_two_sessions_of_a_turn_leaves_the_first_one_for_later() {
-    // The session with the inbound message is published last, so its message comes again.
+fn a_death_between_two_sessions_of_a_turn_leaves_the_first_message_to_be_processed_again() {
+    // The session with the inbound message is published last, so its message is processed again.
     let j = Journal::new("half");
     let mut store = j.store();
     let (a, _) = open(&mut store);

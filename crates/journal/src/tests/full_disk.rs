@@ -15,7 +15,7 @@ use crate::backend::{Backend, System};
 use crate::mapping::Mapping;
 use crate::testing::{TempDir, opened, outbound};
 
-/// Works for a number of operations, then fails until it is mended.
+/// A backend that works for a number of operations, then fails until it is repaired.
 struct Failing {
     left: AtomicUsize,
     full: bool,
@@ -76,8 +76,8 @@ impl Backend for Failing {
     }
 }
 
-/// Opens, appends until something fails, closes, mends, opens again. Returns how many messages were
-/// committed.
+/// Opens the store, appends until something fails, closes it, repairs the backend and opens the
+/// store again. Returns the number of committed messages.
 fn run(operations: usize, full: bool) -> (u64, bool) {
     let dir = TempDir::new("full");
     let backend = Failing::after(operations, full);
@@ -111,7 +111,7 @@ fn run(operations: usize, full: bool) -> (u64, bool) {
     }
     if let Some(error) = &error {
         assert_eq!(matches!(error, StoreError::Full { .. }), full, "{error}");
-        assert!(error.to_string().contains("fixbolt-journal-full"), "which file: {error}");
+        assert!(error.to_string().contains("fixbolt-journal-full"), "the file is not named: {error}");
     }
     assert!(error.is_none() || backend.failures.load(Ordering::Relaxed) > 0);
     backend.mended.store(true, Ordering::Relaxed);
@@ -131,7 +131,7 @@ fn run(operations: usize, full: bool) -> (u64, bool) {
 }
 
 #[test]
-fn a_torn_tail_is_given_up_however_often_its_cutting_is_interrupted() {
+fn a_torn_tail_is_given_up_however_often_its_removal_is_interrupted() {
     let mut interrupted = 0;
     for operations in 0.. {
         let dir = TempDir::new("full-cut");

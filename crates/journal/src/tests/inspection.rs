@@ -1,4 +1,4 @@
-//! Verify, repair and reading back.
+//! Verifying, repairing and reading journals.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ fn directory(dir: &TempDir) -> PathBuf {
 }
 
 #[test]
-fn a_running_and_a_closed_journal_are_reported_with_what_they_hold() {
+fn reports_describe_a_running_and_a_closed_journal() {
     let dir = TempDir::new("verify");
     let (mut store, key) = filled(&dir, 100);
     turn(&mut store, key, &[reset(1, 1)]);
@@ -132,7 +132,7 @@ fn damage_in_the_middle_is_covered_kept_and_gap_filled() {
 }
 
 #[test]
-fn a_lost_last_message_is_remembered_by_the_records_behind_it() {
+fn the_records_after_a_lost_message_keep_its_sequence_number_used() {
     let dir = TempDir::new("behind");
     let (mut store, key) = filled(&dir, 10);
     let at = count(&mut store, key);
@@ -151,7 +151,7 @@ fn a_lost_last_message_is_remembered_by_the_records_behind_it() {
 }
 
 #[test]
-fn every_kind_of_damage_can_be_repaired_and_no_number_goes_down() {
+fn every_kind_of_damage_can_be_repaired_and_no_sequence_number_decreases() {
     type Harm = fn(&std::path::Path);
     fn change(path: PathBuf, change: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = std::fs::read(&path).unwrap();
@@ -194,7 +194,7 @@ fn every_kind_of_damage_can_be_repaired_and_no_number_goes_down() {
 }
 
 #[test]
-fn a_poison_message_is_skipped_when_it_is_the_next_one() {
+fn a_poison_message_can_be_skipped_if_it_is_the_next_one() {
     let dir = TempDir::new("skip");
     let (mut store, key) = filled(&dir, 10);
     for _ in 0..3 {
@@ -218,7 +218,7 @@ fn a_poison_message_is_skipped_when_it_is_the_next_one() {
 }
 
 #[test]
-fn a_half_turn_and_a_torn_tail_are_told() {
+fn an_incomplete_turn_and_a_torn_tail_are_reported() {
     let dir = TempDir::new("told");
     let mut store = small(dir.path());
     let (a, _) = open(&mut store);

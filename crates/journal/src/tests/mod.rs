@@ -1,5 +1,5 @@
-//! The directory store against crashes, damage, full disks and a model, by topic; each file says
-//! what it proves.
+//! Tests of the directory store: crashes, damage, full disks, and a comparison with a model. Each
+//! file says what it proves.
 
 mod basics;
 mod corruption;

@@ -12,7 +12,8 @@ use crate::testing::{TempDir, attempt, inbound, outbound, reset};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Lengths of outbound bodies; whether an inbound message began the turn; whether to commit.
+    /// A turn: the lengths of its outbound bodies, whether an inbound message began it, and whether
+    /// it is committed.
     Turn {
         outbound: Vec<usize>,
         inbound: bool,

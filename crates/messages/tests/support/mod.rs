@@ -1,5 +1,5 @@
 //! From a body to a framed and indexed message, as the counterparty would see it.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code)] // each test file uses a part
 
 use fixbolt_messages::codec::{
     Body, Envelope, Frame, Framer, Index, Memory, Message, MsgType, SeqNum, Span, Stamp, byte_sum,

@@ -1,7 +1,7 @@
-//! An application made of closures, and one worker's sessions whose counterparties a test writes by
-//! hand.
+//! An application made of closures, and the sessions of one worker, whose counterparties are
+//! handwritten.
 
-#![allow(dead_code)] // each test uses its part
+#![allow(dead_code)] // each test uses a part
 
 use std::sync::{Arc, Mutex};
 
@@ -15,11 +15,11 @@ use fixbolt_session::{
     WireObserver,
 };
 
-/// What a test has an application do in a callback.
+/// What an application does in a callback, set by the test.
 pub(crate) type Act<I, R> = Box<dyn FnMut(I, &mut Turn<'_>) -> Result<R, Failure>>;
 
 /// An application made of closures.
-#[allow(clippy::type_complexity)] // each is said once, here
+#[allow(clippy::type_complexity)] // each is written only once, here
 pub(crate) struct App {
     pub(crate) message: Act<Vec<u8>, Delivery>,
     pub(crate) logon: Box<dyn FnMut(&Message<'_>, &mut Turn<'_>) -> Result<LogonDecision, Failure>>,
@@ -76,7 +76,7 @@ impl Application for App {
     }
 }
 
-/// One worker's sessions, whose counterparties the test writes by hand.
+/// The sessions of one worker, whose counterparties are handwritten.
 pub(crate) struct Bench {
     pub(crate) sessions: Sessions,
     pub(crate) now: Now,
@@ -115,7 +115,7 @@ impl Bench {
         Self { sessions, now, ids, keys }
     }
 
-    /// One acceptor and its application, logged on.
+    /// Creates one acceptor with its application, logged on.
     pub(crate) fn logged_on(app: &mut App, begin_string: &str) -> Self {
         let mut bench = Self::open(app, vec![settings(begin_string, "A", Role::Acceptor)]);
         bench.sessions.connected(bench.now, bench.keys[0], app);
@@ -124,14 +124,14 @@ impl Bench {
         bench
     }
 
-    /// The counterparty of session `n` says this; returns what is answered in it.
+    /// Passes a message from the counterparty to session `n`; returns what that session sends.
     pub(crate) fn say(&mut self, app: &mut App, n: usize, fields: &str) -> Vec<String> {
         let bytes = wire(&self.ids[n], fields);
         self.sessions.receive(self.now, self.keys[n], &bytes, app);
         self.take(n)
     }
 
-    /// The messages that session `n` has queued, with `|` for SOH.
+    /// Returns the messages that session `n` has queued, with `|` for SOH.
     pub(crate) fn take(&mut self, n: usize) -> Vec<String> {
         let bytes = self.sessions.writable(self.keys[n]).to_vec();
         self.sessions.written(self.now, self.keys[n], bytes.len());

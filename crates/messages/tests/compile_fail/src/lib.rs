@@ -4,7 +4,7 @@
 pub use fixbolt_messages::codec;
 
 /// The generated messages.
-#[allow(clippy::all)] // generated: names and shapes are the dictionary's
+#[allow(clippy::all)] // generated: names and structure come from the dictionary
 pub mod paint {
     include!(concat!(env!("OUT_DIR"), "/paint.rs"));
 }

@@ -1,5 +1,5 @@
-//! Whatever `send` accepts is read back equal and accepted by the validator: for every message of a
-//! version, with every setter and getter, values of every type, every code, and groups to any
+//! Every message that `send` accepts is read back unchanged and is valid: for every message type of
+//! a version, with every setter and getter, values of every type, every code, and groups to any
 //! depth. A failure names the message and the case, which together reproduce it.
 
 mod place;
@@ -46,7 +46,7 @@ calls!(fix50sp2_calls of fixbolt_messages::fix50sp2);
 calls!(odd_calls of crate::odd);
 
 /// The dialect of `odd.xml`.
-#[allow(clippy::all, dead_code, unreachable_pub)] // generated: names and shapes are the dictionary's
+#[allow(clippy::all, dead_code, unreachable_pub)] // generated: names and structure come from the dictionary
 mod odd {
     include!(concat!(env!("OUT_DIR"), "/odd.rs"));
 }

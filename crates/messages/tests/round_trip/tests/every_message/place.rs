@@ -1,5 +1,5 @@
-//! The members of a message and their values. Both follow from the round, the place and the tag, so
-//! that the reading side knows them without being told.
+//! The members of a message and their values. Both are determined by the round, the place and the
+//! tag, so that the reading side can derive them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
