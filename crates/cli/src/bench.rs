@@ -37,7 +37,7 @@ pub(crate) enum Command {
 /// the processor has); `-` where there is no index. `floor` is the time of a bare prototype on the
 /// same machine, `published` that on another engine's page; `-` where it was not measured.
 ///
-/// Exit status: 0 measured; 1 an operation gave a wrong result; 2 wrong usage.
+/// Exit status: 0 measured; 1 an operation returned a wrong result; 2 wrong usage.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 #[command(after_help = "Example:\n  fixbolt bench codec -o json")]

@@ -242,7 +242,7 @@ impl Side {
         })
     }
 
-    /// Ends the connection of session `n`. Returns how it ended, if the application was told.
+    /// Ends the connection of session `n`. Returns how it ended, if the application was notified.
     pub fn disconnect(&mut self, n: u32) -> Option<SessionEnd> {
         self.sessions.disconnected(self.now, SessionKey::new(0, n, n), &mut self.desk);
         self.desk.ends.pop()

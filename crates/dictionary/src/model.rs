@@ -206,7 +206,7 @@ pub struct GroupDef {
     pub members: Vec<Member>,
     /// Whether a QuickFIX file wraps the group in a component and marks it as optional inside.
     /// QuickFIX and QuickFIX/J then never require it, whatever the mark of the component says. The
-    /// standard gives the mark inside no meaning.
+    /// standard does not define a meaning for the mark inside.
     pub optional_inside: bool,
 }
 

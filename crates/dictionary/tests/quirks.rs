@@ -395,7 +395,7 @@ fn values_given_twice_or_without_a_name_are_read() {
             ("ISO Country Code", "COUNTRY")
         ]
     );
-    // A field and a component of one name are told apart by the element.
+    // The element distinguishes a field and a component of the same name.
     assert_eq!(flat(&dictionary, "U"), [(1185, false), (574, false)]);
     assert_eq!(Dictionary::from_table(&dictionary.to_table()), Ok(dictionary));
 }

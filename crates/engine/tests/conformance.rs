@@ -14,7 +14,7 @@ use fixbolt_conformance::{
     Command, Echo, Failure, FailureKind, Order, Received, Script, Tcp, Transport, TransportError, run,
 };
 
-/// A port and the engine behind it, which can be asked to log out.
+/// An engine and its port; the engine can be told to log out.
 struct Behind {
     tcp: Tcp,
     engine: Engine<Echo>,

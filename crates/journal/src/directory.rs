@@ -330,8 +330,8 @@ impl Drop for DirectoryStore {
             self.rollback();
         }
         for Open { log, .. } in self.sessions.drain(..).flatten() {
-            // No one can be told of a failure any more. The journal then says that it was not
-            // closed cleanly.
+            // A failure cannot be reported any more. The journal then says that it was not closed
+            // cleanly.
             let _ = log.close();
         }
     }

@@ -19,7 +19,8 @@ struct Log {
 }
 
 impl Seen {
-    /// Returns whether this message was committed and the session was told that its turn is safe.
+    /// Returns whether this message was committed and the session was notified that its turn is
+    /// safe.
     pub(super) fn is_safe(&self, message: &[u8]) -> bool {
         let log = self.lock();
         log.committed.iter().rev().any(|(position, bytes)| bytes == message && *position <= log.told)

@@ -40,7 +40,7 @@ pub(crate) struct Plan {
     pub(crate) kill_at: Option<(&'static str, u32)>,
 }
 
-/// The engine behind a side.
+/// The engine of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     QuickFix,
