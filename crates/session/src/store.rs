@@ -6,8 +6,8 @@
 //! Nothing is sent before [`Store::durable`] has reached the position that its commit returned.
 //! Implementations are in `fixbolt-journal`; this module knows nothing about files.
 //!
-//! [`Record`], [`RecordKind`] and [`Recovered`] are exhaustive on purpose: a store that ignored a new
-//! field or kind would lose it, so a store written for an older version must not compile.
+//! [`Record`], [`RecordKind`] and [`Recovered`] are exhaustive on purpose: a store that ignored a
+//! new field or kind would lose it, so a store written for an older version must not compile.
 
 use core::fmt;
 use core::ops::RangeInclusive;

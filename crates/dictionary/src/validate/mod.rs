@@ -87,8 +87,8 @@ impl fmt::Display for Violation<'_> {
 }
 
 impl Violation<'_> {
-    /// Returns the violation without a borrow of the message. A tag that is not a number, which only
-    /// a received message can have, becomes 0.
+    /// Returns the violation without a borrow of the message. A tag that is not a number, which
+    /// only a received message can have, becomes 0.
     #[must_use]
     pub fn into_owned(self) -> Violation<'static> {
         let Self { check, action, reason, tag, position } = self;
