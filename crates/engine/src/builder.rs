@@ -33,6 +33,10 @@ use crate::worker_signal::WorkerSignal;
 const OUTBOUND_QUEUE_SIZE: usize = 1024 * 1024;
 /// Bytes of messages from other threads that may wait for all sessions together, by default.
 const OUTBOUND_BUDGET: usize = 32 * 1024 * 1024;
+/// The largest budget for messages from other threads, in bytes.
+const MAX_OUTBOUND_BUDGET: usize = 16 * 1024 * 1024 * 1024;
+/// The most sessions that can get their worker's attention at once without additional cost.
+const SIGNAL_PLACES: usize = 4096;
 /// The index of an inbound message has room for messages of at least this size, in bytes.
 const MIN_INDEXED_SIZE: usize = 64 * 1024;
 
@@ -150,7 +154,8 @@ impl EngineBuilder {
     /// Sets how many bytes of messages from other threads may wait for each session, 1 MiB by
     /// default.
     ///
-    /// There is always room for one message of MaxMessageSize. A message takes the bytes of its
+    /// There is always room for one message of MaxMessageSize, and never for more than the budget of
+    /// all sessions. A message takes the bytes of its
     /// body and up to 39 more. Messages beyond the limit are refused with
     /// [`PostError::Full`](crate::PostError::Full).
     #[must_use]
@@ -160,7 +165,7 @@ impl EngineBuilder {
     }
 
     /// Sets how many bytes of messages from other threads may wait for all sessions together, 32
-    /// MiB by default.
+    /// MiB by default, 16 GiB at most; a larger value counts as 16 GiB.
     ///
     /// The memory is allocated in pieces of 8 KiB when messages first need it. A session never
     /// takes more of it than it leaves to the others, so one whose counterparty does not read does
@@ -168,7 +173,7 @@ impl EngineBuilder {
     /// refused with [`PostError::TooLarge`](crate::PostError::TooLarge).
     #[must_use]
     pub const fn outbound_budget(mut self, bytes: usize) -> Self {
-        self.outbound_budget = bytes;
+        self.outbound_budget = if bytes < MAX_OUTBOUND_BUDGET { bytes } else { MAX_OUTBOUND_BUDGET };
         self
     }
 
@@ -333,7 +338,8 @@ impl EngineBuilder {
         let poll = Poll::new().map_err(system("creating the event queue"))?;
         let waker =
             Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
-        let signal = Arc::new(WorkerSignal::new(waker, limits.sessions.max(1)));
+        let places = limits.sessions.clamp(1, SIGNAL_PLACES);
+        let signal = Arc::new(WorkerSignal::new(waker, places));
         let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
         let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));
         let largest = settings.map(|settings| settings.max_message_size).fold(MIN_INDEXED_SIZE, usize::max);

@@ -3,6 +3,7 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use fixbolt_session::{SessionEnd, SessionKey};
@@ -11,6 +12,7 @@ use crate::acceptance::Acceptance;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 use crate::operation::{Operation, OperationError};
+use crate::outbound_queue::OutboundQueue;
 
 /// A request to a worker. A worker that has ended drops it, which ends the wait for its answer.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     Accept { address: SocketAddr, acceptance: Box<Acceptance>, answer: SyncSender<Opened> },
     /// Open a session that we connect for.
     Connect { initiation: Box<Initiation>, answer: SyncSender<Opened> },
+    /// A queue has messages, and the list of announced queues has no place for it.
+    Announced(Arc<OutboundQueue>),
     /// The addresses of an initiator's host, which were looked up on a thread of their own.
     HostLookedUp { initiator: usize, attempt: u64, addresses: io::Result<Vec<SocketAddr>> },
 }

@@ -21,7 +21,7 @@ use crate::session_registry::SessionRegistry;
 use crate::shutdown_signals;
 use crate::stopper::Stopper;
 use crate::worker::Worker;
-use crate::worker_signal::WorkerSignal;
+use crate::worker_signal::{WorkerSignal, on_worker_thread};
 
 /// A running engine: sessions on one or more worker threads.
 ///
@@ -29,12 +29,15 @@ use crate::worker_signal::WorkerSignal;
 ///
 /// Dropping the engine stops it as [`Engine::stop`] does and waits for its threads: at most for the
 /// longest LogoutTimeout of its sessions plus six seconds, unless a callback of the application or
-/// a store keeps a thread busy for longer.
+/// a store keeps a thread busy for longer. In a callback it does not wait.
 pub struct Engine<A> {
     threads: Vec<JoinHandle<Ended<A>>>,
     workers: Arc<[Arc<WorkerSignal>]>,
     registry: Arc<SessionRegistry>,
+    /// Never held while waiting for a worker, whose callbacks may ask for the addresses.
     listening: Mutex<Listening>,
+    /// Held while a session is added at an address, so that two workers never listen on it.
+    accepting: Mutex<()>,
     /// The number of sessions added that could have belonged to any worker.
     added: AtomicUsize,
 }
@@ -64,6 +67,7 @@ impl<A: Application + Send + 'static> Engine<A> {
             workers: signals,
             registry,
             listening: Mutex::new(listening),
+            accepting: Mutex::new(()),
             added: AtomicUsize::new(0),
         };
         for (n, (worker, app)) in workers.into_iter().enumerate() {
@@ -107,12 +111,15 @@ impl<A> Engine<A> {
     ) -> Result<SessionHandle, EngineError> {
         let acceptance = Box::new(session.into());
         let id = acceptance.settings.id.clone();
-        // Held until the worker listens: an address is never listened on twice.
-        let mut listening = self.listening();
-        let worker = listening.worker(address).unwrap_or_else(|| self.next_worker());
+        if on_worker_thread() {
+            return Err(EngineError::OwnThread);
+        }
+        let _alone = self.accepting.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.listening().worker(address);
+        let worker = known.unwrap_or_else(|| self.next_worker());
         let bound = self.open(worker, |answer| Command::Accept { address, acceptance, answer })?;
         if let Some(bound) = bound {
-            listening.note(address, bound, worker);
+            self.listening().note(address, bound, worker);
         }
         self.session(&id).ok_or(EngineError::Stopped)
     }
@@ -123,6 +130,9 @@ impl<A> Engine<A> {
     /// # Errors
     /// As [`Engine::accept`].
     pub fn connect(&self, session: Initiation) -> Result<SessionHandle, EngineError> {
+        if on_worker_thread() {
+            return Err(EngineError::OwnThread);
+        }
         let id = session.settings.id.clone();
         let initiation = Box::new(session);
         self.open(self.next_worker(), |answer| Command::Connect { initiation, answer })?;
@@ -130,9 +140,6 @@ impl<A> Engine<A> {
     }
 
     fn open(&self, worker: usize, command: impl FnOnce(SyncSender<Opened>) -> Command) -> Opened {
-        if self.workers.iter().any(|worker| worker.is_own_thread()) {
-            return Err(EngineError::OwnThread);
-        }
         let (answer, answered) = sync_channel(1);
         self.workers[worker].command(command(answer));
         answered.recv().unwrap_or(Err(EngineError::Stopped))
@@ -186,8 +193,12 @@ impl<A> Engine<A> {
     ///
     /// # Errors
     /// [`EngineError::Panicked`] if a worker thread died, [`EngineError::Closing`] if a journal
-    /// could not be closed cleanly.
+    /// could not be closed cleanly, [`EngineError::OwnThread`] in a callback: the engine is dropped
+    /// then, which stops it.
     pub fn wait(mut self) -> Result<Vec<A>, EngineError> {
+        if on_worker_thread() {
+            return Err(EngineError::OwnThread);
+        }
         // All of them are joined, even if the first one failed.
         let ended: Vec<_> = self.threads.drain(..).map(JoinHandle::join).collect();
         let mut apps = Vec::with_capacity(ended.len());
@@ -212,10 +223,10 @@ impl<A> Drop for Engine<A> {
             return;
         }
         self.stopper().stop();
-        for thread in self.threads.drain(..) {
-            // A thread that drops its own engine ends by itself; `stop` would have reported how the
-            // others ended.
-            if thread.thread().id() != std::thread::current().id() {
+        // Threads that nobody waits for end by themselves.
+        if !on_worker_thread() {
+            for thread in self.threads.drain(..) {
+                // `stop` would have reported how it ended.
                 let _ = thread.join();
             }
         }

@@ -58,7 +58,8 @@ pub enum EngineError {
     },
     /// The engine has stopped.
     Stopped,
-    /// The call was made in a callback on a thread of the engine, which would wait for itself.
+    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself, or
+    /// for another worker that waits for it.
     OwnThread,
     /// The sessions cannot be distributed over the workers as requested.
     Workers {
@@ -106,7 +107,7 @@ impl fmt::Display for EngineError {
             }
             Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
             Self::Stopped => f.write_str("the engine has stopped"),
-            Self::OwnThread => f.write_str("called on a thread of the engine, which would wait for itself"),
+            Self::OwnThread => f.write_str("called in a callback, which must not wait: use another thread"),
             Self::Workers { reason } => write!(f, "workers: {reason}"),
             Self::Closing(error) => write!(f, "closing the journal: {error}"),
             Self::Panicked => f.write_str("the engine's thread panicked"),

@@ -12,9 +12,10 @@ pub struct Initiation {
     pub settings: SessionSettings,
     /// Hosts and ports, tried in this order. Names are looked up again for each attempt.
     pub hosts: Vec<(String, u16)>,
-    /// How long to wait after a connection has ended, or after every host has failed.
+    /// How long to wait after a connection has ended, or after every host has failed;
+    /// at least 1 ms.
     pub reconnect_interval: Duration,
-    /// How long one attempt to connect may take.
+    /// How long one attempt to connect may take, at least 1 ms.
     pub connect_timeout: Duration,
     /// Whether small messages are sent at once (TCP_NODELAY).
     pub nodelay: bool,

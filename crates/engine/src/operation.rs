@@ -5,7 +5,8 @@ use core::fmt;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::{Halt, OpenError, SendError};
 
-/// The author of a change, and the reason: both are recorded in the session's journal.
+/// The author of a change, and the reason: both are recorded in the session's journal. Together they
+/// may have [`Change::MAX_SIZE`] bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change<'c> {
     /// A person or a program.
@@ -15,6 +16,9 @@ pub struct Change<'c> {
 }
 
 impl<'c> Change<'c> {
+    /// The largest size of author and reason together, in bytes.
+    pub const MAX_SIZE: usize = 4096;
+
     /// Creates a change made by `by`, for the reason `why`.
     #[must_use]
     pub const fn new(by: &'c str, why: &'c str) -> Self {
@@ -53,11 +57,14 @@ pub enum OperationError {
     NoSession,
     /// The engine has stopped, or stopped before it answered.
     Stopped,
-    /// The call was made in a callback on the session's own thread, which would wait for itself.
+    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself, or
+    /// for another worker that waits for it.
     OwnThread,
     /// The time has passed. What has begun continues: a Logout is on its way, or a connection is
     /// being made.
     TimedOut,
+    /// The author and the reason of the change have more than [`Change::MAX_SIZE`] bytes together.
+    ChangeTooLong,
     /// The session has a connection: log it out first.
     Connected,
     /// The session is not logged on.
@@ -81,8 +88,13 @@ impl fmt::Display for OperationError {
         match self {
             Self::NoSession => f.write_str("the session was removed"),
             Self::Stopped => f.write_str("the engine has stopped"),
-            Self::OwnThread => f.write_str("called on the session's own thread, which would wait for itself"),
+            Self::OwnThread => f.write_str("called in a callback, which must not wait: use another thread"),
             Self::TimedOut => f.write_str("not done within the time limit; it continues"),
+            Self::ChangeTooLong => write!(
+                f,
+                "the author and the reason of a change may have {} bytes together",
+                Change::MAX_SIZE
+            ),
             Self::Connected => f.write_str("the session has a connection: log it out first"),
             Self::NotLoggedOn => f.write_str("the session is not logged on"),
             Self::Disabled => f.write_str("the session is disabled: enable it first"),

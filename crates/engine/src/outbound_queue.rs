@@ -6,8 +6,8 @@ use fixbolt_codec::Body;
 use fixbolt_session::{SessionId, SessionKey, StatusCell, Ticket};
 
 use crate::pages::Pages;
-use crate::ring::{Full, Record, Ring, largest_body, record_size};
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::ring::{Record, Refused, Ring, largest_body, record_size};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, yield_now};
 
 /// Messages on their way to one session.
 #[derive(Debug)]
@@ -44,12 +44,14 @@ impl OutboundQueue {
         pages: Arc<Pages>,
     ) -> Self {
         let max_body_size = max_body_size.min(largest_body(&pages));
+        // A ring never gets more than half of the budget.
+        let capacity = capacity.min(pages.size()).max(record_size(max_body_size));
         Self {
             id,
             session,
             status,
             max_body_size,
-            ring: Ring::new(Arc::clone(&pages), capacity.max(record_size(max_body_size))),
+            ring: Ring::new(Arc::clone(&pages), capacity),
             pages,
             announced: AtomicBool::new(false),
             tickets: AtomicU64::new(0),
@@ -57,7 +59,7 @@ impl OutboundQueue {
     }
 
     /// Pushes a copy of `body`.
-    pub(crate) fn push(&self, body: &Body<'_>) -> Result<Pushed, Full> {
+    pub(crate) fn push(&self, body: &Body<'_>) -> Result<Pushed, Refused> {
         // Counted once there is room, so that no ticket is skipped.
         let ticket = self.ring.push(body, || self.tickets.fetch_add(1, Ordering::Relaxed) + 1)?;
         // Whichever of this swap and the worker's comes later sees what the other thread did before
@@ -87,6 +89,26 @@ impl OutboundQueue {
     pub(crate) fn retire(&self, body: &mut Vec<u8>) -> bool {
         self.announced.swap(false, Ordering::AcqRel);
         self.ring.peek(body).is_none() || self.announced.swap(true, Ordering::AcqRel)
+    }
+
+    /// Refuses further messages, and passes the tickets of all that were accepted to `refuse`. For
+    /// the worker, before the session is closed: then each ticket is either reported or was never
+    /// returned. `body` is overwritten.
+    pub(crate) fn close(&self, body: &mut Vec<u8>, mut refuse: impl FnMut(Ticket)) {
+        self.ring.close();
+        while !self.ring.is_empty() {
+            match self.ring.peek(body) {
+                Some(record) => {
+                    refuse(Ticket(record.number));
+                    self.ring.consume(record);
+                }
+                // Another thread is writing a message.
+                None => yield_now(),
+            }
+        }
+        self.ring.shrink();
+        // Threads that wait for room must give up now.
+        self.pages.room.made();
     }
 
     /// Returns the page of an empty queue to the pool if other sessions may need it. The result is

@@ -66,6 +66,11 @@ impl Pages {
         self.pages.len()
     }
 
+    /// Returns the budget in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.budget() * (WORD << self.shift)
+    }
+
     /// Returns the number of pages that rings hold.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed) as usize

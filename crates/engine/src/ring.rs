@@ -10,6 +10,9 @@
 //! A thread that stops between reserving and storing keeps later records from being read until it
 //! continues.
 //!
+//! Closing the ring sets a bit of `tail`: a record is either reserved before, and will be read, or
+//! refused. So no writer takes a message for refused that is sent, or the other way round.
+//!
 //! There is no unsafe code: words are atomics, read and written relaxed, and the first word orders
 //! them. On the processors that we build for, these are plain loads and stores.
 
@@ -24,6 +27,8 @@ use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
 const HEAD: usize = 4;
 /// The bit of a record's first word that marks the record as complete.
 const COMPLETE: u64 = 1 << 63;
+/// The bit of `tail` that says that no more words are reserved.
+const CLOSED: u64 = 1 << 63;
 
 /// The records of one session on their way to its worker.
 #[derive(Debug)]
@@ -32,7 +37,7 @@ pub(crate) struct Ring {
     /// Page p of the ring is in place p modulo the number of places, as its index among all pages
     /// plus 1; 0 means none.
     places: Box<[AtomicU32]>,
-    /// The number of words reserved so far.
+    /// The number of words reserved so far, and [`CLOSED`].
     tail: Padded<AtomicU64>,
     /// The number of words consumed so far. Only the reader uses it.
     head: Padded<AtomicU64>,
@@ -48,9 +53,14 @@ pub(crate) struct Ring {
 #[repr(align(128))]
 struct Padded<T>(T);
 
-/// There is no room now, in the ring or in the budget.
+/// Why a record was not written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Full;
+pub(crate) enum Refused {
+    /// There is no room now, in the ring or in the budget.
+    Full,
+    /// The ring is closed.
+    Closed,
+}
 
 /// The record at the ring's head; its body was copied out.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +107,7 @@ impl Ring {
 
     /// Writes a copy of `body`, together with the result of `number`, which is called once there is
     /// room.
-    pub(crate) fn push(&self, body: &Body<'_>, number: impl FnOnce() -> u64) -> Result<u64, Full> {
+    pub(crate) fn push(&self, body: &Body<'_>, number: impl FnOnce() -> u64) -> Result<u64, Refused> {
         let len = body.bytes.len();
         let start = self.reserve((HEAD + len.div_ceil(WORD)) as u64)?;
         let number = number();
@@ -121,16 +131,19 @@ impl Ring {
     }
 
     /// Reserves words for a record, and returns the first one.
-    fn reserve(&self, words: u64) -> Result<u64, Full> {
+    fn reserve(&self, words: u64) -> Result<u64, Refused> {
         let mut tail = self.tail.0.load(Ordering::Acquire);
         loop {
+            if tail & CLOSED != 0 {
+                return Err(Refused::Closed);
+            }
             match self.room(tail, words) {
                 Room::There => match self.move_tail(tail, words) {
                     Ok(()) => return Ok(tail),
                     Err(now) => tail = now,
                 },
                 Room::NeedsPage => return self.reserve_in_new_page(words),
-                Room::None => return Err(Full),
+                Room::None => return Err(Refused::Full),
             }
         }
     }
@@ -140,10 +153,13 @@ impl Ring {
     /// Only one thread adds pages at a time: a page added for a record that is then placed
     /// elsewhere would be lost.
     #[cold]
-    fn reserve_in_new_page(&self, words: u64) -> Result<u64, Full> {
+    fn reserve_in_new_page(&self, words: u64) -> Result<u64, Refused> {
         let _alone = lock(&self.growing);
         loop {
             let tail = self.tail.0.load(Ordering::Acquire);
+            if tail & CLOSED != 0 {
+                return Err(Refused::Closed);
+            }
             match self.room(tail, words) {
                 Room::There => {
                     if self.move_tail(tail, words).is_ok() {
@@ -151,12 +167,12 @@ impl Ring {
                     }
                 }
                 Room::NeedsPage => self.add_pages(tail, words)?,
-                Room::None => return Err(Full),
+                Room::None => return Err(Refused::Full),
             }
         }
     }
 
-    fn add_pages(&self, tail: u64, words: u64) -> Result<(), Full> {
+    fn add_pages(&self, tail: u64, words: u64) -> Result<(), Refused> {
         let released = self.first.load(Ordering::Acquire);
         for page in self.page_of(tail)..=self.page_of(tail + words - 1) {
             let place = self.place(page);
@@ -168,7 +184,7 @@ impl Ring {
                 }
                 // The result exceeds the number of places if the reader has just returned some.
                 let held = usize::try_from(page.saturating_sub(released)).unwrap_or(usize::MAX);
-                let taken = self.pages.take(held).ok_or(Full)?;
+                let taken = self.pages.take(held).ok_or(Refused::Full)?;
                 // Allocated here, so that neither another writer nor the reader needs to.
                 self.pages.words(taken);
                 place.store(taken + 1, Ordering::Release);
@@ -177,7 +193,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Returns whether words from `tail` on can be reserved.
+    /// Returns whether words from `tail` on, of a ring that is not closed, can be reserved.
     fn room(&self, tail: u64, words: u64) -> Room {
         let last = self.page_of(tail + words - 1);
         // This load comes first: every page from here on then finds its place as the place's
@@ -238,6 +254,16 @@ impl Ring {
         made_room
     }
 
+    /// Refuses further records. Those that were reserved before are still read.
+    pub(crate) fn close(&self) {
+        self.tail.0.fetch_or(CLOSED, Ordering::AcqRel);
+    }
+
+    /// Returns whether every record that was ever reserved has been consumed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tail.0.load(Ordering::Acquire) & !CLOSED == self.head.0.load(Ordering::Relaxed)
+    }
+
     /// Returns the page of an empty ring to the pool. The result is whether that made room.
     pub(crate) fn shrink(&self) -> bool {
         let mut made_room = false;
@@ -245,9 +271,11 @@ impl Ring {
             let head = self.head.0.load(Ordering::Relaxed);
             let page = self.page_of(head);
             let end = (page + 1) << self.pages.shift();
+            let closed = self.tail.0.load(Ordering::Relaxed) & CLOSED;
+            let (from, to) = (head | closed, end | closed);
             // From here on nobody reserves words in this page.
             if self.place(page).load(Ordering::Acquire) == 0
-                || self.tail.0.compare_exchange(head, end, Ordering::AcqRel, Ordering::Relaxed).is_err()
+                || self.tail.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_err()
             {
                 return made_room;
             }
@@ -267,7 +295,8 @@ impl Ring {
 
     /// Returns the number of bytes reserved since the head, including the records' heads.
     pub(crate) fn queued(&self) -> usize {
-        let words = self.tail.0.load(Ordering::Relaxed) - self.head.0.load(Ordering::Relaxed);
+        let tail = self.tail.0.load(Ordering::Relaxed) & !CLOSED;
+        let words = tail - self.head.0.load(Ordering::Relaxed);
         usize::try_from(words).unwrap_or(usize::MAX) * WORD
     }
 

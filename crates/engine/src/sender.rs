@@ -9,8 +9,8 @@ use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, MsgType, NewBody};
 use fixbolt_session::{SessionId, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
-use crate::ring::Full;
-use crate::worker_signal::WorkerSignal;
+use crate::ring::Refused;
+use crate::worker_signal::{WorkerSignal, on_worker_thread};
 
 /// Sends messages of one session from any thread. Cheap to clone: use one per thread.
 ///
@@ -21,6 +21,9 @@ use crate::worker_signal::WorkerSignal;
 ///
 /// Typed writers write into `&mut sender`, and never wait: [`PostError::Full`] means that the
 /// counterparty or the journal does not keep up. [`Sender::within`] waits for room.
+///
+/// In a callback, `turn` sends at once and in the callback's transaction; a sender is for other
+/// threads. One that is used in a callback nevertheless never waits there.
 ///
 /// A sender that has written nothing takes a few words of memory. Its first message allocates,
 /// once, the memory for a message of MaxMessageSize.
@@ -87,7 +90,8 @@ impl Sender {
     }
 
     /// Returns a sender for one message, which waits for room for at most `limit`, counted from the
-    /// call that sends. It does not wait for a logon.
+    /// call that sends. It does not wait for a logon. In a callback it does not wait at all: room may
+    /// depend on the callback's own thread.
     pub fn within(&mut self, limit: Duration) -> PatientSender<'_> {
         PatientSender { sender: self, limit }
     }
@@ -177,7 +181,7 @@ impl Post<'_> {
     fn post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
         let posted = self.try_post(body);
         match (posted, self.limit) {
-            (Err(PostError::Full), Some(limit)) => self.wait(body, limit),
+            (Err(PostError::Full), Some(limit)) if !on_worker_thread() => self.wait(body, limit),
             _ => posted,
         }
     }
@@ -215,9 +219,12 @@ impl Post<'_> {
         if !status.is_logged_on() && !status.keeps_messages() {
             return Err(PostError::NotLoggedOn);
         }
-        let ticket = signal.push(queue, body).map_err(|Full| PostError::Full)?;
-        // A worker that has ended meanwhile sends nothing.
-        if signal.is_stopped() { Err(PostError::Stopped) } else { Ok(ticket) }
+        signal.push(queue, body).map_err(|refused| match refused {
+            Refused::Full => PostError::Full,
+            // A worker that ends closes its queues after it says so.
+            Refused::Closed if signal.is_stopped() => PostError::Stopped,
+            Refused::Closed => PostError::NoSession,
+        })
     }
 }
 

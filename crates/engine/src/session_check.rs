@@ -1,11 +1,15 @@
 //! The conditions that a session must meet before it can start, however it was configured.
 
+use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
 use fixbolt_dictionary::{Validator, Version, fix42, fix44};
 use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
 
 use crate::initiation::Initiation;
+
+/// The shortest pause between attempts to connect, and the shortest time for one.
+const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The versions that sessions support.
 pub(crate) const SESSION_VERSIONS: [Version; 2] = [Version::Fix42, Version::Fix44];
@@ -61,13 +65,21 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the hosts of an initiator.
+/// Checks the hosts and the times of an initiator.
 ///
 /// # Errors
 /// What is wrong, and how to correct it.
 pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
     if initiation.hosts.is_empty() {
         return Err("there is no host to connect to; add one to Initiation::hosts".to_owned());
+    }
+    for (name, time) in [
+        ("reconnect_interval", initiation.reconnect_interval),
+        ("connect_timeout", initiation.connect_timeout),
+    ] {
+        if time < MIN_INTERVAL {
+            return Err(format!("{name} must be at least {} ms", MIN_INTERVAL.as_millis()));
+        }
     }
     match initiation.hosts.iter().find(|(host, port)| host.is_empty() || *port == 0) {
         Some((host, port)) => Err(format!("cannot connect to {host:?} with port {port}")),

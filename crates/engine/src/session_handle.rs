@@ -4,13 +4,14 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
-use fixbolt_codec::SeqNum;
-use fixbolt_session::{SessionEnd, SessionId, SessionState};
+use fixbolt_codec::{EncodeError, EncodeErrorKind, SeqNum, Tag};
+use fixbolt_session::{SendError, SessionEnd, SessionId, SessionState};
 
 use crate::command::{Command, Outcome};
 use crate::operation::{Change, Operation, OperationError};
 use crate::sender::Sender;
 use crate::session_registry::SessionLink;
+use crate::worker_signal::on_worker_thread;
 
 /// A session of a running engine, for any thread; [`Engine::session`](crate::Engine::session)
 /// returns it.
@@ -19,8 +20,11 @@ use crate::session_registry::SessionLink;
 /// worker: the call returns once the change is made, or refused. Each change is recorded in the
 /// session's journal, with its author and the reason.
 ///
-/// It must not be used for changes in a callback of the session's own worker: that returns
-/// [`OperationError::OwnThread`].
+/// It must not be used for changes in a callback: that returns [`OperationError::OwnThread`].
+///
+/// Every change can fail with [`OperationError::NoSession`], [`OperationError::Stopped`],
+/// [`OperationError::OwnThread`] and [`OperationError::ChangeTooLong`]; the other errors are listed
+/// with each method.
 ///
 /// ```
 /// use std::time::Duration;
@@ -100,9 +104,9 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`OperationError::NotInitiator`], [`OperationError::Disabled`], [`OperationError::Halted`],
-    /// [`OperationError::TimedOut`]; or as all methods.
+    /// [`OperationError::TimedOut`].
     pub fn log_on(&self, change: Change<'_>, limit: Duration) -> Result<(), OperationError> {
-        self.operate(Operation::LogOn, change.to_string(), Some(limit)).map(drop)
+        self.operate(Operation::LogOn, change, Some(limit)).map(drop)
     }
 
     /// Sends a Logout with `text` (empty: none) and waits until the connection has ended, for at
@@ -112,24 +116,24 @@ impl SessionHandle {
     /// and an acceptor when its counterparty does: [`SessionHandle::disable`] keeps it logged off.
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::TimedOut`]; or
-    /// as all methods.
+    /// [`OperationError::NotLoggedOn`] if there is no connection; [`OperationError::TimedOut`];
+    /// [`OperationError::Refused`] if `text` contains SOH.
     pub fn log_out(
         &self,
         change: Change<'_>,
         text: &str,
         limit: Duration,
     ) -> Result<SessionEnd, OperationError> {
-        let operation = Operation::LogOut { text: text.to_owned() };
-        self.operate(operation, change.to_string(), Some(limit))?.ok_or(OperationError::NotLoggedOn)
+        let operation = Operation::LogOut { text: logout_text(text)? };
+        self.operate(operation, change, Some(limit))?.ok_or(OperationError::NotLoggedOn)
     }
 
     /// Enables the session: an initiator connects at once.
     ///
     /// # Errors
-    /// [`OperationError::Refused`]; or as all methods.
+    /// [`OperationError::Refused`].
     pub fn enable(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Enable, change.to_string(), None).map(drop)
+        self.operate(Operation::Enable, change, None).map(drop)
     }
 
     /// Disables the session until it is enabled, or the engine is restarted.
@@ -139,51 +143,50 @@ impl SessionHandle {
     /// for the end, for at most `limit`.
     ///
     /// # Errors
-    /// [`OperationError::TimedOut`], [`OperationError::Refused`]; or as all methods.
+    /// [`OperationError::TimedOut`], [`OperationError::Refused`].
     pub fn disable(&self, change: Change<'_>, text: &str, limit: Duration) -> Result<(), OperationError> {
-        let operation = Operation::Disable { text: text.to_owned() };
-        self.operate(operation, change.to_string(), Some(limit)).map(drop)
+        let operation = Operation::Disable { text: logout_text(text)? };
+        self.operate(operation, change, Some(limit)).map(drop)
     }
 
     /// Sets NextNumIn and NextNumOut; `None` leaves a number unchanged. NextNumOut never decreases:
     /// [`SessionHandle::reset`] begins again.
     ///
     /// # Errors
-    /// [`OperationError::Refused`]; or as all methods.
+    /// [`OperationError::Refused`].
     pub fn set_numbers(
         &self,
         change: Change<'_>,
         next_in: Option<SeqNum>,
         next_out: Option<SeqNum>,
     ) -> Result<(), OperationError> {
-        self.operate(Operation::SetNumbers { next_in, next_out }, change.to_string(), None).map(drop)
+        self.operate(Operation::SetNumbers { next_in, next_out }, change, None).map(drop)
     }
 
     /// Resets both sequence numbers to 1; the journal archives its messages. The counterparty must
     /// do the same.
     ///
     /// # Errors
-    /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`]; or
-    /// as all methods.
+    /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`].
     pub fn reset(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Reset, change.to_string(), None).map(drop)
+        self.operate(Operation::Reset, change, None).map(drop)
     }
 
     /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends, as
     /// after any silence.
     ///
     /// # Errors
-    /// [`OperationError::NotLoggedOn`], [`OperationError::Refused`]; or as all methods.
+    /// [`OperationError::NotLoggedOn`], [`OperationError::Refused`].
     pub fn send_test_request(&self) -> Result<(), OperationError> {
-        self.operate(Operation::TestRequest, String::new(), None).map(drop)
+        self.ask(Operation::TestRequest, String::new(), None).map(drop)
     }
 
     /// Skips the message on which the application failed, which ends `Halted(PoisonMessage)`.
     ///
     /// # Errors
-    /// [`OperationError::NotHalted`], [`OperationError::Refused`]; or as all methods.
+    /// [`OperationError::NotHalted`], [`OperationError::Refused`].
     pub fn skip_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::SkipPoisonMessage, change.to_string(), None).map(drop)
+        self.operate(Operation::SkipPoisonMessage, change, None).map(drop)
     }
 
     /// Offers the message on which the application failed again after the next logon, which ends
@@ -192,7 +195,7 @@ impl SessionHandle {
     /// # Errors
     /// As [`SessionHandle::skip_poison_message`].
     pub fn retry_poison_message(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::RetryPoisonMessage, change.to_string(), None).map(drop)
+        self.operate(Operation::RetryPoisonMessage, change, None).map(drop)
     }
 
     /// Ends every other halt without a restart.
@@ -204,9 +207,9 @@ impl SessionHandle {
     /// A store that failed is also retried periodically, without a call.
     ///
     /// # Errors
-    /// [`OperationError::Store`] if the session remains halted; or as all methods.
+    /// [`OperationError::Store`] if the session remains halted.
     pub fn resume(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Resume, change.to_string(), None).map(drop)
+        self.operate(Operation::Resume, change, None).map(drop)
     }
 
     /// Removes the session from the engine and closes its journal.
@@ -217,14 +220,22 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`OperationError::Connected`]; [`OperationError::Store`] if the journal could not be closed
-    /// cleanly (the session is removed all the same); or as all methods.
+    /// cleanly (the session is removed all the same).
     pub fn remove(&self, change: Change<'_>) -> Result<(), OperationError> {
-        self.operate(Operation::Remove, change.to_string(), None).map(drop)
+        self.operate(Operation::Remove, change, None).map(drop)
     }
 
-    fn operate(&self, operation: Operation, why: String, limit: Option<Duration>) -> Outcome {
+    /// Asks for a change, which is recorded.
+    fn operate(&self, operation: Operation, change: Change<'_>, limit: Option<Duration>) -> Outcome {
+        if change.by.len().saturating_add(change.why.len()) > Change::MAX_SIZE {
+            return Err(OperationError::ChangeTooLong);
+        }
+        self.ask(operation, change.to_string(), limit)
+    }
+
+    fn ask(&self, operation: Operation, why: String, limit: Option<Duration>) -> Outcome {
         let SessionLink { queue, signal } = &self.link;
-        if signal.is_own_thread() {
+        if on_worker_thread() {
             return Err(OperationError::OwnThread);
         }
         let (answer, answered) = sync_channel(1);
@@ -241,6 +252,15 @@ impl SessionHandle {
             })
         })
     }
+}
+
+/// Checks the Text (58) of a Logout.
+fn logout_text(text: &str) -> Result<String, OperationError> {
+    if text.contains('\u{1}') {
+        let error = EncodeError { tag: Tag::new(58), kind: EncodeErrorKind::Soh };
+        return Err(OperationError::Refused(SendError::Encode(error)));
+    }
+    Ok(text.to_owned())
 }
 
 impl fmt::Debug for SessionHandle {

@@ -10,6 +10,11 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, f
 #[cfg(not(all(loom, test)))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
+#[cfg(all(loom, test))]
+pub(crate) use loom::thread::yield_now;
+#[cfg(not(all(loom, test)))]
+pub(crate) use std::thread::yield_now;
+
 /// Takes a lock, even if another thread panicked while it held it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)

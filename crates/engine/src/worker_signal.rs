@@ -3,9 +3,9 @@
 //! Announcing a queue takes no lock and allocates nothing; only a sleeping worker costs a system
 //! call, to wake it. Commands, which are rare, are kept under a lock.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::ThreadId;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_queue::ArrayQueue;
 use fixbolt_codec::Body;
@@ -13,7 +13,22 @@ use fixbolt_session::{SessionKey, Ticket, WorkerWaker};
 
 use crate::command::Command;
 use crate::outbound_queue::OutboundQueue;
-use crate::ring::Full;
+use crate::ring::Refused;
+
+thread_local! {
+    static ON_WORKER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Records that this thread is a worker's.
+pub(crate) fn begin_worker_thread() {
+    ON_WORKER_THREAD.set(true);
+}
+
+/// Returns whether this thread is a worker's, of any engine in the process. Such a thread must not
+/// wait for a worker: for itself it would wait forever, and two could wait for each other.
+pub(crate) fn on_worker_thread() -> bool {
+    ON_WORKER_THREAD.get()
+}
 
 /// What a worker and the threads that use it share.
 #[derive(Debug)]
@@ -31,42 +46,36 @@ pub(crate) struct WorkerSignal {
     sleeping: AtomicBool,
     stopped: AtomicBool,
     cycles: AtomicU64,
-    /// The worker's thread, once it runs.
-    thread: OnceLock<ThreadId>,
     waker: mio::Waker,
 }
 
 impl WorkerSignal {
-    /// Creates the signal of a worker with at most `queues` outbound queues.
-    pub(crate) fn new(waker: mio::Waker, queues: usize) -> Self {
+    /// Creates the signal of a worker with places for `sessions` sessions that need its attention
+    /// at once. Further ones cost more.
+    pub(crate) fn new(waker: mio::Waker, sessions: usize) -> Self {
         Self {
-            announced: ArrayQueue::new(queues),
+            announced: ArrayQueue::new(sessions),
             commands: Mutex::new(Vec::new()),
             commanded: AtomicBool::new(false),
-            ready: ArrayQueue::new(queues),
+            ready: ArrayQueue::new(sessions),
             lost_ready: AtomicBool::new(false),
             store_advanced: AtomicBool::new(false),
             sleeping: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             cycles: AtomicU64::new(0),
-            thread: OnceLock::new(),
             waker,
         }
     }
 
     /// Pushes a copy of `body` into `queue` and ensures that the worker takes it out.
-    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Result<Ticket, Full> {
+    pub(crate) fn push(&self, queue: &Arc<OutboundQueue>, body: &Body<'_>) -> Result<Ticket, Refused> {
         let pushed = queue.push(body)?;
         if pushed.must_announce {
-            // A queue is announced once at a time. There are more queues than places only if
-            // sessions are removed and added faster than the worker takes them out.
-            let mut queue = Arc::clone(queue);
-            while let Err(again) = self.announced.push(queue) {
-                queue = again;
-                self.wake();
-                std::thread::yield_now();
+            match self.announced.push(Arc::clone(queue)) {
+                Ok(()) => self.wake(),
+                // There are more queues than places.
+                Err(queue) => self.command(Command::Announced(queue)),
             }
-            self.wake();
         }
         Ok(pushed.ticket)
     }
@@ -126,16 +135,6 @@ impl WorkerSignal {
             self.sleeping.store(false, Ordering::SeqCst);
         }
         quiet
-    }
-
-    /// Records that the worker runs on this thread.
-    pub(crate) fn begin(&self) {
-        let _ = self.thread.set(std::thread::current().id());
-    }
-
-    /// Returns whether this is the worker's thread, which must not wait for itself.
-    pub(crate) fn is_own_thread(&self) -> bool {
-        self.thread.get() == Some(&std::thread::current().id())
     }
 
     /// Begins a cycle: the worker is awake, and nobody needs to wake it.

@@ -9,7 +9,7 @@ use super::*;
 
 const ORDER: MsgType = MsgType::new(b"D");
 
-fn push(ring: &Ring, msg_type: MsgType, bytes: &[u8], number: u64) -> Result<u64, Full> {
+fn push(ring: &Ring, msg_type: MsgType, bytes: &[u8], number: u64) -> Result<u64, Refused> {
     let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     ring.push(&Body { msg_type, bytes, sum }, || number)
 }
@@ -120,6 +120,22 @@ mod alone {
             push(&ring, ORDER, &body, 2).unwrap();
             assert_eq!(pop(&ring), Some((2, ORDER, body)));
         }
+    }
+
+    #[test]
+    fn a_closed_ring_refuses_records_and_those_it_has_are_still_read() {
+        let pages = Arc::new(Pages::with_shift(100, 3));
+        let ring = Ring::new(Arc::clone(&pages), 1000);
+        push(&ring, ORDER, b"first", 1).unwrap();
+        push(&ring, ORDER, &[b'x'; 500], 2).unwrap();
+        ring.close();
+        assert_eq!(push(&ring, ORDER, b"late", 3), Err(Refused::Closed));
+        assert!(!ring.is_empty());
+        assert_eq!([pop(&ring).unwrap().0, pop(&ring).unwrap().0], [1, 2]);
+        assert!(ring.is_empty() && ring.queued() == 0);
+        ring.shrink();
+        assert_eq!(pages.held(), 0, "no page is lost");
+        assert_eq!(push(&ring, ORDER, b"late", 3), Err(Refused::Closed));
     }
 
     #[test]
@@ -249,6 +265,33 @@ mod every_interleaving {
             writer.join().unwrap();
             ring.shrink();
             assert_eq!(pages.held(), 0, "no page is lost");
+        });
+    }
+
+    #[test]
+    fn loom_a_record_is_read_or_refused_when_the_ring_is_closed() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let pages = Arc::new(Pages::with_shift(16, 2));
+            let ring = Arc::new(Ring::new(Arc::clone(&pages), 120));
+            let writer = {
+                let ring = Arc::clone(&ring);
+                loom::thread::spawn(move || push(&ring, ORDER, b"1", 1))
+            };
+            ring.close();
+            let mut read = Vec::new();
+            while !ring.is_empty() {
+                match pop(&ring) {
+                    Some((number, ..)) => read.push(number),
+                    None => loom::thread::yield_now(),
+                }
+            }
+            ring.shrink();
+            match writer.join().unwrap() {
+                Ok(number) => assert_eq!(read, [number]),
+                Err(refused) => assert!(refused == Refused::Closed && read.is_empty()),
+            }
         });
     }
 

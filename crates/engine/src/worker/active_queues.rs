@@ -79,15 +79,9 @@ impl ActiveQueues {
         more
     }
 
-    /// Passes every unsent message to `refuse` when the engine ends.
-    pub(crate) fn refuse(&mut self, signal: &WorkerSignal, mut refuse: impl FnMut(SessionKey, Ticket)) {
-        self.collect(signal);
-        for queue in self.queues.drain(..) {
-            while let Some(record) = queue.peek(&mut self.body) {
-                refuse(queue.session, Ticket(record.number));
-                queue.consume(record);
-            }
-        }
+    /// Adds a queue that was announced.
+    pub(crate) fn add(&mut self, queue: Arc<OutboundQueue>) {
+        self.queues.push(queue);
     }
 
     fn collect(&mut self, signal: &WorkerSignal) {

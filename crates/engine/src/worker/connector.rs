@@ -10,7 +10,7 @@ use std::sync::Arc;
 use fixbolt_session::{Mono, SessionKey};
 use mio::net::TcpStream;
 
-use super::initiator::{Initiator, Step};
+use super::initiator::{Attempt, Initiator, Step};
 use crate::command::Command;
 use crate::worker_signal::WorkerSignal;
 
@@ -58,9 +58,9 @@ impl Connector {
         self.initiators[index].waiting_until()
     }
 
-    /// Makes the next attempt due now.
-    pub(crate) fn hasten(&mut self, index: usize, now: Mono) {
-        self.initiators[index].hasten(now);
+    /// Makes an attempt begin without waiting for the interval.
+    pub(crate) fn hasten(&mut self, index: usize, attempt: Attempt, now: Mono) {
+        self.initiators[index].hasten(attempt, now);
     }
 
     /// Stops connecting for a session that was removed.

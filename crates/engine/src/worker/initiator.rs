@@ -25,6 +25,8 @@ pub(crate) struct Initiator {
     host: usize,
     /// Addresses of that host that have not been tried yet.
     addresses: VecDeque<SocketAddr>,
+    /// Whether the next attempt is due as soon as the connection has ended.
+    at_once: bool,
     /// Counts look-ups, so that a late answer is not mistaken for a newer one.
     attempt: u64,
 }
@@ -39,6 +41,15 @@ enum State {
     Connected,
     /// The engine is stopping.
     Stopped,
+}
+
+/// Which attempt an operator asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attempt {
+    /// The current one, or else the next.
+    Next,
+    /// The one after the current connection, which is being logged out.
+    AfterThis,
 }
 
 /// What an initiator asks its caller to do.
@@ -71,6 +82,7 @@ impl Initiator {
             state: State::Waiting { until: now },
             host: 0,
             addresses: VecDeque::new(),
+            at_once: false,
             attempt: 0,
         }
     }
@@ -89,10 +101,12 @@ impl Initiator {
         self.look_up(now)
     }
 
-    /// Makes the next attempt due now, if it waits for one.
-    pub(crate) fn hasten(&mut self, now: Mono) {
-        if let State::Waiting { until } = &mut self.state {
-            *until = now;
+    /// Makes an attempt begin without waiting for the interval.
+    pub(crate) fn hasten(&mut self, attempt: Attempt, now: Mono) {
+        match &mut self.state {
+            State::Waiting { until } => *until = now,
+            State::LookingUp | State::Connected => self.at_once = attempt == Attempt::AfterThis,
+            State::Stopped => {}
         }
     }
 
@@ -102,7 +116,9 @@ impl Initiator {
         if self.state == State::Stopped {
             return Step::Nothing;
         }
-        let until = now + self.reconnect_interval;
+        let interval =
+            if core::mem::take(&mut self.at_once) { Duration::ZERO } else { self.reconnect_interval };
+        let until = now + interval;
         self.state = State::Waiting { until };
         Step::Wait { until }
     }
@@ -218,6 +234,22 @@ mod tests {
         assert!(matches!(initiator.start(NOW), Step::LookUp { attempt: 2, .. }));
         assert_eq!(initiator.looked_up(1, Ok(vec![address("10.0.0.1")]), NOW), Step::Nothing);
         assert_eq!(initiator.looked_up(2, Ok(vec![address("10.0.0.2")]), NOW), connect("10.0.0.2"));
+    }
+
+    #[test]
+    fn an_attempt_that_is_asked_for_does_not_wait_for_the_interval() {
+        let mut initiator = initiator(&["10.0.0.1"]);
+        initiator.start(NOW);
+        // The attempt has begun: there is nothing to hasten.
+        initiator.hasten(Attempt::Next, NOW);
+        assert_eq!(initiator.wait(NOW), Step::Wait { until: NOW + INTERVAL });
+        initiator.hasten(Attempt::Next, NOW);
+        assert_eq!(initiator.waiting_until(), Some(NOW));
+        initiator.start(NOW);
+        initiator.hasten(Attempt::AfterThis, NOW);
+        assert_eq!(initiator.wait(NOW), Step::Wait { until: NOW });
+        initiator.start(NOW);
+        assert_eq!(initiator.wait(NOW), Step::Wait { until: NOW + INTERVAL });
     }
 
     #[test]

@@ -56,6 +56,18 @@ impl Listeners {
         Ok(index)
     }
 
+    /// Returns the number of listeners.
+    pub(crate) const fn count(&self) -> usize {
+        self.listeners.len()
+    }
+
+    /// Stops listening on the address that was added last.
+    pub(crate) fn remove_last(&mut self) {
+        self.listeners.pop();
+        let count = self.count();
+        self.ready.retain(|index| *index < count);
+    }
+
     /// Lets a listener accept counterparties for which no session was configured.
     pub(crate) fn add_template(&mut self, index: usize, template: AcceptanceTemplate) {
         self.listeners[index].templates.push(template);

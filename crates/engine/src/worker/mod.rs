@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
-    Application, Identity, Mono, OpenError, Role, SendError, SessionId, SessionKey, Sessions, identify,
+    Application, Identity, Mono, OpenError, Role, SessionId, SessionKey, Sessions, identify,
 };
 use mio::{Events, Poll};
 
@@ -60,7 +60,7 @@ use crate::limits::Limits;
 use crate::pages::Pages;
 use crate::preparation;
 use crate::session_registry::SessionRegistry;
-use crate::worker_signal::WorkerSignal;
+use crate::worker_signal::{WorkerSignal, begin_worker_thread};
 
 /// The most operating system events taken per cycle.
 const EVENTS: usize = 256;
@@ -139,9 +139,15 @@ impl Worker {
         if self.stopping.is_some() {
             return Err(EngineError::Stopped);
         }
+        let before = self.listeners.count();
         let listener = self.listen(address)?;
         let id = acceptance.settings.id.clone();
-        self.accept_for(listener, acceptance, app).map_err(|error| EngineError::open(id, error))?;
+        if let Err(error) = self.accept_for(listener, acceptance, app) {
+            if listener == before {
+                self.listeners.remove_last();
+            }
+            return Err(EngineError::open(id, error));
+        }
         Ok(Some(self.listeners.address(listener)))
     }
 
@@ -192,17 +198,15 @@ impl Worker {
                 self.1.room.made();
             }
         }
-        self.signal.begin();
+        begin_worker_thread();
         let ended = Ended(Arc::clone(&self.signal), Arc::clone(self.driver.pages()));
         let mut events = Events::with_capacity(EVENTS);
         while !self.is_done() {
             self.run_cycle(&mut events, &mut app);
         }
         drop(ended);
-        let Self { mut driver, mut queues, mut cycle, signal, .. } = self;
-        queues.refuse(&signal, |key, ticket| {
-            driver.tell_not_sent(key, ticket, &SendError::Unavailable, &cycle, &mut app);
-        });
+        let Self { mut driver, mut cycle, .. } = self;
+        driver.refuse_all_queued(&cycle, &mut app);
         let closed = driver.close(&mut cycle, &mut app);
         (app, closed)
     }
@@ -307,6 +311,7 @@ impl Worker {
                 Command::Connect { initiation, answer } => {
                     let _ = answer.try_send(self.connect_for(*initiation, app).map(|()| None));
                 }
+                Command::Announced(queue) => self.queues.add(queue),
                 Command::HostLookedUp { initiator, attempt, addresses } => {
                     let now = self.cycle.now.mono;
                     let progress = self.connector.looked_up(initiator, attempt, addresses, now);
@@ -321,8 +326,8 @@ impl Worker {
         while let Some(initiator) = self.driver.next_removed_initiator() {
             self.connector.remove(initiator);
         }
-        while let Some(initiator) = self.driver.next_hastened_initiator() {
-            self.connector.hasten(initiator, self.cycle.now.mono);
+        while let Some((initiator, attempt)) = self.driver.next_hastened_initiator() {
+            self.connector.hasten(initiator, attempt, self.cycle.now.mono);
             self.cycle.wake(self.cycle.now.mono);
         }
         while let Some((session, end)) = self.driver.next_end() {

@@ -20,6 +20,7 @@ use super::active_queues::SendOutcome;
 use super::connection::{CLOSING_TIMEOUT, DRAINING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
+use super::initiator::Attempt;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::operation::OperationError;
 use crate::pages::Pages;
@@ -37,7 +38,7 @@ pub(crate) struct SessionDriver {
     /// Initiators whose connection has ended.
     ended_initiators: Vec<usize>,
     /// Initiators that an operator wants to connect now.
-    hastened_initiators: Vec<usize>,
+    hastened_initiators: Vec<(usize, Attempt)>,
     /// Initiators whose session was removed.
     removed_initiators: Vec<usize>,
     /// Connections that have ended.
@@ -278,8 +279,26 @@ impl SessionDriver {
         })
     }
 
+    /// Closes the session's outbound queue, and reports to the application that what is left in it is
+    /// not sent.
+    fn refuse_queued(&mut self, key: SessionKey, cycle: &Cycle, app: &mut dyn Application) {
+        let Some(link) = self.table.get(key).and_then(|entry| self.registry.link(&entry.id)) else { return };
+        link.queue.close(&mut Vec::new(), |ticket| {
+            self.tell_not_sent(key, ticket, &SendError::Unavailable, cycle, app);
+        });
+    }
+
+    /// Closes the outbound queues of all sessions, when the engine ends.
+    pub(crate) fn refuse_all_queued(&mut self, cycle: &Cycle, app: &mut dyn Application) {
+        for n in 0..self.table.places() {
+            if let Some(key) = self.table.key(n) {
+                self.refuse_queued(key, cycle, app);
+            }
+        }
+    }
+
     /// Reports to the application that a message from another thread was not sent.
-    pub(crate) fn tell_not_sent(
+    fn tell_not_sent(
         &mut self,
         key: SessionKey,
         ticket: Ticket,
@@ -429,7 +448,7 @@ impl SessionDriver {
     }
 
     /// Returns an initiator to connect at once, each once.
-    pub(crate) fn next_hastened_initiator(&mut self) -> Option<usize> {
+    pub(crate) fn next_hastened_initiator(&mut self) -> Option<(usize, Attempt)> {
         self.hastened_initiators.pop()
     }
 

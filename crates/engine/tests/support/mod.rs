@@ -139,7 +139,12 @@ impl Log {
         self.0.recv_timeout(Duration::from_secs(20)).expect("the application should have seen something")
     }
 
-    /// Skips to the next one that `wanted` accepts, and returns it.
+    /// Returns the next thing seen, if there is one already.
+    pub fn now(&self) -> Option<Seen> {
+        self.0.try_recv().ok()
+    }
+
+    /// Skips to the next thing that `wanted` accepts, and returns it.
     pub fn wait(&self, wanted: impl Fn(&Seen) -> bool) -> Seen {
         loop {
             let seen = self.next();
@@ -368,7 +373,11 @@ pub fn timestamp() -> String {
 
 impl Peer {
     pub fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        Self::on(TcpStream::connect(address).unwrap())
+    }
+
+    /// A counterparty that was connected to.
+    pub fn on(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Self { stream, received: Vec::new(), sender: "TRADER", target: "VENUE", seq: 1 }

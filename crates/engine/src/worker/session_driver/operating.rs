@@ -5,6 +5,7 @@ use fixbolt_session::{Application, OpenError, Phase, SendError, SessionKey, Sess
 use super::SessionDriver;
 use crate::operation::{Operation, OperationError};
 use crate::worker::cycle::Cycle;
+use crate::worker::initiator::Attempt;
 use crate::worker::session_table::Side;
 use crate::worker::waiters::{Awaits, Operated};
 
@@ -119,10 +120,14 @@ impl SessionDriver {
         Operated::Waits(Awaits::End)
     }
 
-    /// Makes an initiator connect now.
+    /// Makes an initiator connect now, or as soon as it is logged out.
     fn hasten(&mut self, key: SessionKey) {
+        let attempt = match self.sessions.phase(key) {
+            Phase::LogoutSent | Phase::LogoutAnswered => Attempt::AfterThis,
+            _ => Attempt::Next,
+        };
         if let Side::Initiator { initiator } = self.table[key].side {
-            self.hastened_initiators.push(initiator);
+            self.hastened_initiators.push((initiator, attempt));
         }
     }
 
@@ -145,6 +150,7 @@ impl SessionDriver {
             Ok(()) | Err(SendError::Unavailable) => {}
             Err(error) => return Err(OperationError::Refused(error)),
         }
+        self.refuse_queued(key, cycle, app);
         let closed = self.sessions.close(key);
         if closed == Err(OpenError::Connected) {
             return Err(OperationError::Connected);
