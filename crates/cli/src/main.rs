@@ -73,7 +73,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Err(wrong) = fixbolt::choose_tier() {
-        return exit::code(Err(exit::Failure::usage(wrong.to_string())));
+        return exit::code(Err(exit::Failure::usage(format!("{wrong:#}"))));
     }
     let result = match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments),

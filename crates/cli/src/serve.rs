@@ -132,7 +132,7 @@ fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
 
 /// Returns the reason why an engine did not start, as one line.
 pub(crate) fn cannot_start(error: &EngineError) -> Failure {
-    Failure::usage(error.to_string())
+    Failure::usage(format!("{error:#}"))
 }
 
 fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Result<Answer, Failure> {

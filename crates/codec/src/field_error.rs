@@ -8,6 +8,9 @@ use crate::types::ValueError;
 
 /// Why a field cannot be read: which field, and what is wrong with it.
 ///
+/// What is wrong with a value is the error's [`source`](core::error::Error::source); `{:#}` formats
+/// it as well.
+///
 /// ```
 /// use fixbolt_codec::{FieldError, FieldErrorKind, Tag, ValueError};
 ///
@@ -16,7 +19,11 @@ use crate::types::ValueError;
 /// assert_eq!(missing.session_reject_reason(), 1);
 ///
 /// let price = FieldError::new(Tag::new(44), FieldErrorKind::Value(ValueError::Format));
-/// assert_eq!(price.to_string(), "field 44: the value does not have the form of its type");
+/// assert_eq!(price.to_string(), "field 44 cannot be read");
+/// assert_eq!(
+///     format!("{price:#}"),
+///     "field 44 cannot be read: the value does not have the form of its type"
+/// );
 /// assert_eq!(price.session_reject_reason(), 6);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -71,7 +78,8 @@ impl fmt::Display for FieldError {
         let tag = self.tag;
         match self.kind {
             FieldErrorKind::Missing => write!(f, "field {tag} is required and missing"),
-            FieldErrorKind::Value(error) => write!(f, "field {tag}: {error}"),
+            FieldErrorKind::Value(error) if f.alternate() => write!(f, "field {tag} cannot be read: {error}"),
+            FieldErrorKind::Value(_) => write!(f, "field {tag} cannot be read"),
             FieldErrorKind::Count => {
                 write!(f, "field {tag} is not the number of entries in its repeating group")
             }

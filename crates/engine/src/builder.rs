@@ -105,7 +105,10 @@ impl EngineBuilder {
         let checked = move |id: &SessionId| {
             let mut acceptance = settings(id)?;
             let checked = preparation::prepare_acceptance(&mut acceptance);
-            checked.map_err(|error| tracing::warn!(%error, "refused")).ok().map(|()| acceptance)
+            checked
+                .map_err(|error| tracing::warn!(error = %format_args!("{error:#}"), "refused"))
+                .ok()
+                .map(|()| acceptance)
         };
         self.templates.push((address, AcceptanceTemplate(Box::new(checked))));
         self
@@ -393,7 +396,7 @@ fn or_left_out<T>(keep_going: bool, result: Result<T, EngineError>) -> Result<Op
     match result {
         Ok(had) => Ok(Some(had)),
         Err(error) if keep_going => {
-            tracing::error!(%error, "left out");
+            tracing::error!(error = %format_args!("{error:#}"), "left out");
             Ok(None)
         }
         Err(error) => Err(error),

@@ -1,5 +1,7 @@
-//! Why an engine does not start, or does not end, as it should.
+//! Why an engine does not start, or does not end, as it should. How the errors of all crates read is
+//! in this crate's documentation, under "Errors"; `tests/errors.rs` lists them.
 
+use core::error::Error;
 use core::fmt;
 use core::net::SocketAddr;
 
@@ -12,7 +14,8 @@ use crate::config::{ConfigError, ConfigErrors};
 /// Why an engine did not start, or did not end well.
 ///
 /// Each is one line that says what is wrong and where; only a wrong configuration has one line per
-/// mistake.
+/// mistake. `{:#}` formats the whole line, `{}` omits what [`source`](Error::source) returns, as in
+/// every error of the project ([how errors read](crate#errors)).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -101,18 +104,39 @@ impl fmt::Display for EngineError {
             Self::NoSessions => f.write_str("there is no session to accept or to connect"),
             Self::Listen { address, reason } => write!(f, "cannot listen on {address}: {reason}"),
             Self::Settings { session, reason } => write!(f, "session {session}: {reason}"),
-            Self::Store { session, error } => write!(f, "session {session}: {error}"),
+            Self::Store { session, error } => {
+                write!(f, "session {session}: its journal cannot be used")?;
+                source(f, error)
+            }
             Self::Tier { name, reason } => {
-                write!(f, "environment variable FIXBOLT_SIMD is {name:?}: {reason}")
+                write!(f, "environment variable FIXBOLT_SIMD is {name:?}")?;
+                source(f, reason)
             }
             Self::System { doing, reason } => write!(f, "{doing}: {reason}"),
             Self::Stopped => f.write_str("the engine has stopped"),
             Self::OwnThread => f.write_str("called in a callback, which must not wait: use another thread"),
             Self::Workers { reason } => write!(f, "workers: {reason}"),
-            Self::Closing(error) => write!(f, "closing the journal: {error}"),
+            Self::Closing(error) => {
+                f.write_str("a journal could not be closed cleanly")?;
+                source(f, error)
+            }
             Self::Panicked => f.write_str("the engine's thread panicked"),
         }
     }
 }
 
-impl core::error::Error for EngineError {}
+impl Error for EngineError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Config(errors) => errors.source(),
+            Self::Store { error, .. } | Self::Closing(error) => Some(error),
+            Self::Tier { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// Adds the text of the source if the whole chain was asked for.
+fn source(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
+    if f.alternate() { write!(f, ": {error:#}") } else { Ok(()) }
+}

@@ -10,6 +10,13 @@
 //! use, or a port that is taken stops the start, with one line that says what is wrong and where.
 //! It binds to the address that it is given, and to loopback if a configuration file names none.
 //!
+//! # Errors
+//!
+//! The text of an error does not repeat its `source`, so that a report which prints the chain says
+//! each thing once; `{error:#}` formats the chain as one line, and is what a program without such
+//! reports should print. An error that adds nothing to the one it wraps ([`PostError::Encode`], for
+//! example) reads as that one does, and has the same source.
+//!
 //! Below is the project's front page; its two programs are compiled with this crate's
 //! documentation.
 //!

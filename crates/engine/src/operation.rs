@@ -1,5 +1,6 @@
 //! What an operator asks of a session, and why it was not done.
 
+use core::error::Error;
 use core::fmt;
 
 use fixbolt_codec::SeqNum;
@@ -107,4 +108,12 @@ impl fmt::Display for OperationError {
     }
 }
 
-impl core::error::Error for OperationError {}
+impl Error for OperationError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Refused(error) => error.source(),
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Sending from threads other than the session's own.
 
+use core::error::Error;
 use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
@@ -278,4 +279,11 @@ impl fmt::Display for PostError {
     }
 }
 
-impl core::error::Error for PostError {}
+impl Error for PostError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Encode(error) => error.source(),
+            _ => None,
+        }
+    }
+}

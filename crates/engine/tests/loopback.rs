@@ -236,7 +236,7 @@ fn a_journal_in_use_is_an_error_that_names_its_holder() {
     let first = start().unwrap();
     let error = start().unwrap_err();
     assert!(matches!(error, EngineError::Store { .. }));
-    let line = error.to_string();
+    let line = format!("{error:#}");
     assert!(line.starts_with("session FIX.4.4:VENUE->TRADER: "), "{line}");
     assert!(line.contains(&std::process::id().to_string()), "{line}");
     first.stop().unwrap();

@@ -1,5 +1,6 @@
 //! Why a message was not sent.
 
+use core::error::Error;
 use core::fmt;
 
 use fixbolt_codec::EncodeError;
@@ -65,4 +66,12 @@ impl fmt::Display for SendError {
     }
 }
 
-impl core::error::Error for SendError {}
+impl Error for SendError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Encode(error) => error.source(),
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}

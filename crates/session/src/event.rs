@@ -1,6 +1,7 @@
 //! What a session reports to its application: for logs, metrics and reactions outside a
 //! transaction.
 
+use core::error::Error;
 use core::fmt;
 
 use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
@@ -264,6 +265,16 @@ impl fmt::Display for GarbledError {
             Self::Frame(error) => error.fmt(f),
             Self::Index(error) => error.fmt(f),
             Self::Continued => f.write_str("belongs to the preceding garbled bytes"),
+        }
+    }
+}
+
+impl Error for GarbledError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Frame(error) => error.source(),
+            Self::Index(error) => error.source(),
+            Self::Continued => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! All sessions of one worker thread. Sans-IO: bytes, clocks and the end of a connection come in;
 //! bytes and requests to close a connection come out.
 
+use core::error::Error;
 use core::fmt;
 use std::sync::Arc;
 
@@ -94,7 +95,14 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl core::error::Error for OpenError {}
+impl Error for OpenError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 /// The smallest outbox: room for the largest message of the session layer, and for some of the
 /// application's.
