@@ -54,8 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 
 fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
     for CheckedSession { place, name, effective, result, .. } in &checked.sessions {
-        let cannot = if result.is_ok() { "" } else { ", invalid" };
-        writeln!(out, "session {name} ({place}{cannot})")?;
+        let wrong = if result.is_ok() { "" } else { ", has mistakes" };
+        writeln!(out, "session {name} ({place}{wrong})")?;
         for EffectiveSetting { key, value, place, .. } in effective {
             match place {
                 Some(place) => writeln!(out, "  {key}={value}  ({place})")?,
@@ -72,11 +72,18 @@ fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Fail
     }
     let sessions = checked.sessions.len();
     let valid = checked.sessions.iter().filter(|session| session.result.is_ok()).count();
+    let sessions = counted(sessions, "session");
     match checked.mistakes.len() {
-        0 => writeln!(out, "{sessions} sessions, no mistake")?,
-        mistakes => writeln!(out, "{valid} of {sessions} sessions are valid, {mistakes} mistakes")?,
+        0 => writeln!(out, "{sessions}, no mistakes")?,
+        mistakes => writeln!(out, "{sessions}, {valid} without mistakes; {}", counted(mistakes, "mistake"))?,
     }
     Ok(())
+}
+
+/// Returns a number with its noun.
+fn counted(number: usize, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{s}")
 }
 
 fn json(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {

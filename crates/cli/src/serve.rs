@@ -110,7 +110,7 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder,
     let initiators: Vec<_> = configuration.sessions.extract_if(.., |session| is_initiator(session)).collect();
     for session in &initiators {
         let line = format!(
-            "{}: an initiator; serve only runs acceptors, use `fixbolt send` to connect",
+            "{}: this session is an initiator, and `fixbolt serve` runs acceptors only; connect with `fixbolt send`",
             session.place
         );
         if !keep_going || configuration.sessions.is_empty() {

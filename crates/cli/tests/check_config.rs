@@ -45,7 +45,7 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
     }
     let has = |text: &str| lines.iter().any(|line| line.starts_with("warning: ") && line.contains(text));
     assert!(has("FileLogPath has no effect") && has("DefaultMarketPrice has no effect"), "{}", ended.out);
-    assert!(lines.ends_with(&["1 sessions, no mistake"]) && !ended.out.contains("hunter2"), "{}", ended.out);
+    assert!(lines.ends_with(&["1 session, no mistakes"]) && !ended.out.contains("hunter2"), "{}", ended.out);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
         mistakes[2]
     );
     assert_eq!(mistakes.len(), 3);
-    assert!(ended.out.ends_with("0 of 1 sessions are valid, 3 mistakes\n"), "{}", ended.out);
+    assert!(ended.out.ends_with("1 session, 0 without mistakes; 3 mistakes\n"), "{}", ended.out);
 
     let ended = run(&["check-config", path, "-o", "json"]);
     assert_eq!(ended.status, 1);
@@ -101,7 +101,7 @@ fn a_file_that_cannot_be_read_is_status_2() {
 }
 
 #[test]
-fn with_keep_going_the_valid_sessions_are_served() {
+fn with_keep_going_the_sessions_without_mistakes_are_served() {
     let more = "[SESSION]\nBeginString=FIX.4.3\nTargetCompID=OLD\n";
     let path = file("serve-keep-going", &format!("{VENUE}{more}"));
     let path = path.to_str().unwrap();
@@ -123,7 +123,7 @@ fn with_keep_going_the_valid_sessions_are_served() {
     let told = server.wait_with_output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
     assert!(told.contains("not served: ") && told.contains("BeginString=FIX.4.3 is not available"), "{told}");
-    // No session is valid.
+    // No session is without mistakes.
     let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.4.3"));
     assert_eq!(run(&["serve", "--keep-going", "--config", path.to_str().unwrap()]).status, 2);
 }

@@ -129,7 +129,7 @@ fn bytes_that_are_not_a_message_are_reported_with_their_position() {
     );
     assert!(ended.err.contains("standard input:3: not a message (7 bytes): garbage"), "{}", ended.err);
     let empty = run_with_input(&["print", "-"], b"");
-    assert_eq!((empty.status, empty.err.as_str()), (1, "standard input: contains no message\n"));
+    assert_eq!((empty.status, empty.err.as_str()), (1, "standard input: no FIX message found\n"));
 }
 
 #[test]

@@ -284,8 +284,9 @@ impl EngineBuilder {
         for (address, acceptance) in self.acceptances {
             let n = places[&Unit::Address(address)];
             let (worker, app) = &mut workers[n];
+            let id = acceptance.settings.id.clone();
             if let Some(bound) =
-                or_left_out(keep_going, worker.accept_at(address, acceptance, app))?.flatten()
+                or_left_out(keep_going, &id, worker.accept_at(address, acceptance, app))?.flatten()
             {
                 listening.note(address, bound, n);
                 sessions_had += 1;
@@ -293,7 +294,9 @@ impl EngineBuilder {
         }
         for (address, template) in self.templates {
             let n = places[&Unit::Address(address)];
-            if let Some(bound) = or_left_out(keep_going, workers[n].0.accept_any(address, template))? {
+            if let Some(bound) =
+                or_left_out(keep_going, &"any counterparty", workers[n].0.accept_any(address, template))?
+            {
                 listening.note(address, bound, n);
                 sessions_had += 1;
             }
@@ -301,7 +304,8 @@ impl EngineBuilder {
         for initiation in self.initiations {
             let n = places[&Unit::Initiator(initiation.settings.id.clone())];
             let (worker, app) = &mut workers[n];
-            let had = or_left_out(keep_going, worker.connect_for(initiation, app))?;
+            let id = initiation.settings.id.clone();
+            let had = or_left_out(keep_going, &id, worker.connect_for(initiation, app))?;
             sessions_had += usize::from(had.is_some());
         }
         if sessions_had == 0 {
@@ -392,11 +396,15 @@ impl Engine<()> {
 }
 
 /// Returns what could be opened; `None` if it is left out.
-fn or_left_out<T>(keep_going: bool, result: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+fn or_left_out<T>(
+    keep_going: bool,
+    session: &dyn fmt::Display,
+    result: Result<T, EngineError>,
+) -> Result<Option<T>, EngineError> {
     match result {
         Ok(had) => Ok(Some(had)),
         Err(error) if keep_going => {
-            tracing::error!(error = %format_args!("{error:#}"), "left out");
+            tracing::error!(%session, error = %format_args!("{error:#}"), "the session is left out");
             Ok(None)
         }
         Err(error) => Err(error),
@@ -411,7 +419,8 @@ fn prepare(
 ) -> Result<(), EngineError> {
     let mut known = HashSet::new();
     let mut failed = None;
-    let mut keep = |result: Result<(), EngineError>| match or_left_out(keep_going, result) {
+    let mut keep = |id: &SessionId, result: Result<(), EngineError>| match or_left_out(keep_going, id, result)
+    {
         Ok(had) => had.is_some(),
         Err(error) => {
             failed.get_or_insert(error);
@@ -423,10 +432,12 @@ fn prepare(
         false => Err(preparation::wrong(&settings.id, "it is configured twice".to_owned())),
     };
     acceptances.retain_mut(|(_, acceptance)| {
-        keep(once(&acceptance.settings).and_then(|()| preparation::prepare_acceptance(acceptance)))
+        let id = acceptance.settings.id.clone();
+        keep(&id, once(&acceptance.settings).and_then(|()| preparation::prepare_acceptance(acceptance)))
     });
     initiations.retain_mut(|initiation| {
-        keep(once(&initiation.settings).and_then(|()| preparation::prepare_initiation(initiation)))
+        let id = initiation.settings.id.clone();
+        keep(&id, once(&initiation.settings).and_then(|()| preparation::prepare_initiation(initiation)))
     });
     failed.map_or(Ok(()), Err)
 }

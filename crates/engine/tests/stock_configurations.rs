@@ -46,7 +46,7 @@ fn each_stock_file_loads_or_every_unsupported_key_is_named_with_what_to_do() {
         return;
     }
     let mut table =
-        "| file | sessions | can be had | what keeps the others from it |\n|---|---|---|---|\n".to_owned();
+        "| file | sessions | usable | what keeps the others from it |\n|---|---|---|---|\n".to_owned();
     for (name, path) in &files {
         let checked = CheckedConfiguration::from_file(path);
         let mut keys: BTreeMap<String, usize> = BTreeMap::new();

@@ -375,7 +375,7 @@ impl Sessions {
 
 fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
     let wrong = if settings.dictionary == SessionDictionary::Shipped {
-        "the shipped dictionary is not in its place: an engine puts it there; without one, name a validator or none"
+        "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own or SessionDictionary::None"
     } else if settings.outbox_size < OUTBOX_MIN {
         "the outbox must have at least 16 KiB"
     } else if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {

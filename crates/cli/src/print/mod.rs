@@ -141,7 +141,7 @@ impl<W: Write> Printer<W> {
         }
         if self.messages == before {
             self.out.flush()?;
-            note!("{name}: contains no message");
+            note!("{name}: no FIX message found");
             self.answer = Answer::No;
         }
         Ok(())

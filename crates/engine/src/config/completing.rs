@@ -11,7 +11,7 @@ use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::number_after;
-use crate::session_check;
+use crate::session_check::{self, unspoken};
 
 /// The policy without a dictionary: fields that break the syntax are rejected even so.
 const SYNTAX_ONLY: Policy =
@@ -29,11 +29,15 @@ impl SessionReader<'_> {
         let dynamic = self.draft.dynamic;
         for name in ["BeginString", "SenderCompID", "TargetCompID"] {
             self.required(name, name, !dynamic);
-        }
-        if let (false, Some(setting)) = (dynamic, self.find("BeginString"))
-            && setting.text() == "*"
-        {
-            self.wrong(setting, "a version such as FIX.4.4");
+            if let (false, Some(setting)) = (dynamic, self.find(name))
+                && setting.text() == "*"
+            {
+                let key = &setting.key;
+                self.contradicts(
+                    setting,
+                    format!("{key}=*: it stands for any value, which only an acceptor's session with DynamicSession=Y may have"),
+                );
+            }
         }
         let draft = &mut self.draft;
         draft.settings.role = draft.role?;
@@ -54,6 +58,8 @@ impl SessionReader<'_> {
                 draft.settings.id = id.clone();
                 Some(Identity::Fixed(id))
             }
+            // A version without sessions is reported already.
+            Err(_) if unspoken(version).is_some() => None,
             Err(error) => {
                 let place =
                     self.find("BeginString").map_or(&self.own.place, |setting| &setting.place).clone();
@@ -172,11 +178,7 @@ impl SessionReader<'_> {
         let draft = &mut self.draft;
         draft.settings.sending_time_threshold = draft.check_latency.then_some(draft.max_latency);
         if !draft.outbox_given {
-            let size = draft.settings.outbox_size.max(4 * draft.settings.max_message_size);
-            draft.settings.outbox_size = size;
-            for setting in self.effective.iter_mut().filter(|setting| setting.key == "OutboundBufferSize") {
-                setting.value = size.to_string();
-            }
+            draft.settings.outbox_size = draft.settings.outbox_size.max(4 * draft.settings.max_message_size);
         }
         if let (true, false, Some(setting)) =
             (draft.journal.is_some(), draft.persist_messages, self.find("PersistMessages"))

@@ -173,12 +173,20 @@ impl ConfigError {
             }
             Self::Unavailable { key, reason, .. } => format!("{key} is not available: {reason}"),
             Self::Value { key, value, expected, .. } => {
-                let hint = if value.contains('#') { " (a comment must be on a line of its own)" } else { "" };
+                let hint = comment_hint(value);
                 format!("{key}={value}: {expected} expected{hint}")
             }
             Self::Expansion { name, reason, .. } => format!("${{{name}}}: {reason}"),
             Self::Dictionary { file, reason, .. } => format!("DataDictionary={file}: {reason}"),
         }
+    }
+}
+
+/// Returns a hint if `text` seems to have a comment in it.
+pub(super) fn comment_hint(text: &str) -> &'static str {
+    match text.contains(['#', ';']) {
+        true => " (a comment must be on a line of its own, and begins with #)",
+        false => "",
     }
 }
 

@@ -24,6 +24,7 @@ mod session;
 mod text;
 mod values;
 
+use core::fmt;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,6 +34,7 @@ pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, Se
 use dictionaries::Dictionaries;
 use other_keys::Treatment;
 use reading::SessionReader;
+use secret::WithoutSecrets;
 use text::{Section, SectionKind, Setting, Text};
 
 /// A configuration file, read and checked.
@@ -58,7 +60,7 @@ use text::{Section, SectionKind, Setting, Text};
 /// ));
 /// # Ok::<(), fixbolt::config::ConfigErrors>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Configuration {
     /// The sessions, in the order of the file; at least one.
@@ -67,6 +69,17 @@ pub struct Configuration {
     pub application: BTreeMap<String, String>,
     /// The settings that have no effect.
     pub warnings: Vec<ConfigWarning>,
+}
+
+impl fmt::Debug for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sessions, application, warnings } = self;
+        f.debug_struct("Configuration")
+            .field("sessions", sessions)
+            .field("application", &WithoutSecrets(application))
+            .field("warnings", warnings)
+            .finish()
+    }
 }
 
 impl Configuration {
@@ -90,7 +103,7 @@ impl Configuration {
 }
 
 /// The contents of a configuration file: for each session either the session or its mistakes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CheckedConfiguration {
     /// The sessions, in the order of the file.
@@ -101,6 +114,18 @@ pub struct CheckedConfiguration {
     pub application: BTreeMap<String, String>,
     /// The settings that have no effect.
     pub warnings: Vec<ConfigWarning>,
+}
+
+impl fmt::Debug for CheckedConfiguration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sessions, mistakes, application, warnings } = self;
+        f.debug_struct("CheckedConfiguration")
+            .field("sessions", sessions)
+            .field("mistakes", mistakes)
+            .field("application", &WithoutSecrets(application))
+            .field("warnings", warnings)
+            .finish()
+    }
 }
 
 impl CheckedConfiguration {
@@ -147,6 +172,11 @@ impl CheckedConfiguration {
         let of = |kind| text.sections.iter().filter(move |section| section.kind == kind);
         for setting in of(SectionKind::App).flat_map(|section| &section.settings) {
             application.insert(setting.key.clone(), setting.text().to_owned());
+            if rows::row_of(&setting.key).is_some() || other_keys::treatment(&setting.key).is_some() {
+                let (place, key) = (setting.place.clone(), setting.key.clone());
+                let instead = "in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]";
+                warnings.push(ConfigWarning { place, key, instead: instead.to_owned() });
+            }
         }
         let defaults = of(SectionKind::Default).next();
         // A mistake before any section or in [DEFAULT] is a mistake in every session.
@@ -173,9 +203,12 @@ impl CheckedConfiguration {
             mistakes.extend(session.result.as_ref().err().into_iter().flatten().cloned());
             sessions.push(session);
         }
-        if sessions.is_empty() && mistakes.is_empty() {
+        let misspelled = of(SectionKind::Unknown).next().is_some();
+        let unread = mistakes.iter().any(|mistake| matches!(mistake, ConfigError::Unreadable { .. }));
+        if sessions.is_empty() && !misspelled && !unread {
             let place = SourceLine { file: file.into(), line: 1 };
-            mistakes.push(ConfigError::Missing { place, reason: "there is no [SESSION]".to_owned() });
+            let reason = "there is no [SESSION]; each session needs one".to_owned();
+            mistakes.push(ConfigError::Missing { place, reason });
         }
         Self { sessions, mistakes: in_order(mistakes, file), application, warnings: once(warnings) }
     }
@@ -260,10 +293,12 @@ fn classify(
 fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     let Ok(this) = &session.result else { return };
     let mut others = others.iter().filter_map(|other| other.result.as_ref().ok());
-    let reason = if let Some(first) = others.clone().find(|other| other.identity == this.identity)
-        && let Identity::Fixed(id) = &this.identity
-    {
-        format!("the session {id} is configured twice, first at {}", first.place)
+    let same = |other: &&SessionConfiguration| {
+        let fixed = matches!(this.identity, Identity::Fixed(_));
+        other.identity == this.identity && (fixed || other.connection == this.connection)
+    };
+    let reason = if let Some(first) = others.clone().find(same) {
+        format!("the session {} is configured twice, first at {}", session.name, first.place)
     } else if let Some(first) = others.next()
         && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
     {
@@ -278,6 +313,8 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     session.result = Err(vec![ConfigError::Contradiction { place: this.place.clone(), reason }]);
 }
 
+#[cfg(test)]
+mod mistake_tests;
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]

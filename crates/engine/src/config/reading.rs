@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fixbolt_codec::Version;
+use fixbolt_dictionary::{Action, Check};
 
 use super::dictionaries::Dictionaries;
 use super::draft::Draft;
@@ -117,11 +118,13 @@ impl<'s> SessionReader<'s> {
             && !row.scope.includes(role)
         {
             if let (true, Some(setting)) = (own, settings.first()) {
-                let (whose, is) = match row.scope {
-                    Scope::Initiator => ("an initiator's", "an acceptor"),
-                    _ => ("an acceptor's", "an initiator"),
+                let (to, is) = match row.scope {
+                    Scope::Initiator => ("initiators", "an acceptor"),
+                    _ => ("acceptors", "an initiator"),
                 };
-                self.contradicts(setting, format!("{} is {whose}; this session is {is}", setting.key));
+                let key = &setting.key;
+                let reason = format!("{key} applies to {to} only, and this session is {is}; remove it");
+                self.contradicts(setting, reason);
             }
             return;
         }
@@ -140,7 +143,7 @@ impl<'s> SessionReader<'s> {
         let one_key = !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. });
         let words = row.default.starts_with("required") || matches!(row.default, "none" | "any");
         if settings.is_empty() && one_key && !words {
-            let (key, value) = (row.name.to_owned(), row.default.to_owned());
+            let (key, value) = (row.name.to_owned(), self.default_of(row));
             self.effective.push(EffectiveSetting { key, value, place: None, meaning: row.meaning });
         }
         for setting in settings {
@@ -154,10 +157,24 @@ impl<'s> SessionReader<'s> {
         }
     }
 
+    /// Returns the default of a row, which may depend on rows above it.
+    fn default_of(&self, row: &Row) -> String {
+        let Draft { settings, incoming, .. } = &self.draft;
+        match row.name {
+            "TimestampPrecision" => settings.timestamp_digits.to_string(),
+            "OutboundBufferSize" => settings.outbox_size.max(4 * settings.max_message_size).to_string(),
+            "ValidateUnorderedGroupFields" if incoming.action(Check::GroupOrder) == Action::Ignore => {
+                "N".to_owned()
+            }
+            "ValidateUnorderedGroupFields" => "Y".to_owned(),
+            _ => row.default.to_owned(),
+        }
+    }
+
     fn set(&mut self, row: &Row, setting: &Setting) {
         let Some(value) = &setting.value else { return };
-        if value.is_empty() && !matches!(row.effect, Effect::Flag(_)) {
-            return self.wrong(setting, "a value");
+        if value.is_empty() {
+            return self.wrong(setting, row.effect.expected());
         }
         let draft = &mut self.draft;
         let result = match &row.effect {
@@ -208,7 +225,10 @@ impl<'s> SessionReader<'s> {
 
     pub(super) fn missing(&mut self, what: &str) {
         let place: SourceLine = self.own.place.clone();
-        self.mistakes.push(ConfigError::Missing { place, reason: format!("this session has no {what}") });
+        self.mistakes.push(ConfigError::Missing {
+            place,
+            reason: format!("this session has no {what}; add it here or in [DEFAULT]"),
+        });
     }
 
     pub(super) fn contradicts(&mut self, setting: &Setting, reason: impl Into<String>) {

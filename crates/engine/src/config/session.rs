@@ -1,5 +1,6 @@
 //! A session, made from a `[SESSION]` section and the defaults.
 
+use core::fmt;
 use core::net::IpAddr;
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -9,9 +10,10 @@ use fixbolt_codec::Version;
 use fixbolt_session::{SessionId, SessionSettings};
 
 use super::error::{ConfigError, SourceLine};
+use super::secret::WithoutSecrets;
 
 /// A session as configured.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionConfiguration {
     /// The line of its `[SESSION]`.
@@ -36,6 +38,24 @@ pub struct SessionConfiguration {
     /// The application's keys of this session and of the defaults: those that start with `X-`,
     /// without the prefix, and those of `[DEFAULT]` that caused a warning.
     pub application: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for SessionConfiguration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, identity, connection, settings, journal, .. } = self;
+        let Self { persist_messages, data_dictionary, socket_nodelay, application, .. } = self;
+        f.debug_struct("SessionConfiguration")
+            .field("place", place)
+            .field("identity", identity)
+            .field("connection", connection)
+            .field("settings", settings)
+            .field("journal", journal)
+            .field("persist_messages", persist_messages)
+            .field("data_dictionary", data_dictionary)
+            .field("socket_nodelay", socket_nodelay)
+            .field("application", &WithoutSecrets(application))
+            .finish()
+    }
 }
 
 /// The identity that a section configures.

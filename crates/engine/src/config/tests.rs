@@ -76,7 +76,10 @@ fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
     let ConnectionType::Initiator { hosts, reconnect_interval, .. } = session.connection else { panic!() };
     assert_eq!(hosts, [("venue.example".to_owned(), 9880), ("b".to_owned(), 2)]);
     assert_eq!(reconnect_interval, Duration::from_secs(5));
-    assert_eq!(initiator_refused("SocketConnectHost1=b"), "a.cfg:1: this session has no SocketConnectPort1");
+    assert_eq!(
+        initiator_refused("SocketConnectHost1=b"),
+        "a.cfg:1: this session has no SocketConnectPort1; add it here or in [DEFAULT]"
+    );
     assert_eq!(
         initiator_refused("SocketConnectHost2=b\nSocketConnectPort2=1"),
         "a.cfg:9: SocketConnectHost2 is never tried: the list has no number 1"
@@ -92,7 +95,7 @@ fn a_dynamic_session_takes_any_comp_ids() {
     );
     assert_eq!(
         initiator_refused("AcceptorTemplate=Y"),
-        "a.cfg:9: AcceptorTemplate is an acceptor's; this session is an initiator"
+        "a.cfg:9: AcceptorTemplate applies to acceptors only, and this session is an initiator; remove it"
     );
 }
 
@@ -181,13 +184,13 @@ fn every_value_has_its_type_and_the_error_says_which() {
         ("Compatibility=quickfixn", "one of standard, quickfix, quickfixj"),
         ("SocketAcceptAddress=venue.example", "an IP address of this machine"),
         ("AllowedRemoteAddresses=127.0.0.1,", "IP addresses separated by commas"),
-        ("FileStorePath=", "a value"),
+        ("FileStorePath=", "a directory"),
     ] {
         assert_eq!(acceptor_refused(line), format!("a.cfg:7: {line}: {expected} expected"));
     }
     assert_eq!(
         acceptor_refused("HeartBtInt=30 # seconds"),
-        "a.cfg:7: HeartBtInt=30 # seconds: a whole number from 0 to 86400 expected (a comment must be on a line of its own)"
+        "a.cfg:7: HeartBtInt=30 # seconds: a whole number from 0 to 86400 expected (a comment must be on a line of its own, and begins with #)"
     );
     assert_eq!(
         refused(&ACCEPTOR.replace("FIX.4.4", "FIX.4.5")),
@@ -216,7 +219,7 @@ fn a_missing_setting_is_named_at_its_section() {
         let error = refused(&format!("# first line\n{without}"));
         assert!(error.starts_with(&format!("a.cfg:2: this session has no {key}")), "{error}");
     }
-    assert_eq!(refused("[DEFAULT]\n"), "a.cfg:1: there is no [SESSION]");
+    assert_eq!(refused("[DEFAULT]\n"), "a.cfg:1: there is no [SESSION]; each session needs one");
 }
 
 #[test]
@@ -227,11 +230,11 @@ fn settings_that_cannot_both_hold_are_refused() {
     );
     assert_eq!(
         acceptor_refused("SocketConnectHost=x"),
-        "a.cfg:7: SocketConnectHost is an initiator's; this session is an acceptor"
+        "a.cfg:7: SocketConnectHost applies to initiators only, and this session is an acceptor; remove it"
     );
     assert_eq!(
         initiator_refused("SocketAcceptPort=1"),
-        "a.cfg:9: SocketAcceptPort is an acceptor's; this session is an initiator"
+        "a.cfg:9: SocketAcceptPort applies to acceptors only, and this session is an initiator; remove it"
     );
     assert_eq!(
         acceptor_refused("UseDataDictionary=N\nDataDictionary=FIX44.xml"),
@@ -305,15 +308,15 @@ a.cfg:7: SSLProtocol is not available: TLS is not supported yet and the session 
 a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
 a.cfg:11: ResetOnLogon=yes: Y or N expected
 a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
-a.cfg:13: this session has no TargetCompID
+a.cfg:13: this session has no TargetCompID; add it here or in [DEFAULT]
 a.cfg:14: BeginString=FIX.4.3 is not available: sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are; leave the session out, or start the others with `fixbolt serve --keep-going`
-a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: no such environment variable, or not UTF-8
+a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: the environment variable is not set, or is not UTF-8
 a.cfg:16: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
     );
 }
 
 #[test]
-fn sessions_without_mistakes_can_be_had_without_the_others() {
+fn sessions_without_mistakes_are_usable_without_the_others() {
     let other = ACCEPTOR.replace("TRADER", "OTHER");
     let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}ResetOnLogon=yes\n{other}"));
     let names: Vec<_> = checked.sessions.iter().map(|s| (s.name.as_str(), s.result.is_ok())).collect();
@@ -498,11 +501,14 @@ fn a_comp_id_that_no_header_can_have_is_refused_at_its_line() {
         let text = ACCEPTOR.replace("TRADER", value);
         assert_eq!(refused(&text), format!("a.cfg:5: TargetCompID={value}: {expected} expected"));
     }
-    assert_eq!(refused(&ACCEPTOR.replace("TRADER", "")), "a.cfg:5: TargetCompID=: a value expected");
+    assert_eq!(
+        refused(&ACCEPTOR.replace("TRADER", "")),
+        format!("a.cfg:5: TargetCompID=: {expected} expected")
+    );
 }
 
 #[test]
 fn a_control_character_is_refused_and_never_breaks_the_errors_line() {
     let error = read("[DEFAULT]\nConnec\rtionType=acceptor\n").unwrap_err();
-    assert_eq!(error.to_string(), r"a.cfg:2: the line contains the control character '\r'");
+    assert!(error.to_string().ends_with(r"a.cfg:2: the line contains the control character '\r'"), "{error}");
 }

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{ConfigError, SourceLine};
+use super::error::{ConfigError, SourceLine, comment_hint};
 use super::secret::is_secret;
 
 /// How deeply files may include each other.
@@ -113,7 +113,7 @@ impl Reader<'_> {
         };
         let bytes = std::fs::read(path).map_err(|e| unreadable(e.to_string()))?;
         let text = String::from_utf8(bytes)
-            .map_err(|e| unreadable(format!("not UTF-8 at byte {}", e.utf8_error().valid_up_to())))?;
+            .map_err(|e| unreadable(not_utf8(e.as_bytes(), e.utf8_error().valid_up_to())))?;
         let whole = std::fs::canonicalize(path).map_err(|e| unreadable(e.to_string()))?;
         if self.open.contains(&whole) {
             return Err(unreadable("the file includes itself".to_owned()));
@@ -151,7 +151,7 @@ impl Reader<'_> {
             return self.section(place, header);
         }
         let Some((key, written)) = line.split_once('=') else {
-            let reason = format!("{line:?} is neither [SECTION], Key=Value nor # comment");
+            let reason = format!("{:?} is neither [SECTION], Key=Value nor # comment", without_secret(line));
             return Err(ConfigError::Syntax { place, reason });
         };
         let (key, written) = (key.trim(), written.trim());
@@ -165,10 +165,13 @@ impl Reader<'_> {
             hidden: is_secret(key) || written.contains("${file:"),
             place,
         };
-        if setting.hidden && !written.contains("${") {
+        // A replacement may be shown as written; text beside it may be part of the secret.
+        let only_replaced =
+            written.starts_with("${") && written.ends_with('}') && written.matches('$').count() == 1;
+        if is_secret(key) && !only_replaced {
             "***".clone_into(&mut setting.written);
         }
-        match self.expand(written, &setting.place, directory) {
+        match self.expand(&setting.key, written, &setting.place, directory) {
             Ok(value) => setting.value = Some(value),
             Err(error) => self.mistake(error),
         }
@@ -194,10 +197,10 @@ impl Reader<'_> {
     fn section(&mut self, place: SourceLine, header: &str) -> Result<(), ConfigError> {
         let Some(name) = header.strip_suffix(']') else {
             self.begin(SectionKind::Unknown, &place);
-            return Err(ConfigError::Syntax {
-                place,
-                reason: "']' expected at the end of the line".to_owned(),
-            });
+            let hint = comment_hint(header);
+            let reason =
+                format!("the section's name must end with ']', the last character of the line{hint}");
+            return Err(ConfigError::Syntax { place, reason });
         };
         let kind = match name.trim().to_ascii_uppercase().as_str() {
             "DEFAULT" => SectionKind::Default,
@@ -238,7 +241,13 @@ impl Reader<'_> {
 
     /// Replaces `${NAME}` by the environment variable, `${file:PATH}` by the file's text without
     /// its last line end, and `$$` by `$`. Replacements are not expanded again.
-    fn expand(&self, written: &str, place: &SourceLine, directory: &Path) -> Result<String, ConfigError> {
+    fn expand(
+        &self,
+        key: &str,
+        written: &str,
+        place: &SourceLine,
+        directory: &Path,
+    ) -> Result<String, ConfigError> {
         let mut value = String::with_capacity(written.len());
         let mut rest = written;
         let failed = |name: &str, reason: String| ConfigError::Expansion {
@@ -254,16 +263,21 @@ impl Reader<'_> {
                 continue;
             }
             let Some((name, after)) = after.strip_prefix('{').and_then(|after| after.split_once('}')) else {
-                let reason = "a '$' begins ${NAME} or ${file:PATH}; write $$ for the sign itself".to_owned();
+                let reason =
+                    format!("{key}: a '$' begins ${{NAME}} or ${{file:PATH}}; write $$ for the sign itself");
                 return Err(ConfigError::Syntax { place: place.clone(), reason });
             };
             if let Some(path) = name.strip_prefix("file:") {
                 let text = value_file(&directory.join(path)).map_err(|reason| failed(name, reason))?;
                 let text = text.strip_suffix('\n').unwrap_or(&text);
                 value.push_str(text.strip_suffix('\r').unwrap_or(text));
+            } else if name.is_empty() {
+                let reason = "the name of an environment variable expected between the braces";
+                return Err(failed(name, reason.to_owned()));
             } else {
-                let text = (self.environment)(name)
-                    .ok_or_else(|| failed(name, "no such environment variable, or not UTF-8".to_owned()))?;
+                let text = (self.environment)(name).ok_or_else(|| {
+                    failed(name, "the environment variable is not set, or is not UTF-8".to_owned())
+                })?;
                 value.push_str(&text);
             }
             rest = after;
@@ -271,6 +285,19 @@ impl Reader<'_> {
         value.push_str(rest);
         Ok(value)
     }
+}
+
+/// Returns why bytes are not text, with the line.
+fn not_utf8(bytes: &[u8], at: usize) -> String {
+    let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+    format!("line {line} is not UTF-8 (at byte {at}); save the file as UTF-8")
+}
+
+/// Returns a line that is no setting, without what follows the name of a secret.
+fn without_secret(line: &str) -> String {
+    let end = line.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(line.len());
+    let (key, rest) = line.split_at(end);
+    if is_secret(key) && !rest.is_empty() { format!("{key} ***") } else { line.to_owned() }
 }
 
 /// Returns the text of a file that holds a value. An error never contains any of it.
@@ -360,13 +387,13 @@ mod tests {
         assert_eq!(sections[0].find("host").unwrap().text(), "exchange.example:1 ${HOST}");
         assert_eq!(
             refused("[APP]\nhost=${HOTS}"),
-            "a.cfg:2: ${HOTS}: no such environment variable, or not UTF-8"
+            "a.cfg:2: ${HOTS}: the environment variable is not set, or is not UTF-8"
         );
         assert_eq!(
             refused("[APP]\nhost=$(HOST)"),
-            "a.cfg:2: a '$' begins ${NAME} or ${file:PATH}; write $$ for the sign itself"
+            "a.cfg:2: host: a '$' begins ${NAME} or ${file:PATH}; write $$ for the sign itself"
         );
-        assert!(refused("[APP]\nhost=${HOST").contains("a.cfg:2: a '$' begins"));
+        assert!(refused("[APP]\nhost=${HOST").contains("a.cfg:2: host: a '$' begins"));
     }
 
     #[test]
@@ -376,7 +403,10 @@ mod tests {
             "a.cfg:2: \"hello\" is neither [SECTION], Key=Value nor # comment"
         );
         assert_eq!(refused("a=b"), "a.cfg:1: a is before the first section; begin with [DEFAULT]");
-        assert_eq!(refused("[APP"), "a.cfg:1: ']' expected at the end of the line");
+        assert_eq!(
+            refused("[APP"),
+            "a.cfg:1: the section's name must end with ']', the last character of the line"
+        );
         assert_eq!(refused("\n=b"), "a.cfg:2: no key before the '='");
         assert_eq!(
             refused("[SESION]"),
@@ -417,7 +447,10 @@ mod tests {
         assert!(error.contains("main.cfg:1: cannot read ") && error.contains("absent.cfg: "), "{error}");
         std::fs::write(path("main.cfg"), b"[APP]\nx=\xff\n").unwrap();
         let error = whole(read_file(&path("main.cfg"), &environment)).unwrap_err();
-        assert!(error.ends_with("main.cfg: not UTF-8 at byte 8"), "{error}");
+        assert!(
+            error.ends_with("main.cfg: line 2 is not UTF-8 (at byte 8); save the file as UTF-8"),
+            "{error}"
+        );
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refu
 }
 
 /// The values that a field of a Logon may have.
-pub(super) const LOGON_TEXT: &str = "text without control characters";
+pub(super) const LOGON_TEXT: &str = "at least one character, and no control character such as a line end";
 
 pub(super) fn logon_text(field: &mut String, value: &str) -> Result<(), Refusal> {
     if value.is_empty() || value.chars().any(char::is_control) {

@@ -124,7 +124,15 @@ impl Worker {
     /// Listens on an address, unless the worker already does.
     pub(crate) fn listen(&mut self, address: SocketAddr) -> Result<usize, EngineError> {
         let bound = self.listeners.bind(address, self.poll.registry());
-        bound.map_err(|error| EngineError::Listen { address, reason: error.to_string() })
+        bound.map_err(|error| {
+            let what_to_do = match error.kind() {
+                io::ErrorKind::AddrInUse => "; stop the process that listens there, or choose another port",
+                io::ErrorKind::AddrNotAvailable => "; choose an address of this machine, or 0.0.0.0 for all",
+                io::ErrorKind::PermissionDenied => "; choose a port from 1024 on",
+                _ => "",
+            };
+            EngineError::Listen { address, reason: format!("{error}{what_to_do}") }
+        })
     }
 
     /// Opens a session that is accepted at an address, and listens on that address if the worker
@@ -388,6 +396,7 @@ impl Worker {
         }
         let ended = connection.receive() == Received::End;
         let (peer, readable) = (connection.peer, connection.readable);
+        let mut asked = None;
         let session = match identify(connection.received.filled()) {
             _ if ended => Err(Refusal::ClosedByPeer),
             Identity::Incomplete => {
@@ -397,12 +406,20 @@ impl Worker {
                 return;
             }
             Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
-            Identity::Logon(id) => self.session_for(listener, &id, peer.ip().to_canonical(), app),
+            Identity::Logon(id) => {
+                let session = self.session_for(listener, &id, peer.ip().to_canonical(), app);
+                asked = Some(id);
+                session
+            }
         };
         match session {
             Ok(key) => self.driver.attach(slot, key, &mut self.cycle, app),
             Err(refusal) => {
-                tracing::info!(%peer, reason = refusal.reason(), "closed before logon");
+                let reason = refusal.reason();
+                match asked {
+                    Some(session) => tracing::info!(%peer, %session, reason, "closed before logon"),
+                    None => tracing::info!(%peer, reason, "closed before logon"),
+                }
                 self.driver.connections.close(slot);
             }
         }
@@ -435,7 +452,7 @@ impl Worker {
                 })?
             }
         };
-        if self.driver.can_connect(key) { Ok(key) } else { Err(Refusal::Unavailable) }
+        self.driver.connectable(key).map(|()| key)
     }
 
     /// Starts the connection attempts that are due, and requests a wake-up for later ones.

@@ -12,8 +12,12 @@ pub(crate) enum Refusal {
     NoSuchSession,
     /// The session does not allow this address.
     AddressNotAllowed,
-    /// The session is already connected, or is halted.
-    Unavailable,
+    /// The session has a connection.
+    AlreadyConnected,
+    /// The session is halted until an operator resumes it.
+    Halted,
+    /// An operator has disabled the session.
+    Disabled,
     /// The application's template panicked.
     TemplatePanicked,
     /// The session made by a template could not be opened.
@@ -25,9 +29,11 @@ impl Refusal {
         match self {
             Self::ClosedByPeer => "the counterparty closed it",
             Self::NotALogon(reason) => reason,
-            Self::NoSuchSession => "no such session here",
-            Self::AddressNotAllowed => "the session is not for this address",
-            Self::Unavailable => "the session is connected already, or halted",
+            Self::NoSuchSession => "there is no such session at this address",
+            Self::AddressNotAllowed => "the session does not allow connections from this address",
+            Self::AlreadyConnected => "the session is connected already",
+            Self::Halted => "the session is halted; resume it first",
+            Self::Disabled => "the session is disabled; enable it first",
             Self::TemplatePanicked => "the template panicked",
             Self::NotOpened => "the session cannot be opened",
         }

@@ -21,6 +21,7 @@ use super::connection::{CLOSING_TIMEOUT, DRAINING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::initiator::Attempt;
+use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::operation::OperationError;
 use crate::pages::Pages;
@@ -104,6 +105,19 @@ impl SessionDriver {
     /// Returns whether the session accepts a connection now.
     pub(crate) fn can_connect(&self, key: SessionKey) -> bool {
         self.sessions.can_connect(key)
+    }
+
+    /// Checks the same, for a connection that asks for the session.
+    pub(crate) fn connectable(&self, key: SessionKey) -> Result<(), Refusal> {
+        if self.sessions.can_connect(key) {
+            Ok(())
+        } else if self.sessions.halted(key).is_some() {
+            Err(Refusal::Halted)
+        } else if !self.sessions.is_enabled(key) {
+            Err(Refusal::Disabled)
+        } else {
+            Err(Refusal::AlreadyConnected)
+        }
     }
 
     /// Attaches a connection to a session, which takes over its received bytes.

@@ -1,0 +1,178 @@
+//! What a first-time user reads after a mistake: where it is, what it is, what to do; and no secret.
+
+use super::*;
+
+const ACCEPTOR: &str = "[SESSION]
+ConnectionType=acceptor
+BeginString=FIX.4.4
+SenderCompID=VENUE
+TargetCompID=TRADER
+SocketAcceptPort=9880
+";
+
+fn refused(text: &str) -> String {
+    Configuration::from_text("a.cfg", text).unwrap_err().to_string()
+}
+
+fn acceptor_refused(lines: &str) -> String {
+    refused(&format!("{ACCEPTOR}{lines}\n"))
+}
+
+#[test]
+fn a_line_about_a_secret_is_not_repeated() {
+    for line in [
+        "Password hunter2",
+        "Password: hunter2",
+        "X-Password hunter2",
+        "NewPassword:hunter2",
+        "Password=hunter2${NO_SUCH_VARIABLE}",
+        "Password=hunter2$${",
+        "Password=hunter2$",
+        "RawData\u{a0}hunter2",
+    ] {
+        let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}{line}\n"));
+        let effective = checked.sessions[0].effective.clone();
+        let shown = format!("{:?}{:?}", checked.mistakes, effective);
+        assert!(!shown.contains("hunter"), "{line}: {shown}");
+    }
+    assert_eq!(
+        acceptor_refused("Password hunter2"),
+        "a.cfg:7: \"Password ***\" is neither [SECTION], Key=Value nor # comment"
+    );
+}
+
+#[test]
+fn a_configuration_shown_for_debugging_has_no_secret() {
+    let text = format!("[APP]\nPassword=hunter1\n{ACCEPTOR}Password=hunter2\nX-Password=hunter3\nX-Desk=A\n");
+    let configuration = Configuration::from_text("a.cfg", &text).unwrap();
+    assert_eq!(configuration.sessions[0].application["Password"], "hunter3");
+    let shown = format!("{configuration:?}");
+    assert!(!shown.contains("hunter") && shown.contains(r#""Desk": "A""#), "{shown}");
+    let checked = CheckedConfiguration::from_text("a.cfg", &text);
+    let shown = format!("{checked:?}");
+    assert!(!shown.contains("hunter"), "{shown}");
+}
+
+#[test]
+fn a_file_in_another_encoding_is_refused_with_the_line() {
+    let directory = std::env::temp_dir().join(format!("fixbolt-latin-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("a.cfg");
+    std::fs::write(&path, b"[DEFAULT]\r\nX-Desk=caf\xe9\r\n").unwrap();
+    let error = Configuration::from_file(&path).unwrap_err().to_string();
+    assert!(error.ends_with("a.cfg: line 2 is not UTF-8 (at byte 21); save the file as UTF-8"), "{error}");
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn a_value_that_is_empty_is_refused_with_what_belongs_there() {
+    assert_eq!(
+        acceptor_refused("LogonTimeout=\nFileStorePath=\nUsername="),
+        "a.cfg:7: LogonTimeout=: a whole number from 1 to 86400 expected
+a.cfg:8: FileStorePath=: a directory expected
+a.cfg:9: Username=: at least one character, and no control character such as a line end expected"
+    );
+}
+
+#[test]
+fn a_comment_after_a_value_or_a_header_is_told_where_it_belongs() {
+    let hint = "(a comment must be on a line of its own, and begins with #)";
+    assert_eq!(
+        acceptor_refused("HeartBtInt=30 ; seconds"),
+        format!("a.cfg:7: HeartBtInt=30 ; seconds: a whole number from 0 to 86400 expected {hint}")
+    );
+    assert_eq!(
+        refused(&ACCEPTOR.replace("[SESSION]", "[SESSION] # venue")),
+        format!("a.cfg:1: the section's name must end with ']', the last character of the line {hint}")
+    );
+}
+
+#[test]
+fn a_dollar_sign_that_begins_nothing_is_told_with_its_key() {
+    assert_eq!(
+        acceptor_refused("Password=pa$word"),
+        "a.cfg:7: Password: a '$' begins ${NAME} or ${file:PATH}; write $$ for the sign itself"
+    );
+    assert_eq!(
+        acceptor_refused("Username=${}"),
+        "a.cfg:7: ${}: the name of an environment variable expected between the braces"
+    );
+}
+
+#[test]
+fn a_file_without_a_session_says_so_beside_its_other_mistakes() {
+    assert_eq!(
+        refused("[DEFAULT]\nHeartBeatInt=30\n"),
+        "a.cfg:1: there is no [SESSION]; each session needs one
+a.cfg:2: unknown key HeartBeatInt; did you mean HeartBtInt?"
+    );
+    // A misspelled header is why there is none.
+    assert_eq!(
+        refused("[SESION]\n"),
+        "a.cfg:1: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
+    );
+}
+
+#[test]
+fn a_star_is_for_dynamic_sessions_only() {
+    for key in ["SenderCompID", "TargetCompID"] {
+        let name = if key == "SenderCompID" { "VENUE" } else { "TRADER" };
+        let error = refused(&ACCEPTOR.replace(name, "*"));
+        assert!(error.ends_with(&format!("{key}=*: it stands for any value, which only an acceptor's session with DynamicSession=Y may have")), "{error}");
+    }
+}
+
+#[test]
+fn a_second_dynamic_session_that_would_never_be_asked_is_refused() {
+    let dynamic = "[SESSION]\nConnectionType=acceptor\nDynamicSession=Y\nSocketAcceptPort=9880\n";
+    assert_eq!(
+        refused(&format!("{dynamic}{dynamic}")),
+        "a.cfg:5: the session *:*->* is configured twice, first at a.cfg:1"
+    );
+    // With a port of its own it has its own counterparties.
+    let other = dynamic.replace("9880", "9881");
+    assert!(Configuration::from_text("a.cfg", &format!("{dynamic}{other}")).is_ok());
+}
+
+#[test]
+fn a_version_that_no_session_speaks_is_one_mistake() {
+    let error = refused(&ACCEPTOR.replace("FIX.4.4", "FIX.5.0SP2"));
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn a_key_of_the_engine_in_app_is_a_warning() {
+    let text = format!("[APP]\nHeartBtInt=30\nDesk=A\nStartTime=1\nSocketUseSSL=Y\n{ACCEPTOR}");
+    let configuration = Configuration::from_text("a.cfg", &text).unwrap();
+    let warnings: Vec<String> = configuration.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        ["2: HeartBtInt", "4: StartTime", "5: SocketUseSSL"].map(|key| format!(
+            "a.cfg:{key} has no effect: in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]"
+        ))
+    );
+    assert_eq!(configuration.application["HeartBtInt"], "30");
+}
+
+#[test]
+fn a_default_that_depends_on_another_setting_is_shown_as_it_is() {
+    let effective = |lines: &str, key: &str| {
+        let checked = CheckedConfiguration::from_text("a.cfg", &format!("{ACCEPTOR}{lines}\n"));
+        let session = &checked.sessions[0];
+        session.effective.iter().find(|setting| setting.key == key).unwrap().value.clone()
+    };
+    assert_eq!(effective("", "ValidateUnorderedGroupFields"), "Y");
+    assert_eq!(effective("Compatibility=quickfixj", "ValidateUnorderedGroupFields"), "Y");
+    assert_eq!(effective("Compatibility=quickfix", "ValidateUnorderedGroupFields"), "N");
+    assert_eq!(effective("MillisecondsInTimeStamp=N", "TimestampPrecision"), "0");
+    assert_eq!(effective("MaxMessageSize=1000000", "OutboundBufferSize"), "4000000");
+}
+
+#[test]
+fn a_missing_key_says_where_to_add_it_and_a_key_of_the_other_role_what_to_do() {
+    assert_eq!(
+        refused(&ACCEPTOR.replace("SocketAcceptPort=9880\n", "SocketConnectHost=a\n")),
+        "a.cfg:1: this session has no SocketAcceptPort; add it here or in [DEFAULT]
+a.cfg:6: SocketConnectHost applies to initiators only, and this session is an acceptor; remove it"
+    );
+}
