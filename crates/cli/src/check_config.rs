@@ -14,12 +14,12 @@ use crate::output::{self, Format, Object};
 
 /// Shows the effective settings of each session of a configuration, and every mistake in it.
 ///
-/// For each session, shows its identity, then its settings: those in the file with their line, the
+/// Shows the settings of the engine. For each session, shows its identity, then its settings: those in the file with their line, the
 /// others with their default; secrets are masked. Then shows the settings that have no effect, and
 /// every mistake with file, line and what to do. Reads the dictionaries that the file names; opens
 /// no port and no journal.
 ///
-/// The JSON output is one object per line: kind session (name, place, valid, settings), warning and
+/// The JSON output is one object per line: kind engine (settings), session (name, place, valid, settings), warning and
 /// mistake (place, key, reason, nearest).
 ///
 /// Exit status: 0 every session is valid; 1 there are mistakes; 2 the file cannot be read.
@@ -53,16 +53,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 }
 
 fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
+    if !checked.sessions.is_empty() {
+        writeln!(out, "engine")?;
+        settings(out, &checked.engine_effective)?;
+    }
     for CheckedSession { place, name, effective, result, .. } in &checked.sessions {
         let wrong = if result.is_ok() { "" } else { ", has mistakes" };
         writeln!(out, "session {name} ({place}{wrong})")?;
-        for EffectiveSetting { key, value, place, .. } in effective {
-            match place {
-                Some(place) => writeln!(out, "  {key}={value}  ({place})")?,
-                None => writeln!(out, "  {key}={value}")?,
-            }
-        }
-        writeln!(out)?;
+        settings(out, effective)?;
     }
     for warning in &checked.warnings {
         writeln!(out, "warning: {warning}")?;
@@ -80,6 +78,18 @@ fn text(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Fail
     Ok(())
 }
 
+/// Writes settings, those of the file with their line, and an empty line.
+fn settings(out: &mut impl Write, effective: &[EffectiveSetting]) -> Result<(), Failure> {
+    for EffectiveSetting { key, value, place, .. } in effective {
+        match place {
+            Some(place) => writeln!(out, "  {key}={value}  ({place})")?,
+            None => writeln!(out, "  {key}={value}")?,
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
 /// Returns a number with its noun.
 fn counted(number: usize, noun: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
@@ -87,12 +97,15 @@ fn counted(number: usize, noun: &str) -> String {
 }
 
 fn json(out: &mut impl Write, checked: &CheckedConfiguration) -> Result<(), Failure> {
+    let setting = |EffectiveSetting { key, value, place, meaning, .. }: &EffectiveSetting| {
+        let place = place.as_ref().map(ToString::to_string);
+        let setting = Object::new().text("key", key).text("value", value);
+        setting.maybe_text("place", place.as_deref()).text("meaning", meaning)
+    };
+    let engine = checked.engine_effective.iter().map(setting);
+    writeln!(out, "{}", Object::new().text("kind", "engine").array("settings", engine))?;
     for CheckedSession { place, name, effective, result, .. } in &checked.sessions {
-        let settings = effective.iter().map(|EffectiveSetting { key, value, place, meaning, .. }| {
-            let place = place.as_ref().map(ToString::to_string);
-            let setting = Object::new().text("key", key).text("value", value);
-            setting.maybe_text("place", place.as_deref()).text("meaning", meaning)
-        });
+        let settings = effective.iter().map(setting);
         let object = Object::new()
             .text("kind", "session")
             .text("name", name)

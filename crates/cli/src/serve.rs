@@ -81,19 +81,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         ));
     }
     Log::Everything.install();
-    let mut builder = match &arguments.config {
+    let (builder, workers) = match &arguments.config {
         Some(file) => configured(file, arguments.keep_going)?,
-        None => any_counterparty(arguments.listen),
+        None => (any_counterparty(arguments.listen), 1),
     };
     if arguments.app == App::Echo {
-        builder = builder.store(Box::new(MemoryStore::new()));
-        return serve(builder, Echo::new());
+        let builder = builder.stores(|_| Box::new(MemoryStore::new()));
+        return serve(builder, workers, |_| Echo::new());
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    serve(builder, Venue::new(arguments.random, format!("V{since:X}")))
+    serve(builder, workers, |worker| {
+        let run = if worker == 0 { format!("V{since:X}") } else { format!("V{since:X}W{worker}") };
+        Venue::new(arguments.random, run)
+    })
 }
 
-fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder, Failure> {
+/// Returns the engine that a file describes, and its number of workers.
+fn configured(file: &std::path::Path, keep_going: bool) -> Result<(EngineBuilder, usize), Failure> {
     let checked = CheckedConfiguration::from_file(file);
     let mistakes = checked.mistakes.clone();
     let configuration = if keep_going { checked.usable() } else { checked.whole() };
@@ -119,7 +123,7 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<EngineBuilder,
         note!("not served: {line}");
     }
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok(builder.keep_going(keep_going))
+    Ok((builder.keep_going(keep_going), configuration.engine.workers.unwrap_or(1)))
 }
 
 fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
@@ -135,11 +139,16 @@ pub(crate) fn cannot_start(error: &EngineError) -> Failure {
     Failure::usage(format!("{error:#}"))
 }
 
-fn serve<A: Application + Send + 'static>(builder: EngineBuilder, app: A) -> Result<Answer, Failure> {
+fn serve<A: Application + Send + 'static>(
+    builder: EngineBuilder,
+    workers: usize,
+    mut app: impl FnMut(usize) -> A,
+) -> Result<Answer, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
-    let engine = builder.start(Told(app)).map_err(|error| cannot_start(&error))?;
+    let engine =
+        builder.start_with(workers, |worker| Told(app(worker))).map_err(|error| cannot_start(&error))?;
     engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
     let mut out = output::stdout();
     for address in engine.addresses() {

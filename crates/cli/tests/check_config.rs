@@ -10,6 +10,7 @@ use command::{directory, fixbolt, run};
 
 const VENUE: &str = "[DEFAULT]
 ConnectionType=acceptor
+Workers=2
 SocketAcceptPort=0
 SenderCompID=VENUE
 FileLogPath=log
@@ -34,12 +35,15 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
     let ended = run(&["check-config", path]);
     assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
     let lines: Vec<&str> = ended.out.lines().collect();
-    assert_eq!(lines[0], format!("session FIX.4.4:VENUE->TRADER ({path}:8)"));
+    assert_eq!(lines[0], "engine");
     for line in [
-        format!("  ResetOnLogon=Y  ({path}:11)"),
+        format!("session FIX.4.4:VENUE->TRADER ({path}:9)"),
+        "  MaxSessions=4096".to_owned(),
+        format!("  Workers=2  ({path}:3)"),
+        format!("  ResetOnLogon=Y  ({path}:12)"),
         "  ResetOnLogout=N".to_owned(),
         "  LogonTimeout=10".to_owned(),
-        format!("  SocketAcceptPort=0  ({path}:3)"),
+        format!("  SocketAcceptPort=0  ({path}:4)"),
     ] {
         assert!(lines.contains(&line.as_str()), "{line}: {}", ended.out);
     }
@@ -58,10 +62,10 @@ fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
     let mistakes: Vec<&str> = ended.out.lines().filter(|line| line.starts_with("mistake: ")).collect();
     assert_eq!(
         mistakes[0],
-        format!("mistake: {path}:11: unknown key RestOnLogon; did you mean ResetOnLogon?")
+        format!("mistake: {path}:12: unknown key RestOnLogon; did you mean ResetOnLogon?")
     );
     assert!(
-        mistakes[1].ends_with("venue.cfg:12: LogoutTimeout=two: a whole number from 1 to 86400 expected")
+        mistakes[1].ends_with("venue.cfg:13: LogoutTimeout=two: a whole number from 1 to 86400 expected")
     );
     assert!(
         mistakes[2].contains("leave the key out (then the shipped one of FIX.4.4 is used)"),
@@ -73,7 +77,12 @@ fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
 
     let ended = run(&["check-config", path, "-o", "json"]);
     assert_eq!(ended.status, 1);
-    let lines: Vec<&str> = ended.out.lines().collect();
+    let lines: Vec<&str> = ended.out.lines().skip(1).collect();
+    assert!(
+        ended.out.starts_with(r#"{"kind":"engine","settings":[{"key":"Workers","value":"2","#),
+        "{}",
+        ended.out
+    );
     assert!(
         lines[0].starts_with(r#"{"kind":"session","name":"FIX.4.4:VENUE->TRADER","place":""#),
         "{}",

@@ -19,7 +19,7 @@ use crate::distribution::{Distribution, Unit};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
-use crate::limits::Limits;
+use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
 use crate::listening::Listening;
 use crate::preparation;
 use crate::session_registry::SessionRegistry;
@@ -29,10 +29,6 @@ use crate::worker::event_source::EventSource;
 use crate::worker::listeners::Listeners;
 use crate::worker_signal::WorkerSignal;
 
-/// Bytes of messages from other threads that may wait for each session, by default.
-const OUTBOUND_QUEUE_SIZE: usize = 1024 * 1024;
-/// Bytes of messages from other threads that may wait for all sessions together, by default.
-const OUTBOUND_BUDGET: usize = 32 * 1024 * 1024;
 /// The largest budget for messages from other threads, in bytes.
 const MAX_OUTBOUND_BUDGET: usize = 16 * 1024 * 1024 * 1024;
 /// The most sessions that can get their worker's attention at once without additional cost.
@@ -52,6 +48,8 @@ pub struct EngineBuilder {
     outbound_budget: usize,
     limits: Limits,
     keep_going: bool,
+    /// The number of workers that a configuration asks for.
+    workers: Option<usize>,
 }
 
 impl fmt::Debug for EngineBuilder {
@@ -60,6 +58,8 @@ impl fmt::Debug for EngineBuilder {
             .field("acceptances", &self.acceptances)
             .field("initiations", &self.initiations)
             .field("limits", &self.limits)
+            .field("outbound_queue_size", &self.outbound_queue_size)
+            .field("outbound_budget", &self.outbound_budget)
             .finish_non_exhaustive()
     }
 }
@@ -77,6 +77,7 @@ impl EngineBuilder {
             outbound_budget: OUTBOUND_BUDGET,
             limits: Limits::default(),
             keep_going: false,
+            workers: None,
         }
     }
 
@@ -212,6 +213,12 @@ impl EngineBuilder {
         self
     }
 
+    /// Remembers the number of workers that a configuration asks for, to check the start against.
+    pub(crate) const fn configured_workers(mut self, workers: Option<usize>) -> Self {
+        self.workers = workers;
+        self
+    }
+
     /// Makes these sessions belong to one worker, so that a callback of one can write to the others
     /// in its turn.
     ///
@@ -229,7 +236,7 @@ impl EngineBuilder {
     ///
     /// # Errors
     /// [`EngineError`], one line that says what is wrong and where: a port in use, a journal that
-    /// another process holds, ...
+    /// another process holds, a configuration that asks for several workers, ...
     pub fn start<A: Application + Send + 'static>(self, app: A) -> Result<Engine<A>, EngineError> {
         let mut app = Some(app);
         self.run(1, &mut |_| app.take())
@@ -245,7 +252,8 @@ impl EngineBuilder {
     ///
     /// # Errors
     /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` names an unknown
-    /// session, or if several workers would share one store.
+    /// session, if several workers would share one store, or if a configuration asks for another
+    /// number of workers.
     pub fn start_with<A: Application + Send + 'static>(
         self,
         workers: usize,
@@ -261,6 +269,12 @@ impl EngineBuilder {
     ) -> Result<Engine<A>, EngineError> {
         if self.acceptances.is_empty() && self.templates.is_empty() && self.initiations.is_empty() {
             return Err(EngineError::NoSessions);
+        }
+        if let Some(workers) = self.workers.filter(|workers| *workers != count) {
+            let reason = format!(
+                "the configuration has Workers={workers}, but the program starts {count}; pass the configuration's engine.workers to start_with, or leave the key out"
+            );
+            return Err(EngineError::Workers { reason });
         }
         let keep_going = self.keep_going;
         prepare(&mut self.acceptances, &mut self.initiations, keep_going)?;

@@ -13,7 +13,23 @@ use crate::initiation::Initiation;
 
 impl EngineBuilder {
     /// Returns the builder that `configuration` describes. Showing its warnings is left to the
-    /// caller.
+    /// caller, and so is the number of workers: if `configuration.engine.workers` names one, the
+    /// engine starts with that number only ([`EngineBuilder::start_with`]).
+    ///
+    /// ```no_run
+    /// use fixbolt::EngineBuilder;
+    /// use fixbolt::config::Configuration;
+    /// # struct Venue;
+    /// # impl fixbolt::session::Application for Venue {}
+    ///
+    /// let configuration = Configuration::from_file("venue.cfg")?;
+    /// for warning in &configuration.warnings {
+    ///     eprintln!("{warning}");
+    /// }
+    /// let workers = configuration.engine.workers.unwrap_or(1);
+    /// let engine = EngineBuilder::from_config(&configuration)?.start_with(workers, |_| Venue)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`EngineError::Config`] if its sessions were changed to something that no file can express:
@@ -24,10 +40,17 @@ impl EngineBuilder {
             // All sessions of an engine are kept in one place.
             Some(SessionConfiguration { journal: Some(base), .. }) => Self::new().journal(base),
             Some(SessionConfiguration { persist_messages: false, .. }) => {
-                Self::new().store(Box::new(NoStore::new()))
+                Self::new().stores(|_| Box::new(NoStore::new()))
             }
             _ => Self::new(),
         };
+        let engine = configuration.engine;
+        builder = builder
+            .configured_workers(engine.workers)
+            .session_limit(engine.max_sessions)
+            .pending_connections(engine.max_pending_connections)
+            .outbound_queue_size(engine.outbound_queue_size)
+            .outbound_budget(engine.outbound_queue_budget);
         let acceptors =
             sessions.iter().filter(|session| matches!(session.connection, ConnectionType::Acceptor { .. }));
         // Only the Logon shows which session a connection is for: until then the most patient
@@ -88,5 +111,19 @@ mod tests {
         let configuration = Configuration::from_text("a.cfg", text).unwrap();
         let builder = format!("{:?}", EngineBuilder::from_config(&configuration).unwrap());
         assert!(builder.contains("pending_time: 45s"), "{builder}");
+    }
+
+    #[test]
+    fn the_engines_limits_are_those_of_the_file() {
+        let text = "[DEFAULT]\nMaxSessions=5\nMaxPendingConnections=6\nOutboundQueueSize=70000\n\
+             OutboundQueueBudget=80000\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
+             SenderCompID=A\n[SESSION]\nTargetCompID=B\n";
+        let configuration = Configuration::from_text("a.cfg", text).unwrap();
+        let builder = format!("{:?}", EngineBuilder::from_config(&configuration).unwrap());
+        for limit in
+            ["sessions: 5", "pending_connections: 6", "outbound_queue_size: 70000", "outbound_budget: 80000"]
+        {
+            assert!(builder.contains(limit), "{limit}: {builder}");
+        }
     }
 }

@@ -1,6 +1,12 @@
-//! Limits on what an engine accepts from counterparties that it does not know yet.
+//! Limits on what an engine accepts from counterparties that it does not know yet, and on what
+//! waits to be sent.
 
 use core::time::Duration;
+
+/// Bytes of messages from other threads that may wait for each session, by default.
+pub(crate) const OUTBOUND_QUEUE_SIZE: usize = 1024 * 1024;
+/// Bytes of messages from other threads that may wait for all sessions together, by default.
+pub(crate) const OUTBOUND_BUDGET: usize = 32 * 1024 * 1024;
 
 /// The limits that a worker enforces.
 #[derive(Clone, Copy, Debug)]

@@ -123,3 +123,21 @@ fn comp_ids_with_the_signs_that_an_identitys_text_has_keep_their_journals() {
     let reader = JournalReader::open(&scratch.0.join("trader").join(id.file_name())).unwrap();
     assert_eq!(reader.sessions()[0].session(), Some(&id));
 }
+
+#[test]
+fn an_engine_starts_with_the_workers_of_its_file_and_with_no_other_number() {
+    let text = "[DEFAULT]\nWorkers=2\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
+                SenderCompID=VENUE\n[SESSION]\nTargetCompID=TRADER\n";
+    let configuration = Configuration::from_text("venue.cfg", text).unwrap();
+    let builder = || EngineBuilder::from_config(&configuration).unwrap();
+    for error in [builder().start(Recorder::venue().0), builder().start_with(3, |_| Recorder::venue().0)] {
+        let error = error.map(|_| ()).unwrap_err().to_string();
+        assert!(
+            error.starts_with("workers: the configuration has Workers=2, but the program starts "),
+            "{error}"
+        );
+    }
+    let workers = configuration.engine.workers.unwrap();
+    let engine = builder().start_with(workers, |_| Recorder::venue().0).unwrap();
+    assert_eq!(engine.stop().unwrap().len(), 2);
+}

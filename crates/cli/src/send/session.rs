@@ -101,6 +101,8 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         Some(file) => load_file(file)?.dictionary.into_owned(),
         None => shipped(id.version()).clone(),
     };
+    // One session needs one worker.
+    configuration.engine.workers = None;
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
     Ok(Session { id, builder, store, dictionary, dictionary_file, peer })
 }

@@ -176,3 +176,25 @@ fn a_missing_key_says_where_to_add_it_and_a_key_of_the_other_role_what_to_do() {
 a.cfg:6: SocketConnectHost applies to initiators only, and this session is an acceptor; remove it"
     );
 }
+
+#[test]
+fn the_engines_settings_are_in_default_and_nowhere_else() {
+    let read = |lines: &str| Configuration::from_text("a.cfg", &format!("[DEFAULT]\n{lines}{ACCEPTOR}"));
+    let defaults = read("").unwrap().engine;
+    assert_eq!(defaults, EngineConfiguration::default());
+    for row in rows::ROWS.iter().filter(|row| row.scope == rows::Scope::Engine) {
+        let name = row.name;
+        let other = if name == "Workers" { "7" } else { "70000" };
+        if row.default.bytes().all(|b| b.is_ascii_digit()) {
+            assert_eq!(read(&format!("{name}={}\n", row.default)).unwrap().engine, defaults, "{name}");
+        }
+        assert_ne!(read(&format!("{name}={other}\n")).unwrap().engine, defaults, "{name}");
+        let error = read(&format!("{name}=many\n")).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("a.cfg:2: {name}=many: a whole number from ")), "{error}");
+        assert_eq!(
+            acceptor_refused(&format!("{name}=70000")),
+            format!("a.cfg:7: {name} applies to the whole engine; move it to [DEFAULT]")
+        );
+    }
+    assert_eq!(read("Workers=4\n").unwrap().engine.workers, Some(4));
+}

@@ -15,6 +15,8 @@
 mod completing;
 mod dictionaries;
 mod draft;
+mod engine;
+mod engine_reading;
 mod error;
 mod other_keys;
 mod reading;
@@ -28,6 +30,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use engine::EngineConfiguration;
 pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine};
 pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 
@@ -63,6 +66,8 @@ use text::{Section, SectionKind, Setting, Text};
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Configuration {
+    /// The settings of the engine itself.
+    pub engine: EngineConfiguration,
     /// The sessions, in the order of the file; at least one.
     pub sessions: Vec<SessionConfiguration>,
     /// Settings of the section `[APP]`, which belong to the application; keys as written.
@@ -73,8 +78,9 @@ pub struct Configuration {
 
 impl fmt::Debug for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sessions, application, warnings } = self;
+        let Self { engine, sessions, application, warnings } = self;
         f.debug_struct("Configuration")
+            .field("engine", engine)
             .field("sessions", sessions)
             .field("application", &WithoutSecrets(application))
             .field("warnings", warnings)
@@ -106,6 +112,10 @@ impl Configuration {
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CheckedConfiguration {
+    /// The settings of the engine itself; the default for one with a mistake.
+    pub engine: EngineConfiguration,
+    /// The same as text, from the file or by default.
+    pub engine_effective: Vec<EffectiveSetting>,
     /// The sessions, in the order of the file.
     pub sessions: Vec<CheckedSession>,
     /// Every mistake, in the order of the file.
@@ -118,8 +128,10 @@ pub struct CheckedConfiguration {
 
 impl fmt::Debug for CheckedConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sessions, mistakes, application, warnings } = self;
+        let Self { engine, engine_effective, sessions, mistakes, application, warnings } = self;
         f.debug_struct("CheckedConfiguration")
+            .field("engine", engine)
+            .field("engine_effective", engine_effective)
             .field("sessions", sessions)
             .field("mistakes", mistakes)
             .field("application", &WithoutSecrets(application))
@@ -158,11 +170,11 @@ impl CheckedConfiguration {
     /// # Errors
     /// Every mistake, if each session has one.
     pub fn usable(self) -> Result<Configuration, ConfigErrors> {
-        let Self { sessions, mistakes, application, warnings } = self;
+        let Self { engine, sessions, mistakes, application, warnings, .. } = self;
         let sessions: Vec<_> = sessions.into_iter().filter_map(|session| session.result.ok()).collect();
         match ConfigErrors::of(mistakes) {
             Some(mistakes) if sessions.is_empty() => Err(mistakes),
-            _ => Ok(Configuration { sessions, application, warnings }),
+            _ => Ok(Configuration { engine, sessions, application, warnings }),
         }
     }
 
@@ -186,6 +198,7 @@ impl CheckedConfiguration {
             shared.extend(defaults.mistakes.iter().cloned());
             classify(defaults, &mut shared, &mut warnings, &mut shared_application);
         }
+        let (engine, engine_effective) = engine_reading::read(defaults, &mut shared);
         let mut mistakes = shared.clone();
         for section in of(SectionKind::App).chain(of(SectionKind::Unknown)) {
             mistakes.extend(section.mistakes.iter().cloned());
@@ -210,7 +223,8 @@ impl CheckedConfiguration {
             let reason = "there is no [SESSION]; each session needs one".to_owned();
             mistakes.push(ConfigError::Missing { place, reason });
         }
-        Self { sessions, mistakes: in_order(mistakes, file), application, warnings: once(warnings) }
+        let (mistakes, warnings) = (in_order(mistakes, file), once(warnings));
+        Self { engine, engine_effective, sessions, mistakes, application, warnings }
     }
 }
 

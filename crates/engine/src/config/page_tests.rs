@@ -18,6 +18,7 @@ fn used() -> String {
             Scope::Both => "both",
             Scope::Acceptor => "acceptor",
             Scope::Initiator => "initiator",
+            Scope::Engine => "engine",
         };
         let values = effect.values();
         writeln!(table, "| {names} | {of} | {values} | {default} | {meaning} |").unwrap();

@@ -11,7 +11,7 @@ use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
-use super::values::Refusal;
+use super::values::{Refusal, whole_number};
 
 /// Reads a session's own section before the defaults.
 pub(super) struct SessionReader<'s> {
@@ -114,6 +114,13 @@ impl<'s> SessionReader<'s> {
 
     fn apply(&mut self, row: &'static Row) {
         let (settings, own) = self.settings(row);
+        if row.scope == Scope::Engine {
+            if let (true, Some(setting)) = (own, settings.first()) {
+                let reason = format!("{} applies to the whole engine; move it to [DEFAULT]", setting.key);
+                self.contradicts(setting, reason);
+            }
+            return;
+        }
         if let Some(role) = self.draft.role
             && !row.scope.includes(role)
         {
@@ -185,10 +192,7 @@ impl<'s> SessionReader<'s> {
                 flag.map(|(_, on)| set(draft, on)).ok_or(Refusal::Form)
             }
             Effect::Number { from, to, set, .. } => {
-                // FromStr accepts a leading '+', which no engine writes.
-                let digits = value.bytes().all(|b| b.is_ascii_digit());
-                let number = value.parse().ok().filter(|number| digits && (*from..=*to).contains(number));
-                number.map(|number| set(draft, number)).ok_or(Refusal::Form)
+                whole_number(value, *from, *to).map(|number| set(draft, number)).ok_or(Refusal::Form)
             }
             Effect::Word { words, set } => {
                 let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
@@ -204,7 +208,7 @@ impl<'s> SessionReader<'s> {
                 let said = row.check(&setting.key).zip(word);
                 said.map(|(check, n)| *policy = policy.with(check, ACTIONS[n])).ok_or(Refusal::Form)
             }
-            Effect::Listed { .. } => Ok(()),
+            Effect::Listed { .. } | Effect::Engine { .. } => Ok(()),
         };
         match result {
             Ok(()) => {}
@@ -237,11 +241,6 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(super) fn wrong(&mut self, setting: &Setting, expected: impl Into<String>) {
-        self.mistakes.push(ConfigError::Value {
-            place: setting.place.clone(),
-            key: setting.key.clone(),
-            value: setting.written.clone(),
-            expected: expected.into(),
-        });
+        self.mistakes.push(setting.wrong(expected));
     }
 }

@@ -11,6 +11,7 @@ use fixbolt_dictionary::{Action, Check};
 use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, WhileLoggedOff};
 
 use super::draft::{Draft, checks};
+use super::engine::EngineConfiguration;
 use super::values::{self, Refusal};
 
 /// A key.
@@ -31,12 +32,14 @@ pub(super) enum Scope {
     Both,
     Acceptor,
     Initiator,
+    /// All sessions together; only in `[DEFAULT]`.
+    Engine,
 }
 
 impl Scope {
     pub(super) const fn includes(self, role: Role) -> bool {
         match self {
-            Self::Both => true,
+            Self::Both | Self::Engine => true,
             Self::Acceptor => matches!(role, Role::Acceptor),
             Self::Initiator => matches!(role, Role::Initiator),
         }
@@ -49,6 +52,8 @@ pub(super) enum Effect {
     Flag(fn(&mut Draft, bool)),
     /// A whole number within a range.
     Number { from: u64, to: u64, unit: &'static str, set: fn(&mut Draft, u64) },
+    /// A whole number within a range, for the engine.
+    Engine { from: u64, to: u64, unit: &'static str, set: fn(&mut EngineConfiguration, u64) },
     /// One of several words, by its index.
     Word { words: &'static [&'static str], set: fn(&mut Draft, usize) },
     /// Text of a given form.
@@ -75,7 +80,9 @@ impl Effect {
         match self {
             Self::Flag(_) => "Y, N".to_owned(),
             Self::Number { from, to, unit: "", .. } => format!("{from} to {to}"),
-            Self::Number { from, to, unit, .. } => format!("{unit}, {from} to {to}"),
+            Self::Number { from, to, unit, .. } | Self::Engine { from, to, unit, .. } => {
+                format!("{unit}, {from} to {to}")
+            }
             Self::Word { words, .. } => words.join(", "),
             Self::Text { form, .. } | Self::Listed { form } => (*form).to_owned(),
             Self::Check(_) => ACTION_WORDS.join(", "),
@@ -86,7 +93,9 @@ impl Effect {
     pub(super) fn expected(&self) -> String {
         match self {
             Self::Flag(_) => "Y or N".to_owned(),
-            Self::Number { from, to, .. } => format!("a whole number from {from} to {to}"),
+            Self::Number { from, to, .. } | Self::Engine { from, to, .. } => {
+                format!("a whole number from {from} to {to}")
+            }
             Self::Word { .. } | Self::Check(_) => format!("one of {}", self.values()),
             Self::Text { form, .. } | Self::Listed { form } => (*form).to_owned(),
         }
@@ -271,4 +280,15 @@ pub(super) static ROWS: &[Row] = &[
         "Y", "whether small messages are sent at once (TCP_NODELAY)"), "SocketTcpNoDelay"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
+    // The engine
+    row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
+        "as the program says", "how many threads the sessions are distributed over; sessions that share a port belong to one of them"),
+    row("MaxSessions", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "sessions", set: |e, n| e.max_sessions = n as usize },
+        "4096", "how many sessions there may be, including those opened by DynamicSession"),
+    row("MaxPendingConnections", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_pending_connections = n as usize },
+        "256", "how many connections may be open that have not logged on; further ones are closed at once"),
+    row("OutboundQueueSize", Scope::Engine, Effect::Engine { from: 16 << 10, to: GIB, unit: "bytes", set: |e, n| e.outbound_queue_size = n as usize },
+        "1048576", "how much may wait for each session of what other threads send; further messages are refused"),
+    row("OutboundQueueBudget", Scope::Engine, Effect::Engine { from: 64 << 10, to: 64 * GIB, unit: "bytes", set: |e, n| e.outbound_queue_budget = n as usize },
+        "33554432", "the same for all sessions together; a message must fit into half of it"),
 ];

@@ -67,6 +67,16 @@ impl Setting {
     pub(super) fn shown(&self) -> &str {
         if self.hidden { &self.written } else { self.text() }
     }
+
+    /// Returns the mistake that the value is not what was expected.
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> ConfigError {
+        ConfigError::Value {
+            place: self.place.clone(),
+            key: self.key.clone(),
+            value: self.written.clone(),
+            expected: expected.into(),
+        }
+    }
 }
 
 impl Section {

@@ -116,6 +116,13 @@ pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Reads a whole number within a range.
+pub(super) fn whole_number(value: &str, from: u64, to: u64) -> Option<u64> {
+    // FromStr accepts a leading '+', which no engine writes.
+    let digits = value.bytes().all(|b| b.is_ascii_digit());
+    value.parse().ok().filter(|number| digits && (from..=to).contains(number))
+}
+
 /// Returns the number in `Name12` for the name `Name`; the first number is 1.
 pub(super) fn number_after(key: &str, name: &str) -> Option<usize> {
     let digits = key.get(name.len()..).filter(|_| key[..name.len()].eq_ignore_ascii_case(name))?;
