@@ -16,7 +16,7 @@ use crate::config::{ConfigError, ConfigErrors};
 /// Each is one line that says what is wrong and where; only a wrong configuration has one line per
 /// mistake. `{:#}` formats the whole line, `{}` omits what [`source`](Error::source) returns, as in
 /// every error of the project ([how errors read](crate#errors)).
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineError {
     /// The configuration is wrong; there is one line per mistake.
@@ -139,4 +139,11 @@ impl Error for EngineError {
 /// Adds the text of the source if the whole chain was asked for.
 fn source(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
     if f.alternate() { write!(f, ": {error:#}") } else { Ok(()) }
+}
+
+/// Shows the whole line, since this is how `main` prints an error.
+impl fmt::Debug for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
 }

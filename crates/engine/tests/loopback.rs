@@ -538,3 +538,23 @@ fn a_session_limit_of_zero_is_an_error_of_one_line() {
     let error = Engine::builder().accept(anywhere(), acceptor()).session_limit(0).start(app).unwrap_err();
     assert!(error.to_string().ends_with("the engine has as many sessions as its limit allows"), "{error}");
 }
+
+#[test]
+fn an_initiator_whose_logon_nobody_answers_learns_what_to_compare() {
+    let (venue, _venue_log) = venue(acceptor());
+    let swapped = initiator().with(|s| s.id = "FIX.4.4:VENUE->TRADER".parse().unwrap());
+    let (trader, log) = trader(venue.addresses()[0].port(), swapped);
+    assert_eq!(log.ended(), "LogonUnanswered");
+    trader.stop().unwrap();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn what_main_prints_of_an_error_is_its_sentence() {
+    let error = Engine::builder().start(Recorder::venue().0).unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    let error = "FIX.4.4:VENUE-TRADER".parse::<fixbolt::session::SessionId>().unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    let error = fixbolt::config::Configuration::from_text("a.cfg", "[SESION]\nhello\n").unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+}

@@ -1,7 +1,7 @@
 //! Delivery of a message to the application: everything it writes and the message's own sequence
 //! number are one transaction.
 
-use fixbolt_codec::{Message, SeqNum};
+use fixbolt_codec::{Message, Redacted, SeqNum};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
 use crate::admin_message::{AdminMessage, Reject};
@@ -10,7 +10,7 @@ use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::fix::msg_type;
+use crate::fix::{msg_type, tag};
 use crate::header::Header;
 use crate::reading::BlockedBy;
 use crate::rejects::{BusinessReject, BusinessRejectReason, SessionReject};
@@ -74,7 +74,7 @@ pub(crate) fn deliver(
     tx.commit()?;
     match &reply {
         Some(reply) => tx.notify_rejected(reply),
-        None => tx.notify(&Event::Note("a BusinessMessageReject is not answered with another one")),
+        None => tx.notify(&Event::Note(&unprocessed(&message))),
     }
     Ok(())
 }
@@ -112,6 +112,17 @@ fn reject<'m>(header: &Header<'m>, seq: SeqNum, rejected: SessionReject) -> Admi
     let SessionReject { reason, tag, text } = rejected;
     let reject = Reject { reason, tag: tag.map(|tag| RefTag::Number(tag.number())), text };
     AdminMessage::Reject { seq, msg_type: header.msg_type, reject }
+}
+
+/// Returns what to report of a BusinessMessageReject that the application does not process: without
+/// it, nobody would learn what the counterparty refused.
+fn unprocessed(message: &Message<'_>) -> String {
+    let get = |tag| Redacted(message.get(tag).unwrap_or(b"?"));
+    format!(
+        "the counterparty refused message {} with a BusinessMessageReject, which the application does not process: {}; a BusinessMessageReject is not answered with another one",
+        get(tag::REF_SEQ_NUM),
+        get(tag::TEXT)
+    )
 }
 
 /// Returns a BusinessMessageReject (35=j), or a Reject for FIX.4.0 and 4.1, which have none. A

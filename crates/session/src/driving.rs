@@ -271,6 +271,7 @@ impl Sessions {
         let connection = tx.session_mut().disconnect()?;
         let end = connection.end.map(|end| *end).unwrap_or(match connection.logon.phase {
             Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
+            Phase::LogonSent => SessionEnd::LogonUnanswered,
             _ => SessionEnd::ConnectionLost,
         });
         // A failure here halts the session.

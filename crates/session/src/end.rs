@@ -13,6 +13,9 @@ use crate::store::StoreError;
 pub enum SessionEnd {
     /// The transport was closed by the counterparty or the network, without a Logout.
     ConnectionLost,
+    /// The counterparty closed the connection instead of answering our Logon: it may not know a
+    /// session with this BeginString and these CompIDs.
+    LogonUnanswered,
     /// The counterparty logged out, and we answered.
     LoggedOutByPeer,
     /// We logged out, and the counterparty answered.
@@ -115,6 +118,9 @@ impl fmt::Display for SessionEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ConnectionLost => f.write_str("the connection was lost without a Logout"),
+            Self::LogonUnanswered => f.write_str(
+                "the counterparty closed the connection instead of answering our Logon; compare BeginString and both CompIDs with its configuration, and read its log",
+            ),
             Self::LoggedOutByPeer => f.write_str("the counterparty logged out"),
             Self::LoggedOutByUs => f.write_str("logged out"),
             Self::LogoutTimedOut => f.write_str("the counterparty did not answer our Logout in time"),

@@ -154,12 +154,19 @@ impl FromStr for SessionId {
 }
 
 /// Why a text or its parts do not make a [`SessionId`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InvalidSessionId(String);
 
 impl fmt::Display for InvalidSessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Shows the sentence, since this is how `main` prints an error.
+impl fmt::Debug for InvalidSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -204,7 +204,7 @@ impl core::error::Error for ConfigError {}
 /// Every mistake in a configuration, at least one, in the order of the file.
 ///
 /// Displayed as one line each.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ConfigErrors(Vec<ConfigError>);
 
 impl ConfigErrors {
@@ -240,6 +240,13 @@ impl fmt::Display for ConfigErrors {
             write!(f, "{line_end}{mistake}")?;
         }
         Ok(())
+    }
+}
+
+/// Shows the lines, since this is how `main` prints an error.
+impl fmt::Debug for ConfigErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -111,7 +111,7 @@ impl Connector {
                 Step::Connect { address, until } => match TcpStream::connect(address) {
                     Ok(stream) => return Progress::Connecting { stream, address, until },
                     Err(error) => {
-                        tracing::warn!(%address, %error, "no connection");
+                        tracing::warn!(%address, %error, "cannot connect; is the counterparty running?");
                         self.initiators[index].try_next_address(now)
                     }
                 },

@@ -142,7 +142,7 @@ impl Initiator {
             Ok(addresses) => self.addresses = addresses.into(),
             Err(error) => {
                 let host = &self.hosts[self.host].0;
-                tracing::warn!(%host, %error, "the host's address could not be looked up");
+                tracing::warn!(%host, %error, "the address of the host could not be looked up");
                 self.addresses.clear();
             }
         }

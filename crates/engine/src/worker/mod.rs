@@ -503,7 +503,7 @@ impl Worker {
         match connection.connect_result() {
             None => {}
             Some(Err(error)) => {
-                tracing::warn!(address = %connection.peer, %error, "no connection");
+                tracing::warn!(address = %connection.peer, %error, "cannot connect; is the counterparty running?");
                 self.driver.connections.close(slot);
                 self.try_next_address(initiator);
             }
@@ -533,7 +533,7 @@ impl Worker {
                     self.driver.connections.close(slot);
                     match stage {
                         Stage::Connecting { initiator, .. } => {
-                            tracing::warn!(address = %peer, "no connection: timed out");
+                            tracing::warn!(address = %peer, "cannot connect: timed out");
                             self.try_next_address(initiator);
                         }
                         Stage::Closing { session, .. } => {
