@@ -20,7 +20,15 @@ impl EngineBuilder {
     /// use fixbolt::EngineBuilder;
     /// use fixbolt::config::Configuration;
     /// # struct Venue;
-    /// # impl fixbolt::session::Application for Venue {}
+    /// # impl fixbolt::session::Application for Venue {
+    /// #     fn on_message(
+    /// #         &mut self,
+    /// #         _: fixbolt::codec::Message<'_>,
+    /// #         _: &mut fixbolt::session::Turn<'_>,
+    /// #     ) -> Result<fixbolt::session::Delivery, fixbolt::session::Failure> {
+    /// #         Ok(fixbolt::session::Delivery::Done)
+    /// #     }
+    /// # }
     ///
     /// let configuration = Configuration::from_file("venue.cfg")?;
     /// for warning in &configuration.warnings {

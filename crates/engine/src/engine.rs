@@ -30,6 +30,35 @@ use crate::worker_signal::{WorkerSignal, on_worker_thread};
 /// Dropping the engine stops it as [`Engine::stop`] does and waits for its threads: at most for the
 /// longest LogoutTimeout of its sessions plus six seconds, unless a callback of the application or
 /// a store keeps a thread busy for longer. In a callback it does not wait.
+///
+/// ```
+/// use fixbolt::Engine;
+/// use fixbolt::codec::Message;
+/// use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+///
+/// #[derive(Default)]
+/// struct Venue {
+///     messages: u64,
+/// }
+///
+/// impl Application for Venue {
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         self.messages += 1;
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// let session = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// let id = session.id.clone();
+/// // With port 0 the system chooses one.
+/// let engine = Engine::builder().accept("127.0.0.1:0".parse()?, session).start(Venue::default())?;
+/// assert_ne!(engine.addresses()[0].port(), 0);
+/// assert!(engine.session(&id).is_some());
+/// // One worker, one application.
+/// let applications = engine.stop()?;
+/// assert_eq!(applications[0].messages, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Engine<A> {
     threads: Vec<JoinHandle<Ended<A>>>,
     workers: Arc<[Arc<WorkerSignal>]>,

@@ -90,6 +90,36 @@ pub use fixbolt_codec as codec;
 pub use fixbolt_messages as messages;
 
 /// Sessions and applications: what a user's program implements, receives, and sets.
+///
+/// A venue that asks for a password, tried without sockets:
+///
+/// ```
+/// use fixbolt::codec::{Message, Tag};
+/// use fixbolt::session::{Application, Delivery, Failure, LogonDecision, Role, SessionSettings, Turn};
+/// use fixbolt::testing::Side;
+///
+/// struct Venue;
+///
+/// impl Application for Venue {
+///     fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+///         Ok(match logon.get(Tag::new(554)) {
+///             Some(b"correct horse") => LogonDecision::Accept,
+///             _ => LogonDecision::refuse("wrong password"),
+///         })
+///     }
+///
+///     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         Ok(Delivery::UNSUPPORTED)
+///     }
+/// }
+///
+/// let settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// let mut venue = Side::new(settings, Venue)?;
+/// venue.connect();
+/// let answer = venue.receive("35=A|98=0|108=30|553=desk|554=battery|");
+/// assert_eq!((answer[0].msg_type(), answer[0].get(58)), ("5", Some("wrong password")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub mod session {
     pub use fixbolt_session::{
         Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery, Direction, Draft, Event,
@@ -101,6 +131,17 @@ pub mod session {
 }
 
 /// The storage of messages and sequence numbers, and what a custom store implements.
+///
+/// Most programs name a directory, `Engine::builder().journal("journals")`, or none. A store for each
+/// worker that keeps less in memory than the default:
+///
+/// ```
+/// use fixbolt::Engine;
+/// use fixbolt::store::{MemoryStore, Store};
+///
+/// let builder = Engine::builder().stores(|_worker| Box::new(MemoryStore::with_limit(1 << 20)));
+/// # drop(builder);
+/// ```
 pub mod store {
     pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
     pub use fixbolt_session::WorkerWaker;
@@ -110,6 +151,28 @@ pub mod store {
 }
 
 /// The meaning of messages: dictionaries, shipped or read from files, and validation with a policy.
+///
+/// A session whose counterparty has a field of its own, and sends values that no dictionary lists:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use fixbolt::dictionary::{Action, Check, Dictionary, Policy, Validator};
+/// use fixbolt::session::{Role, SessionDictionary, SessionSettings};
+///
+/// let dialect = "<fix extends='FIX.4.4'>
+///   <fields><field number='5001' name='DeskCode' type='STRING'/></fields>
+///   <messages>
+///     <message name='NewOrderSingle' msgtype='D'><field name='DeskCode' required='N'/></message>
+///   </messages>
+/// </fix>";
+/// let (dictionary, warnings) = Dictionary::from_source(dialect).map_err(|errors| format!("{errors:?}"))?;
+/// assert!(warnings.is_empty());
+/// let mut settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&dictionary)));
+/// settings.policy = Policy::standard().with(Check::EnumValue, Action::Warn);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub mod dictionary {
     pub use fixbolt_dictionary::{
         Action, Check, Dictionary, Policy, ReadError, RefTag, Validator, Violation, Warning, fix_latest,
@@ -117,7 +180,26 @@ pub mod dictionary {
     };
 }
 
-/// The items that most programs use: `use fixbolt::prelude::*;`.
+/// The items that most programs use.
+///
+/// ```
+/// use fixbolt::prelude::*;
+///
+/// struct Trader;
+///
+/// impl Application for Trader {
+///     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+///         println!("{}: {message:?}", turn.session_id());
+///         Ok(Delivery::Done)
+///     }
+/// }
+///
+/// let settings = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
+/// let session = Initiation::new(settings, "localhost", 9881);
+/// let engine = Engine::builder().connect(session).start(Trader)?;
+/// engine.stop()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub mod prelude {
     pub use crate::codec::{
         BodySink, Decimal, Key, Message, MsgType, NewBody, Precision, SeqNum, Tag, UtcTimestamp, Version,

@@ -121,6 +121,37 @@ impl<'s> NewBody<'s> for &'s mut Sender {
 }
 
 /// A [`Sender`] for one message that may wait for room, returned by [`Sender::within`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use fixbolt::PostError;
+/// use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody};
+/// # use fixbolt::codec::Message;
+/// # use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+/// # use fixbolt::{Engine, Initiation};
+/// # struct Trader;
+/// # impl Application for Trader {
+/// #     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+/// #         Ok(Delivery::Done)
+/// #     }
+/// # }
+/// # let session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
+/// # let id = session.id.clone();
+/// # let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
+///
+/// // A body that is sent by several sessions is written once.
+/// let mut memory = [0; 1024];
+/// let mut news = Memory(&mut memory).draft(MsgType::new(b"B"));
+/// news.writer().bytes(Key::new(148), b"closing early");
+/// let body = news.send()?;
+/// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
+/// let sent = sender.within(Duration::from_millis(5)).send(&body);
+/// // Nobody listens there, so that the session is not logged on.
+/// assert_eq!(sent, Err(PostError::NotLoggedOn));
+/// engine.stop()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is sent until a message is written"]
 pub struct PatientSender<'s> {
@@ -148,6 +179,32 @@ impl<'s> NewBody<'s> for PatientSender<'s> {
 }
 
 /// A message being written for another thread's session. Dropping it without `send` has no effect.
+///
+/// ```
+/// use fixbolt::PostError;
+/// use fixbolt::codec::{BodySink, Key, MsgType, NewBody};
+/// # use fixbolt::codec::Message;
+/// # use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+/// # use fixbolt::{Engine, Initiation};
+/// # struct Trader;
+/// # impl Application for Trader {
+/// #     fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+/// #         Ok(Delivery::Done)
+/// #     }
+/// # }
+/// # let session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
+/// # let id = session.id.clone();
+/// # let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
+///
+/// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
+/// // A message without a type of its own, field by field.
+/// let mut order = sender.draft(MsgType::new(b"D"));
+/// order.writer().bytes(Key::new(11), b"ord1").bytes(Key::new(55), b"IBM");
+/// // Nobody listens there, so that the session is not logged on.
+/// assert_eq!(order.send(), Err(PostError::NotLoggedOn));
+/// engine.stop()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is sent until `send`"]
 pub struct SenderDraft<'s> {

@@ -18,6 +18,17 @@ use fixbolt_session::{Mono, SessionId, Utc};
 use crate::ledger::{Ledger, is_original};
 
 /// A message store in memory with a limited number of bytes per session.
+///
+/// ```
+/// use fixbolt_journal::MemoryStore;
+/// use fixbolt_session::store::{SessionKey, Store};
+/// let mut store = MemoryStore::with_limit(1 << 20);
+/// let key = SessionKey::new(0, 0, 0);
+/// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse()?)?;
+/// assert_eq!(recovered.next_out.0, 1);
+/// assert!(store.keeps_messages());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct MemoryStore {
     limit: usize,
     /// Indexed by the sessions' keys.

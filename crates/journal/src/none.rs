@@ -11,6 +11,18 @@ use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey
 use crate::ledger::Ledger;
 
 /// A store that persists nothing.
+///
+/// ```
+/// use fixbolt_journal::NoStore;
+/// use fixbolt_session::store::{SessionKey, Store};
+/// let mut store = NoStore::new();
+/// let key = SessionKey::new(0, 0, 0);
+/// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse()?)?;
+/// assert_eq!(recovered.next_out.0, 1);
+/// // A ResendRequest is answered with a gap fill.
+/// assert!(!store.keeps_messages());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct NoStore {
     /// Indexed by the sessions' keys.

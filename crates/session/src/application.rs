@@ -17,6 +17,52 @@ use crate::turn::Turn;
 /// session and can write: what a callback writes, in any session of the worker, becomes visible as
 /// a whole or not at all. An error or a panic rolls it back; see [`Failure`] for how the
 /// counterparty is answered after an error.
+///
+/// A venue that lets one desk log on, and counts its orders:
+///
+/// ```
+/// use fixbolt_codec::{Message, Tag};
+/// use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
+///
+/// #[derive(Default)]
+/// struct Venue {
+///     orders: u64,
+/// }
+///
+/// impl Application for Venue {
+///     fn on_logon(
+///         &mut self,
+///         logon: Message<'_>,
+///         _: &mut Turn<'_>,
+///     ) -> Result<LogonDecision, Failure> {
+///         let (name, password) = (logon.get(Tag::new(553)), logon.get(Tag::new(554)));
+///         Ok(match (name, password) {
+///             (Some(b"desk"), Some(b"correct horse")) => LogonDecision::Accept,
+///             _ => LogonDecision::refuse("unknown user or wrong password"),
+///         })
+///     }
+///
+///     fn on_message(
+///         &mut self,
+///         message: Message<'_>,
+///         _: &mut Turn<'_>,
+///     ) -> Result<Delivery, Failure> {
+///         if message.msg_type() != b"D" {
+///             return Ok(Delivery::UNSUPPORTED);
+///         }
+///         // A missing ClOrdID (11) becomes a reject that names it.
+///         let id: &[u8] = message.required(Tag::new(11))?;
+///         self.orders += u64::from(!id.is_empty());
+///         Ok(Delivery::Done)
+///     }
+///
+///     fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+///         println!("{}: {event}", turn.session_id());
+///         Ok(())
+///     }
+/// }
+/// # let _ = Venue::default().orders;
+/// ```
 pub trait Application {
     /// Processes an application message. Messages arrive in sequence, each exactly once as long as
     /// the store is kept.

@@ -219,6 +219,40 @@ impl core::error::Error for StoreError {}
 /// Outbound records with PossDupFlag are copies: kept for the audit, never read back for a resend,
 /// and their sequence numbers may have been used before. Any other outbound record must have a
 /// sequence number not used in its generation.
+///
+/// ```
+/// use fixbolt_codec::SeqNum;
+/// use fixbolt_journal::MemoryStore;
+/// use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind};
+/// use fixbolt_session::store::{SessionKey, Store};
+/// use fixbolt_session::{Mono, Utc};
+///
+/// let mut store = MemoryStore::new();
+/// let (key, id) = (SessionKey::new(0, 0, 0), "FIX.4.4:VENUE->TRADER".parse()?);
+/// store.open(key, &id)?;
+/// store.begin();
+/// store.append(
+///     key,
+///     &Record {
+///         kind: RecordKind::Outbound,
+///         flags: RecordFlags::default(),
+///         seq: SeqNum(1),
+///         next_in: SeqNum(1),
+///         connection: ConnectionNumber(1),
+///         cause: None,
+///         utc: Utc(0),
+///         mono: Mono(0),
+///         body: b"8=FIX.4.4\x01...",
+///     },
+/// )?;
+/// let position = store.commit()?;
+/// // Only what is durable may go out.
+/// assert!(store.durable() >= position);
+/// // The next session under this identity continues the sequence numbers.
+/// store.close(key)?;
+/// assert_eq!(store.open(SessionKey::new(0, 1, 0), &id)?.next_out, SeqNum(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Store: Send {
     /// Opens or creates the store of `session`, which is called `key` from then on, and returns its
     /// contents.
