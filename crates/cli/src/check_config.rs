@@ -14,13 +14,13 @@ use crate::output::{self, Format, Object};
 
 /// Shows the effective settings of each session of a configuration, and every mistake in it.
 ///
-/// Shows the settings of the engine. For each session, shows its identity, then its settings: those in the file with their line, the
-/// others with their default; secrets are masked. Then shows the settings that have no effect, and
-/// every mistake with file, line and what to do. Reads the dictionaries that the file names; opens
-/// no port and no journal.
+/// Shows the settings of the engine. For each session, shows its identity, then its settings: those
+/// in the file with their line, the others with their default; secrets are masked. Then shows the
+/// settings that have no effect, and every mistake with file, line and what to do. Reads the
+/// dictionaries that the file names; opens no port and no journal.
 ///
-/// The JSON output is one object per line: kind engine (settings), session (name, place, valid, settings), warning and
-/// mistake (place, key, reason, nearest).
+/// The JSON output is one object per line: kind engine (settings), session (name, place, valid,
+/// settings), warning and mistake (place, key, reason, nearest).
 ///
 /// Exit status: 0 every session is valid; 1 there are mistakes; 2 the file cannot be read.
 #[derive(Debug, Args)]

@@ -31,9 +31,7 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line::default();
         event.record(&mut line);
-        // The error number adds nothing to the words.
-        let line = format!("{}{}", line.message, line.fields);
-        let line = line.split(" (os error").next().unwrap_or_default().to_owned();
+        let line = without_error_number(&format!("{}{}", line.message, line.fields));
         match self {
             Self::Everything => {
                 let level = event.metadata().level();
@@ -56,6 +54,14 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
+/// Returns a line without the system's error number, which adds nothing to the words.
+fn without_error_number(line: &str) -> String {
+    match line.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
+        Some((before, after)) => format!("{before}{after}"),
+        None => line.to_owned(),
+    }
+}
+
 /// A log event as text: the message, then `name value` for each field.
 #[derive(Default)]
 struct Line {
@@ -74,5 +80,17 @@ impl Visit for Line {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_number_is_left_out_and_what_to_do_is_kept() {
+        assert_eq!(without_error_number("in use (os error 98); choose another"), "in use; choose another");
+        assert_eq!(without_error_number("refused (os error 111)"), "refused");
+        assert_eq!(without_error_number("no number"), "no number");
     }
 }

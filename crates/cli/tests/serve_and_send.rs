@@ -259,3 +259,24 @@ fn a_journal_in_use_is_refused_with_an_error_that_names_its_holder() {
     assert!(repair.status == 2 && repair.err.contains("in use by"), "{}", repair.err);
     drop(server);
 }
+
+#[test]
+fn send_says_why_no_session_of_a_file_is_the_one_to_send_with() {
+    let path = directory("send-acceptor").join("venue.cfg");
+    let session = |target: &str| {
+        format!(
+            "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID={target}\n\
+             HeartBtInt=30\nSocketConnectHost=localhost\nSocketConnectPort=1\n"
+        )
+    };
+    let acceptor = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=V\nTargetCompID=T\n";
+    for (text, told) in [
+        (acceptor.to_owned(), "no session with ConnectionType=initiator and these CompIDs"),
+        (session("B") + &session("C"), "several sessions with ConnectionType=initiator; choose one"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let ended = run(&["send", "D", "55=IBM", "--config", path.to_str().unwrap()]);
+        assert_eq!(ended.status, 2);
+        assert!(ended.err.contains(told), "{}", ended.err);
+    }
+}

@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
                     Ok(())
                 }
                 ("table", _) => Err(format!("the format of this table is not {FORMAT}")),
-                _ if !format_seen => Err("the first line of a table is 'table 1'".to_string()),
+                _ if !format_seen => Err("neither XML (QuickFIX, FIX Orchestra) nor a compact table, whose first line is 'table 1'".to_string()),
                 // A source may have no license; everything else has a name.
                 (keyword, words) if keyword != "source" && words.contains(&"") => {
                     Err("a word is empty: there are two spaces in a row, or one at the end".to_string())

@@ -158,10 +158,9 @@ impl EngineBuilder {
     /// Sets how many bytes of messages from other threads may wait for each session, 1 MiB by
     /// default.
     ///
-    /// There is always room for one message of MaxMessageSize, and never for more than the budget of
-    /// all sessions. A message takes the bytes of its
-    /// body and up to 39 more. Messages beyond the limit are refused with
-    /// [`PostError::Full`](crate::PostError::Full).
+    /// There is always room for one message of MaxMessageSize, and never for more than the budget
+    /// of all sessions. A message takes the bytes of its body and up to 39 more. Messages beyond
+    /// the limit are refused with [`PostError::Full`](crate::PostError::Full).
     #[must_use]
     pub const fn outbound_queue_size(mut self, bytes: usize) -> Self {
         self.outbound_queue_size = bytes;

@@ -1,5 +1,5 @@
-//! Why an engine does not start, or does not end, as it should. How the errors of all crates read is
-//! in this crate's documentation, under "Errors"; `tests/errors.rs` lists them.
+//! Why an engine does not start, or does not end, as it should. How the errors of all crates read
+//! is in this crate's documentation, under "Errors"; `tests/errors.rs` lists them.
 
 use core::error::Error;
 use core::fmt;
@@ -61,8 +61,8 @@ pub enum EngineError {
     },
     /// The engine has stopped.
     Stopped,
-    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself, or
-    /// for another worker that waits for it.
+    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself,
+    /// or for another worker that waits for it.
     OwnThread,
     /// The sessions cannot be distributed over the workers as requested.
     Workers {

@@ -94,9 +94,8 @@ pub use fixbolt_messages as messages;
 /// A venue that asks for a password, tried without sockets:
 ///
 /// ```
-/// use fixbolt::codec::{Message, Tag};
-/// use fixbolt::session::{Application, Delivery, Failure, LogonDecision, Role, SessionSettings, Turn};
-/// use fixbolt::testing::Side;
+/// use fixbolt::codec::{Message, Tag}; use fixbolt::session::{Application, Delivery, Failure,
+/// LogonDecision, Role, SessionSettings, Turn}; use fixbolt::testing::Side;
 ///
 /// struct Venue;
 ///
@@ -132,8 +131,8 @@ pub mod session {
 
 /// The storage of messages and sequence numbers, and what a custom store implements.
 ///
-/// Most programs name a directory, `Engine::builder().journal("journals")`, or none. A store for each
-/// worker that keeps less in memory than the default:
+/// Most programs name a directory, `Engine::builder().journal("journals")`, or none. A store for
+/// each worker that keeps less in memory than the default:
 ///
 /// ```
 /// use fixbolt::Engine;
@@ -164,13 +163,12 @@ pub mod store {
 ///   <fields><field number='5001' name='DeskCode' type='STRING'/></fields>
 ///   <messages>
 ///     <message name='NewOrderSingle' msgtype='D'><field name='DeskCode' required='N'/></message>
-///   </messages>
-/// </fix>";
-/// let (dictionary, warnings) = Dictionary::from_source(dialect).map_err(|errors| format!("{errors:?}"))?;
-/// assert!(warnings.is_empty());
-/// let mut settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
-/// settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&dictionary)));
-/// settings.policy = Policy::standard().with(Check::EnumValue, Action::Warn);
+/// </messages> </fix>"; let (dictionary, warnings) =
+/// Dictionary::from_source(dialect).map_err(|errors| format!("{errors:?}"))?;
+/// assert!(warnings.is_empty()); let mut settings =
+/// SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor); settings.dictionary =
+/// SessionDictionary::Own(Arc::new(Validator::new(&dictionary))); settings.policy =
+/// Policy::standard().with(Check::EnumValue, Action::Warn);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod dictionary {

@@ -6,8 +6,8 @@ use core::fmt;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::{Halt, OpenError, SendError};
 
-/// The author of a change, and the reason: both are recorded in the session's journal. Together they
-/// may have [`Change::MAX_SIZE`] bytes.
+/// The author of a change, and the reason: both are recorded in the session's journal. Together
+/// they may have [`Change::MAX_SIZE`] bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change<'c> {
     /// A person or a program.
@@ -58,8 +58,8 @@ pub enum OperationError {
     NoSession,
     /// The engine has stopped, or stopped before it answered.
     Stopped,
-    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself, or
-    /// for another worker that waits for it.
+    /// The call was made in a callback. A worker's thread must not wait: it would wait for itself,
+    /// or for another worker that waits for it.
     OwnThread,
     /// The time has passed. What has begun continues: a Logout is on its way, or a connection is
     /// being made.

@@ -91,8 +91,8 @@ impl Sender {
     }
 
     /// Returns a sender for one message, which waits for room for at most `limit`, counted from the
-    /// call that sends. It does not wait for a logon. In a callback it does not wait at all: room may
-    /// depend on the callback's own thread.
+    /// call that sends. It does not wait for a logon. In a callback it does not wait at all: room
+    /// may depend on the callback's own thread.
     pub fn within(&mut self, limit: Duration) -> PatientSender<'_> {
         PatientSender { sender: self, limit }
     }
@@ -138,7 +138,8 @@ impl<'s> NewBody<'s> for &'s mut Sender {
 /// # }
 /// # let session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
 /// # let id = session.id.clone();
-/// # let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
+/// # let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1",
+/// 1)).start(Trader)?;
 ///
 /// // A body that is sent by several sessions is written once.
 /// let mut memory = [0; 1024];
@@ -194,7 +195,8 @@ impl<'s> NewBody<'s> for PatientSender<'s> {
 /// # }
 /// # let session = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
 /// # let id = session.id.clone();
-/// # let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
+/// # let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1",
+/// 1)).start(Trader)?;
 ///
 /// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
 /// // A message without a type of its own, field by field.

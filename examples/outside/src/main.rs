@@ -20,7 +20,7 @@ use fixbolt::prelude::*;
 use trader::{Told, Trader};
 use venue::Venue;
 
-/// What may go wrong here is told and ends the program, or fails a test.
+/// Any error ends the program with its message, or fails a test.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Orders that each of the two threads sends.

@@ -1,5 +1,5 @@
-//! The initiator: logs on with a password, sends its first order when it is logged on, and passes
-//! on what it is told.
+//! The initiator: logs on with a password, sends its first order once it is logged on, and reports
+//! logons and fills.
 
 use std::sync::mpsc;
 

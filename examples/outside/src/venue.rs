@@ -29,16 +29,16 @@ pub fn settings() -> Outcome<SessionSettings> {
     Ok(session)
 }
 
-/// What both sides check: everything but that a user-defined field stands in the dictionary, as
-/// `DESK` does not.
+/// The checks of both sides: all except that user-defined fields must be in the dictionary, because
+/// `DESK` is not.
 pub fn policy() -> Policy {
     Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
 }
 
 impl Application for Venue {
     fn on_logon(&mut self, logon: Message<'_>, _: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
-        let said = (logon.get(Tag::new(553)), logon.get(Tag::new(554)));
-        Ok(match said {
+        let credentials = (logon.get(Tag::new(553)), logon.get(Tag::new(554)));
+        Ok(match credentials {
             (Some(USERNAME), Some(PASSWORD)) => LogonDecision::Accept,
             _ => LogonDecision::refuse("unknown user or wrong password"),
         })
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use fixbolt::testing::{Sent, Side};
 
-    /// A venue whose counterparty has said this in its Logon; what the venue answered.
+    /// Returns a venue that has received a Logon with these credentials, and its answers.
     fn logon(credentials: &str) -> Outcome<(Side<Venue>, Vec<Sent>)> {
         let mut venue = Side::new(settings()?, Venue::default())?;
         venue.connect();

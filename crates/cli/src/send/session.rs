@@ -78,10 +78,11 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     configuration.sessions.retain(fits);
     let place = file.display();
     let [session] = configuration.sessions.as_mut_slice() else {
-        let many = configuration.sessions.len();
-        return Err(Failure::usage(format!(
-            "{place}: {many} initiator sessions fit; choose one with --sender and --target"
-        )));
+        let wrong = match configuration.sessions.len() {
+            0 => "no session with ConnectionType=initiator and these CompIDs; see --sender and --target",
+            _ => "several sessions with ConnectionType=initiator; choose one with --sender and --target",
+        };
+        return Err(Failure::usage(format!("{place}: {wrong}")));
     };
     let Identity::Fixed(id) = session.identity.clone() else {
         return Err(Failure::usage(format!("{place}: the session has no identity")));

@@ -1,4 +1,5 @@
-//! What a first-time user reads after a mistake: where it is, what it is, what to do; and no secret.
+//! What a first-time user reads after a mistake: where it is, what it is, what to do; and no
+//! secret.
 
 use super::*;
 

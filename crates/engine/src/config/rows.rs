@@ -282,7 +282,7 @@ pub(super) static ROWS: &[Row] = &[
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine
     row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
-        "as the program says", "how many threads the sessions are distributed over; sessions that share a port belong to one of them"),
+        "left to the program", "how many threads the sessions are distributed over; sessions that share a port belong to one of them"),
     row("MaxSessions", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "sessions", set: |e, n| e.max_sessions = n as usize },
         "4096", "how many sessions there may be, including those opened by DynamicSession"),
     row("MaxPendingConnections", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_pending_connections = n as usize },

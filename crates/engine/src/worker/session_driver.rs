@@ -293,8 +293,8 @@ impl SessionDriver {
         })
     }
 
-    /// Closes the session's outbound queue, and reports to the application that what is left in it is
-    /// not sent.
+    /// Closes the session's outbound queue, and reports to the application that what is left in it
+    /// is not sent.
     fn refuse_queued(&mut self, key: SessionKey, cycle: &Cycle, app: &mut dyn Application) {
         let Some(link) = self.table.get(key).and_then(|entry| self.registry.link(&entry.id)) else { return };
         link.queue.close(&mut Vec::new(), |ticket| {
