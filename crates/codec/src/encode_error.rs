@@ -14,6 +14,14 @@ pub struct EncodeError {
     pub kind: EncodeErrorKind,
 }
 
+impl EncodeError {
+    /// Returns the error of this kind in the field `tag`.
+    #[must_use]
+    pub const fn new(tag: Tag, kind: EncodeErrorKind) -> Self {
+        Self { tag, kind }
+    }
+}
+
 /// What is wrong with a field that is being written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]

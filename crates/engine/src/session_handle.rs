@@ -240,24 +240,23 @@ impl SessionHandle {
         }
         let (answer, answered) = sync_channel(1);
         let session = queue.session;
-        let Some(limit) = limit else {
-            signal.command(Command::Operate { session, operation, why, limit: Duration::ZERO, answer });
-            return answered.recv().unwrap_or(Err(OperationError::Stopped));
-        };
-        signal.command(Command::Operate { session, operation, why, limit, answer });
-        answered.recv_timeout(limit).unwrap_or_else(|error| {
-            Err(match error {
+        let within = limit.unwrap_or_default();
+        signal.command(Command::Operate { session, operation, why, limit: within, answer });
+        let outcome = match limit {
+            None => answered.recv().map_err(|_| OperationError::Stopped),
+            Some(limit) => answered.recv_timeout(limit).map_err(|error| match error {
                 RecvTimeoutError::Timeout => OperationError::TimedOut,
                 RecvTimeoutError::Disconnected => OperationError::Stopped,
-            })
-        })
+            }),
+        };
+        outcome.unwrap_or_else(Err)
     }
 }
 
 /// Checks the Text (58) of a Logout.
 fn logout_text(text: &str) -> Result<String, OperationError> {
     if text.contains('\u{1}') {
-        let error = EncodeError { tag: Tag::new(58), kind: EncodeErrorKind::Soh };
+        let error = EncodeError::new(Tag::new(58), EncodeErrorKind::Soh);
         return Err(OperationError::Refused(SendError::Encode(error)));
     }
     Ok(text.to_owned())

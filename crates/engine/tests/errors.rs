@@ -18,7 +18,7 @@ fn full() -> StoreError {
 }
 
 fn encode() -> EncodeError {
-    EncodeError { tag: Tag::new(44), kind: EncodeErrorKind::Empty }
+    EncodeError::new(Tag::new(44), EncodeErrorKind::Empty)
 }
 
 fn session() -> Box<SessionId> {
@@ -27,7 +27,7 @@ fn session() -> Box<SessionId> {
 
 /// Every public error type; of those that wrap an error, every variant that does.
 fn all() -> Vec<Box<dyn Error>> {
-    let value = FieldError { tag: Tag::new(44), kind: FieldErrorKind::Value(ValueError::Empty) };
+    let value = FieldError::new(Tag::new(44), FieldErrorKind::Value(ValueError::Empty));
     let place = SourceLine { file: "venue.cfg".into(), line: 3 };
     let config = ConfigError::UnknownSection { place, name: "X".to_owned() };
     let unknown: UnknownVersion = "FIX.9.9".parse::<Version>().unwrap_err();
@@ -36,7 +36,7 @@ fn all() -> Vec<Box<dyn Error>> {
         Box::new(ValueError::Format),
         Box::new(value),
         Box::new(FieldError::missing(Tag::new(55))),
-        Box::new(WrongMsgType { wanted: MsgType::new(b"D") }),
+        Box::new(WrongMsgType::new(MsgType::new(b"D"))),
         Box::new(encode()),
         Box::new(NoHeadroom { needed: 1 }),
         Box::new(FrameError::NoBeginString),
