@@ -4,6 +4,8 @@ use core::fmt;
 
 use crate::redacted::Redacted;
 
+/// The largest message, in bytes: positions in it are 32-bit numbers, with room for rounding.
+pub(crate) const LARGEST_MESSAGE: usize = 1 << 30;
 /// Length of `10=ddd` and its SOH.
 pub(crate) const TRAILER_LEN: usize = 7;
 /// How a message begins.
@@ -43,12 +45,14 @@ impl<'b> Framed<'b> {
     /// framed again.
     ///
     /// Returns `None` if the copy does not begin with `8=FIX`, has no SOH directly before
-    /// `body_start`, or does not end with CheckSum. BodyLength is not verified again.
+    /// `body_start`, does not end with CheckSum, or is larger than 1 GiB. BodyLength is not
+    /// verified again.
     #[must_use]
     pub fn from_copy(bytes: &'b [u8], body_start: usize) -> Option<Self> {
         let body_end = bytes.len().checked_sub(TRAILER_LEN)?;
         let (head, body) = bytes.get(..body_end)?.split_at_checked(body_start)?;
-        let whole = head.starts_with(START)
+        let whole = bytes.len() <= LARGEST_MESSAGE
+            && head.starts_with(START)
             && head.ends_with(b"\x01")
             && !body.is_empty()
             && matches!(

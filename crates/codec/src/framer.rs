@@ -2,9 +2,10 @@
 //!
 //! The framer looks only at `8=`, `9=` and the announced end. It never reads a body and never
 //! trusts a wrong length to skip data. One broken message costs one message: the framer resumes at
-//! the next `SOH 8=FIX` after the broken message's first byte.
+//! the next `SOH 8=FIX` after the broken message's first byte, and after a message that lacks only
+//! its last SOH where it ends.
 
-use crate::frame::{Frame, FrameError, Framed, TRAILER_LEN};
+use crate::frame::{Frame, FrameError, Framed, LARGEST_MESSAGE, START, TRAILER_LEN};
 use crate::head::{Head, head, usual_message};
 
 /// How a message that follows broken bytes begins.
@@ -42,10 +43,13 @@ pub enum Recovery {
 
 impl Framer {
     /// Creates a framer for messages of up to `max_message_size` bytes, including `8=` and
-    /// CheckSum.
+    /// CheckSum. A limit above 1 GiB counts as 1 GiB.
     #[must_use]
     pub const fn new(max_message_size: usize) -> Self {
-        Self { max_message_size, resynchronising: false, recovery: Recovery::NextMessage }
+        let mut framer =
+            Self { max_message_size: 0, resynchronising: false, recovery: Recovery::NextMessage };
+        framer.set_max_message_size(max_message_size);
+        framer
     }
 
     /// Sets how to continue after a wrong BodyLength.
@@ -55,9 +59,9 @@ impl Framer {
         self
     }
 
-    /// Changes the limit; a logon raises it.
+    /// Changes the limit; a logon raises it. A limit above 1 GiB counts as 1 GiB.
     pub const fn set_max_message_size(&mut self, bytes: usize) {
-        self.max_message_size = bytes;
+        self.max_message_size = if bytes < LARGEST_MESSAGE { bytes } else { LARGEST_MESSAGE };
     }
 
     /// Returns the limit.
@@ -98,6 +102,15 @@ impl Framer {
                     [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', 1] => {
                         Frame::Message(Framed { bytes: &buffer[..end], body_start })
                     }
+                    // Only the last SOH is wrong, so the message ends here. If it is missing, its
+                    // place is taken by the first byte of the next message.
+                    [1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', last] => {
+                        let end = if *last == START[0] { end - 1 } else { end };
+                        Frame::Garbled {
+                            bytes: &buffer[..end],
+                            error: Some(FrameError::CheckSumField { at }),
+                        }
+                    }
                     [1, b'1', b'0', b'=', ..] => self.skip(buffer, 1, Some(FrameError::CheckSumField { at })),
                     _ => {
                         let error = FrameError::BodyLength { announced_end: at };
@@ -122,12 +135,14 @@ impl Framer {
             Head::Whole { end, .. } => end - TRAILER_LEN,
             _ => buffer.len(),
         };
-        let error = if buffer.get(at - 1..).is_some_and(|rest| rest.starts_with(b"\x0110=")) {
-            FrameError::CheckSumField { at }
-        } else {
-            FrameError::BodyLength { announced_end: at }
-        };
-        self.skip(buffer, 1, Some(error))
+        match buffer.get(at - 1..) {
+            // Only the last SOH is missing.
+            Some([1, b'1', b'0', b'=', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9']) => {
+                Frame::Garbled { bytes: buffer, error: Some(FrameError::CheckSumField { at }) }
+            }
+            Some([1, b'1', b'0', b'=', ..]) => self.skip(buffer, 1, Some(FrameError::CheckSumField { at })),
+            _ => self.skip(buffer, 1, Some(FrameError::BodyLength { announced_end: at })),
+        }
     }
 
     /// Discards bytes up to the end of the first CheckSum at or after `from`. If there is none

@@ -148,9 +148,14 @@ fn check_sum_is_three_digits_and_the_right_ones() {
     for wrong in [(sum + 1) % 256, sum + 256, 999] {
         garbled(&other(&format!("{wrong:03}")), Garbled::CheckSum);
     }
-    for form in ["7", "0", "12", "1234", "", "-12", "1x2", " 12"] {
+    for form in ["7", "0", "12", "", "-12", "1x2", " 12"] {
         dropped(&other(form), Broken::CheckSum);
     }
+    // The message ends after three digits and another byte instead of SOH.
+    let stream = [&other("1234")[..], &next()].concat();
+    let events = drive(&stream, MAX_MESSAGE_SIZE, 1);
+    assert_eq!(events[0], Event::Dropped(0..message.len(), Broken::CheckSum));
+    assert!(matches!(events.last(), Some(Event::Message(_, Ok(_)))));
 }
 
 #[test]
@@ -293,11 +298,11 @@ fn a_missing_soh_joins_two_fields_or_costs_the_message() {
     let whole = next();
     let body_end = whole.len() - 7;
     dropped(&[&whole[..body_end - 1], &whole[body_end..]].concat(), Broken::Length);
-    // At the very end it costs the next message too, which does not begin after SOH.
+    // At the very end.
     let stream = [&whole[..whole.len() - 1], &next(), &next()].concat();
     let events = drive(&stream, MAX_MESSAGE_SIZE, 1);
-    assert_eq!(events[0], Event::Dropped(0..2 * whole.len() - 1, Broken::CheckSum));
-    assert!(matches!(events[1], Event::Message(_, Ok(_))));
+    assert_eq!(events[0], Event::Dropped(0..whole.len() - 1, Broken::CheckSum));
+    assert!(events[1..].iter().all(|event| matches!(event, Event::Message(_, Ok(_)))));
 }
 
 #[test]
@@ -330,19 +335,62 @@ fn more_fields_than_the_storage_holds_is_an_error_at_any_size() {
 }
 
 #[test]
-fn a_look_up_finds_the_first_field_of_its_tag_from_anywhere() {
+fn a_look_up_finds_the_first_field_of_its_tag() {
     let bytes = seal("FIX.4.4", b"35=V|267=2|269=0|269=1|0=x|0=y|");
     let Frame::Message(framed) = Framer::new(MAX_MESSAGE_SIZE).next(&bytes) else { panic!() };
     let (mut tags, mut spans) = ([0; 16], [Span::default(); 16]);
     let mut index = Index::new(&mut tags, &mut spans);
     let message = index.build(framed).unwrap();
     assert_eq!(message.get(Tag::new(269)), Some(&b"0"[..]));
-    assert_eq!(message.position_near(5, Tag::new(269)), Some(5));
-    assert_eq!(message.position_near(6, Tag::new(269)), Some(4));
-    assert_eq!(message.position_near(usize::MAX, Tag::new(8)), Some(0));
-    assert_eq!((message.get(Tag::new(270)), message.position_near(3, Tag::new(270))), (None, None));
+    assert_eq!(message.get(Tag::new(270)), None);
     assert_eq!(
         message.fields().filter(|field| field.tag.is_none()).map(|field| field.value).collect::<Vec<_>>(),
         [b"x", b"y"]
     );
+}
+
+#[test]
+fn a_last_soh_that_is_missing_or_another_byte_costs_one_message() {
+    let one = seal("FIX.4.4", b"35=0|112=a|");
+    let next = seal("FIX.4.4", b"35=0|112=b|");
+    for last in [&b""[..], b"|", b"\n", b"\0", b"0"] {
+        let broken = [&one[..one.len() - 1], last].concat();
+        let stream = [&broken[..], &next, &next].concat();
+        for arrived in broken.len()..=stream.len() {
+            let (mut framer, mut at, mut whole) = (Framer::new(MAX_MESSAGE_SIZE), 0, 0);
+            for end in [arrived, stream.len()] {
+                loop {
+                    match framer.next(&stream[at..end]) {
+                        Frame::Message(framed) => {
+                            assert_eq!(framed.bytes(), next);
+                            whole += 1;
+                            at += framed.bytes().len();
+                        }
+                        Frame::Garbled { bytes, .. } => at += bytes.len(),
+                        Frame::Incomplete { .. } => break,
+                    }
+                }
+            }
+            assert_eq!((whole, at), (2, stream.len()), "{last:?}, of which {arrived} arrived first");
+        }
+    }
+    // The counterparty stops sending after the broken message, then goes on.
+    let (mut framer, broken) = (Framer::new(MAX_MESSAGE_SIZE), &one[..one.len() - 1]);
+    assert!(matches!(framer.next(broken), Frame::Incomplete { at_least: 1 }));
+    match framer.give_up(broken) {
+        Frame::Garbled { bytes, .. } => assert_eq!(bytes, broken),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(framer.next(&next), Frame::Message(_)));
+}
+
+#[test]
+fn no_limit_is_larger_than_what_an_index_can_address() {
+    for limit in [1 << 30, 6 << 30, usize::MAX] {
+        assert_eq!(Framer::new(limit).max_message_size(), 1 << 30);
+    }
+    let mut framer = Framer::new(8);
+    framer.set_max_message_size(usize::MAX);
+    let frame = framer.next(b"8=FIX.4.4\x019=5000000000\x0135=0\x01");
+    assert!(matches!(frame, Frame::Garbled { error: Some(FrameError::TooLarge { limit: 0x4000_0000 }), .. }));
 }

@@ -19,11 +19,12 @@ pub fn events(stream: &[u8], max_message_size: usize) -> Vec<Event> {
                 events.push(Event::Message(at..at + length, contents(&rest[..length])));
                 at += length;
             }
-            Err(broken) => {
+            Err((broken, known)) => {
                 // A message's first byte belongs to it; if none began, one may begin after the very
                 // first SOH.
                 let from = if broken == Broken::Start { 0 } else { 1 };
-                let length = find(&rest[from..], b"\x018=FIX").map_or(rest.len(), |soh| from + soh + 1);
+                let restart = || find(&rest[from..], b"\x018=FIX").map_or(rest.len(), |soh| from + soh + 1);
+                let length = known.unwrap_or_else(restart);
                 events.push(Event::Dropped(at..at + length, broken));
                 at += length;
             }
@@ -32,33 +33,44 @@ pub fn events(stream: &[u8], max_message_size: usize) -> Vec<Event> {
     events
 }
 
-fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, Broken> {
+/// Returns the length of the message at the beginning, or why there is none, and where the broken
+/// one ends if its last byte is all that is wrong.
+fn message_length(bytes: &[u8], max_message_size: usize) -> Result<usize, (Broken, Option<usize>)> {
+    let header = Err((Broken::Header, None));
     if !bytes.starts_with(b"8=FIX") {
-        return Err(Broken::Start);
+        return Err((Broken::Start, None));
     }
     let mut fields = bytes.splitn(3, |byte| *byte == 1);
-    let (Some(first), Some(second)) = (fields.next(), fields.next()) else { return Err(Broken::Header) };
+    let (Some(first), Some(second)) = (fields.next(), fields.next()) else { return header };
     let (Some(version), Some(length)) = (first.strip_prefix(b"8="), second.strip_prefix(b"9=")) else {
-        return Err(Broken::Header);
+        return header;
     };
     let parts: Vec<&[u8]> = version.split(|byte| *byte == b'.').collect();
     let version_is_right =
         matches!(parts[..], [b"FIX" | b"FIXT", major, minor] if is_number(major) && is_number(minor));
     if !version_is_right || version.len() >= MOST || !is_number(length) || length.len() > MOST {
-        return Err(Broken::Header);
+        return header;
     }
     let length: u64 = std::str::from_utf8(length).unwrap().parse().unwrap();
     let end = first.len() as u64 + 1 + second.len() as u64 + 1 + length + 7;
     if length == 0 || end > max_message_size as u64 {
-        return Err(Broken::Header);
+        return header;
     }
     let end = end as usize;
     // BodyLength counts up to and including the SOH before CheckSum.
     let trailer = &bytes[bytes.len().min(end - 8)..bytes.len().min(end)];
     match trailer {
         [1, b'1', b'0', b'=', sum @ .., 1] if sum.len() == 3 && is_number(sum) => Ok(end),
-        [1, b'1', b'0', b'=', ..] => Err(Broken::CheckSum),
-        _ => Err(Broken::Length),
+        // The stream ends here, or the next message begins where the last SOH should be, or the
+        // last byte is another one.
+        [1, b'1', b'0', b'=', sum @ ..] if sum.len() == 3 && is_number(sum) => {
+            Err((Broken::CheckSum, Some(bytes.len())))
+        }
+        [1, b'1', b'0', b'=', sum @ .., last] if sum.len() == 3 && is_number(sum) => {
+            Err((Broken::CheckSum, Some(end - usize::from(*last == b'8'))))
+        }
+        [1, b'1', b'0', b'=', ..] => Err((Broken::CheckSum, None)),
+        _ => Err((Broken::Length, None)),
     }
 }
 
