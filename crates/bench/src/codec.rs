@@ -2,7 +2,8 @@
 //! of differing messages, each checked before it is timed, in every tier of the processor.
 //!
 //! Every operation that reads begins with the bytes: framing, BodyLength, CheckSum and the index
-//! are included.
+//! are included. The typed operations read messages with the places that validation found before,
+//! as an engine's application does; finding them is part of `validate`.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -94,33 +95,57 @@ fn with_operations<R>(work: impl FnOnce(&mut [Operation<'_>]) -> R) -> Result<R,
             index(&nos, tier)?,
             validate(&nos, &validator44, tier, &[])?,
             validate_miss(&nos, &validator44, tier)?,
-            typed_six(&nos, tier, read_nos, six_of_nos)?,
-            typed_all(&nos, tier, read_all::nos_222, read_all::nos_222)?,
+            typed_six(&nos, &validator44, tier, read_nos, six_of_nos)?,
+            typed_all(&nos, &validator44, tier, read_all::nos_222, read_all::nos_222)?,
             index(&aim_97, tier)?,
             index(&aim_158, tier)?,
             // It has no MsgSeqNum.
             validate(&valid_aim, &validator44, tier, &[34])?,
-            typed_all(&valid_aim, tier, read_all::aim_158, read_all::aim_158)?,
+            typed_all(&valid_aim, &validator44, tier, read_all::aim_158, read_all::aim_158)?,
             index(&er, tier)?,
             validate(&valid_er, &validator42, tier, &[])?,
             validate_miss(&valid_er, &validator42, tier)?,
-            typed_six(&er, tier, read_er, six_of_er)?,
-            typed_all(&er, tier, read_all::er_235, read_all::er_235)?,
+            typed_six(&er, &validator42, tier, read_er, six_of_er)?,
+            typed_all(&er, &validator42, tier, read_all::er_235, read_all::er_235)?,
             index(&market_data, tier)?,
             validate(&market_data, &validator44, tier, &[])?,
             validate_miss(&market_data, &validator44, tier)?,
-            typed_all(&market_data, tier, read_all::market_data_request, read_all::market_data_request)?,
+            typed_all(
+                &market_data,
+                &validator44,
+                tier,
+                read_all::market_data_request,
+                read_all::market_data_request,
+            )?,
             index(&quotes, tier)?,
             validate(&quotes, &validator44, tier, &[])?,
-            typed_all(&quotes, tier, read_all::quote_status_request, read_all::quote_status_request)?,
+            typed_all(
+                &quotes,
+                &validator44,
+                tier,
+                read_all::quote_status_request,
+                read_all::quote_status_request,
+            )?,
             index(&nested, tier)?,
             validate(&nested, &validator44, tier, &[606, 606, 606, 606])?,
-            typed_all(&nested, tier, read_all::quote_status_request, read_all::quote_status_request)?,
+            typed_all(
+                &nested,
+                &validator44,
+                tier,
+                read_all::quote_status_request,
+                read_all::quote_status_request,
+            )?,
             index(&multileg, tier)?,
             // Its values are random: invalid countries, currencies and codes, and a group without
             // its required entries.
             validate(&multileg, &validator44, tier, &[470, 947, 875, 555, 479, 120, 847])?,
-            typed_all(&multileg, tier, read_all::new_order_multileg, read_all::new_order_multileg)?,
+            typed_all(
+                &multileg,
+                &validator44,
+                tier,
+                read_all::new_order_multileg,
+                read_all::new_order_multileg,
+            )?,
         ]);
     }
     operations.extend([
@@ -225,6 +250,36 @@ fn reading<'r, V, R: 'r>(
         let mut index = storage.index();
         for bytes in around(&ring.bytes, rounds) {
             black_box(read(&mut index, black_box(bytes)).map(&mut work));
+        }
+    });
+    Ok(Operation { message: ring.name, name, tier: Some(tier), rounds })
+}
+
+/// Does the same with messages that have their places.
+fn reading_placed<'r, V, R: 'r>(
+    ring: &'r Ring<V>,
+    validator: &Validator,
+    name: &'static str,
+    tier: Tier,
+    mut work: impl for<'m> FnMut(Message<'m>) -> R + 'r,
+    right: impl for<'m> Fn(Message<'m>, &V) -> bool,
+) -> Result<Operation<'r>, String> {
+    let (mut storage, mut scratch) = (Storage::new(tier), validator.scratch());
+    let mut all = Vec::with_capacity(ring.bytes.len());
+    for (n, (bytes, value)) in ring.bytes.iter().zip(&ring.values).enumerate() {
+        let mut index = storage.index();
+        let message = read(&mut index, bytes).ok_or_else(|| ring.wrong(name, n))?;
+        let places = validator.places(&message, &mut scratch).to_vec();
+        if !right(message.with_places(&places), value) {
+            return Err(ring.wrong(name, n));
+        }
+        all.push((bytes, places));
+    }
+    let rounds = Box::new(move |rounds: usize| {
+        let mut index = storage.index();
+        for (bytes, places) in around(&all, rounds) {
+            let message = read(&mut index, black_box(bytes));
+            black_box(message.map(|message| work(message.with_places(places))));
         }
     });
     Ok(Operation { message: ring.name, name, tier: Some(tier), rounds })
@@ -342,14 +397,16 @@ fn six_of_er(report: &Er235) -> Six<'_> {
     (id, exec_id, b'0', quantity, report.price, report.transact_time)
 }
 
-fn typed_six<V>(
-    ring: &Ring<V>,
+fn typed_six<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &Validator,
     tier: Tier,
     six: impl for<'m> Fn(Message<'m>) -> Option<Six<'m>> + Copy + 'static,
     expected: fn(&V) -> Six<'_>,
-) -> Result<Operation<'_>, String> {
-    reading(
+) -> Result<Operation<'r>, String> {
+    reading_placed(
         ring,
+        validator,
         "typed-six",
         tier,
         move |message| {
@@ -360,14 +417,16 @@ fn typed_six<V>(
 }
 
 /// The same function is timed and compared.
-fn typed_all<V>(
-    ring: &Ring<V>,
+fn typed_all<'r, V>(
+    ring: &'r Ring<V>,
+    validator: &Validator,
     tier: Tier,
     used: impl for<'m> Fn(Message<'m>, &mut Used) -> Option<()> + 'static,
     kept: impl for<'m> Fn(Message<'m>, &mut Kept) -> Option<()>,
-) -> Result<Operation<'_>, String> {
-    reading(
+) -> Result<Operation<'r>, String> {
+    reading_placed(
         ring,
+        validator,
         "typed-all",
         tier,
         move |message| used(message, &mut Used),
@@ -483,7 +542,8 @@ mod tests {
     fn a_wrong_answer_is_told_and_nothing_is_timed() {
         let mut ring = Ring::new("NOS-222", (0..RING as u64).map(Nos222::new).collect(), Nos222::bytes);
         ring.values[9].price = Decimal::from_parts(1, 0);
-        let error = typed_six(&ring, Tier::SCALAR, read_nos, six_of_nos).err();
+        let validator = Validator::new(fix44());
+        let error = typed_six(&ring, &validator, Tier::SCALAR, read_nos, six_of_nos).err();
         assert_eq!(error.as_deref(), Some("NOS-222 typed-six: message 9 of the ring has a wrong result"));
         let sealing = Sealing::new(
             Nos222::VERSION.begin_string(),
@@ -495,12 +555,11 @@ mod tests {
         let error = encode(&ring, sealing, |order| (order.seq, order.sending_time), Nos222::write).err();
         assert_eq!(error.as_deref(), Some("NOS-222 encode: message 9 of the ring has a wrong result"));
         ring.bytes[3][100] ^= 1;
-        let validator = Validator::new(fix44());
         assert!(
             index(&ring, Tier::best()).is_err() && validate(&ring, &validator, Tier::best(), &[]).is_err()
         );
         // It reads fewer than all.
         let aim = Ring::numbered("AIM-158", more_messages::valid_aim_158);
-        assert!(typed_all(&aim, Tier::best(), |_, _| Some(()), |_, _| Some(())).is_err());
+        assert!(typed_all(&aim, &validator, Tier::best(), |_, _| Some(()), |_, _| Some(())).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The orders of the demo: fill-or-kill limit buys, FIX.4.2, random quantity and price.
 
-use fixbolt_codec::{BodyWriter, Decimal, FromField, Key, Message, MsgType, Tag, UtcTimestamp, ValueError};
+use fixbolt_codec::{BodyWriter, Decimal, FieldError, Key, Message, MsgType, Tag, UtcTimestamp};
 
 use crate::random::Random;
 
@@ -51,38 +51,15 @@ impl<'o> Order<'o> {
     /// Reads an order that [`Order::write`] wrote.
     ///
     /// # Errors
-    /// Returns the first field that is missing ([`ValueError::Empty`]) or not of its type.
-    pub fn read(message: &Message<'o>) -> Result<Self, ValueError> {
-        let mut fields = InOrder { message, at: 8 };
+    /// Returns an error for the first field that is missing or not of its type.
+    pub fn read(message: &Message<'o>) -> Result<Self, FieldError> {
         Ok(Self {
-            cl_ord_id: fields.bytes(11)?,
-            symbol: fields.bytes(55)?,
-            transact_time: fields.value(60)?,
-            quantity: fields.value(38)?,
-            price: fields.value(44)?,
+            cl_ord_id: message.required(Tag::new(11))?,
+            symbol: message.required(Tag::new(55))?,
+            transact_time: message.required(Tag::new(60))?,
+            quantity: message.required(Tag::new(38))?,
+            price: message.required(Tag::new(44))?,
         })
-    }
-}
-
-/// Reads fields in wire order, each without a search.
-pub(crate) struct InOrder<'r, 'm> {
-    pub(crate) message: &'r Message<'m>,
-    pub(crate) at: usize,
-}
-
-impl<'m> InOrder<'_, 'm> {
-    pub(crate) fn optional(&mut self, tag: u32) -> Option<&'m [u8]> {
-        let at = self.message.position_near(self.at, Tag::new(tag))?;
-        self.at = at + 1;
-        Some(self.message.value(at))
-    }
-
-    pub(crate) fn bytes(&mut self, tag: u32) -> Result<&'m [u8], ValueError> {
-        self.optional(tag).ok_or(ValueError::Empty)
-    }
-
-    pub(crate) fn value<T: FromField<'m>>(&mut self, tag: u32) -> Result<T, ValueError> {
-        T::from_field(self.bytes(tag)?)
     }
 }
 

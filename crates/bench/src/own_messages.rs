@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use fixbolt_codec::{
-    BodyWriter, FromField, Index, Message, MsgType, SeqNum, Span, Tag, UtcTimestamp, ValueError,
+    BodyWriter, FieldError, FromField, Index, Message, MsgType, SeqNum, Span, Tag, UtcTimestamp,
 };
 
 use crate::clock::timed;
@@ -94,7 +94,7 @@ enum Typed<'m> {
 }
 
 impl<'m> Typed<'m> {
-    fn read(message: &Message<'m>) -> Result<Self, ValueError> {
+    fn read(message: &Message<'m>) -> Result<Self, FieldError> {
         if message.msg_type() == b"D" {
             Order::read(message).map(Self::Order)
         } else {

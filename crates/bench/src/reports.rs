@@ -1,9 +1,10 @@
 //! A venue's reports on an order: ExecutionReports of FIX.4.2 and FIX.4.4, and how many of each
 //! kind.
 
-use fixbolt_codec::{BodyWriter, Decimal, Key, Message, MsgType, UtcTimestamp, ValueError};
+use fixbolt_codec::{
+    BodyWriter, Decimal, FieldError, FieldErrorKind, Key, Message, MsgType, Tag, UtcTimestamp, ValueError,
+};
 
-use crate::orders::InOrder;
 use crate::random::Random;
 
 /// ExecutionReport.
@@ -186,20 +187,22 @@ impl<'r> Report<'r> {
     /// Reads a report that [`Report::write`] wrote.
     ///
     /// # Errors
-    /// Returns the first field that is missing ([`ValueError::Empty`]) or not of its type.
-    pub fn read(message: &Message<'r>) -> Result<Self, ValueError> {
-        let mut fields = InOrder { message, at: 8 };
-        let (order_id, cl_ord_id, exec_id) = (fields.bytes(37)?, fields.bytes(11)?, fields.bytes(17)?);
-        let kind = Kind::of(fields.bytes(39)?).ok_or(ValueError::OutOfRange)?;
-        let (symbol, side, quantity) = (fields.bytes(55)?, fields.bytes(54)?, fields.value(38)?);
-        let price = fields.optional(44).map(Decimal::parse).transpose()?;
+    /// Returns an error for the first field that is missing or not of its type.
+    pub fn read(message: &Message<'r>) -> Result<Self, FieldError> {
+        let text = |tag| message.required(Tag::new(tag));
+        let amount = |tag| message.required(Tag::new(tag));
+        let (order_id, cl_ord_id, exec_id) = (text(37)?, text(11)?, text(17)?);
+        let status = FieldError::new(Tag::new(39), FieldErrorKind::Value(ValueError::OutOfRange));
+        let kind = Kind::of(text(39)?).ok_or(status)?;
+        let (symbol, side, quantity) = (text(55)?, text(54)?, amount(38)?);
+        let price = message.optional(Tag::new(44))?;
         let last = match kind {
-            Kind::PartialFill | Kind::Fill => Some((fields.value(32)?, fields.value(31)?)),
+            Kind::PartialFill | Kind::Fill => Some((amount(32)?, amount(31)?)),
             _ => None,
         };
-        let (leaves, cumulated, average) = (fields.value(151)?, fields.value(14)?, fields.value(6)?);
-        let transact_time = fields.value(60)?;
-        let text = if kind == Kind::Rejected { fields.optional(58) } else { None };
+        let (leaves, cumulated, average) = (amount(151)?, amount(14)?, amount(6)?);
+        let transact_time = message.required(Tag::new(60))?;
+        let text = if kind == Kind::Rejected { message.optional(Tag::new(58))? } else { None };
         Ok(Self {
             kind,
             order_id,

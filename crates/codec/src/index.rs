@@ -222,7 +222,6 @@ mod tests {
             let m = m.unwrap();
             assert_eq!(m.get(Tag::new(58)), Some(&b"a=b"[..]));
             assert_eq!(m.field_bytes(4), b"55=IBM");
-            assert_eq!(m.position_near(4, Tag::new(58)), Some(3));
             assert_eq!(m.tags(), [8, 9, 35, 58, 55, 10]);
             assert_eq!(m.fault(), None);
         });

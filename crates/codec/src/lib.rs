@@ -45,8 +45,10 @@ mod look_up;
 mod message;
 mod msg_type;
 mod number;
+mod place;
 mod redacted;
 mod scan;
+mod scope;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod simd;
@@ -68,7 +70,9 @@ pub use look_up::find_tag;
 pub use message::{Field, Message};
 pub use msg_type::{MsgType, is_admin};
 pub use number::{SeqNum, Tag};
+pub use place::{Place, Section};
 pub use redacted::Redacted;
+pub use scope::{Entries, Scope};
 pub use tier::{Tier, TierError};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,

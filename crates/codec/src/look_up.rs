@@ -4,15 +4,25 @@
 #[cfg(target_arch = "x86_64")]
 #[must_use]
 pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
-    use crate::simd::sse2::{equal_4, equal_16};
+    use crate::simd::sse2::equal_16;
     let place = |before: usize, hits: u32| (hits != 0).then(|| before + hits.trailing_zeros() as usize);
-    let (sixteens, rest) = tags.as_chunks::<16>();
-    let (fours, last) = rest.as_chunks::<4>();
-    let before = tags.len() - rest.len();
-    let found = sixteens.iter().enumerate().find_map(|(n, some)| place(16 * n, equal_16(some, tag)));
-    found
-        .or_else(|| fours.iter().enumerate().find_map(|(n, some)| place(before + 4 * n, equal_4(some, tag))))
-        .or_else(|| last.iter().position(|one| *one == tag).map(|n| tags.len() - last.len() + n))
+    let Some((_, last)) = tags.split_last_chunk::<16>() else { return find_tag_in_few(tags, tag) };
+    let whole = tags.as_chunks::<16>().0;
+    let found = whole.iter().enumerate().find_map(|(n, some)| place(16 * n, equal_16(some, tag)));
+    // The last sixteen overlap those before them, in which the tag is not.
+    found.or_else(|| place(tags.len() - 16, equal_16(last, tag)))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn find_tag_in_few(tags: &[u32], tag: u32) -> Option<usize> {
+    use crate::simd::sse2::equal_4;
+    let place = |before: usize, hits: u32| (hits != 0).then(|| before + hits.trailing_zeros() as usize);
+    let Some((_, last)) = tags.split_last_chunk::<4>() else {
+        return tags.iter().position(|one| *one == tag);
+    };
+    let whole = tags.as_chunks::<4>().0;
+    let found = whole.iter().enumerate().find_map(|(n, some)| place(4 * n, equal_4(some, tag)));
+    found.or_else(|| place(tags.len() - 4, equal_4(last, tag)))
 }
 
 /// Returns the position of the first of `tags` that equals `tag`.

@@ -7,9 +7,10 @@ use core::ops::Range;
 
 use crate::field_error::{FieldError, FieldErrorKind};
 use crate::index::{Fault, Span};
-use crate::look_up::find_tag;
 use crate::number::Tag;
+use crate::place::Place;
 use crate::redacted::{RedactedFields, is_secret, write_escaped, write_masked};
+use crate::scope::Scope;
 use crate::types::FromField;
 
 /// One field of a message.
@@ -41,6 +42,8 @@ pub struct Message<'m> {
     tags: &'m [u32],
     spans: &'m [Span],
     fault: Option<Fault>,
+    /// As many as there are tags.
+    places: Option<&'m [Place]>,
 }
 
 /// Shows the fields as [`Redacted`](crate::Redacted) does:
@@ -59,7 +62,7 @@ impl<'m> Message<'m> {
         spans: &'m [Span],
         fault: Option<Fault>,
     ) -> Self {
-        Self { bytes, tags, spans, fault }
+        Self { bytes, tags, spans, fault, places: None }
     }
 
     /// Returns the message from `8=` to the last SOH.
@@ -156,32 +159,49 @@ impl<'m> Message<'m> {
         RedactedFields { message: *self, positions }
     }
 
-    /// Returns the position of the first field with this tag.
+    /// Returns the same message with the place of each field in a dictionary's structure. From then
+    /// on the message's own fields are those outside the groups that the dictionary defines.
+    ///
+    /// An engine attaches the places by the session's dictionary before its application sees the
+    /// message.
+    ///
+    /// # Panics
+    /// Panics unless there is one place for each field.
+    #[must_use]
+    #[inline]
+    pub fn with_places(self, places: &'m [Place]) -> Self {
+        assert!(places.len() == self.tags.len(), "{} places of {} fields", places.len(), self.tags.len());
+        Self { places: Some(places), ..self }
+    }
+
+    /// Returns the place of each field, if a dictionary's were attached.
+    #[must_use]
+    #[inline]
+    pub const fn places(&self) -> Option<&'m [Place]> {
+        self.places
+    }
+
+    /// Returns the fields outside groups.
+    #[must_use]
+    #[inline]
+    pub fn scope(&self) -> Scope<'m> {
+        Scope::within(*self, 0..self.len(), 0)
+    }
+
+    /// Returns the position of the first field with this tag. If the message has places, fields in
+    /// groups are not the message's own and are skipped.
     #[must_use]
     pub fn position(&self, tag: Tag) -> Option<usize> {
-        find_tag(self.tags, tag.number())
+        self.scope().position(tag.number())
     }
 
-    /// Returns the position of the first field with this tag at or after `from`, or else of the
-    /// first one before it. Fields that are read in wire order, with `from` one past the last hit,
-    /// are found without a search.
-    #[must_use]
-    pub fn position_near(&self, from: usize, tag: Tag) -> Option<usize> {
-        let (before, behind) = self.tags.split_at(from.min(self.tags.len()));
-        let number = tag.number();
-        if behind.first() == Some(&number) {
-            return Some(before.len());
-        }
-        find_tag(behind, number).map(|n| before.len() + n).or_else(|| find_tag(before, number))
-    }
-
-    /// Returns the value of the first field with this tag.
+    /// Returns the value of the first field with this tag, as [`Message::position`] finds it.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
         self.position(tag).map(|position| self.value(position))
     }
 
-    /// Reads the first field with this tag, which must be present.
+    /// Reads the first field with this tag, as [`Message::position`] finds it; it must be present.
     ///
     /// # Errors
     /// Returns [`FieldErrorKind::Missing`] if no field has this tag, and [`FieldErrorKind::Value`]
@@ -210,7 +230,7 @@ impl<'m> Message<'m> {
         self.optional(tag)?.ok_or(FieldError::missing(tag))
     }
 
-    /// Reads the first field with this tag, if there is one.
+    /// Reads the first field with this tag, as [`Message::position`] finds it, if there is one.
     ///
     /// # Errors
     /// Returns [`FieldErrorKind::Value`] if its value is not a `T`.

@@ -66,8 +66,8 @@ pub use shipped::{
 };
 pub use transport::TransportMismatch;
 pub use validate::{
-    Action, Check, FieldPlace, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason,
-    TypeRules, Validator, Violation,
+    Action, Check, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason, TypeRules, Validator,
+    Violation,
 };
 
 #[cfg(doctest)]

@@ -92,7 +92,7 @@ fn check(message: &Message<'_>, validator: &Validator) -> Result<(), TestCaseErr
         });
         prop_assert!(fewer <= found);
     }
-    prop_assert_eq!(validator.structure(message, &mut scratch).len(), message.len());
+    prop_assert_eq!(validator.places(message, &mut scratch).len(), message.len());
     Ok(())
 }
 

@@ -9,8 +9,11 @@
 //! - **Reading.** `NewOrderSingle::read(message)` returns the view if the type is right. The getter
 //!   of a required field returns `Result<T, FieldError>`, any other one `Result<Option<T>,
 //!   FieldError>`; `need` makes an optional field required. A repeating group is an iterator of
-//!   entry views, as many as its count field says. Reading in wire order finds each field without a
-//!   search.
+//!   entry views. A getter returns the first field with its tag in its own scope, in whatever order
+//!   one asks: the dictionary that the message was checked against decides which fields are in
+//!   groups ([`Message::with_places`](fixbolt_codec::Message::with_places); an engine does this for
+//!   each message). Then reading in wire order finds each field without a search. A message without
+//!   places is read by the structure of the view's own version.
 //! - **Writing.** `NewOrderSingle::write(to, Required { .. })` takes the required fields in one
 //!   struct: forgetting one does not compile, and two cannot be swapped unnoticed. Optional fields
 //!   are chained setters, in any order. A group takes an iterator of known length and a closure

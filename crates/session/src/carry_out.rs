@@ -4,7 +4,7 @@
 use core::time::Duration;
 use std::borrow::Cow;
 
-use fixbolt_codec::{Framed, Message, SeqNum};
+use fixbolt_codec::{Framed, Message, Place, SeqNum};
 
 use crate::admin_message::AdminMessage;
 use crate::application::LogonDecision;
@@ -30,16 +30,18 @@ pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
 
 /// Processes one message of the counterparty, complete and with the right checksum. `kept` says
 /// whether it comes from the reorder buffer.
-pub(crate) fn receive(
+pub(crate) fn receive<'m>(
     tx: &mut Transaction<'_>,
     framed: Framed<'_>,
-    message: Message<'_>,
+    mut message: Message<'m>,
     kept: bool,
+    places: &'m mut Vec<Place>,
 ) -> Result<(), Stop> {
     if inbound::is_garbled(tx.session(), &message) {
         tx.notify(&Event::Note("a message with a field without = is ignored"));
         return Ok(());
     }
+    places.clear();
     let header = Header::read(&message);
     // A message that was offered or buffered before has already counted as a sign of life.
     let now = tx.now;
@@ -59,15 +61,24 @@ pub(crate) fn receive(
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     let reaction = match inbound::arrived(session, connection, &header, &message, kept, now) {
         Arrived::Decided(reaction) => reaction,
-        Arrived::Due(seq) => match check::violation(tx, seq, &message) {
-            Some(reject) => inbound::reject(&header, &message, seq, reject),
-            None => {
-                let session = tx.session();
-                let Some(connection) = &session.state.connection else { return Err(Stop) };
-                inbound::due(session, connection, &header, &message, seq)
+        Arrived::Due(seq) => {
+            match check::violation(tx, seq, &message, |found| places.extend_from_slice(found)) {
+                Some(reject) => inbound::reject(&header, &message, seq, reject),
+                None => {
+                    let session = tx.session();
+                    let Some(connection) = &session.state.connection else { return Err(Stop) };
+                    let reaction = inbound::due(session, connection, &header, &message, seq);
+                    if !places.is_empty() {
+                        message = message.with_places(places);
+                    }
+                    reaction
+                }
             }
-        },
-        Arrived::First => first_message(tx, &header, message)?,
+        }
+        Arrived::First => {
+            message = tx.session_mut().placed(message, places);
+            first_message(tx, &header, message)?
+        }
         Arrived::ResetLogon => match logon::check(session, &header, &message, now) {
             Ok(_) => logon::reset_in_session(&message),
             Err(refusal) => *refusal,
@@ -128,7 +139,7 @@ fn first_message<'m>(
         Some(refusal) => refusal,
         None => match logon::check(tx.session(), header, &message, tx.now) {
             Err(refusal) => *refusal,
-            Ok(seq) => match check::violation(tx, seq, &message) {
+            Ok(seq) => match check::violation(tx, seq, &message, |_| {}) {
                 Some(reject) => {
                     let text = reject.text.clone();
                     logon::refuse(tx.session(), header, seq, reject, &text)

@@ -2,7 +2,7 @@
 
 use core::ops::ControlFlow;
 
-use fixbolt_codec::{Fault, FaultKind, Message, SeqNum};
+use fixbolt_codec::{Fault, FaultKind, Message, Place, SeqNum};
 use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason, Violation};
 
 use crate::admin_message::Reject;
@@ -12,11 +12,13 @@ use crate::table;
 use crate::transaction::Transaction;
 
 /// Returns the Reject for the first violation that the session's dictionary and policy reject. The
-/// application is notified of violations that the policy only warns of.
+/// application is notified of violations that the policy only warns of. If nothing is rejected,
+/// `keep` gets the place of each field.
 pub(crate) fn violation<'m>(
     tx: &mut Transaction<'_>,
     seq: SeqNum,
     message: &Message<'m>,
+    keep: impl FnOnce(&[Place]),
 ) -> Option<Reject<'m>> {
     let session = table::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
@@ -26,7 +28,7 @@ pub(crate) fn violation<'m>(
     };
     let mut found = None::<Found<'m>>;
     let mut warned = Vec::new();
-    validator.for_each(message, &session.settings.policy, scratch, |violation| {
+    let placed = validator.for_each(message, &session.settings.policy, scratch, |violation| {
         if violation.action == Action::Warn {
             warned.push(violation);
             return ControlFlow::Continue(());
@@ -47,6 +49,9 @@ pub(crate) fn violation<'m>(
             }
         }
     });
+    if let (Some(places), None) = (placed, found) {
+        keep(places);
+    }
     for violation in warned {
         tx.notify(&Event::Warned { seq, violation });
     }

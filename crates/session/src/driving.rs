@@ -15,6 +15,7 @@ use crate::replay;
 use crate::sending::SendKind;
 use crate::sessions::Sessions;
 use crate::state::Phase;
+use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::{Mono, Now};
 use crate::transaction::{Stop, Transaction, data_fields};
@@ -297,7 +298,8 @@ impl Sessions {
     ) -> Result<(), Stop> {
         let Self { table, validators, store, waker, wire, inbound, stored, turns, touched, lists, .. } = self;
         let data_fields = data_fields(validators[key.index()].as_deref());
-        let mut index = Index::new(&mut inbound.tags, &mut inbound.spans).with_data_fields(data_fields);
+        let FieldStorage { tags, spans, places } = inbound;
+        let mut index = Index::new(tags, spans).with_data_fields(data_fields);
         match index.build(framed) {
             Ok(message) => {
                 if let Some(session) = table::find_mut(table, key)
@@ -321,7 +323,7 @@ impl Sessions {
                     fields: stored,
                     telling: 0,
                 };
-                carry_out::receive(&mut tx, framed, message, kept)
+                carry_out::receive(&mut tx, framed, message, kept, places)
             }
             Err(error) => {
                 self.garbled(now, key, framed.bytes(), GarbledError::Index(error), app);

@@ -39,7 +39,7 @@ impl OutboundCheck {
     ) -> Result<(), SendError> {
         let Self { policy, fields, warned } = self;
         let before = warned.len();
-        let checked = with_message(bytes, validator.data_fields(), fields, |message| {
+        let checked = with_message(bytes, validator.data_fields(), fields, |message, _| {
             let mut refused = Ok(());
             validator.for_each(&message, policy, scratch, |violation| {
                 if violation.action == Action::Warn {

@@ -148,7 +148,8 @@ fn look_up(
         return Ok(Stored::Skip(seq));
     }
     let mut fields = core::mem::take(tx.fields);
-    let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message| {
+    let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message, places| {
+        let message = tx.session_mut().placed(message, places);
         tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
     });
     *tx.fields = fields;
@@ -169,7 +170,7 @@ fn look_up(
 /// nothing else changed.
 fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
     let mut fields = core::mem::take(tx.fields);
-    let result = with_message(stored, tx.data_fields(), &mut fields, |message| {
+    let result = with_message(stored, tx.data_fields(), &mut fields, |message, _| {
         let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
         let kind = SendKind::Again { seq, original };
         let mut draft = tx.handle(None, None).open(MsgType::new(message.msg_type()), kind);

@@ -8,6 +8,7 @@ use fixbolt_codec::{DataFields, Message, SeqNum};
 use crate::failure::Failure;
 use crate::store::{RecordFlags, RecordKind, StoreError};
 use crate::stored_message::{FieldStorage, NO_MESSAGE, with_message};
+use crate::table;
 use crate::time::Utc;
 use crate::turn::Turn;
 
@@ -113,8 +114,10 @@ impl<'a> Resume<'a> {
     ) -> Result<(), Failure> {
         let Self { turn, data_fields, fields, fault } = self;
         let key = turn.key();
+        let Turn { store, table, own, .. } = turn;
+        let session = table::opened_mut(table, *own);
         let mut result = Ok(());
-        let replayed = turn.store.replay(key, &mut |record| {
+        let replayed = store.replay(key, &mut |record| {
             let direction = match record.kind {
                 RecordKind::Inbound => Direction::Inbound,
                 RecordKind::Outbound => Direction::Outbound,
@@ -123,7 +126,8 @@ impl<'a> Resume<'a> {
             let (seq, cause, utc) = (record.seq, record.cause, record.utc);
             let is_admin = record.flags.contains(RecordFlags::ADMIN);
             let delivered = record.flags.contains(RecordFlags::DELIVERED);
-            let visited = with_message(record.body, data_fields, fields, |message| {
+            let visited = with_message(record.body, data_fields, fields, |message, places| {
+                let message = session.placed(message, places);
                 visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
             });
             result = visited.unwrap_or_else(|| {

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use fixbolt_codec::{Envelope, FromField, Precision, Recovery, SecondCache, SeqNum, Version, is_admin};
+use fixbolt_codec::{
+    Envelope, FromField, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version, is_admin,
+};
 use fixbolt_dictionary::{Scratch, Violation};
 
 use crate::behavior::{Behavior, WrongBodyLength};
@@ -159,6 +161,18 @@ impl Session {
         };
         self.publish();
         lost
+    }
+
+    /// Returns the message with the place of each field by the session's dictionary, so that the
+    /// application reads it as the session does. Without a dictionary it has none.
+    pub(crate) fn placed<'m>(&mut self, message: Message<'m>, places: &'m mut Vec<Place>) -> Message<'m> {
+        let (Some(validator), Some(scratch)) = (self.settings.dictionary.validator(), &mut self.scratch)
+        else {
+            return message;
+        };
+        places.clear();
+        places.extend_from_slice(validator.places(&message, scratch));
+        message.with_places(places)
     }
 
     /// Publishes the status for other threads, who see only what is committed.

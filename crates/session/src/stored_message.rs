@@ -1,17 +1,22 @@
 //! Reads a message that is in the store or is about to be.
 
-use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Span};
+use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Place, Span};
 
-/// Storage for the index of one message.
+/// Storage for the index of one message, and for the places of its fields.
 #[derive(Debug, Default)]
 pub(crate) struct FieldStorage {
     pub(crate) tags: Vec<u32>,
     pub(crate) spans: Vec<Span>,
+    pub(crate) places: Vec<Place>,
 }
 
 impl FieldStorage {
     pub(crate) fn new(fields: usize) -> Self {
-        Self { tags: vec![0; fields], spans: vec![Span::default(); fields] }
+        Self {
+            tags: vec![0; fields],
+            spans: vec![Span::default(); fields],
+            places: Vec::with_capacity(fields),
+        }
     }
 
     /// Makes room for at least `fields` fields.
@@ -26,16 +31,18 @@ impl FieldStorage {
 pub(crate) const NO_MESSAGE: &str = "the stored bytes are not a FIX message";
 
 /// Reads a whole message; `None` if the bytes are not one. Makes room for its fields, because a
-/// store may hold larger messages than the session accepts now.
+/// store may hold larger messages than the session accepts now. `look` also gets memory for the
+/// places of the fields.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
     data_fields: &DataFields,
     fields: &mut FieldStorage,
-    look: impl FnOnce(Message<'_>) -> R,
+    look: impl for<'m> FnOnce(Message<'m>, &'m mut Vec<Place>) -> R,
 ) -> Option<R> {
     let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return None };
     // No field is shorter than four bytes, and what shorter ones there are is no message.
     fields.grow(bytes.len() / 4);
-    let mut index = Index::new(&mut fields.tags, &mut fields.spans).with_data_fields(data_fields);
-    index.build(framed).ok().map(look)
+    let FieldStorage { tags, spans, places } = fields;
+    let mut index = Index::new(tags, spans).with_data_fields(data_fields);
+    index.build(framed).ok().map(|message| look(message, places))
 }

@@ -6,8 +6,10 @@
 
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Span, byte_sum};
-use fixbolt_dictionary::{Action, Section};
+use fixbolt_codec::{
+    DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Section, Span, byte_sum,
+};
+use fixbolt_dictionary::Action;
 
 use super::lexicon::{Known, Lexicon, policy};
 use crate::output::shown;
@@ -124,7 +126,7 @@ impl Reading {
             return;
         };
         self.name = known.dictionary.message(message.msg_type()).map(|message| message.name.clone());
-        let places = known.validator.structure(message, &mut known.scratch);
+        let places = known.validator.places(message, &mut known.scratch).to_vec();
         let (validator, scratch) = (&known.validator, &mut known.scratch);
         let mut found = Vec::new();
         validator.for_each(message, &policy(), scratch, |violation| {
@@ -150,24 +152,25 @@ impl Reading {
                 self.problems.push(problem);
             }
         }
-        for mut place in places {
-            if over_fixt && TRAILER.contains(&message.tags()[place.position]) {
-                (place.section, place.depth) = (Section::Trailer, 0);
+        // The number of entries begun so far in the groups around the field, outermost first.
+        let mut entries: Vec<u32> = Vec::new();
+        for (position, mut place) in places.into_iter().enumerate() {
+            if over_fixt && TRAILER.contains(&message.tags()[position]) {
+                place = Place::new(place.tag(), Section::Trailer, 0);
             }
-            self.push(message.field_bytes(place.position), place.section, Some(known));
-            let begins_entry = place.depth > 0 && self.entry_before(place.depth) != Some(place.entry);
+            self.push(message.field_bytes(position), place.section(), Some(known));
+            let depth = place.depth();
+            entries.truncate(depth);
+            if place.begins_entry() {
+                entries.resize(depth, 0);
+                entries[depth - 1] += 1;
+            }
             if let Some(field) = self.fields.last_mut() {
-                (field.depth, field.entry, field.begins_entry) = (place.depth, place.entry, begins_entry);
+                (field.depth, field.begins_entry) = (depth, place.begins_entry());
+                field.entry = entries.get(depth.wrapping_sub(1)).copied().unwrap_or(0);
             }
         }
         self.restore(original, right);
-    }
-
-    /// Returns the entry of the group at this depth that contains the fields before the last one.
-    fn entry_before(&self, depth: usize) -> Option<u32> {
-        let before = &self.fields[..self.fields.len().saturating_sub(1)];
-        let last = before.iter().rev().find(|field| field.depth <= depth)?;
-        (last.depth == depth).then_some(last.entry)
     }
 
     /// Restores the original BodyLength and CheckSum of a message that was read with corrected

@@ -6,7 +6,7 @@
 //! message that shares all of these with a valid one is valid too, provided that its values are. If
 //! they are not, the walk starts from the beginning: nothing is reported here.
 
-use fixbolt_codec::{FromField, Message, NumInGroup};
+use fixbolt_codec::{FromField, Message, NumInGroup, Place};
 
 use super::plan::Plan;
 use super::policy::{Check, Policy};
@@ -42,7 +42,12 @@ struct Layout {
     used: bool,
     tags: Vec<u32>,
     steps: Vec<Step>,
+    places: Vec<Place>,
 }
+
+/// A layout, until the next one is learned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LayoutId(usize);
 
 /// What is checked in a field.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +65,8 @@ enum Look {
     Code,
     /// The type and the codes are checked.
     Value,
+    /// The length of the data field that follows: its value is checked, and that it is this length.
+    DataLength,
 }
 
 impl Learned {
@@ -71,6 +78,7 @@ impl Learned {
             used: false,
             tags: Vec::with_capacity(FIELDS),
             steps: Vec::with_capacity(FIELDS),
+            places: Vec::with_capacity(FIELDS),
         };
         Learned { layouts: Box::new(std::array::from_fn(|_| layout())), hand: 0, unknown: 0 }
     }
@@ -82,45 +90,81 @@ impl Learned {
         self.unknown = 0;
     }
 
-    /// Returns whether the message has a known layout and all its values are valid, so that nothing
-    /// is wrong with it.
+    /// Returns the message's layout if it is known and all values are valid, so that nothing is
+    /// wrong with the message.
     #[inline]
-    pub(crate) fn knows(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
+    pub(crate) fn known(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> Option<LayoutId> {
         if message.fault().is_some() {
-            return false;
+            return None;
         }
-        let Some(body) = plan.body(message.msg_type()) else { return false };
-        let tags = message.tags();
-        let known = self.layouts.iter_mut().find(|layout| {
-            layout.body == body
-                && layout.plan == plan.number()
-                && layout.tags == tags
-                && layout.policy == *policy
-        });
-        let Some(layout) = known else { return false };
+        let body = plan.body(message.msg_type())?;
+        let at = self.find(plan, body, message, |layout| layout.policy == *policy)?;
+        let layout = &mut self.layouts[at];
         layout.used = true;
         self.unknown = 0;
-        layout.steps.iter().all(|step| step.is_right(plan, message, policy))
+        layout.steps.iter().all(|step| step.is_right(plan, message, policy)).then_some(LayoutId(at))
     }
 
-    /// Keeps the layout of a message in which the complete walk found nothing wrong.
-    pub(crate) fn learn(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) {
+    /// Returns a layout whose fields have the same places as those of the message, if one is known.
+    pub(crate) fn same_structure(&self, plan: &Plan, message: &Message<'_>) -> Option<LayoutId> {
+        let body = plan.body(message.msg_type())?;
+        self.find(plan, body, message, |layout| layout.steps.iter().all(|step| step.counts_alike(message)))
+            .map(LayoutId)
+    }
+
+    /// Returns the places of the fields of a message with this layout.
+    #[inline]
+    pub(crate) fn places(&self, layout: LayoutId) -> &[Place] {
+        &self.layouts[layout.0].places
+    }
+
+    #[inline]
+    fn find(
+        &self,
+        plan: &Plan,
+        body: u32,
+        message: &Message<'_>,
+        fits: impl Fn(&Layout) -> bool,
+    ) -> Option<usize> {
+        let tags = message.tags();
+        self.layouts.iter().position(|layout| {
+            layout.body == body && layout.plan == plan.number() && layout.tags == tags && fits(layout)
+        })
+    }
+
+    /// Keeps the layout of a message in which the complete walk found nothing wrong, and its
+    /// places, if there is reason to: returns where.
+    pub(crate) fn learn(
+        &mut self,
+        plan: &Plan,
+        message: &Message<'_>,
+        policy: &Policy,
+        places: &mut Vec<Place>,
+    ) -> Option<LayoutId> {
         self.unknown = if self.unknown == 2 * PATIENCE { PATIENCE + 1 } else { self.unknown + 1 };
         if self.unknown <= PATIENCE || self.unknown == 2 * PATIENCE {
-            self.learn_now(plan, message, policy);
+            return self.learn_now(plan, message, policy, places);
         }
+        None
     }
 
-    fn learn_now(&mut self, plan: &Plan, message: &Message<'_>, policy: &Policy) {
-        let Some(body) = plan.body(message.msg_type()) else { return };
+    fn learn_now(
+        &mut self,
+        plan: &Plan,
+        message: &Message<'_>,
+        policy: &Policy,
+        places: &mut Vec<Place>,
+    ) -> Option<LayoutId> {
+        let body = plan.body(message.msg_type())?;
         if message.fault().is_some() || message.len() > FIELDS {
-            return;
+            return None;
         }
         while std::mem::take(&mut self.layouts[self.hand].used) {
             self.hand = (self.hand + 1) % LAYOUTS;
         }
-        let layout = &mut self.layouts[self.hand];
-        self.hand = (self.hand + 1) % LAYOUTS;
+        let at = self.hand;
+        let layout = &mut self.layouts[at];
+        self.hand = (at + 1) % LAYOUTS;
         layout.plan = 0;
         layout.tags.clear();
         layout.steps.clear();
@@ -130,16 +174,18 @@ impl Learned {
             let rule = plan.field(slot);
             // Whether these are valid depends on the values of others.
             if matches!(rule.kind, DataType::Xid | DataType::XidRef) {
-                return;
+                return None;
             }
             let with_codes = policy.makes(Check::EnumValue) && plan.codes(rule).is_some();
             let look = if rule.kind == DataType::NumInGroup {
                 // A count that is not a number opens a group of unknown size: such a message is
                 // walked.
-                let Ok(count) = NumInGroup::from_field(message.value(position)) else { return };
+                let Ok(count) = NumInGroup::from_field(message.value(position)) else { return None };
                 Look::Count(count.0)
             } else if with_codes && rule.codes_fit {
                 Look::Code
+            } else if rule.is_data_length && policy.makes(Check::DataLength) {
+                Look::DataLength
             } else if with_codes || policy.makes(Check::DataType) && !takes_any_value(rule.kind) {
                 Look::Value
             } else {
@@ -148,10 +194,24 @@ impl Learned {
             layout.steps.push(Step { position: position as u16, slot, look });
         }
         (layout.plan, layout.body, layout.policy) = (plan.number(), body, *policy);
+        std::mem::swap(&mut layout.places, places);
+        Some(LayoutId(at))
     }
 }
 
+/// Returns whether the value at `position` is the length of the one after it.
+fn is_length_of_next(message: &Message<'_>, position: usize) -> bool {
+    let next = position + 1;
+    next < message.len() && u64::from_field(message.value(position)) == Ok(message.value(next).len() as u64)
+}
+
 impl Step {
+    /// Returns whether the message has the same count here, if this is a count.
+    fn counts_alike(self, message: &Message<'_>) -> bool {
+        let Look::Count(count) = self.look else { return true };
+        NumInGroup::from_field(message.value(usize::from(self.position))) == Ok(NumInGroup(count))
+    }
+
     #[inline]
     fn is_right(self, plan: &Plan, message: &Message<'_>, policy: &Policy) -> bool {
         let position = usize::from(self.position);
@@ -160,7 +220,8 @@ impl Step {
         match self.look {
             Look::Count(count) => NumInGroup::from_field(value) == Ok(NumInGroup(count)),
             Look::Code if plan.codes(rule).is_some_and(|codes| codes.has_byte(value)) => true,
-            Look::Code | Look::Value => {
+            Look::DataLength if !is_length_of_next(message, position) => false,
+            Look::Code | Look::Value | Look::DataLength => {
                 plan.value_is_right(message.tags()[position], self.slot, value, policy).is_ok()
             }
         }

@@ -20,7 +20,8 @@ use core::fmt;
 
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{DataFields, Message, Redacted};
+pub use fixbolt_codec::Section;
+use fixbolt_codec::{DataFields, Message, Place, Redacted};
 
 use crate::model::Dictionary;
 use plan::Plan;
@@ -29,7 +30,7 @@ pub use reason::SessionRejectReason;
 #[cfg(feature = "sample-messages")]
 pub(crate) use values::{CodeTable, check_type};
 pub use walk::Scratch;
-use walk::{Visitor, Walk};
+use walk::Walk;
 
 /// A dictionary compiled for checking messages. It is immutable: one serves all sessions of its
 /// version.
@@ -132,32 +133,6 @@ impl std::fmt::Display for RefTag<'_> {
     }
 }
 
-/// A part of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Section {
-    /// Standard header.
-    Header,
-    /// Body.
-    Body,
-    /// Standard trailer.
-    Trailer,
-}
-
-/// The place of a field in the structure of its message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FieldPlace {
-    /// Position in the message, from 0.
-    pub position: usize,
-    /// Header, body or trailer.
-    pub section: Section,
-    /// Number of groups around the field; a count field is outside the group that it counts.
-    pub depth: usize,
-    /// Number of the entry of the innermost group, from 1; 0 outside groups.
-    pub entry: u32,
-    /// Whether the field counts a group's entries here.
-    pub counts_group: bool,
-}
-
 impl Validator {
     /// Compiles a dictionary.
     pub fn new(dictionary: &Dictionary) -> Validator {
@@ -196,22 +171,32 @@ impl Validator {
 
     /// Calls `report` with each violation that the policy does not ignore, until it breaks: in the
     /// order of the message, with missing fields last. `scratch` must come from this validator.
-    pub fn for_each<'m>(
+    ///
+    /// Returns the place of each field, as [`Validator::places`] does, or `None` if `report` broke.
+    pub fn for_each<'m, 's>(
         &self,
         message: &Message<'m>,
         policy: &Policy,
-        scratch: &mut Scratch,
-        report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
-    ) {
-        if !policy.looks() || scratch.learned.knows(&self.plan, message, policy) {
-            return;
+        scratch: &'s mut Scratch,
+        mut report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
+    ) -> Option<&'s [Place]> {
+        if !policy.looks() {
+            return Some(self.places(message, scratch));
+        }
+        if let Some(layout) = scratch.learned.known(&self.plan, message, policy) {
+            return Some(scratch.learned.places(layout));
         }
         let mut right = true;
-        let visitor = Report { report, right: &mut right };
-        let _ = Walk::new(&self.plan, message, policy, scratch, visitor).run();
-        if right {
-            scratch.learned.learn(&self.plan, message, policy);
+        let report = |violation| {
+            right = false;
+            report(violation)
+        };
+        let walked = Walk::new(&self.plan, message, policy, scratch, report).run();
+        if right && let Some(layout) = scratch.learned.learn(&self.plan, message, policy, &mut scratch.places)
+        {
+            return Some(scratch.learned.places(layout));
         }
+        walked.is_continue().then_some(&scratch.places)
     }
 
     /// Returns all violations that the policy does not ignore, in the order of the message, with
@@ -231,34 +216,19 @@ impl Validator {
         all
     }
 
-    /// Returns the place of each field: header, body or trailer, and the entry and depth of groups.
-    /// Invalid messages get the most plausible reading. For tools: it allocates the result.
-    pub fn structure(&self, message: &Message<'_>, scratch: &mut Scratch) -> Vec<FieldPlace> {
-        let mut places = Vec::with_capacity(message.len());
-        let _ = Walk::new(&self.plan, message, &Policy::ignoring(), scratch, Places(&mut places)).run();
-        places
-    }
-}
-
-struct Report<'r, F> {
-    report: F,
-    /// Whether nothing was found.
-    right: &'r mut bool,
-}
-
-impl<'m, F: FnMut(Violation<'m>) -> ControlFlow<()>> Visitor<'m> for Report<'_, F> {
-    fn violation(&mut self, violation: Violation<'m>) -> ControlFlow<()> {
-        *self.right = false;
-        (self.report)(violation)
-    }
-}
-
-struct Places<'p>(&'p mut Vec<FieldPlace>);
-
-impl<'m> Visitor<'m> for Places<'_> {
-    const PLACES: bool = true;
-
-    fn place(&mut self, place: FieldPlace) {
-        self.0.push(place);
+    /// Returns the place of each field: header, body or trailer, its depth in groups, and where
+    /// entries begin. An invalid message gets the most plausible reading. The places depend on the
+    /// message's type, its tags and the values of its count fields, not on a policy. `scratch` must
+    /// come from this validator.
+    ///
+    /// [`Message::with_places`] attaches them to the message, so that everything that reads it
+    /// agrees.
+    pub fn places<'s>(&self, message: &Message<'_>, scratch: &'s mut Scratch) -> &'s [Place] {
+        if let Some(layout) = scratch.learned.same_structure(&self.plan, message) {
+            return scratch.learned.places(layout);
+        }
+        let report = |_| ControlFlow::Continue(());
+        let _ = Walk::new(&self.plan, message, &Policy::ignoring(), scratch, report).run();
+        &scratch.places
     }
 }

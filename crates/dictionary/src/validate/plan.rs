@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     /// Slots of higher tags, ascending by tag.
     high_slots: Vec<(u32, u16)>,
     fields: Vec<FieldRule>,
+    /// The other field of each data field and of each length of one, by slot.
+    partners: HashMap<u16, Partner>,
     code_tables: Vec<CodeTable>,
     scopes: Vec<Scope>,
     /// Rows of all scopes: slot (from the first one of the scope) to member + 1, or 0.
@@ -60,6 +62,17 @@ pub(crate) struct FieldRule {
     codes: u32,
     /// Whether every code of one byte is also a valid value of the field's type.
     pub(crate) codes_fit: bool,
+    /// Whether it is the length of a data field.
+    pub(crate) is_data_length: bool,
+}
+
+/// The other field of a data field and its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Partner {
+    /// The tag of the data field whose length this is.
+    Data(u32),
+    /// The tag of the length field before this data field.
+    Length(u32),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +94,8 @@ pub(crate) struct MemberRule {
     pub(crate) required: bool,
     /// Whether it is marked as required itself, whatever the components around it say.
     pub(crate) marked: bool,
+    /// Whether it counts a group, or is a data field or the length of one.
+    pub(crate) has_others: bool,
     group: u32,
 }
 
@@ -107,6 +122,7 @@ impl Plan {
             low_slots: Vec::new(),
             high_slots: Vec::new(),
             fields: Vec::new(),
+            partners: HashMap::new(),
             code_tables: dictionary.code_sets().iter().map(CodeTable::new).collect(),
             scopes: Vec::new(),
             cells: Vec::new(),
@@ -140,6 +156,11 @@ impl Plan {
         plan
     }
 
+    /// Returns the other field of a data field, or of the length of one.
+    pub(crate) fn partner(&self, slot: u16) -> Option<Partner> {
+        self.partners.get(&slot).copied()
+    }
+
     fn add_fields(&mut self, dictionary: &Dictionary) {
         for (slot, field) in dictionary.fields().iter().enumerate() {
             let slot = slot as u16; // readers refuse more than MAX_FIELDS
@@ -153,7 +174,16 @@ impl Plan {
             let codes_fit = field
                 .codes
                 .is_some_and(|id| self.code_tables[id.0 as usize].bytes_are(field.kind, field.tag));
-            self.fields.push(FieldRule { kind: field.kind, union: field.union, codes, codes_fit });
+            let (kind, union) = (field.kind, field.union);
+            self.fields.push(FieldRule { kind, union, codes, codes_fit, is_data_length: false });
+        }
+        for (length, data) in dictionary.length_data_pairs() {
+            // A dictionary may lack one of them.
+            if let (Some(length_at), Some(data_at)) = (self.slot(length), self.slot(data)) {
+                self.fields[usize::from(length_at)].is_data_length = true;
+                self.partners.insert(length_at, Partner::Data(data));
+                self.partners.insert(data_at, Partner::Length(length));
+            }
         }
         for group in dictionary.groups() {
             // Before FIX 4.3 counts have type int.
@@ -195,7 +225,9 @@ impl Plan {
             }
             let group = member.group.map_or(NO_SCOPE, |id| FIRST_GROUP + id.index() as u32);
             let MemberReading { marked, .. } = reading;
-            self.members.push(MemberRule { tag: member.tag, required: member.required, marked, group });
+            let (tag, required) = (member.tag, member.required);
+            let has_others = group != NO_SCOPE || self.partners.contains_key(slot);
+            self.members.push(MemberRule { tag, required, marked, has_others, group });
         }
         self.cells.extend(row);
         self.masks.extend(masks);

@@ -51,6 +51,13 @@ pub enum Check {
     GroupOrder,
     /// Header, body and trailer are in this order (373=14).
     SectionOrder,
+    /// A data field follows directly after its length field (373=1 with the tag of the one that is
+    /// missing, 373=14 for the data field in another place), and the length is that of the value
+    /// (373=5). Where it is not so, engines disagree about where the message's fields end.
+    DataLength,
+    /// A data field whose tag is lower than that of its length field does not precede it (373=14):
+    /// engines that sort fields by tag send such pairs in that order.
+    DataBeforeLength,
     /// A message over FIXT.1.1 has a supported application version (373=18); see
     /// [`ApplicationVersions`](crate::ApplicationVersions).
     ApplicationVersion,
@@ -80,26 +87,14 @@ impl Check {
             Check::GroupDelimiter => "GroupDelimiter",
             Check::GroupOrder => "GroupOrder",
             Check::SectionOrder => "SectionOrder",
+            Check::DataLength => "DataLength",
+            Check::DataBeforeLength => "DataBeforeLength",
             Check::ApplicationVersion => "ApplicationVersion",
         }
     }
 
-    /// Returns whether the check concerns the place of a field, and not the field alone.
-    const fn needs_places(self) -> bool {
-        !matches!(
-            self,
-            Check::MsgType
-                | Check::TagSyntax
-                | Check::UnknownTag
-                | Check::EmptyValue
-                | Check::DataType
-                | Check::EnumValue
-                | Check::ApplicationVersion
-        )
-    }
-
     /// All checks.
-    pub const ALL: [Check; 16] = [
+    pub const ALL: [Check; 18] = [
         Check::MsgType,
         Check::TagSyntax,
         Check::UnknownTag,
@@ -115,6 +110,8 @@ impl Check {
         Check::GroupDelimiter,
         Check::GroupOrder,
         Check::SectionOrder,
+        Check::DataLength,
+        Check::DataBeforeLength,
         Check::ApplicationVersion,
     ];
 }
@@ -159,12 +156,11 @@ pub enum TypeRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Two bits per check: policies are compared for every message.
-    actions: u32,
+    actions: u64,
     requirements: Requirements,
     type_rules: TypeRules,
-    /// Whether any check is made, and whether one needs the place of each field.
+    /// Whether any check is made.
     looks: bool,
-    places: bool,
 }
 
 impl Policy {
@@ -175,17 +171,18 @@ impl Policy {
             requirements: Requirements::Standard,
             type_rules: TypeRules::Standard,
             looks: true,
-            places: true,
         }
     }
 
     /// Checks what QuickFIX C++ checks with its default settings: the order of fields in an entry
-    /// is free after the first one, and requirements and types are less strict.
+    /// is free after the first one, and requirements and types are less strict. In addition, the
+    /// lengths of data fields are checked, which QuickFIX trusts; that a data field precedes its
+    /// length because it has the lower tag, as QuickFIX itself sends it, is only warned of.
     pub const fn quickfix() -> Policy {
         Policy {
             requirements: Requirements::QuickFix,
             type_rules: TypeRules::QuickFix,
-            ..Policy::standard().with(Check::GroupOrder, Action::Ignore)
+            ..Policy::quickfixj().with(Check::GroupOrder, Action::Ignore)
         }
     }
 
@@ -195,27 +192,26 @@ impl Policy {
         Policy {
             requirements: Requirements::QuickFixJ,
             type_rules: TypeRules::QuickFix,
-            ..Policy::standard()
+            ..Policy::standard().with(Check::DataBeforeLength, Action::Warn)
         }
     }
 
     /// Checks nothing.
     pub const fn ignoring() -> Policy {
-        let actions = Action::Ignore as u32 * 0x5555_5555;
-        Policy { actions, looks: false, places: false, ..Policy::standard() }
+        let actions = Action::Ignore as u64 * 0x5555_5555_5555_5555;
+        Policy { actions, looks: false, ..Policy::standard() }
     }
 
     /// Sets the action for a check.
     #[must_use]
     pub const fn with(mut self, check: Check, action: Action) -> Policy {
         let place = 2 * check as u32;
-        self.actions = self.actions & !(3 << place) | (action as u32) << place;
-        (self.looks, self.places) = (false, false);
+        self.actions = self.actions & !(3 << place) | (action as u64) << place;
+        self.looks = false;
         let mut at = 0;
         while at < Check::ALL.len() {
             if self.makes(Check::ALL[at]) {
                 self.looks = true;
-                self.places |= Check::ALL[at].needs_places();
             }
             at += 1;
         }
@@ -258,12 +254,6 @@ impl Policy {
         self.looks
     }
 
-    /// Returns whether a check needs the place of each field.
-    #[inline]
-    pub(crate) const fn needs_places(&self) -> bool {
-        self.places
-    }
-
     /// Returns whose reading of "required" is followed.
     #[inline]
     pub const fn requirements(&self) -> Requirements {
@@ -287,15 +277,13 @@ mod tests {
     use super::{Action, Check, Policy};
 
     #[test]
-    fn a_policy_knows_whether_it_looks_and_whether_places_matter() {
-        let told = |policy: Policy| (policy.looks(), policy.needs_places());
-        assert_eq!(told(Policy::ignoring()), (false, false));
+    fn a_policy_knows_whether_it_looks() {
+        assert!(!Policy::ignoring().looks());
         let values = Policy::ignoring().with(Check::DataType, Action::Warn);
-        assert_eq!(told(values), (true, false));
-        assert_eq!(told(values.with(Check::GroupCount, Action::Reject)), (true, true));
-        assert_eq!(told(values.with(Check::DataType, Action::Ignore)), (false, false));
+        assert!(values.looks());
+        assert!(!values.with(Check::DataType, Action::Ignore).looks());
         for policy in [Policy::standard(), Policy::quickfix(), Policy::quickfixj()] {
-            assert_eq!(told(policy), (true, true));
+            assert!(policy.looks());
         }
     }
 

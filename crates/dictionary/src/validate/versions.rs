@@ -7,7 +7,7 @@
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{Message, Tag};
+use fixbolt_codec::{Message, Place, Tag};
 
 use super::policy::{Action, Check, Policy};
 use super::reason::SessionRejectReason;
@@ -61,19 +61,20 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
     }
 
     /// Does the same as [`Validator::for_each`] with the version of the message; see
-    /// [`ApplicationVersions::first_reject`].
-    pub fn for_each<'m>(
+    /// [`ApplicationVersions::first_reject`]. Of an unsupported version there are no places.
+    pub fn for_each<'m, 's>(
         &self,
         message: &Message<'m>,
         direction: Direction,
         policy: &Policy,
-        scratch: &mut Scratch,
+        scratch: &'s mut Scratch,
         mut report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
-    ) {
+    ) -> Option<&'s [Place]> {
         match self.choose(message, direction) {
             Ok(chosen) => chosen.value.borrow().for_each(message, policy, scratch, report),
             Err(unsupported) => {
                 let _ = not_supported(message, unsupported.ref_tag, policy).map(&mut report);
+                None
             }
         }
     }

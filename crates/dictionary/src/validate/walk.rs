@@ -6,13 +6,13 @@
 
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{FromField, Message, NumInGroup};
+use fixbolt_codec::{FromField, Message, NumInGroup, Place, Section};
 
 use super::learned::Learned;
-use super::plan::{HEADER, Plan, TRAILER};
+use super::plan::{HEADER, MemberRule, Partner, Plan, TRAILER};
 use super::policy::{Action, Check, Policy, Requirements, TypeRules};
 use super::reason::SessionRejectReason as Reason;
-use super::{FieldPlace, RefTag, Section, Violation};
+use super::{RefTag, Violation};
 use crate::data_type::DataType;
 
 /// The memory of a walk: open groups, and members seen.
@@ -26,6 +26,8 @@ pub struct Scratch {
     /// Positions of identifiers and of references to them.
     identifiers: Vec<usize>,
     references: Vec<usize>,
+    /// The place of each field of the message that was walked last.
+    pub(crate) places: Vec<Place>,
     pub(crate) learned: Learned,
 }
 
@@ -39,6 +41,7 @@ impl Scratch {
             seen: vec![0; words],
             identifiers: Vec::with_capacity(identifiers),
             references: Vec::with_capacity(identifiers),
+            places: Vec::with_capacity(256),
             learned: Learned::new(),
         }
     }
@@ -77,50 +80,45 @@ struct Frame {
     section: Section,
 }
 
-/// The receiver of what a walk finds.
-pub(crate) trait Visitor<'m> {
-    /// Whether it needs the place of every field, whatever the policy checks.
-    const PLACES: bool = false;
-
-    #[inline]
-    fn violation(&mut self, _: Violation<'m>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    #[inline]
-    fn place(&mut self, _: FieldPlace) {}
-}
-
-pub(crate) struct Walk<'r, 'm, V> {
+pub(crate) struct Walk<'r, 'm, F> {
     plan: &'r Plan,
     message: &'r Message<'m>,
     policy: &'r Policy,
     scratch: &'r mut Scratch,
-    visitor: V,
+    report: F,
     body: Option<u32>,
     section: Section,
-    /// Whether the places of the fields are needed.
-    places: bool,
+    /// The place of each field up to here; the scratch's, which gets them back.
+    places: Vec<Place>,
 }
 
-impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
+impl<'r, 'm, F: FnMut(Violation<'m>) -> ControlFlow<()>> Walk<'r, 'm, F> {
     pub(crate) fn new(
         plan: &'r Plan,
         message: &'r Message<'m>,
         policy: &'r Policy,
         scratch: &'r mut Scratch,
-        visitor: V,
+        report: F,
     ) -> Self {
         scratch.frames.clear();
         scratch.seen[..3 * plan.body_words].fill(0);
         scratch.identifiers.clear();
         scratch.references.clear();
+        let mut places = std::mem::take(&mut scratch.places);
+        places.resize(message.len(), Place::new(0, Section::Header, 0));
         let body = plan.body(message.msg_type());
-        let places = V::PLACES || policy.needs_places();
-        Walk { plan, message, policy, scratch, visitor, body, section: Section::Header, places }
+        Walk { plan, message, policy, scratch, report, body, section: Section::Header, places }
     }
 
+    /// Walks over the message and leaves the place of each field in the scratch, unless a report
+    /// ends the walk.
     pub(crate) fn run(mut self) -> ControlFlow<()> {
+        let outcome = self.walk();
+        self.scratch.places = self.places;
+        outcome
+    }
+
+    fn walk(&mut self) -> ControlFlow<()> {
         if self.body.is_none() {
             self.raise(Check::MsgType, Reason::InvalidMsgType, RefTag::Number(35), Some(2))?;
         }
@@ -168,12 +166,12 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
     #[inline]
     fn field(&mut self, position: usize, tag: u32) -> ControlFlow<()> {
         if tag == 0 {
-            self.place_here(position);
+            self.place_here(position, tag);
             let as_sent = RefTag::AsSent(tag_bytes(self.message.field_bytes(position)));
             return self.raise(Check::TagSyntax, Reason::InvalidTagNumber, as_sent, Some(position));
         }
         let Some(slot) = self.plan.slot(tag) else {
-            self.place_here(position);
+            self.place_here(position, tag);
             let check = if tag >= FIRST_USER_TAG { Check::UserDefinedTag } else { Check::UnknownTag };
             return self.raise(check, Reason::InvalidTagNumber, RefTag::Number(tag), Some(position));
         };
@@ -184,7 +182,63 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         } else {
             self.value(position, tag, slot, value)?;
         }
-        if self.places { self.structure(position, tag, slot) } else { ControlFlow::Continue(()) }
+        self.structure(position, tag, slot)
+    }
+
+    /// A data field follows directly after its length, which is that of its value. What is missing
+    /// is reported with its tag in the place where its partner is.
+    #[cold]
+    fn data_length(&mut self, position: usize) -> ControlFlow<()> {
+        let tags = self.message.tags();
+        let tag = tags[position];
+        let Some(partner) = self.plan.slot(tag).and_then(|slot| self.plan.partner(slot)) else {
+            return ControlFlow::Continue(());
+        };
+        // The nearest of both fields, if it is the other one.
+        let is_either = |at: &usize, wanted: u32| tags[*at] == tag || tags[*at] == wanted;
+        let after = |wanted: u32| {
+            let nearest = (position + 1..tags.len()).find(|at| is_either(at, wanted));
+            nearest.filter(|at| tags[*at] == wanted)
+        };
+        let before = |wanted: u32| {
+            let nearest = (0..position).rev().find(|at| is_either(at, wanted));
+            nearest.filter(|at| tags[*at] == wanted)
+        };
+        let missing = |wanted| (Check::DataLength, Reason::RequiredTagMissing, wanted, None);
+        let out_of_order = |data: u32, length: u32, at: usize| {
+            let check = if data < length { Check::DataBeforeLength } else { Check::DataLength };
+            (check, Reason::TagSpecifiedOutOfRequiredOrder, data, Some(at))
+        };
+        let found = match partner {
+            Partner::Data(data) => match after(data) {
+                Some(at) => {
+                    let announced = u64::from_field(self.message.value(position));
+                    if announced.is_ok_and(|length| length != self.message.value(at).len() as u64) {
+                        Some((Check::DataLength, Reason::ValueIsIncorrect, tag, Some(position)))
+                    } else if at == position + 1 {
+                        None
+                    } else {
+                        Some((Check::DataLength, Reason::TagSpecifiedOutOfRequiredOrder, data, Some(at)))
+                    }
+                }
+                // If the data field is before it, that one was reported.
+                None if before(data).is_some() => None,
+                None => Some(missing(data)),
+            },
+            Partner::Length(length) => {
+                if before(length).is_some() {
+                    None
+                } else if after(length).is_some() {
+                    Some(out_of_order(tag, length, position))
+                } else {
+                    Some(missing(length))
+                }
+            }
+        };
+        match found {
+            Some((check, reason, tag, at)) => self.raise(check, reason, RefTag::Number(tag), at),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     #[inline]
@@ -224,7 +278,8 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
             Section::Body | Section::Trailer => in_body().or_else(in_trailer).or_else(in_header),
         };
         let Some((section, set, scope, member)) = found else {
-            self.place_here(position);
+            self.place_here(position, tag);
+            self.data_length(position)?;
             if self.body.is_none() {
                 // For an unknown message no one knows whether the field belongs to it.
                 self.section = self.section.max(Section::Body);
@@ -244,12 +299,13 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         } else {
             self.section = section;
         }
+        let mut place = Place::new(tag, section, 0);
         if self.mark(set * self.plan.body_words, member) {
             let reason = Reason::TagAppearsMoreThanOnce;
             self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+            place = place.repeated();
         }
-        self.enter(position, scope, member, section, 0, 0);
-        ControlFlow::Continue(())
+        self.enter(position, scope, member, place)
     }
 
     /// Returns the innermost open group that has the field and has not seen it. If all have seen
@@ -281,29 +337,39 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         let frame = self.scratch.frames[level];
         let seen = self.seen_of(level);
         let out_of_order = Reason::RepeatingGroupFieldsOutOfOrder;
-        if slot == self.plan.scope(frame.scope).delimiter {
-            self.begin_entry(level)?;
+        let begins = if slot == self.plan.scope(frame.scope).delimiter {
+            true
         } else if frame.entries == 0 {
             self.raise(Check::GroupDelimiter, out_of_order, RefTag::Number(tag), Some(position))?;
-            self.begin_entry(level)?;
+            true
         } else if self.is_marked(seen, member) {
-            if frame.announced.is_some_and(|announced| frame.entries < announced) {
-                // Another entry is expected: it has begun without its first field.
-                self.raise(Check::GroupDelimiter, out_of_order, RefTag::Number(tag), Some(position))?;
-                self.begin_entry(level)?;
+            // If another entry is expected, it has begun without its first field.
+            let another = frame.announced.is_some_and(|announced| frame.entries < announced);
+            let (check, reason) = if another {
+                (Check::GroupDelimiter, out_of_order)
             } else {
-                let reason = Reason::TagAppearsMoreThanOnce;
-                self.raise(Check::DuplicateTag, reason, RefTag::Number(tag), Some(position))?;
+                (Check::DuplicateTag, Reason::TagAppearsMoreThanOnce)
+            };
+            self.raise(check, reason, RefTag::Number(tag), Some(position))?;
+            another
+        } else {
+            if member < frame.last {
+                self.raise(Check::GroupOrder, out_of_order, RefTag::Number(tag), Some(position))?;
             }
-        } else if member < frame.last {
-            self.raise(Check::GroupOrder, out_of_order, RefTag::Number(tag), Some(position))?;
+            false
+        };
+        let mut place = Place::new(tag, frame.section, level + 1);
+        if begins {
+            self.begin_entry(level)?;
+            place = place.beginning_entry();
         }
-        self.mark(seen, member);
+        if self.mark(seen, member) {
+            place = place.repeated();
+        }
         let frame = &mut self.scratch.frames[level];
         frame.last = frame.last.max(member);
-        let (scope, section, entry) = (frame.scope, frame.section, frame.entries);
-        self.enter(position, scope, member, section, level + 1, entry);
-        ControlFlow::Continue(())
+        let scope = frame.scope;
+        self.enter(position, scope, member, place)
     }
 
     fn begin_entry(&mut self, level: usize) -> ControlFlow<()> {
@@ -344,56 +410,41 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
         ControlFlow::Continue(())
     }
 
-    /// Reports the field's place, and opens the group if it counts one.
+    /// Notes the field's place, checks it with its partner if it has one, and opens the group if it
+    /// counts one.
     #[inline]
-    fn enter(
-        &mut self,
-        position: usize,
-        scope: u32,
-        member: u16,
-        section: Section,
-        depth: usize,
-        entry: u32,
-    ) {
+    fn enter(&mut self, position: usize, scope: u32, member: u16, place: Place) -> ControlFlow<()> {
         let rule = self.plan.member_rule(scope, member);
-        let group = rule.group();
-        self.visitor.place(FieldPlace { position, section, depth, entry, counts_group: group.is_some() });
-        if let Some(group) = group {
-            let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
-            let standard = self.policy.requirements() == Requirements::Standard;
-            self.scratch.frames.push(Frame {
-                scope: group,
-                announced,
-                entries: 0,
-                last: 0,
-                position,
-                required: rule.required && standard,
-                enforced: (rule.marked || standard) && self.policy.makes(Check::RequiredInGroup),
-                section,
-            });
-        }
+        self.places[position] = place;
+        if rule.has_others { self.others(position, rule, place) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns the place of a field that the dictionary does not know: the current one.
-    fn place_here(&mut self, position: usize) {
-        let depth = self.scratch.frames.len();
-        let place = match self.scratch.frames.last() {
-            Some(frame) if frame.entries > 0 => FieldPlace {
-                position,
-                section: frame.section,
-                depth,
-                entry: frame.entries,
-                counts_group: false,
-            },
-            _ => FieldPlace {
-                position,
-                section: self.section,
-                depth: depth.saturating_sub(1),
-                entry: 0,
-                counts_group: false,
-            },
+    /// Opens the group that the field counts, or checks it with its partner.
+    fn others(&mut self, position: usize, rule: &MemberRule, place: Place) -> ControlFlow<()> {
+        let Some(group) = rule.group() else { return self.data_length(position) };
+        self.places[position] = place.counting_group();
+        let announced = NumInGroup::from_field(self.message.value(position)).ok().map(|count| count.0);
+        let standard = self.policy.requirements() == Requirements::Standard;
+        self.scratch.frames.push(Frame {
+            scope: group,
+            announced,
+            entries: 0,
+            last: 0,
+            position,
+            required: rule.required && standard,
+            enforced: (rule.marked || standard) && self.policy.makes(Check::RequiredInGroup),
+            section: place.section(),
+        });
+        ControlFlow::Continue(())
+    }
+
+    /// Notes that a field has no place of its own: it stands where the walk is.
+    fn place_here(&mut self, position: usize, tag: u32) {
+        let (section, depth) = match self.scratch.frames.last() {
+            Some(frame) if frame.entries > 0 => (frame.section, self.scratch.frames.len()),
+            _ => (self.section, self.scratch.frames.len().saturating_sub(1)),
         };
-        self.visitor.place(place);
+        self.places[position] = Place::new(tag, section, depth).undefined();
     }
 
     /// Reports the required members that were not seen, ascending by tag (QuickFIX's order).
@@ -450,7 +501,7 @@ impl<'r, 'm, V: Visitor<'m>> Walk<'r, 'm, V> {
     ) -> ControlFlow<()> {
         match self.policy.action(check) {
             Action::Ignore => ControlFlow::Continue(()),
-            action => self.visitor.violation(Violation { check, action, reason, tag, position }),
+            action => (self.report)(Violation { check, action, reason, tag, position }),
         }
     }
 }

@@ -149,6 +149,13 @@ fn failures() -> Vec<(Check, Vec<u8>, u16, &'static str)> {
             14,
             "34",
         ),
+        (Check::DataLength, order("355=abc|"), 1, "354"),
+        (Check::DataLength, order("354=3|"), 1, "355"),
+        (Check::DataLength, order("354=3|58=hi|355=abc|"), 14, "355"),
+        (Check::DataLength, order("354=7|58=hi|355=abc|"), 5, "354"),
+        (Check::DataLength, order("355=abc|354=3|"), 14, "355"),
+        (Check::DataLength, order("96=abc|"), 1, "95"),
+        (Check::DataBeforeLength, order("89=abc|93=3|"), 14, "89"),
     ]
 }
 
@@ -415,30 +422,26 @@ fn the_structure_has_the_place_of_each_field() {
     );
     let mut scratch = NEST.scratch();
     let places = with(&bytes, |message| {
-        let places = NEST.structure(message, &mut scratch);
+        let places = NEST.places(message, &mut scratch);
         assert_eq!(places.len(), message.len());
-        places.iter().fold(String::new(), |mut text, place| {
-            let section = match place.section {
+        places.iter().zip(message.tags()).fold(String::new(), |mut text, (place, tag)| {
+            let section = match place.section() {
                 Section::Header => 'H',
                 Section::Body => 'B',
                 Section::Trailer => 'T',
             };
-            let count = if place.counts_group { "#" } else { "" };
-            let _ = write!(
-                text,
-                "{}{count}:{section}{}.{} ",
-                message.tags()[place.position],
-                place.depth,
-                place.entry
-            );
+            let marks =
+                [(place.counts_group(), "#"), (place.begins_entry(), "-"), (!place.is_defined(), "?")];
+            let marks: String = marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| *mark).collect();
+            let _ = write!(text, "{tag}{marks}:{section}{} ", place.depth());
             text
         })
     });
     assert_eq!(
         places.as_deref(),
         Some(
-            "8:H0.0 9:H0.0 35:H0.0 627#:H0.0 628:H1.1 100#:B0.0 101:B1.1 110#:B1.1 111#:B2.1 112:B3.1 112:B3.2 113:B2.1 \
-             101:B1.2 999:B1.2 120:B0.0 7777:B0.0 10:T0.0 "
+            "8:H0 9:H0 35:H0 627#:H0 628-:H1 100#:B0 101-:B1 110#:B1 111#-:B2 112-:B3 112-:B3 113:B2 \
+             101-:B1 999?:B1 120:B0 7777?:B0 10:T0 "
         )
     );
 }

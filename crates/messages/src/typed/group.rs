@@ -1,50 +1,59 @@
 //! Repeating groups: where a group ends in a message, and its entries.
 //!
-//! The dictionary bounds a group: an entry begins with the group's first field and contains the
-//! group's members and any field that the version does not know.
+//! The message's places bound a group where there are any. Without them the dictionary of the view
+//! does: an entry begins with the group's first field and contains the group's members and any
+//! field that the version does not know.
 
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use fixbolt_codec::{Message, find_tag};
+use fixbolt_codec::{Entries, Scope, find_tag};
 
 use super::view::{Entry, Fields};
 
 /// The entries of a repeating group.
 pub struct Group<'m, E> {
-    message: Message<'m>,
+    entries: Bounds<'m>,
     known: &'static [u32],
-    start: usize,
-    end: usize,
-    left: usize,
     entry: PhantomData<fn() -> E>,
+}
+
+/// What says where the next entry begins.
+#[derive(Clone)]
+enum Bounds<'m> {
+    /// The message's places.
+    Places(Entries<'m>),
+    /// The group's first field, in the entries that are left.
+    Delimiter { rest: Scope<'m>, left: usize },
 }
 
 /// Shows the number of remaining entries and their fields as [`Redacted`](fixbolt_codec::Redacted)
 /// does.
 impl<E> fmt::Debug for Group<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fields = self.message.redacted(self.start..self.end);
-        f.debug_struct("Group").field("left", &self.left).field("fields", &fields).finish()
+        let (left, fields) = match &self.entries {
+            Bounds::Places(entries) => (entries.len(), entries.message().redacted(entries.positions())),
+            Bounds::Delimiter { rest, left } => (*left, rest.message().redacted(rest.positions())),
+        };
+        f.debug_struct("Group").field("left", &left).field("fields", &fields).finish()
     }
 }
 
 impl<'m, E> Group<'m, E> {
-    pub(super) const fn new(
-        message: Message<'m>,
-        known: &'static [u32],
-        region: Range<usize>,
-        entries: usize,
-    ) -> Self {
-        Self { message, known, start: region.start, end: region.end, left: entries, entry: PhantomData }
+    pub(super) const fn placed(entries: Entries<'m>, known: &'static [u32]) -> Self {
+        Self { entries: Bounds::Places(entries), known, entry: PhantomData }
+    }
+
+    pub(super) const fn compiled(rest: Scope<'m>, known: &'static [u32], left: usize) -> Self {
+        Self { entries: Bounds::Delimiter { rest, left }, known, entry: PhantomData }
     }
 }
 
 impl<E> Clone for Group<'_, E> {
     fn clone(&self) -> Self {
-        Self { entry: PhantomData, ..*self }
+        Self { entries: self.entries.clone(), known: self.known, entry: PhantomData }
     }
 }
 
@@ -52,20 +61,27 @@ impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
     type Item = E;
 
     fn next(&mut self) -> Option<E> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let start = self.start;
-        let behind = &self.message.tags()[start + 1..self.end];
-        let length = find_tag(behind, E::SHAPE.delimiter).unwrap_or(behind.len());
-        self.start = start + 1 + length;
-        let Self { message, known, start: end, .. } = *self;
-        Some(E::over(Fields::of_entry(message, known, start, end)))
+        let entry = match &mut self.entries {
+            Bounds::Places(entries) => entries.next()?,
+            Bounds::Delimiter { rest, left } => {
+                *left = left.checked_sub(1)?;
+                let Range { start, end } = rest.positions();
+                let message = rest.message();
+                let later = find_tag(&message.tags()[start + 1..end], E::SHAPE.delimiter);
+                let next = later.map_or(end, |n| start + 1 + n);
+                *rest = Scope::within(message, next..end, rest.depth());
+                Scope::within(message, start..next, rest.depth())
+            }
+        };
+        Some(E::over(Fields::within(entry, self.known)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        let left = match &self.entries {
+            Bounds::Places(entries) => entries.len(),
+            Bounds::Delimiter { left, .. } => *left,
+        };
+        (left, Some(left))
     }
 }
 

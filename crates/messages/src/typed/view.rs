@@ -1,25 +1,28 @@
 //! Reading the fields of a message or of an entry of a group.
 //!
-//! A look-up tries the field after the last hit first. Whatever a counterparty announces, nothing
-//! here panics or reads beyond the message.
+//! A look-up returns the first field with its tag in its own scope, in whatever order one asks.
+//! Where the scope ends is decided by the message's places, which the session's dictionary defines;
+//! a message without places is read by the structure that the view was compiled with. Whatever a
+//! counterparty announces, nothing here panics or reads beyond the message.
 
 use core::cell::Cell;
 use core::fmt;
+use core::ops::Range;
 
-use fixbolt_codec::{FieldError, FieldErrorKind, FromField, Message, MsgType, Tag, WrongMsgType, find_tag};
+use fixbolt_codec::{
+    FieldError, FieldErrorKind, FromField, Message, MsgType, Scope, Tag, WrongMsgType, find_tag,
+};
 
 use super::group::{Group, GroupShape};
 
 /// The fields of a message, or of one entry of a group.
 #[derive(Clone)]
 pub struct Fields<'m> {
-    message: Message<'m>,
-    /// All tags of the version, ascending. One of them that is not a member of a group ends the
-    /// group. If there are none, every other tag does.
+    scope: Scope<'m>,
+    /// All tags of the version, ascending. In a message without places, one of them that is not a
+    /// member of a group ends the group. If there are none, every other tag does.
     known: &'static [u32],
-    start: usize,
-    end: usize,
-    /// Where the next look-up begins: after the last hit.
+    /// The position after the last hit, where the next field is likely to be.
     next: Cell<usize>,
     /// The last tag that was looked for and not found; 0 if there is none.
     missing: Cell<u32>,
@@ -28,7 +31,7 @@ pub struct Fields<'m> {
 /// Shows the fields as [`Redacted`](fixbolt_codec::Redacted) does.
 impl fmt::Debug for Fields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.message.redacted(self.start..self.end).fmt(f)
+        self.scope.message().redacted(self.scope.positions()).fmt(f)
     }
 }
 
@@ -93,12 +96,13 @@ pub trait Entry<'m>: View<'m> {
 }
 
 impl<'m> Fields<'m> {
-    /// Returns all fields of a message. `known` are all tags of the version, ascending. One of them
-    /// that is not a member of a group ends the group; if `known` is empty, every other tag does.
+    /// Returns the fields of a message. `known` are all tags of the version, ascending. In a
+    /// message without places, one of them that is not a member of a group ends the group; if
+    /// `known` is empty, every other tag does.
     #[must_use]
-    pub const fn of(message: Message<'m>, known: &'static [u32]) -> Self {
-        // After BeginString, BodyLength, MsgType.
-        Self { message, known, start: 0, end: message.len(), next: Cell::new(3), missing: Cell::new(0) }
+    #[inline]
+    pub fn of(message: Message<'m>, known: &'static [u32]) -> Self {
+        Self::within(message.scope(), known)
     }
 
     /// Returns all fields of a message of the type `wanted`; `known` as for [`Fields::of`].
@@ -113,28 +117,26 @@ impl<'m> Fields<'m> {
         }
     }
 
-    /// Returns the fields of an entry.
-    pub(super) const fn of_entry(
-        message: Message<'m>,
-        known: &'static [u32],
-        start: usize,
-        end: usize,
-    ) -> Self {
-        Self { message, known, start, end, next: Cell::new(start), missing: Cell::new(0) }
+    /// Returns the fields of a scope.
+    #[inline]
+    pub(super) const fn within(scope: Scope<'m>, known: &'static [u32]) -> Self {
+        let start = scope.positions().start;
+        // A message begins with BeginString, BodyLength and MsgType.
+        let next = if start == 0 { 3 } else { start };
+        Self { scope, known, next: Cell::new(next), missing: Cell::new(0) }
     }
 
     /// Returns the message.
     #[must_use]
+    #[inline]
     pub const fn message(&self) -> Message<'m> {
-        self.message
+        self.scope.message()
     }
 
     /// Returns the value of the first field with this tag.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'m [u8]> {
-        let tags = &self.message.tags()[self.start..self.end];
-        let at = tags.iter().position(|t| *t == tag.number())?;
-        Some(self.message.value(self.start + at))
+        self.scope.get(tag)
     }
 
     /// Reads a required field.
@@ -181,67 +183,77 @@ impl<'m> Fields<'m> {
         Outside { fields: self, groups }
     }
 
-    /// Returns the position of the next field with this tag after the last hit, or else of the
-    /// first one.
+    /// Returns the position of the first field with this tag in the scope: at once if it is the one
+    /// after the last hit.
     #[inline]
     fn find(&self, tag: u32) -> Option<usize> {
-        let tags = &self.message.tags()[..self.end];
         let next = self.next.get();
-        if tags.get(next) == Some(&tag) {
+        if self.scope.is_first(next, tag) {
             self.next.set(next + 1);
             return Some(next);
         }
         self.search(tag)
     }
 
+    /// Searches from the last hit on, and from the beginning if the field found there may not be
+    /// the first.
     fn search(&self, tag: u32) -> Option<usize> {
-        let tags = &self.message.tags()[..self.end];
-        let from = self.next.get().min(self.end);
-        let found = match find_tag(&tags[from..], tag) {
-            Some(at) => from + at,
-            None => match find_tag(&tags[self.start..from], tag) {
-                Some(at) => self.start + at,
-                None => {
-                    self.missing.set(tag);
-                    return None;
-                }
-            },
+        let (next, end) = (self.next.get(), self.scope.positions().end);
+        let later = self.message().tags().get(next..end).and_then(|tags| find_tag(tags, tag));
+        let found = match later {
+            Some(n) if self.scope.is_first(next + n, tag) => Some(next + n),
+            _ => self.scope.position(tag),
         };
-        self.next.set(found + 1);
-        Some(found)
+        self.noted(tag, found)
+    }
+
+    /// Records a hit, or for [`View::need`] that there was none.
+    fn noted(&self, tag: u32, found: Option<usize>) -> Option<usize> {
+        match found {
+            Some(at) => self.next.set(at + 1),
+            None => self.missing.set(tag),
+        }
+        found
     }
 
     /// Returns the tag that [`View::need`] reports.
     #[cold]
     fn last_missing(&self) -> Tag {
-        let found = || self.message.tags().get(self.next.get().checked_sub(1)?.max(self.start)).copied();
-        let tag = Tag::try_new(self.missing.get()).or_else(|| Tag::try_new(found()?));
-        // Nothing was looked for, or a field without a tag ended a group.
-        tag.unwrap_or(Tag::new(35))
+        // If all was found, the field of the last hit; if nothing was looked for, MsgType or the
+        // first field of the entry.
+        let last = self.next.get().saturating_sub(1).max(self.scope.positions().start);
+        let found = self.message().tags().get(last).copied().unwrap_or_default();
+        [self.missing.get(), found].into_iter().find_map(Tag::try_new).unwrap_or(Tag::new(35))
     }
 
     #[inline]
     fn value<T: FromField<'m>>(&self, tag: u32, at: Option<usize>) -> Result<Option<T>, FieldError> {
         let Some(at) = at else { return Ok(None) };
-        match T::from_field(self.message.value(at)) {
+        match T::from_field(self.message().value(at)) {
             Ok(value) => Ok(Some(value)),
             Err(error) => Err(FieldError::new(Tag::new(tag), FieldErrorKind::Value(error))),
         }
     }
 
+    /// Returns the entries of the group that the field at `count_at` counts. If the message has
+    /// places and its dictionary defines that field, the entries are those that it found, whatever
+    /// number was announced: a wrong one that reaches the application is accepted by the policy.
     fn entries<E: Entry<'m>>(&self, count_at: Option<usize>) -> Result<Group<'m, E>, FieldError> {
-        let shape = E::SHAPE;
-        let (mut start, mut end, mut entries) = (0, 0, 0);
-        if let Some(at) = count_at {
-            let announced = self.value::<u32>(shape.count, count_at)?.unwrap_or(0);
-            let region = shape.region(self.message.tags(), at + 1, self.end, self.known);
-            (start, end, entries) = (at + 1, region.end, region.entries);
-            if u32::try_from(entries) != Ok(announced) {
-                return Err(FieldError::new(Tag::new(shape.count), FieldErrorKind::Count));
-            }
-            self.next.set(end);
+        let Some(at) = count_at else {
+            return Ok(Group::compiled(Scope::within(self.message(), 0..0, 0), self.known, 0));
+        };
+        if let Some(entries) = self.scope.group_at(at) {
+            return Ok(Group::placed(entries, self.known));
         }
-        Ok(Group::new(self.message, self.known, start..end, entries))
+        let shape = E::SHAPE;
+        let announced = self.value::<u32>(shape.count, count_at)?.unwrap_or(0);
+        let end = self.scope.positions().end;
+        let region = shape.region(self.message().tags(), at + 1, end, self.known);
+        if u32::try_from(region.entries) != Ok(announced) {
+            return Err(FieldError::new(Tag::new(shape.count), FieldErrorKind::Count));
+        }
+        let scope = Scope::within(self.message(), at + 1..region.end, self.scope.depth());
+        Ok(Group::compiled(scope, self.known, region.entries))
     }
 }
 
@@ -289,20 +301,19 @@ impl<'m> Outside<'_, 'm> {
     }
 
     fn find(&self, tag: u32) -> Option<usize> {
-        let tags = self.fields.message.tags();
-        let (mut at, end) = (self.fields.start, self.fields.end);
-        while at < end {
-            if tags[at] == tag {
-                self.fields.next.set(at + 1);
-                return Some(at);
-            }
+        let Fields { scope, known, .. } = self.fields;
+        if scope.message().places().is_some() {
+            return self.fields.find(tag);
+        }
+        let tags = scope.message().tags();
+        let Range { start: mut at, end } = scope.positions();
+        while at < end && tags[at] != tag {
             at = match self.groups.iter().find(|shape| shape.count == tags[at]) {
-                Some(shape) => shape.region(tags, at + 1, end, self.fields.known).end,
+                Some(shape) => shape.region(tags, at + 1, end, known).end,
                 None => at + 1,
             };
         }
-        self.fields.missing.set(tag);
-        None
+        self.fields.noted(tag, (at < end).then_some(at))
     }
 }
 
