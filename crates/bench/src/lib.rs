@@ -7,8 +7,11 @@
 
 pub mod clock;
 pub mod codec;
+pub mod print;
 pub mod session;
 
+mod folder;
+pub mod log;
 pub mod machine;
 pub mod messages;
 pub mod more_messages;

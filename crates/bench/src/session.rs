@@ -8,9 +8,7 @@
 
 use std::hint::black_box;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{Decimal, Index, Message, Precision, SeqNum, Span, Tag, Tier, UtcTimestamp};
@@ -31,6 +29,7 @@ use fixbolt_session::{
 use crate::Row;
 use crate::clock::{median, timed};
 use crate::codec::counted;
+use crate::folder::Folder;
 use crate::messages::{MORNING, Nos222, RING, message};
 use crate::orders::NEW_ORDER_SINGLE;
 use crate::wire::{Encoder, read};
@@ -361,26 +360,6 @@ impl Block {
         self.taken = self.messages.len().min(first + messages);
         let bytes = &self.bytes;
         self.messages[first..self.taken].iter().map(|(now, place)| (*now, &bytes[place.clone()]))
-    }
-}
-
-/// A directory that is removed when dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self, String> {
-        static FOLDERS: AtomicU32 = AtomicU32::new(0);
-        let n = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("fixbolt-bench-{}-{n}", std::process::id()));
-        std::fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A directory that cannot be removed is no reason to lose the figures.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -64,6 +64,11 @@ impl Object {
         self
     }
 
+    /// Returns the object without its closing brace.
+    pub(crate) fn unfinished(&self) -> &str {
+        &self.text
+    }
+
     fn key(&mut self, key: &str) {
         if self.text.len() > 1 {
             self.text.push(',');
@@ -88,6 +93,12 @@ pub(crate) fn quoted(value: &str) -> String {
 
 fn quote(to: &mut String, value: &str) {
     to.push('"');
+    escape(to, value);
+    to.push('"');
+}
+
+/// Writes a string as JSON has it between the quotes.
+fn escape(to: &mut String, value: &str) {
     for c in value.chars() {
         match c {
             '"' => to.push_str("\\\""),
@@ -101,7 +112,26 @@ fn quote(to: &mut String, value: &str) {
             c => to.push(c),
         }
     }
-    to.push('"');
+}
+
+/// Writes bytes as [`shown`] returns them.
+pub(crate) fn show(to: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+        to.extend_from_slice(bytes);
+    } else {
+        to.extend_from_slice(shown(bytes).as_bytes());
+    }
+}
+
+/// Writes bytes as [`shown`] returns them, as JSON has them between the quotes.
+pub(crate) fn show_in_json(to: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.iter().all(|byte| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\')) {
+        to.extend_from_slice(bytes);
+    } else {
+        let mut text = String::new();
+        escape(&mut text, &shown(bytes));
+        to.extend_from_slice(text.as_bytes());
+    }
 }
 
 /// Makes bytes safe to show: bytes that are not UTF-8, and anything that could control a terminal,

@@ -26,10 +26,11 @@ use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
-/// Without a configuration, any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, and sequence
-/// numbers begin at 1 with every Logon. With --config, the file's acceptor sessions are served with
-/// their journals and sequence numbers. If the file has mistakes, all of them are reported and no
-/// session is served; with --keep-going the valid sessions are.
+/// Without a configuration, any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, sequence
+/// numbers begin at 1 with every Logon, and tags from 5000 on are accepted: they are user-defined.
+/// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
+/// If the file has mistakes, all of them are reported and no session is served; with --keep-going
+/// the valid sessions are.
 ///
 /// The venue fills every valid order in full: limit orders at their price, market orders at 100. It
 /// rejects orders that it cannot fill, and says why in Text (58). With --random it answers like the
@@ -128,9 +129,10 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<(EngineBuilder
 
 fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
     Engine::builder().accept_any(listen, |id| {
-        Some(Acceptance::from(
-            SessionSettings::new(id.clone(), Role::Acceptor).with(|s| s.reset_on_logon = true),
-        ))
+        Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
+            s.reset_on_logon = true;
+            s.policy = crate::print::policy();
+        })))
     })
 }
 

@@ -1,4 +1,4 @@
-//! `fixbolt bench`: the rows of codec and session, in both forms.
+//! `fixbolt bench`: the rows of codec, session and print, in both forms.
 
 mod command;
 
@@ -51,6 +51,31 @@ fn session_has_one_row_per_store_with_the_same_keys() {
     assert_eq!((ended.status, rows), (0, vec!["NOS-222 order-report", "NOS-222 order-report-memory"]));
     let ended = run(&["bench", "session", "--rounds", "1"]);
     assert!(ended.out.starts_with("session, ns per order with its report, "), "{}", ended.out);
+}
+
+#[test]
+fn print_has_one_row_per_log_and_program_with_the_same_keys_and_its_ratio() {
+    let ended = run(&["bench", "print", "--megabytes", "1", "-o", "json"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""));
+    let lines: Vec<&str> = ended.out.lines().collect();
+    assert_eq!(lines.len(), 12, "{}", ended.out);
+    let logs = ["prefixed-log", "piped-log", "bare-log"];
+    let operations = [("grep", "count"), ("fixbolt", "oneline"), ("fixbolt", "block"), ("fixbolt", "json")];
+    let rows = logs.iter().flat_map(|log| operations.map(|(engine, operation)| (log, engine, operation)));
+    for (line, (log, engine, operation)) in lines.iter().zip(rows) {
+        let begin = format!(
+            r#"{{"test":"print","engine":"{engine}","message":"{log}","operation":"{operation}","tier":null,"ns":"#
+        );
+        assert!(line.starts_with(&begin), "{line}");
+        assert!(line.contains(r#","floor_ns":null,"published":null,"machine":""#), "{line}");
+        assert!(line.contains(r#"","mb_per_s":"#) && line.contains(r#","ratio":"#), "{line}");
+        assert_eq!(line.ends_with(r#","ratio":1.00}"#), engine == "grep", "{line}");
+    }
+    let ended = run(&["bench", "print", "--megabytes", "1"]);
+    let columns = ended.out.lines().find(|line| line.starts_with("message")).expect("a head line");
+    let columns: Vec<&str> = columns.split_whitespace().collect();
+    assert_eq!(columns, ["message", "operation", "ns/message", "MB/s", "ratio"]);
+    assert_eq!(run(&["bench", "print", "--megabytes", "0"]).status, 2);
 }
 
 #[test]

@@ -228,7 +228,6 @@ fn a_file_that_cannot_be_read_is_one_line_and_status_2() {
         (ended.status, ended.err.as_str()),
         (2, "fixbolt: cannot read nowhere.xml: No such file or directory\n")
     );
-    assert_eq!(run(&["print"]).status, 2);
     assert_eq!(run(&["print", "--oneline", "-o", "json", "-"]).status, 2);
 }
 
@@ -242,4 +241,212 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+/// The log of an order and its report as an engine writes it, with what stands before each message.
+fn exchange(first: &str, second: &str, separator: &str) -> String {
+    let order = message(
+        "FIX.4.4",
+        "35=D|49=A|56=B|34=2|52=20261121-09:00:00|11=o|55=IBM|54=1|60=20261121-09:00:00|38=5|40=1|",
+    );
+    let beat = message("FIX.4.4", "35=0|49=B|56=A|34=3|52=20261121-09:00:01|");
+    format!("{first}{order}\n{second}{beat}\n").replace('\u{1}', separator)
+}
+
+#[test]
+fn the_prefix_is_kept_in_every_form_whatever_separates_the_fields() {
+    let (first, second) = ("20261121-09:00:00.123 IN : ", "20261121-09:00:01.000 OUT : ");
+    for separator in ["\u{1}", "|", "^A", "^", "\\x01", "\\u0001", "<SOH>", "<01>"] {
+        let log = exchange(first, second, separator);
+        let ended = run_with_input(&["print", "--oneline"], log.as_bytes());
+        let expected = "\
+20261121-09:00:00.123 IN : 20261121-09:00:00 A->B #2 NewOrderSingle (D) ClOrdID=o Symbol=IBM Side=BUY TransactTime=20261121-09:00:00 OrderQty=5 OrdType=MARKET
+20261121-09:00:01.000 OUT : 20261121-09:00:01 B->A #3 Heartbeat (0)
+";
+        assert_eq!((ended.status, ended.err.as_str(), ended.out.as_str()), (0, "", expected), "{separator}");
+
+        let ended = run_with_input(&["print"], log.as_bytes());
+        let expected = "Heartbeat (0)  20261121-09:00:01.000 OUT :  [standard input:2]
+  header
+    BeginString (8): FIX.4.4
+    BodyLength (9): 41
+    MsgType (35): HEARTBEAT (0)
+    SenderCompID (49): B
+    TargetCompID (56): A
+    MsgSeqNum (34): 3
+    SendingTime (52): 20261121-09:00:01
+  trailer
+    CheckSum (10): ";
+        let head = "NewOrderSingle (D)  20261121-09:00:00.123 IN :  [standard input:1]\n  header\n";
+        assert!(ended.out.starts_with(head) && ended.out.contains(expected), "{}", ended.out);
+
+        let ended = run_with_input(&["print", "-o", "json"], log.as_bytes());
+        let lines: Vec<&str> = ended.out.lines().collect();
+        let offset = 1 + log.find('\n').unwrap() + second.len();
+        let begin = format!(
+            r#"{{"source":"standard input","line":2,"offset":{offset},"prefix":"20261121-09:00:01.000 OUT : ","time":"20261121-09:00:01.000","direction":"sent","begin_string":"FIX.4.4","msg_type":"0","name":"Heartbeat","valid":true,"problems":[],"fields":[{{"tag":8,"name":"BeginString","value":"FIX.4.4","section":"header"}},"#
+        );
+        assert!(lines.len() == 2 && lines[1].starts_with(&begin), "{}", ended.out);
+        assert!(lines[0].contains(r#""direction":"received""#), "{}", lines[0]);
+    }
+}
+
+#[test]
+fn time_and_direction_of_other_engines_logs_are_members_of_the_json() {
+    for (prefix, members) in [
+        (
+            "<20261121-09:00:00, FIX.4.4:A->B, incoming> (",
+            r#""prefix":"<20261121-09:00:00, FIX.4.4:A->B, incoming> (","time":"20261121-09:00:00","direction":"received","begin_string""#,
+        ),
+        (
+            "2026-11-21 09:00:00,123 [main] INFO - >>> ",
+            r#""prefix":"2026-11-21 09:00:00,123 [main] INFO - >>> ","time":"2026-11-21 09:00:00,123","direction":"sent","begin_string""#,
+        ),
+        ("venue \"7\" ", r#""prefix":"venue \"7\" ","begin_string""#),
+        ("", r#""prefix":"","begin_string""#),
+    ] {
+        let ended = run_with_input(&["print", "-o", "json"], exchange(prefix, "", "|").as_bytes());
+        assert_eq!(ended.status, 0, "{}", ended.err);
+        assert!(ended.out.contains(members), "{members}\n{}", ended.out);
+    }
+}
+
+#[test]
+fn nothing_in_a_prefix_can_steer_a_terminal() {
+    let log = exchange("\u{1b}[2J\u{0} ", "x ", "|");
+    for form in [&["print"][..], &["print", "--oneline"], &["print", "-o", "json"]] {
+        let ended = run_with_input(form, log.as_bytes());
+        assert_eq!(ended.status, 0);
+        assert!(!ended.out.contains('\u{1b}') && ended.out.contains("x1b[2J"), "{}", ended.out);
+    }
+}
+
+#[test]
+fn soh_in_a_data_field_is_escaped() {
+    let with_data = |data: &str| {
+        let fields = format!("35=0|49=A|56=B|34=2|52=20261121-09:00:00|90={}|91=", data.len());
+        let body = fields.replace('|', "\u{1}") + data + "\u{1}";
+        let begin = format!("8=FIX.4.4\u{1}9={}\u{1}{body}", body.len());
+        let sum = begin.bytes().fold(0, u8::wrapping_add);
+        format!("{begin}10={sum:03}\u{1}\n")
+    };
+    let log = with_data("a.b") + &with_data("a\u{1}b");
+    for (form, shown) in [
+        (&["print"][..], ["SecureData (91): a.b\n", "SecureData (91): a\\x01b\n"]),
+        (&["print", "-o", "json"], [r#""value":"a.b""#, r#""value":"a\\x01b""#]),
+    ] {
+        let ended = run_with_input(form, log.as_bytes());
+        assert!(shown.iter().all(|shown| ended.out.contains(shown)), "{}", ended.out);
+        assert!(!ended.out.contains('\u{1}'));
+    }
+}
+
+#[test]
+fn output_appears_when_the_input_pauses() {
+    use std::io::{BufRead, BufReader, Write};
+    let mut child =
+        fixbolt().args(["print", "--oneline"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    for n in 1..4 {
+        // The end of the line comes with the next message.
+        write!(input, "\nline {n} : {}", order()).unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert!(line.starts_with(&format!("line {n} : 20121227-11:20:43 DLD_TEX->TEX_DLD")), "{line}");
+    }
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn without_a_file_a_pipe_is_read_and_a_terminal_gets_the_usage() {
+    let ended = run_with_input(&["print", "--oneline"], order().as_bytes());
+    assert_eq!((ended.status, ended.out.lines().count()), (0, 1));
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap().into_string().unwrap();
+    let terminal = std::fs::File::open(name).unwrap();
+    let output = fixbolt().arg("print").stdin(terminal).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.starts_with("fixbolt: no file is named, and standard input is a terminal\n\nUsage: fixbolt print [OPTIONS] [FILE]...\n"), "{err}");
+}
+
+#[test]
+fn hostile_input_is_reported_and_ends() {
+    let good = order();
+    for (input, messages) in [
+        (format!("{}\n{good}", "x".repeat(20_000_000)), 1),
+        ("8=FIX".repeat(100_000), 1),
+        ("8=FIX.4.2\u{1}9=99999999\u{1}35=0\u{1}\n".repeat(1_000) + &good, 1_001),
+        (format!("{}\r\n\0\0{good}\r\n", good.replace('\u{1}', "|")), 2),
+        (good.replace("11=ord", "11=\u{0}ord").replace("55=BHP", "55=\u{fc}\u{301}"), 1),
+        (format!("8=FIX.4.2\u{1}{}", "\u{1}".repeat(100_000)), 1),
+        (format!("8=FIX.4.2\u{1}{}10=000\u{1}", "1=1\u{1}".repeat(20_000)), 1),
+    ] {
+        let begin: String = input.chars().take(20).collect();
+        let ended = run_with_input(&["print", "--oneline"], input.as_bytes());
+        assert!(ended.status <= 1, "{begin}: {}", ended.err);
+        assert_eq!(ended.out.lines().count(), messages, "{begin}");
+    }
+    let mut invalid = b"IN \xff\xfe ".to_vec();
+    invalid.extend_from_slice(
+        &message("FIX.4.4", "35=0|49=A|56=B|34=2|52=20261121-09:00:00|112=x|").into_bytes(),
+    );
+    let at = invalid.iter().position(|byte| *byte == b'x').unwrap();
+    invalid[at] = 0xff;
+    let ended = run_with_input(&["print", "-o", "json"], &invalid);
+    assert!(ended.out.contains(r#""prefix":"IN \\xff\\xfe ","direction":"received""#), "{}", ended.out);
+    assert!(ended.out.contains(r#""name":"TestReqID","value":"\\xff""#), "{}", ended.out);
+}
+
+#[test]
+fn what_a_message_shows_does_not_depend_on_those_before_it() {
+    let party = |id: &str| {
+        message(
+            "FIX.4.4",
+            &format!(
+                "35=D|49=A|56=B|34=2|52=20261121-09:00:00|11={id}|453=1|448=X|447=D|452=1|55=IBM|54=1|60=20261121-09:00:00|40=1|38=5|18=G 6|"
+            ),
+        )
+    };
+    let logon = |password: &str| {
+        message("FIX.4.4", &format!("35=A|49=A|56=B|34=1|52=20261121-09:00:00|98=0|108=30|554={password}|"))
+    };
+    let messages = [
+        party("o"),
+        order(),
+        party("longer"),
+        party("o").replace("9=", "9=9"),
+        order().replace("54=1", "54=2"),
+        order().replace("54=1", "054=1"),
+        order().replace("\u{1}10=", "\u{1}10=x"),
+        party("\"quoted\\\""),
+        logon("secret"),
+        logon("other"),
+        order()[..60].to_owned(),
+        party("o"),
+        message("FIX.4.4", "35=D|49=A|56=B|"),
+        message("FIX.4.2", "35=D|49=A|56=B|"),
+        message("FIX.4.9", "35=D|49=A|56=B|"),
+        order(),
+    ];
+    for form in [&["print"][..], &["print", "--oneline"], &["print", "-o", "json"]] {
+        let place = |text: String| text.replace("[standard input:1]", "[standard input:N]");
+        let one_by_one: Vec<String> =
+            messages.iter().map(|message| place(run_with_input(form, message.as_bytes()).out)).collect();
+        let mut together = run_with_input(form, messages.join("\n").as_bytes()).out;
+        let mut offset = 0;
+        for (n, message) in messages.iter().enumerate() {
+            together = together
+                .replace(&format!("[standard input:{}]", n + 1), "[standard input:N]")
+                .replace(&format!(r#""line":{},"offset":{offset},"#, n + 1), r#""line":1,"offset":0,"#);
+            offset += message.len() + 1;
+        }
+        assert_eq!(together, one_by_one.concat());
+    }
 }

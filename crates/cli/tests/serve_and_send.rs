@@ -54,6 +54,30 @@ fn a_rejected_message_is_status_1_and_the_reason_is_shown() {
 }
 
 #[test]
+fn a_tag_from_5000_on_is_accepted_without_a_configuration_and_as_the_configuration_says_with_one() {
+    let server = Server::start(&[]);
+    let ended = order(&server, &["9001=mine"]);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert!(ended.out.contains("(9001): mine") && ended.out.contains("OrdStatus (39): FILLED (2)"));
+    let unknown = order(&server, &["4999=mine"]);
+    assert!(unknown.status == 1 && unknown.out.contains("RefTagID (371): 4999"), "{}", unknown.out);
+
+    let folder = directory("serve-user-defined");
+    for (line, status) in [("", 1), ("ValidateUserDefinedFields=N\n", 0)] {
+        let config = folder.join("venue.cfg");
+        let text = format!(
+            "[SESSION]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=FIXBOLT\nTargetCompID=CLIENT\nSocketAcceptPort=0\nResetOnLogon=Y\nFileStorePath={}\n{line}",
+            folder.join("journal").display()
+        );
+        std::fs::write(&config, text).unwrap();
+        let server = Server::start(&["--config", config.to_str().unwrap()]);
+        let ended = order(&server, &["9001=mine"]);
+        assert_eq!(ended.status, status, "{line}{}{}", ended.out, ended.err);
+        assert_eq!(ended.out.contains("RefTagID (371): 9001"), status == 1, "{}", ended.out);
+    }
+}
+
+#[test]
 fn json_is_a_line_for_what_was_sent_and_one_for_the_answer() {
     let server = Server::start(&[]);
     let ended = order(&server, &["-o", "json"]);

@@ -61,9 +61,16 @@ impl<W: Write> Printer<W> {
         if matches!(record.kind, RecordKind::Inbound | RecordKind::Outbound) {
             let marks = flags.iter().map(|flag| format!(", {flag}")).collect::<String>();
             let cause = record.cause.map_or_else(String::new, |cause| format!(", caused by #{cause}"));
-            let title = format!("  {time} {kind}{marks}{cause}  [{file}:{}]", at.offset);
-            let prefix = format!("{kind:<8} ");
-            return self.message(record.body, &title, &prefix, object);
+            self.text.clear();
+            self.title.clear();
+            match self.style {
+                Style::Block => {
+                    write!(self.title, "  {time} {kind}{marks}{cause}  [{file}:{}]", at.offset)?;
+                }
+                Style::OneLine => write!(self.text, "{kind:<8} ")?,
+                Style::Json => self.title.extend_from_slice(object.unfinished().as_bytes()),
+            }
+            return self.message(record.body);
         }
         let text = shown(record.body);
         match self.style {

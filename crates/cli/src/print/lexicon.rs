@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use fixbolt_dictionary::{
-    Action, Check, DataType, Dictionary, Policy, Scratch, Validator, Version, fix_latest, fixt11, shipped,
+    Action, Check, Dictionary, Policy, Scratch, Validator, Version, fix_latest, fixt11, shipped,
 };
 
+use super::words::Words;
 use crate::dictionary::load;
 use crate::exit::Failure;
 
@@ -16,40 +17,26 @@ pub(crate) struct Lexicon {
     shipped: Vec<Known>,
 }
 
-/// A dictionary and its validator.
+/// A dictionary, its validator, and its words as they are printed.
 pub(crate) struct Known {
+    /// Differs from that of every other dictionary of the lexicon.
+    pub(crate) id: usize,
     pub(crate) dictionary: Dictionary,
     pub(crate) validator: Validator,
     pub(crate) scratch: Scratch,
+    pub(crate) words: Words,
 }
 
 impl Known {
-    fn new(dictionary: Dictionary) -> Self {
+    fn new(id: usize, dictionary: Dictionary) -> Self {
         let validator = Validator::new(&dictionary);
         let scratch = validator.scratch();
-        Self { dictionary, validator, scratch }
-    }
-
-    /// Returns the name of a field's value, or of each of its codes if it has several.
-    pub(crate) fn code_names(&self, tag: u32, value: &[u8]) -> Option<String> {
-        let field = self.dictionary.field(tag)?;
-        field.codes?;
-        let name =
-            |value: &[u8]| self.dictionary.code(tag, value).map(fixbolt_dictionary::Code::display_name);
-        let several = matches!(
-            field.kind,
-            DataType::MultipleCharValue | DataType::MultipleStringValue | DataType::MultipleValueString
-        );
-        if !several {
-            return name(value);
-        }
-        let names = value.split(|b| *b == b' ').map(name).collect::<Option<Vec<String>>>()?;
-        Some(names.join(" "))
+        Self { id, dictionary, validator, scratch, words: Words::default() }
     }
 }
 
-/// Returns the policy of `print`: everything that the standard rejects, except tags in the
-/// user-defined range.
+/// Returns the policy of commands without a configuration: everything that the standard rejects,
+/// except tags from 5000 on, which are the user's.
 pub(crate) fn policy() -> Policy {
     Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
 }
@@ -70,12 +57,13 @@ impl Lexicon {
         for (dictionary, argument) in dictionaries.into_iter().zip(arguments) {
             let whole = !dictionary.header().is_empty()
                 || dictionary.version().begin_string != transport.version().begin_string;
-            loaded.push(Known::new(if whole {
+            let dictionary = if whole {
                 dictionary.into_owned()
             } else {
                 let place = argument.as_ref().display();
                 dictionary.over(transport).map_err(|error| Failure::usage(format!("{place}: {error}")))?
-            }));
+            };
+            loaded.push(Known::new(loaded.len(), dictionary));
         }
         Ok(Self { loaded, shipped: Vec::new() })
     }
@@ -91,7 +79,8 @@ impl Lexicon {
             return self.loaded.get_mut(at);
         }
         if !self.shipped.iter().any(of_version) {
-            self.shipped.push(Known::new(shipped_for(begin_string)?));
+            let id = self.loaded.len() + self.shipped.len();
+            self.shipped.push(Known::new(id, shipped_for(begin_string)?));
         }
         self.shipped.iter_mut().find(|known| of_version(known))
     }

@@ -1,30 +1,40 @@
 //! `fixbolt print`: shows messages in words.
 
+mod input;
 mod journal;
 mod lexicon;
+mod prefix;
 mod reading;
 mod render;
-mod source;
+mod scan;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use memchr::memmem;
 
 use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object, shown};
-pub(crate) use lexicon::Lexicon;
-pub(crate) use reading::Reading;
+use crate::output::{self, Format, Object, show, show_in_json, shown};
+use input::{Input, Next};
+pub(crate) use lexicon::{Lexicon, policy};
+pub(crate) use reading::{Reader, Reading};
 pub(crate) use render::{block, json};
-use source::{Piece, Pieces};
+use scan::{Piece, Position, Separator};
 
 /// Shows messages field by field, in words.
 ///
 /// Reads Fixbolt's journals (give a directory), raw FIX, and the message logs of QuickFIX,
 /// QuickFIX/J and quickfixgo; SOH may be written as itself, as `|`, `^A`, `^`, `\x01`, `\u0001` or
-/// `<SOH>`. A message begins at `8=FIX`; text before it on its line is shown unchanged.
+/// `<SOH>`. A message begins at `8=FIX`; text before it on its line is shown unchanged. In JSON it
+/// is `prefix`, and its time and direction, if it has them, are `time` (as written) and `direction`
+/// (`received` or `sent`).
+///
+/// What has been read is shown before more is waited for, so a log can be followed.
 ///
 /// Each message is a block: header, body and trailer, repeating groups indented, tags and values by
 /// name. It is checked as an engine would check it (length, checksum, dictionary; tags from 5000
@@ -38,11 +48,12 @@ use source::{Piece, Pieces};
 /// cannot be read.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary 5.0sp2 messages.log\n  fixbolt print --dictionary venue.xml messages.log\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print -"
+    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary 5.0sp2 messages.log\n  fixbolt print --dictionary venue.xml messages.log\n  tail -f messages.log | fixbolt print --oneline\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print"
 )]
 pub(crate) struct Arguments {
-    /// What to read: a file, a journal's directory, or `-` for standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// What to read: a file, a journal's directory, or `-` for standard input; without any,
+    /// standard input
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Show one line per message: time, parties, sequence number, message, body
     #[arg(long, conflicts_with = "output")]
@@ -66,12 +77,22 @@ pub(crate) enum Style {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    if arguments.files.is_empty() && io::stdin().is_terminal() {
+        let command = clap::Command::new("print").bin_name("fixbolt print");
+        let usage = <Arguments as Args>::augment_args(command).render_usage();
+        return Err(Failure::usage(format!(
+            "no file is named, and standard input is a terminal\n\n{usage}\n\nFor more information, try `fixbolt print --help`."
+        )));
+    }
     let style = match arguments.output {
         Format::Json => Style::Json,
         Format::Text if arguments.oneline => Style::OneLine,
         Format::Text => Style::Block,
     };
     let mut printer = Printer::new(Lexicon::new(&arguments.dictionary)?, output::stdout(), style);
+    if arguments.files.is_empty() {
+        printer.standard_input()?;
+    }
     for file in &arguments.files {
         printer.file(file)?;
     }
@@ -80,23 +101,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 
 /// Shows one message after the other and remembers whether all were valid.
 struct Printer<W> {
-    lexicon: Lexicon,
+    reader: Reader,
     out: W,
     style: Style,
     answer: Answer,
     messages: u64,
     /// Versions without a dictionary, each reported once.
     unknown: BTreeSet<String>,
+    /// What is written next, and what stands before it: kept for their memory.
+    text: Vec<u8>,
+    title: Vec<u8>,
+    message: Vec<u8>,
 }
 
 impl<W: Write> Printer<W> {
     fn new(lexicon: Lexicon, out: W, style: Style) -> Self {
-        Self { lexicon, out, style, answer: Answer::Yes, messages: 0, unknown: BTreeSet::new() }
+        let (reader, unknown) = (Reader::new(lexicon), BTreeSet::new());
+        let (text, title, message) = Default::default();
+        Self { reader, out, style, answer: Answer::Yes, messages: 0, unknown, text, title, message }
     }
 
     fn file(&mut self, path: &Path) -> Result<(), Failure> {
         if path == Path::new("-") {
-            return self.pieces(io::stdin().lock(), "standard input");
+            return self.standard_input();
         }
         if path.is_dir() {
             return self.journal(path);
@@ -106,36 +133,51 @@ impl<W: Write> Printer<W> {
         self.pieces(file, &name)
     }
 
+    fn standard_input(&mut self) -> Result<(), Failure> {
+        self.pieces(io::stdin().lock(), "standard input")
+    }
+
     fn pieces(&mut self, input: impl Read, name: &str) -> Result<(), Failure> {
-        let mut pieces = Pieces::new(input);
+        let mut input = Input::new(input);
+        let source = Object::new().text("source", name);
         let before = self.messages;
         loop {
-            let piece = pieces.next().map_err(|error| {
-                Failure::usage(format!("cannot read {name}: {}", crate::exit::reason(&error)))
-            })?;
-            match piece {
-                None => break,
-                Some(Piece::Message { bytes, prefix, place }) => {
-                    let prefix = shortened(&shown(prefix.trim_ascii()), 80);
-                    let title = format!(
-                        "  {prefix}{}[{name}:{}]",
-                        if prefix.is_empty() { "" } else { "  " },
-                        place.line
-                    );
-                    let object = Object::new()
-                        .text("source", name)
-                        .raw("line", place.line)
-                        .raw("offset", place.offset)
-                        .text("prefix", &prefix);
-                    self.message(&bytes, &title, "", object)?;
+            match input.next() {
+                Next::End => break,
+                Next::Read => {
+                    // What has been read is shown before more is waited for.
+                    self.out.flush()?;
+                    input.read().map_err(|error| {
+                        Failure::usage(format!("cannot read {name}: {}", crate::exit::reason(&error)))
+                    })?;
+                }
+                Next::Piece(Piece::Message { prefix, bytes, separator }, position) => {
+                    self.text.clear();
+                    self.title.clear();
+                    match self.style {
+                        Style::Block => write_title(&mut self.title, prefix, name, position)?,
+                        Style::OneLine => show(&mut self.text, prefix),
+                        Style::Json => {
+                            self.title.extend_from_slice(source.unfinished().as_bytes());
+                            write_origin(&mut self.title, prefix, position)?;
+                        }
+                    }
+                    if separator == Separator::SOH && bytes.ends_with(b"\x01") {
+                        self.message(bytes)?;
+                    } else {
+                        let mut message = mem::take(&mut self.message);
+                        separator.replace(bytes, &mut message);
+                        self.message(&message)?;
+                        self.message = message;
+                    }
                 }
                 // Lines that QuickFIX/J prints between messages.
-                Some(Piece::Other { bytes, .. }) if is_event(&bytes) => {}
-                Some(Piece::Other { bytes, place }) => {
+                Next::Piece(Piece::Text(bytes), _) if is_event(bytes) => {}
+                Next::Piece(Piece::Text(bytes), position) => {
                     self.answer = Answer::No;
                     self.out.flush()?;
-                    let text = shortened(&shown(bytes.trim_ascii()), 60);
-                    note!("{name}:{}: not a message ({} bytes): {text}", place.line, bytes.len());
+                    let text = excerpt(bytes.trim_ascii());
+                    note!("{name}:{}: not a message ({} bytes): {text}", position.line, bytes.len());
                 }
             }
         }
@@ -147,23 +189,25 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    /// Shows one message.
-    fn message(&mut self, bytes: &[u8], title: &str, prefix: &str, place: Object) -> Result<(), Failure> {
-        let reading = Reading::new(bytes, &mut self.lexicon);
+    /// Shows one message, after what stands in `text` already, with `title`.
+    fn message(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let reading = self.reader.read(bytes);
         self.messages += 1;
         if !reading.is_valid() {
             self.answer = Answer::No;
         }
-        if reading.unknown_version && self.unknown.insert(reading.begin_string.clone()) {
+        if reading.unknown_version && !self.unknown.contains(&*shown(reading.begin_string)) {
+            let version = shown(reading.begin_string);
             self.out.flush()?;
-            let version = &reading.begin_string;
             note!("no dictionary for {version}: fields are shown by tag; load one with --dictionary");
+            self.unknown.insert(version);
         }
         match self.style {
-            Style::Block => render::block(&mut self.out, &reading, title)?,
-            Style::OneLine => render::one_line(&mut self.out, &reading, prefix)?,
-            Style::Json => writeln!(self.out, "{}", render::json(&reading, place))?,
+            Style::Block => render::block(&mut self.text, &reading, &self.title),
+            Style::OneLine => render::one_line(&mut self.text, &reading),
+            Style::Json => render::json(&mut self.text, &reading, &self.title),
         }
+        self.out.write_all(&self.text)?;
         Ok(())
     }
 
@@ -173,11 +217,41 @@ impl<W: Write> Printer<W> {
     }
 }
 
-/// Returns the first `most` characters.
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// Writes what follows the headline of a block: `  20261121-09:00:00.123 :  [messages.log:7]`.
+fn write_title(title: &mut Vec<u8>, prefix: &[u8], name: &str, position: Position) -> io::Result<()> {
+    title.extend_from_slice(b"  ");
+    let prefix = prefix.trim_ascii();
+    if !prefix.is_empty() {
+        show(title, prefix);
+        title.extend_from_slice(b"  ");
+    }
+    write!(title, "[{name}:{}]", position.line)
+}
+
+/// Writes where a message comes from, and what its log says of it, as members of a JSON object.
+fn write_origin(object: &mut Vec<u8>, prefix: &[u8], position: Position) -> io::Result<()> {
+    write!(object, ",\"line\":{},\"offset\":{},\"prefix\":\"", position.line, position.offset)?;
+    show_in_json(object, prefix);
+    object.push(b'"');
+    if let Some(time) = prefix::time(prefix) {
+        object.extend_from_slice(b",\"time\":\"");
+        show_in_json(object, time);
+        object.push(b'"');
+    }
+    if let Some(direction) = prefix::direction(prefix) {
+        write!(object, ",\"direction\":\"{}\"", direction.word())?;
+    }
+    Ok(())
+}
+
+/// Returns the beginning of some text.
+fn excerpt(text: &[u8]) -> String {
+    const MOST: usize = 60;
+    // A character has at most four bytes.
+    let text = shown(&text[..text.len().min(4 * MOST + 4)]);
+    match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
+        None => text,
     }
 }
 
@@ -186,7 +260,5 @@ fn shortened(text: &str, most: usize) -> String {
 fn is_event(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.starts_with(b"<")
-        && [&b", event> ("[..], b", error> ("]
-            .iter()
-            .any(|mark| line.windows(mark.len()).any(|window| window == *mark))
+        && [&b", event> ("[..], b", error> ("].iter().any(|mark| memmem::find(line, mark).is_some())
 }

@@ -9,220 +9,482 @@ use std::ops::ControlFlow;
 use fixbolt_codec::{
     DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Section, Span, byte_sum,
 };
-use fixbolt_dictionary::Action;
+use fixbolt_dictionary::{Action, Dictionary, Policy, Scratch, Validator};
 
 use super::lexicon::{Known, Lexicon, policy};
+use super::words::{FieldWords, Meaning, Words};
 use crate::output::shown;
 
+/// The number of fields for which there is always memory.
+const MOST_FIELDS: usize = 4096;
+
+/// Reads messages one after another, in memory that it keeps.
+pub(crate) struct Reader {
+    lexicon: Lexicon,
+    policy: Policy,
+    tags: Vec<u32>,
+    spans: Vec<Span>,
+    /// The message with the right BodyLength and CheckSum, followed by its own ones.
+    sealed: Vec<u8>,
+    found: Found,
+}
+
+/// What was found in a message.
+#[derive(Default)]
+struct Found {
+    fields: Vec<Shown>,
+    problems: Vec<String>,
+    /// The number of entries begun so far in the groups around a field, outermost first.
+    entries: Vec<u32>,
+    name: Option<u32>,
+    layouts: Layouts,
+    /// The layout that has the fields instead.
+    layout: Option<usize>,
+}
+
+/// What the last messages without a fault looked like: most messages of a log have the fields of
+/// one before, and only their values are new.
+#[derive(Default)]
+struct Layouts {
+    layouts: Vec<Layout>,
+    /// The one to forget next.
+    oldest: usize,
+}
+
+struct Layout {
+    /// Tells the dictionaries apart.
+    dictionary: usize,
+    msg_type: Vec<u8>,
+    tags: Vec<u32>,
+    places: Vec<Place>,
+    fields: Vec<Shown>,
+}
+
+impl Layouts {
+    const MOST: usize = 16;
+    /// Larger messages are not remembered.
+    const MOST_FIELDS: usize = 512;
+
+    fn find(&self, dictionary: usize, message: &Message<'_>, places: &[Place]) -> Option<usize> {
+        self.layouts.iter().position(|layout| {
+            layout.tags == message.tags()
+                && layout.places == places
+                && layout.msg_type == message.msg_type()
+                && layout.dictionary == dictionary
+        })
+    }
+
+    fn remember(&mut self, layout: Layout) {
+        if self.layouts.len() < Self::MOST {
+            self.layouts.push(layout);
+        } else {
+            self.layouts[self.oldest] = layout;
+            self.oldest = (self.oldest + 1) % Self::MOST;
+        }
+    }
+}
+
 /// A message that was read.
-#[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct Reading<'r> {
     /// BeginString (8).
-    pub(crate) begin_string: String,
+    pub(crate) begin_string: &'r [u8],
     /// MsgType (35).
-    pub(crate) msg_type: String,
+    pub(crate) msg_type: &'r [u8],
     /// The message's name, if a dictionary has it.
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<&'r str>,
     /// The fields in message order.
-    pub(crate) fields: Vec<Shown>,
+    pub(crate) fields: &'r [Shown],
     /// The errors in words; empty for a valid message.
-    pub(crate) problems: Vec<String>,
+    pub(crate) problems: &'r [String],
     /// Whether there is no dictionary for the version.
     pub(crate) unknown_version: bool,
+    /// Whether all values are printable ASCII without `"` and `\`.
+    pub(crate) is_plain: bool,
+    bytes: &'r [u8],
+    words: Option<&'r Words>,
 }
 
 /// A field as it is shown.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
-    /// The tag as written in the message.
-    pub(crate) tag: String,
-    /// The field's name.
-    pub(crate) name: Option<String>,
-    /// The value; masked if it is secret.
-    pub(crate) value: String,
-    /// The name of the value.
-    pub(crate) code: Option<String>,
+    /// Where the tag is, as written in the message.
+    tag: (u32, u32),
+    value: (u32, u32),
+    /// The tag as a number; 0 if it is none.
+    number: u32,
+    /// The index of its words.
+    words: Option<u32>,
+    /// Whether the value must not be shown.
+    pub(crate) is_secret: bool,
     /// Header, body or trailer.
     pub(crate) section: Section,
     /// The number of groups around it.
-    pub(crate) depth: usize,
-    /// The entry of the innermost group, counted from 1.
-    pub(crate) entry: u32,
+    pub(crate) depth: u8,
     /// Whether it begins its entry.
     pub(crate) begins_entry: bool,
+    /// The entry of the innermost group, counted from 1.
+    pub(crate) entry: u32,
 }
 
-impl Reading {
-    /// Reads the message in `bytes`.
-    pub(crate) fn new(bytes: &[u8], lexicon: &mut Lexicon) -> Self {
-        let begin_string = value_of(bytes, 8).unwrap_or_default();
-        let msg_type = value_of(bytes, 35).unwrap_or_default();
-        let known = lexicon.find(&begin_string, &msg_type);
-        let (mut tags, mut spans) =
-            (vec![0; bytes.len() / 2 + 4], vec![Span::default(); bytes.len() / 2 + 4]);
-        let mut reading = Self {
-            begin_string: shown(&begin_string),
-            msg_type: shown(&msg_type),
-            name: None,
-            fields: Vec::new(),
-            problems: Vec::new(),
-            unknown_version: known.is_none(),
-        };
-        let data_fields =
-            known.as_ref().map_or(DataFields::STANDARD, |known| known.validator.data_fields()).clone();
-        let mut index = Index::new(&mut tags, &mut spans).with_data_fields(&data_fields);
-        let mut framer = Framer::new(usize::MAX);
-        let right = match framer.next(bytes) {
-            Frame::Message(framed) if framed.bytes().len() == bytes.len() => match index.build(framed) {
-                Ok(_) => true,
-                Err(error) => {
-                    reading.problems.push(error.to_string());
-                    false
-                }
-            },
-            _ => {
-                reading.problems.push(what_is_wrong(bytes));
-                false
-            }
-        };
-        let sealed = if right { bytes.to_vec() } else { sealed_anew(bytes) };
-        let message = match Framer::new(usize::MAX).next(&sealed) {
-            Frame::Message(framed) => index.build(framed),
-            _ => Err(IndexError::MsgTypeNotThird),
-        };
-        match message {
-            Ok(message) => reading.fill(&message, bytes, right, known),
-            Err(error) => {
-                let text = error.to_string();
-                if !reading.problems.contains(&text) {
-                    reading.problems.push(text);
-                }
-                reading.fill_plainly(bytes, known.as_deref());
-            }
-        }
-        reading
+impl Reader {
+    /// Creates a reader that takes names from this lexicon.
+    pub(crate) fn new(lexicon: Lexicon) -> Self {
+        let (tags, spans, sealed) = Default::default();
+        Self { lexicon, policy: policy(), tags, spans, sealed, found: Found::default() }
     }
 
+    /// Reads the message in `bytes`.
+    pub(crate) fn read<'r>(&'r mut self, bytes: &'r [u8]) -> Reading<'r> {
+        let Self { lexicon, policy, tags, spans, sealed, found } = self;
+        let (begin_string, msg_type) = version_and_type(bytes);
+        let mut known = lexicon.find(begin_string, msg_type);
+        found.clear();
+        // A field has at least its SOH; the message that is sealed anew has at most three fields
+        // more.
+        if tags.len() < bytes.len() {
+            let most = memchr::memchr_iter(1, bytes).count() + 4;
+            tags.resize(most.max(MOST_FIELDS).max(tags.len()), 0);
+            spans.resize(tags.len(), Span::default());
+        }
+        let parts = known.as_deref_mut().map(Parts::of);
+        let in_bytes = found.read(bytes, msg_type, parts, policy, (tags, spans), sealed);
+        let fields = match found.layout {
+            Some(at) => &found.layouts.layouts[at].fields,
+            None => &found.fields,
+        };
+        // A data field may have SOH in its value; then there are more of them than fields.
+        let is_plain = in_bytes && is_plain(bytes) && memchr::memchr_iter(1, bytes).count() == fields.len();
+        let words: Option<&Words> = known.map(|known| &known.words);
+        Reading {
+            begin_string,
+            msg_type,
+            fields,
+            problems: &found.problems,
+            unknown_version: words.is_none(),
+            is_plain,
+            bytes: if in_bytes { bytes } else { sealed },
+            name: words.zip(found.name).map(|(words, index)| words.message(index)),
+            words,
+        }
+    }
+}
+
+impl<'r> Reading<'r> {
     /// Returns whether the message is valid.
     pub(crate) fn is_valid(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Returns the value of the first field with this tag, as shown.
-    pub(crate) fn value(&self, tag: &str) -> Option<&str> {
-        self.fields.iter().find(|field| field.tag == tag).map(|field| field.value.as_str())
+    /// Returns the value of the first field with this tag.
+    pub(crate) fn value(&self, tag: u32) -> Option<&'r [u8]> {
+        let field = self.fields.iter().find(|field| field.number == tag)?;
+        (!field.is_secret).then(|| self.value_of(field))
     }
 
-    fn fill(&mut self, message: &Message<'_>, original: &[u8], right: bool, known: Option<&mut Known>) {
-        let Some(known) = known else {
+    /// Returns the tag of a field as it is written in the message.
+    pub(crate) fn tag_of(&self, field: &Shown) -> &'r [u8] {
+        &self.bytes[field.tag.0 as usize..field.tag.1 as usize]
+    }
+
+    /// Returns the value of a field, also if it is secret.
+    pub(crate) fn value_of(&self, field: &Shown) -> &'r [u8] {
+        &self.bytes[field.value.0 as usize..field.value.1 as usize]
+    }
+
+    /// Writes the value of a field as it is. A short one is copied together with the bytes after
+    /// it, which is faster than as many bytes as it has.
+    #[inline]
+    pub(crate) fn copy_value(&self, out: &mut Vec<u8>, field: &Shown) {
+        let (begin, end) = (field.value.0 as usize, field.value.1 as usize);
+        match self.bytes.get(begin..).and_then(<[u8]>::first_chunk::<24>) {
+            Some(block) if end - begin <= block.len() => {
+                let end = out.len() + (end - begin);
+                out.extend_from_slice(block);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(&self.bytes[begin..end]),
+        }
+    }
+
+    /// Returns the words of a field, if the dictionary has it.
+    pub(crate) fn words_of(&self, field: &Shown) -> Option<&'r FieldWords> {
+        Some(self.words?.field(field.words?))
+    }
+
+    /// Returns the words of a field and what its value means, if it means something.
+    pub(crate) fn meaning_of(&self, field: &Shown) -> (Option<&'r FieldWords>, Meaning<'r>) {
+        let words = self.words_of(field);
+        let meaning = match words {
+            Some(words) if !field.is_secret => words.meaning(self.value_of(field)),
+            _ => Meaning::None,
+        };
+        (words, meaning)
+    }
+}
+
+/// The parts of a dictionary that a reading uses, each borrowed separately.
+struct Parts<'k> {
+    id: usize,
+    dictionary: &'k Dictionary,
+    validator: &'k Validator,
+    scratch: &'k mut Scratch,
+    words: &'k mut Words,
+}
+
+impl<'k> Parts<'k> {
+    fn of(known: &'k mut Known) -> Self {
+        let Known { id, dictionary, validator, scratch, words } = known;
+        Self { id: *id, dictionary, validator, scratch, words }
+    }
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.fields.clear();
+        self.problems.clear();
+        self.name = None;
+        self.layout = None;
+    }
+
+    /// Finds fields and problems. Returns whether the fields are in `bytes`; else they are in
+    /// `sealed`.
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        msg_type: &[u8],
+        known: Option<Parts<'_>>,
+        policy: &Policy,
+        (tags, spans): (&mut [u32], &mut [Span]),
+        sealed: &mut Vec<u8>,
+    ) -> bool {
+        let data_fields = known.as_ref().map_or(DataFields::STANDARD, |known| known.validator.data_fields());
+        let mut index = Index::new(tags, spans).with_data_fields(data_fields);
+        match Framer::new(usize::MAX).next(bytes) {
+            Frame::Message(framed) if framed.bytes().len() == bytes.len() => match index.build(framed) {
+                Ok(message) => {
+                    self.fill(&message, known, policy);
+                    return true;
+                }
+                Err(error) => self.problems.push(error.to_string()),
+            },
+            _ => self.problems.push(what_is_wrong(bytes)),
+        }
+        seal_anew(bytes, sealed);
+        let message = match Framer::new(usize::MAX).next(sealed) {
+            Frame::Message(framed) => index.build(framed),
+            _ => Err(IndexError::MsgTypeNotThird),
+        };
+        match message {
+            Ok(message) => {
+                self.fill(&message, known, policy);
+                self.restore(bytes, sealed);
+                false
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if !self.problems.contains(&text) {
+                    self.problems.push(text);
+                }
+                self.fill_plainly(bytes, msg_type, known);
+                true
+            }
+        }
+    }
+
+    fn fill(&mut self, message: &Message<'_>, known: Option<Parts<'_>>, policy: &Policy) {
+        let Some(Parts { id, dictionary, validator, scratch, words }) = known else {
             if let Some(fault) = message.fault() {
                 self.problems.push(fault_text(message, fault));
             }
             for position in 0..message.len() {
-                let section = section_without_dictionary(message.tags()[position], self.fields.last());
-                self.push(message.field_bytes(position), section, None);
+                let tag = message.tags()[position];
+                let section = section_without_dictionary(tag, self.fields.last());
+                self.push(message, position, Place::new(tag, section, 0), None);
             }
-            self.restore(original, right);
             return;
         };
-        self.name = known.dictionary.message(message.msg_type()).map(|message| message.name.clone());
-        let places = known.validator.places(message, &mut known.scratch).to_vec();
-        let (validator, scratch) = (&known.validator, &mut known.scratch);
-        let mut found = Vec::new();
-        validator.for_each(message, &policy(), scratch, |violation| {
-            if violation.action == Action::Reject {
-                found.push(violation);
+        self.name = words.prepare_message(dictionary, message.msg_type());
+        // An application version over FIXT.1.1 leaves header and trailer to the session's
+        // dictionary.
+        let over_fixt = dictionary.header().is_empty();
+        let problems = &mut self.problems;
+        let places = validator.for_each(message, policy, scratch, |violation| {
+            if violation.action != Action::Reject {
+                return ControlFlow::Continue(());
+            }
+            let tag = violation.tag.to_string();
+            let number = tag.parse().ok();
+            if over_fixt && number.is_some_and(|tag| HEADER.contains(&tag) || TRAILER.contains(&tag)) {
+                return ControlFlow::Continue(());
+            }
+            let field = number.and_then(|tag| dictionary.field(tag));
+            let field =
+                field.map_or_else(|| format!("field {tag}"), |field| format!("{} ({tag})", field.name));
+            let problem = format!("{field}: {}", lower_first(violation.text()));
+            // A group may violate the same rule in every entry.
+            if !problems.contains(&problem) {
+                problems.push(problem);
             }
             ControlFlow::Continue(())
         });
-        // An application version over FIXT.1.1 leaves header and trailer to the session's
-        // dictionary.
-        let over_fixt = known.dictionary.header().is_empty();
-        for violation in found {
-            let tag = violation.tag.to_string();
-            if over_fixt && tag.parse().is_ok_and(|tag| HEADER.contains(&tag) || TRAILER.contains(&tag)) {
-                continue;
-            }
-            let name = tag.parse().ok().and_then(|tag| known.dictionary.field(tag));
-            let field =
-                name.map_or_else(|| format!("field {tag}"), |field| format!("{} ({tag})", field.name));
-            let problem = format!("{field}: {}", lower_first(violation.text()));
-            // A group may violate the same rule in every entry.
-            if !self.problems.contains(&problem) {
-                self.problems.push(problem);
+        let places = places.unwrap_or_default();
+        if message.fault().is_none() {
+            self.layout = self.layouts.find(id, message, places);
+            if let Some(at) = self.layout {
+                let mut begin = 0;
+                for (position, field) in self.layouts.layouts[at].fields.iter_mut().enumerate() {
+                    let value = message.span(position);
+                    field.tag = span(begin, value.start() - 1);
+                    field.value = span(value.start(), value.end());
+                    begin = value.end() + 1;
+                }
+                return;
             }
         }
-        // The number of entries begun so far in the groups around the field, outermost first.
-        let mut entries: Vec<u32> = Vec::new();
-        for (position, mut place) in places.into_iter().enumerate() {
+        self.entries.clear();
+        for (position, mut place) in places.iter().copied().enumerate() {
             if over_fixt && TRAILER.contains(&message.tags()[position]) {
                 place = Place::new(place.tag(), Section::Trailer, 0);
             }
-            self.push(message.field_bytes(position), place.section(), Some(known));
             let depth = place.depth();
-            entries.truncate(depth);
+            self.entries.truncate(depth);
             if place.begins_entry() {
-                entries.resize(depth, 0);
-                entries[depth - 1] += 1;
+                self.entries.resize(depth, 0);
+                self.entries[depth - 1] += 1;
             }
-            if let Some(field) = self.fields.last_mut() {
-                (field.depth, field.begins_entry) = (depth, place.begins_entry());
-                field.entry = entries.get(depth.wrapping_sub(1)).copied().unwrap_or(0);
-            }
+            self.push(message, position, place, Some((dictionary, words)));
         }
-        self.restore(original, right);
+        if message.fault().is_none() && message.len() <= Layouts::MOST_FIELDS {
+            self.layouts.remember(Layout {
+                dictionary: id,
+                msg_type: message.msg_type().to_vec(),
+                tags: message.tags().to_vec(),
+                places: places.to_vec(),
+                fields: self.fields.clone(),
+            });
+        }
+    }
+
+    #[inline]
+    fn push(
+        &mut self,
+        message: &Message<'_>,
+        position: usize,
+        place: Place,
+        known: Option<(&Dictionary, &mut Words)>,
+    ) {
+        let value = message.span(position);
+        let begin = if position == 0 { 0 } else { message.span(position - 1).end() + 1 };
+        // Without `=` the whole field is the tag.
+        let equals = value.start().checked_sub(1).filter(|at| *at >= begin && message.bytes()[*at] == b'=');
+        let shown = Shown {
+            number: message.tags()[position],
+            tag: span(begin, equals.unwrap_or(value.end())),
+            value: if equals.is_some() {
+                span(value.start(), value.end())
+            } else {
+                span(value.end(), value.end())
+            },
+            words: None,
+            is_secret: false,
+            section: place.section(),
+            depth: place.depth() as u8,
+            begins_entry: place.begins_entry(),
+            entry: self.entries.get(place.depth().wrapping_sub(1)).copied().unwrap_or(0),
+        };
+        self.add(shown, message.bytes(), message.msg_type(), known);
+    }
+
+    /// Adds a field and looks up what it means.
+    #[inline]
+    fn add(
+        &mut self,
+        mut shown: Shown,
+        bytes: &[u8],
+        msg_type: &[u8],
+        known: Option<(&Dictionary, &mut Words)>,
+    ) {
+        if shown.number == 0 {
+            // `054` is no tag for the index, but what is meant is shown.
+            let tag = &bytes[shown.tag.0 as usize..shown.tag.1 as usize];
+            shown.number = number(tag).unwrap_or(0);
+        }
+        shown.is_secret = is_secret(shown.number, msg_type);
+        if let Some((dictionary, words)) = known {
+            shown.words = words.prepare_field(dictionary, shown.number);
+        }
+        self.fields.push(shown);
     }
 
     /// Restores the original BodyLength and CheckSum of a message that was read with corrected
     /// ones, or removes them if the original message had none.
-    fn restore(&mut self, original: &[u8], right: bool) {
-        if right {
-            return;
+    fn restore(&mut self, original: &[u8], sealed: &mut Vec<u8>) {
+        if let Some(at) = self.layout.take() {
+            self.fields.extend_from_slice(&self.layouts.layouts[at].fields);
         }
-        for (tag, name) in [(9, "9"), (10, "10")] {
+        for tag in [9, 10] {
+            let is_tag = |field: &Shown| field.number == tag;
             match value_of(original, tag) {
                 Some(value) => {
-                    for field in self.fields.iter_mut().filter(|field| field.tag == name) {
-                        field.value = shown(&value);
+                    let value_at = span(sealed.len(), sealed.len() + value.len());
+                    for field in self.fields.iter_mut().filter(|field| is_tag(field)) {
+                        field.value = value_at;
                     }
+                    sealed.extend_from_slice(value);
                 }
-                None => self.fields.retain(|field| field.tag != name),
+                None => self.fields.retain(|field| !is_tag(field)),
             }
         }
     }
 
     /// Adds the fields without structure, for bytes that cannot be indexed.
-    fn fill_plainly(&mut self, bytes: &[u8], known: Option<&Known>) {
-        self.name = known
-            .and_then(|known| known.dictionary.message(self.msg_type.as_bytes()))
-            .map(|message| message.name.clone());
-        for field in split(bytes) {
+    fn fill_plainly(&mut self, bytes: &[u8], msg_type: &[u8], known: Option<Parts<'_>>) {
+        let mut known = known.map(|known| (known.dictionary, known.words));
+        if let Some((dictionary, words)) = &mut known {
+            self.name = words.prepare_message(dictionary, msg_type);
+        }
+        let mut end = 0;
+        for field in bytes.split(|byte| *byte == 1) {
+            let begin = end;
+            end = begin + field.len() + 1;
+            if field.is_empty() {
+                continue;
+            }
+            let equals = field.iter().position(|byte| *byte == b'=').unwrap_or(field.len());
             let section = section_without_dictionary(tag_of(field).unwrap_or(0), self.fields.last());
-            self.push(field, section, known);
+            let shown = Shown {
+                number: tag_of(field).unwrap_or(0),
+                tag: span(begin, begin + equals),
+                value: span(begin + field.len().min(equals + 1), begin + field.len()),
+                words: None,
+                is_secret: false,
+                section,
+                depth: 0,
+                begins_entry: false,
+                entry: 0,
+            };
+            let known = known.as_mut().map(|(dictionary, words)| (*dictionary, &mut **words));
+            self.add(shown, bytes, msg_type, known);
         }
     }
+}
 
-    fn push(&mut self, field: &[u8], section: Section, known: Option<&Known>) {
-        let (tag, value) = match field.iter().position(|b| *b == b'=') {
-            Some(at) => (&field[..at], &field[at + 1..]),
-            None => (field, &field[field.len()..]),
-        };
-        let number = tag_of(field);
-        let name = number.and_then(|tag| known?.dictionary.field(tag)).map(|field| field.name.clone());
-        let code = number.and_then(|tag| known?.code_names(tag, value));
-        let secret = number.is_some_and(|tag| is_secret(tag, self.msg_type.as_bytes()));
-        let value = if secret { "*".repeat(value.len().min(8)) } else { shown(value) };
-        self.fields.push(Shown {
-            tag: shown(tag),
-            name,
-            value,
-            code: code.filter(|_| !secret),
-            section,
-            depth: 0,
-            entry: 0,
-            begins_entry: false,
-        });
-    }
+/// Returns a part of a message, of which a piece of input is the largest.
+fn span(begin: usize, end: usize) -> (u32, u32) {
+    (begin as u32, end as u32)
+}
+
+/// Returns whether bytes need no escaping in any form: printable ASCII without `"` and `\`, and
+/// SOH.
+fn is_plain(bytes: &[u8]) -> bool {
+    // Without branches, so that many bytes are compared at a time.
+    let strange = |byte: &u8| {
+        u8::from(*byte < 0x20) & u8::from(*byte != 1)
+            | u8::from(*byte > 0x7e)
+            | u8::from(*byte == b'"')
+            | u8::from(*byte == b'\\')
+    };
+    bytes.iter().fold(0, |found, byte| found | strange(byte)) == 0
 }
 
 /// Returns whether a field is secret: passwords (554, 925) anywhere, and RawData (96) of a Logon.
@@ -269,14 +531,44 @@ fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn tag_of(field: &[u8]) -> Option<u32> {
-    let digits = field.split(|b| *b == b'=').next()?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    number(field.split(|b| *b == b'=').next()?)
 }
 
-fn value_of(bytes: &[u8], tag: u32) -> Option<Vec<u8>> {
+/// Returns BeginString (8) and MsgType (35), wherever they are; empty if there is none.
+fn version_and_type(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let field = |at: usize| {
+        let rest = &bytes[at..];
+        Some((&rest[..memchr::memchr(1, rest)?], at))
+    };
+    let usual = || {
+        let (begin_string, _) = field(0)?;
+        let (body_length, at) = field(begin_string.len() + 1)?;
+        let (msg_type, _) = field(at + body_length.len() + 1)?;
+        body_length.strip_prefix(b"9=")?;
+        Some((begin_string.strip_prefix(b"8=")?, msg_type.strip_prefix(b"35=")?))
+    };
+    if let Some(usual) = usual() {
+        return usual;
+    }
+    (value_of(bytes, 8).unwrap_or_default(), value_of(bytes, 35).unwrap_or_default())
+}
+
+/// Returns the number of a tag; leading zeros are accepted.
+fn number(digits: &[u8]) -> Option<u32> {
+    let mut tag: u32 = 0;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        tag = tag.checked_mul(10)?.checked_add(u32::from(digit - b'0'))?;
+    }
+    (!digits.is_empty()).then_some(tag)
+}
+
+fn value_of(bytes: &[u8], tag: u32) -> Option<&[u8]> {
     let field = split(bytes).find(|field| tag_of(field) == Some(tag))?;
     let at = field.iter().position(|b| *b == b'=')?;
-    Some(field[at + 1..].to_vec())
+    Some(&field[at + 1..])
 }
 
 /// Returns the reason why bytes that begin like a message are not one.
@@ -291,7 +583,7 @@ fn what_is_wrong(bytes: &[u8]) -> String {
     let announced = value_of(bytes, 9).unwrap_or_default();
     let body = body_of(bytes, last.len());
     if announced != body.len().to_string().as_bytes() {
-        return format!("BodyLength (9) is {}, the body has {} bytes", shown(&announced), body.len());
+        return format!("BodyLength (9) is {}, the body has {} bytes", shown(announced), body.len());
     }
     let mut framer = Framer::new(usize::MAX);
     match framer.next(bytes) {
@@ -309,20 +601,18 @@ fn body_of(bytes: &[u8], check_sum_length: usize) -> &[u8] {
     bytes.get(head..end).unwrap_or_default()
 }
 
-/// Returns the same fields with the right BodyLength and CheckSum.
-fn sealed_anew(bytes: &[u8]) -> Vec<u8> {
-    let mut body = Vec::with_capacity(bytes.len());
-    for field in split(bytes) {
-        if !matches!(tag_of(field), Some(8..=10)) {
-            body.extend_from_slice(field);
-            body.push(1);
-        }
+/// Writes the same fields with the right BodyLength and CheckSum to `message`.
+fn seal_anew(bytes: &[u8], message: &mut Vec<u8>) {
+    let fields = || split(bytes).filter(|field| !matches!(tag_of(field), Some(8..=10)));
+    let length: usize = fields().map(|field| field.len() + 1).sum();
+    message.clear();
+    message.extend_from_slice(b"8=");
+    message.extend_from_slice(value_of(bytes, 8).unwrap_or_default());
+    message.extend_from_slice(format!("\u{1}9={length}\u{1}").as_bytes());
+    for field in fields() {
+        message.extend_from_slice(field);
+        message.push(1);
     }
-    let mut message = b"8=".to_vec();
-    message.extend_from_slice(&value_of(bytes, 8).unwrap_or_default());
-    message.extend_from_slice(format!("\u{1}9={}\u{1}", body.len()).as_bytes());
-    message.extend_from_slice(&body);
-    let sum = byte_sum(&message);
+    let sum = byte_sum(message);
     message.extend_from_slice(format!("10={sum:03}\u{1}").as_bytes());
-    message
 }

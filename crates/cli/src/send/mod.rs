@@ -21,7 +21,7 @@ use crate::exit::{Answer, Failure};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
 use crate::output::{self, Format, Object};
-use crate::print::{Lexicon, Reading, block, json};
+use crate::print::{Lexicon, Reader, Reading, block, json};
 use crate::serve::cannot_start;
 use compose::{Composed, compose};
 use tap::{Seen, Tap};
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         .observe(Arc::new(Tap(seen_to)))
         .start(Courier { told: told_to })
         .map_err(|error| cannot_start(&error))?;
-    let lexicon = Lexicon::new(session.dictionary_file.as_slice())?;
+    let reader = Reader::new(Lexicon::new(session.dictionary_file.as_slice())?);
     let mut exchange = Exchange {
         engine,
         composed,
@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         timeout: Duration::from_secs(arguments.timeout),
         format: arguments.output,
         interrupt,
-        lexicon,
+        reader,
         warnings,
         seen,
         told,
@@ -158,7 +158,7 @@ struct Exchange {
     timeout: Duration,
     format: Format,
     interrupt: Interrupt,
-    lexicon: Lexicon,
+    reader: Reader,
     warnings: Receiver<String>,
     seen: Receiver<Seen>,
     told: Receiver<Told>,
@@ -175,16 +175,17 @@ impl Exchange {
         let mut sent = false;
         loop {
             if let Some(seen) = self.next(deadline, "no answer")? {
-                let reading = Reading::new(&seen.bytes, &mut self.lexicon);
+                let reading = self.reader.read(&seen.bytes);
                 if seen.sent
-                    && reading.value("43") != Some("Y")
-                    && reading.msg_type.as_bytes() == self.composed.msg_type.as_bytes()
+                    && reading.value(43) != Some(b"Y")
+                    && reading.msg_type == self.composed.msg_type.as_bytes()
                 {
                     sent = true;
                     self.show(&seen, "sent")?;
-                } else if sent && !seen.sent && is_answer(&reading.msg_type) {
+                } else if sent && !seen.sent && is_answer(reading.msg_type) {
+                    let answer = if is_rejection(&reading) { Answer::No } else { Answer::Yes };
                     self.show(&seen, "received")?;
-                    return Ok(if is_rejection(&reading) { Answer::No } else { Answer::Yes });
+                    return Ok(answer);
                 }
                 continue;
             }
@@ -276,12 +277,16 @@ impl Exchange {
     }
 
     fn show(&mut self, seen: &Seen, word: &str) -> Result<(), Failure> {
-        let reading = Reading::new(&seen.bytes, &mut self.lexicon);
-        let mut out = output::stdout();
+        let reading = self.reader.read(&seen.bytes);
+        let mut text = Vec::new();
         match self.format {
-            Format::Text => block(&mut out, &reading, &format!("  {word}"))?,
-            Format::Json => writeln!(out, "{}", json(&reading, Object::new().text("kind", word)))?,
+            Format::Text => block(&mut text, &reading, format!("  {word}").as_bytes()),
+            Format::Json => {
+                json(&mut text, &reading, Object::new().text("kind", word).unfinished().as_bytes());
+            }
         }
+        let mut out = output::stdout();
+        out.write_all(&text)?;
         out.flush()?;
         Ok(())
     }
@@ -295,13 +300,14 @@ fn is_logout(seen: &Seen) -> bool {
 }
 
 /// Returns whether a message may be an answer to ours: an application message, or a Reject.
-fn is_answer(msg_type: &str) -> bool {
-    !matches!(msg_type, "0" | "1" | "2" | "4" | "5" | "A")
+fn is_answer(msg_type: &[u8]) -> bool {
+    !matches!(msg_type, b"0" | b"1" | b"2" | b"4" | b"5" | b"A")
 }
 
 /// Returns whether an answer rejects: a Reject, BusinessMessageReject, OrderCancelReject, an
 /// ExecutionReport that rejects, and the like.
-fn is_rejection(reading: &Reading) -> bool {
-    matches!(reading.msg_type.as_str(), "3" | "j" | "9" | "Y" | "AG")
-        || reading.msg_type == "8" && (reading.value("39") == Some("8") || reading.value("150") == Some("8"))
+fn is_rejection(reading: &Reading<'_>) -> bool {
+    let is_rejected = |tag| reading.value(tag) == Some(b"8");
+    matches!(reading.msg_type, b"3" | b"j" | b"9" | b"Y" | b"AG")
+        || reading.msg_type == b"8" && (is_rejected(39) || is_rejected(150))
 }

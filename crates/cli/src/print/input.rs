@@ -1,0 +1,124 @@
+//! An input's pieces with their positions, from a buffer that is read in chunks: memory is bounded
+//! by the largest piece.
+
+use std::io::{self, Read};
+
+use super::scan::{Piece, Position, Scan, Scanner};
+
+/// The size of the buffer; it grows only for a larger piece.
+const CHUNK: usize = 256 * 1024;
+
+/// What comes next in an input.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next<'b> {
+    /// A piece, and where it begins; for a message, where `8=` is.
+    Piece(Piece<'b>, Position),
+    /// Nothing that has been read: call [`Input::read`], which may wait.
+    Read,
+    /// The input has ended.
+    End,
+}
+
+/// An input and its buffer.
+pub(crate) struct Input<R> {
+    input: R,
+    scanner: Scanner,
+    buffer: Vec<u8>,
+    /// The bytes in `buffer` that belong to no piece yet.
+    at: usize,
+    end: usize,
+    ended: bool,
+}
+
+impl<R: Read> Input<R> {
+    pub(crate) fn new(input: R) -> Self {
+        let (scanner, buffer) = (Scanner::new(), vec![0; CHUNK]);
+        Self { input, scanner, buffer, at: 0, end: 0, ended: false }
+    }
+
+    /// Returns the next piece of what has been read. Does not read.
+    pub(crate) fn next(&mut self) -> Next<'_> {
+        loop {
+            let rest = &self.buffer[self.at..self.end];
+            if rest.is_empty() && self.ended {
+                return Next::End;
+            }
+            let (piece, length) = match self.scanner.next(rest, self.ended) {
+                Scan::More => return Next::Read,
+                Scan::Blank(length) => {
+                    self.at += length;
+                    continue;
+                }
+                Scan::Piece(piece @ Piece::Text(bytes)) => (piece, bytes.len()),
+                Scan::Piece(piece @ Piece::Message { prefix, bytes, .. }) => {
+                    (piece, prefix.len() + bytes.len())
+                }
+            };
+            self.at += length;
+            return Next::Piece(piece, self.scanner.position());
+        }
+    }
+
+    /// Reads once. Waits if there is nothing to read yet.
+    ///
+    /// # Errors
+    /// Returns the error of the input.
+    pub(crate) fn read(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.at..self.end, 0);
+        (self.at, self.end) = (0, self.end - self.at);
+        if self.end > self.buffer.len() / 2 {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let read = loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => break done?,
+            }
+        };
+        self.end += read;
+        self.ended |= read == 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_bytes() {
+        let mut input = Input::new(&b"no\n\nx : 8=FIX.4.2|9=5|35=0|10=161|\nrest"[..]);
+        assert_eq!(input.next(), Next::Read);
+        input.read().unwrap();
+        let mut positions = Vec::new();
+        loop {
+            match input.next() {
+                Next::Piece(_, position) => positions.push((position.line, position.offset)),
+                Next::Read => input.read().unwrap(),
+                Next::End => break,
+            }
+        }
+        assert_eq!(positions, [(1, 0), (3, 8), (4, 35)]);
+    }
+
+    #[test]
+    fn the_buffer_grows_for_a_large_message_only() {
+        let message = |length: usize| format!("8=FIX.4.2|9=5|58={}|10=161|\n", "x".repeat(length));
+        let text = message(10).repeat(30_000) + &message(3 * CHUNK);
+        let mut input = Input::new(text.as_bytes());
+        let mut messages = 0;
+        let mut at_first = 0;
+        loop {
+            match input.next() {
+                Next::Piece(Piece::Message { .. }, _) => messages += 1,
+                Next::Piece(..) => panic!("there are only messages"),
+                Next::Read => input.read().unwrap(),
+                Next::End => break,
+            }
+            if messages == 1 {
+                at_first = input.buffer.len();
+            }
+        }
+        assert_eq!((messages, at_first, input.buffer.len()), (30_001, CHUNK, 4 * CHUNK));
+    }
+}

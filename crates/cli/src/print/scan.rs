@@ -1,0 +1,400 @@
+//! Finds messages in text: in raw FIX, in message logs of any engine, in lines with `|` for SOH.
+//!
+//! A message begins with `8=FIX`; text before it on its line is the log's prefix. It ends with its
+//! CheckSum; if it is cut off, it ends where the next message begins or with its line. A scanner
+//! holds no bytes. If they do not show yet where a piece ends, the caller passes them again
+//! together with those that follow. The scanner remembers how far it has searched, so no search
+//! reads a byte twice, and the pieces do not depend on how the input is cut.
+//!
+//! It does not check messages, and it does not skip anything that has content.
+
+mod search;
+mod separator;
+#[cfg(test)]
+mod tests;
+
+use search::Search;
+pub(crate) use separator::Separator;
+
+/// The largest piece, in bytes: larger messages and longer lines are cut.
+const LIMIT: usize = 16 * 1024 * 1024;
+/// The longest prefix; longer text before a message is a piece of its own.
+const LONGEST_PREFIX: usize = 64 * 1024;
+/// How far BodyLength (9) is trusted although another message seems to begin before the announced
+/// end. A message that announces more must not hold back those that follow it.
+const TRUSTED_LENGTH: usize = 64 * 1024;
+/// The longest BeginString (8), with its tag: after longer ones no separator is looked for.
+const LONGEST_BEGINNING: usize = 64;
+const START: &[u8] = b"8=FIX";
+/// The length of CheckSum (10) with its SOH.
+const CHECK_SUM: usize = 7;
+
+/// What is at the beginning of the bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Scan<'b> {
+    /// A part of the input.
+    Piece(Piece<'b>),
+    /// This many bytes without content: blank, or characters that a log writes after a message.
+    Blank(usize),
+    /// More bytes are needed.
+    More,
+}
+
+/// A part of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece<'b> {
+    /// A message, or bytes that begin like one.
+    Message {
+        /// The text before it on its line.
+        prefix: &'b [u8],
+        /// The message as the input has it.
+        bytes: &'b [u8],
+        /// What the input has for SOH.
+        separator: Separator,
+    },
+    /// Other bytes: one line, if it is not too long.
+    Text(&'b [u8]),
+}
+
+/// A position in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// Line, from 1.
+    pub(crate) line: u64,
+    /// Byte, from 0.
+    pub(crate) offset: u64,
+}
+
+/// Splits input into pieces.
+#[derive(Debug)]
+pub(crate) struct Scanner {
+    limit: usize,
+    /// The first byte that is not part of a piece yet.
+    end: Position,
+    /// The first byte of the last piece.
+    position: Position,
+    /// Whether a message ended on this line.
+    after_message: bool,
+    line_end: Search,
+    start: Search,
+    /// The next beginning of a message after the line.
+    start_after_line: Search,
+    /// For each separator: the CheckSum, and the next message.
+    ends: [(Search, Search); Separator::ALL.len()],
+}
+
+/// Where a message ends.
+enum Extent {
+    Length(usize),
+    More,
+}
+
+/// A message that begins and whose end is looked for.
+#[derive(Clone, Copy)]
+struct Beginning<'b> {
+    /// The bytes from `8=` on.
+    bytes: &'b [u8],
+    /// The offset of the first one.
+    base: u64,
+    /// The end of the line.
+    line_end: Option<usize>,
+    /// Whether these are all bytes that count: nothing follows, or the piece would be too large.
+    complete: bool,
+}
+
+impl Scanner {
+    /// Creates a scanner at the beginning of an input.
+    pub(crate) fn new() -> Self {
+        Self::with_limit(LIMIT)
+    }
+
+    fn with_limit(limit: usize) -> Self {
+        let ends = Separator::ALL.map(|separator| {
+            let before = |what: &[u8]| Search::text(&[separator.bytes(), what].concat());
+            (before(b"10="), before(START))
+        });
+        let start = || Search::beginning_of_word(START);
+        Self {
+            limit,
+            end: Position { line: 1, offset: 0 },
+            position: Position { line: 1, offset: 0 },
+            after_message: false,
+            line_end: Search::byte(b'\n'),
+            start: start(),
+            start_after_line: start(),
+            ends,
+        }
+    }
+
+    /// Returns what is at the beginning of `rest`: the bytes after the last piece. `ended` says
+    /// that no others follow. Returns [`Scan::More`] for no bytes.
+    pub(crate) fn next<'b>(&mut self, rest: &'b [u8], ended: bool) -> Scan<'b> {
+        let scan = self.look(rest, ended);
+        let length = match scan {
+            Scan::More => return scan,
+            Scan::Blank(length) => length,
+            Scan::Piece(Piece::Text(bytes)) => bytes.len(),
+            Scan::Piece(Piece::Message { prefix, bytes, .. }) => {
+                self.end.offset += prefix.len() as u64;
+                self.position = self.end;
+                self.end.offset += bytes.len() as u64;
+                // A newline in a message does not end the line that the message is on.
+                self.after_message = true;
+                if self
+                    .line_end
+                    .first(rest, self.position.offset - prefix.len() as u64, 0)
+                    .is_some_and(|end| end < prefix.len() + bytes.len())
+                {
+                    self.end.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+                }
+                return scan;
+            }
+        };
+        self.position = self.end;
+        self.end.offset += length as u64;
+        if rest[length - 1] == b'\n' {
+            self.end.line += 1;
+            self.after_message = false;
+        }
+        scan
+    }
+
+    /// Returns where the last piece begins; for a message, where `8=` is.
+    pub(crate) fn position(&self) -> Position {
+        self.position
+    }
+
+    fn look<'b>(&mut self, rest: &'b [u8], ended: bool) -> Scan<'b> {
+        let complete = ended || rest.len() >= self.limit;
+        let rest = &rest[..rest.len().min(self.limit)];
+        match rest {
+            [] => return Scan::More,
+            // The rest of most lines, for which no search is needed.
+            [b'\n', ..] => return Scan::Blank(1),
+            _ => {}
+        }
+        let line_end = self.line_end.first(rest, self.end.offset, 0);
+        let start =
+            if rest.starts_with(START) { Some(0) } else { self.start.first(rest, self.end.offset, 1) };
+        if let Some(start) = start.filter(|start| line_end.is_none_or(|end| *start < end)) {
+            if start > LONGEST_PREFIX {
+                return Scan::Piece(Piece::Text(&rest[..start]));
+            }
+            let (prefix, bytes) = rest.split_at(start);
+            let base = self.end.offset + start as u64;
+            let line_end = line_end.map(|end| end - start);
+            let (extent, separator) = self.extent(Beginning { bytes, base, line_end, complete });
+            return match extent {
+                Extent::Length(length) => {
+                    Scan::Piece(Piece::Message { prefix, bytes: &bytes[..length], separator })
+                }
+                Extent::More => Scan::More,
+            };
+        }
+        let (line, length) = match line_end {
+            Some(end) => (&rest[..end], end + 1),
+            None if !complete => return Scan::More,
+            // A message may begin with the last bytes of a line that is cut.
+            None if rest.len() == self.limit => {
+                let length = rest.len() - (START.len() - 1);
+                (&rest[..length], length)
+            }
+            None => (rest, rest.len()),
+        };
+        if is_tail(line, self.after_message) {
+            Scan::Blank(length)
+        } else {
+            Scan::Piece(Piece::Text(&rest[..length]))
+        }
+    }
+
+    /// Returns where a message ends, and its separator.
+    fn extent(&mut self, from: Beginning<'_>) -> (Extent, Separator) {
+        let Beginning { bytes, line_end, complete, .. } = from;
+        let line = &bytes[..line_end.unwrap_or(bytes.len()).min(2 + LONGEST_BEGINNING + Separator::LONGEST)];
+        let all = complete || line.len() < bytes.len();
+        let is_value = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.';
+        let beginning =
+            2 + line[2..].iter().take(LONGEST_BEGINNING).take_while(|byte| is_value(byte)).count();
+        if !all && line.len() < beginning + Separator::LONGEST {
+            return (Extent::More, Separator::SOH);
+        }
+        let separator = Separator::ALL.into_iter().find(|found| line[beginning..].starts_with(found.bytes()));
+        let Some(separator) = separator else {
+            // Only a BeginString: this line is all there is of a message.
+            return (from.rest_of_line(line_end), Separator::SOH);
+        };
+        let announced = match separator.bytes() {
+            [1] => self.announced_extent(from, beginning + 1),
+            [byte] => self.announced_in_line(from, beginning + 1, *byte),
+            // BodyLength counts one byte for each separator.
+            _ => None,
+        };
+        if let Some(extent) = announced {
+            return (extent, separator);
+        }
+        (self.extent_in_text(from, separator), separator)
+    }
+
+    /// Returns the end that BodyLength (9) announces, if CheckSum is there, in a message with
+    /// another byte for SOH, which does not go beyond its line. `at` is the index of BodyLength.
+    fn announced_in_line(&self, from: Beginning<'_>, at: usize, separator: u8) -> Option<Extent> {
+        let end = match announced_end(from.bytes, at, separator)? {
+            Extent::Length(end) if end <= self.limit.min(TRUSTED_LENGTH) => end,
+            Extent::More if !from.complete && from.line_end.is_none() => return Some(Extent::More),
+            _ => return None,
+        };
+        match from.bytes.get(end - CHECK_SUM - 1..end) {
+            _ if from.line_end.is_some_and(|line_end| line_end < end) => None,
+            Some(trailer) => is_trailer(trailer, separator).then_some(Extent::Length(end)),
+            None if from.complete => None,
+            None => Some(Extent::More),
+        }
+    }
+
+    /// Returns the end that BodyLength (9) announces, if CheckSum is there. `at` is the index of
+    /// BodyLength.
+    fn announced_extent(&mut self, from: Beginning<'_>, at: usize) -> Option<Extent> {
+        let Beginning { bytes, base, line_end, complete } = from;
+        let end = match announced_end(bytes, at, 1) {
+            Some(Extent::Length(end)) => end,
+            Some(Extent::More) if !complete => return Some(Extent::More),
+            _ => return None,
+        };
+        if end > self.limit {
+            return None;
+        }
+        if end > TRUSTED_LENGTH {
+            let starts_before_end = |search: &mut Search, at| {
+                search.first(bytes, base, at).is_some_and(|start| start + START.len() <= end)
+            };
+            let next = &mut self.ends[Separator::SOH.index()].1;
+            if starts_before_end(next, 1)
+                || line_end.is_some_and(|line_end| starts_before_end(&mut self.start_after_line, line_end))
+            {
+                return None;
+            }
+        }
+        let trailer = bytes.get(end - CHECK_SUM - 1..end);
+        let is_there = |trailer: &[u8]| matches!(trailer, [1, b'1', b'0', b'=', digits @ .., 1] if digits.iter().all(u8::is_ascii_digit));
+        if line_end.is_none_or(|line_end| line_end >= end) && trailer.is_some_and(is_there) {
+            return Some(Extent::Length(end));
+        }
+        // A CheckSum that is followed by the end of the line ends the message, whatever is
+        // announced: a wrong BodyLength must not hold back the message until more bytes arrive.
+        let check_sum = self.ends[Separator::SOH.index()].0.first(bytes, base, 1);
+        if let Some(check_sum) = check_sum
+            && let CheckSum::Whole(found) = check_sum_at(bytes, check_sum, Separator::SOH, complete)
+            && found < end
+        {
+            match &bytes[found..] {
+                [b'\n', ..] | [b'\r', b'\n', ..] => return None,
+                [] | [b'\r'] => return if complete { None } else { Some(Extent::More) },
+                _ => {}
+            }
+        }
+        match trailer {
+            Some(trailer) => is_trailer(trailer, 1).then_some(Extent::Length(end)),
+            None if complete => None,
+            None => Some(Extent::More),
+        }
+    }
+
+    /// Returns the end of a message whose BodyLength says nothing: the first CheckSum, but not
+    /// after the end of the line or the beginning of the next message.
+    fn extent_in_text(&mut self, from: Beginning<'_>, separator: Separator) -> Extent {
+        let Beginning { bytes, base, line_end, complete } = from;
+        let (check_sums, nexts) = &mut self.ends[separator.index()];
+        let check_sum = check_sums.first(bytes, base, 1);
+        let next = nexts.first(bytes, base, 1).map(|next| next + separator.bytes().len());
+        let stop = line_end.into_iter().chain(next).min();
+        let Some(check_sum) = check_sum.filter(|at| stop.is_none_or(|stop| *at < stop)) else {
+            return from.rest_of_line(stop);
+        };
+        let digits_end = match check_sum_at(bytes, check_sum, separator, complete) {
+            CheckSum::Whole(end) if stop.is_none_or(|stop| end <= stop) => return Extent::Length(end),
+            CheckSum::More if stop.is_none() => return Extent::More,
+            CheckSum::Digits(end) => end,
+            _ => return from.rest_of_line(stop),
+        };
+        // Logs often omit the last separator: digits up to the end of the line, or up to a log's
+        // closing characters, are accepted.
+        match stop {
+            None if !complete => Extent::More,
+            _ if is_tail(bytes.get(digits_end..stop.unwrap_or(bytes.len())).unwrap_or_default(), true) => {
+                Extent::Length(digits_end)
+            }
+            _ => from.rest_of_line(stop),
+        }
+    }
+}
+
+impl Beginning<'_> {
+    /// Returns the end of a message that has no CheckSum: `stop`, or the end of the bytes.
+    fn rest_of_line(&self, stop: Option<usize>) -> Extent {
+        let end = match stop {
+            Some(stop) => stop,
+            None if self.complete => self.bytes.len(),
+            None => return Extent::More,
+        };
+        let ends_line = stop.is_none() || stop == self.line_end;
+        let carriage_return = ends_line && self.bytes[..end].ends_with(b"\r");
+        Extent::Length(end - usize::from(carriage_return))
+    }
+}
+
+/// What is at the place of a CheckSum.
+enum CheckSum {
+    /// CheckSum with its separator, up to this index.
+    Whole(usize),
+    /// Digits up to this index, but no separator.
+    Digits(usize),
+    More,
+}
+
+fn check_sum_at(bytes: &[u8], at: usize, separator: Separator, complete: bool) -> CheckSum {
+    const MOST_DIGITS: usize = 20;
+    let separator = separator.bytes();
+    let value = at + separator.len() + 3;
+    let digits = bytes[value..].iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+    let after = &bytes[value + digits..];
+    if after.starts_with(separator) {
+        CheckSum::Whole(value + digits + separator.len())
+    } else if !complete && separator.starts_with(after) {
+        CheckSum::More
+    } else {
+        CheckSum::Digits(value + digits)
+    }
+}
+
+/// Returns the end of the message that the BodyLength (9) at this index announces; `None` if there
+/// is no BodyLength.
+fn announced_end(bytes: &[u8], at: usize, separator: u8) -> Option<Extent> {
+    const MOST_DIGITS: usize = 9;
+    let field = &bytes[at..];
+    let Some(value) = field.strip_prefix(b"9=") else {
+        return b"9=".starts_with(field).then_some(Extent::More);
+    };
+    let digits = value.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+    match value.get(digits) {
+        None => Some(Extent::More),
+        Some(after) if digits > 0 && *after == separator => {
+            let length = value[..digits].iter().fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+            Some(Extent::Length(at + 2 + digits + 1 + length + CHECK_SUM))
+        }
+        Some(_) => None,
+    }
+}
+
+/// Returns whether these are a separator, CheckSum, and a separator.
+fn is_trailer(bytes: &[u8], separator: u8) -> bool {
+    matches!(bytes, [before, b'1', b'0', b'=', digits @ .., after]
+        if *before == separator && *after == separator && digits.iter().all(u8::is_ascii_digit))
+}
+
+/// Returns whether the rest of a line has no content: it is blank, or the closing characters that a
+/// log writes after a message.
+fn is_tail(line: &[u8], after_message: bool) -> bool {
+    let closing: &[u8] = if after_message { b")\"'},;]>|^\x01" } else { b"" };
+    line.iter().all(|byte| byte.is_ascii_whitespace() || closing.contains(byte))
+}
