@@ -5,24 +5,29 @@
 #[must_use]
 pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
     use crate::simd::sse2::equal_16;
-    let place = |before: usize, hits: u32| (hits != 0).then(|| before + hits.trailing_zeros() as usize);
     let Some((_, last)) = tags.split_last_chunk::<16>() else { return find_tag_in_few(tags, tag) };
     let whole = tags.as_chunks::<16>().0;
-    let found = whole.iter().enumerate().find_map(|(n, some)| place(16 * n, equal_16(some, tag)));
+    let found = whole.iter().enumerate().find_map(|(n, some)| first_hit(16 * n, equal_16(some, tag)));
     // The last sixteen overlap those before them, in which the tag is not.
-    found.or_else(|| place(tags.len() - 16, equal_16(last, tag)))
+    found.or_else(|| first_hit(tags.len() - 16, equal_16(last, tag)))
 }
 
 #[cfg(target_arch = "x86_64")]
 fn find_tag_in_few(tags: &[u32], tag: u32) -> Option<usize> {
     use crate::simd::sse2::equal_4;
-    let place = |before: usize, hits: u32| (hits != 0).then(|| before + hits.trailing_zeros() as usize);
     let Some((_, last)) = tags.split_last_chunk::<4>() else {
         return tags.iter().position(|one| *one == tag);
     };
     let whole = tags.as_chunks::<4>().0;
-    let found = whole.iter().enumerate().find_map(|(n, some)| place(4 * n, equal_4(some, tag)));
-    found.or_else(|| place(tags.len() - 4, equal_4(last, tag)))
+    let found = whole.iter().enumerate().find_map(|(n, some)| first_hit(4 * n, equal_4(some, tag)));
+    found.or_else(|| first_hit(tags.len() - 4, equal_4(last, tag)))
+}
+
+/// Returns the position of the lowest bit of `hits`, which begin at `before`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn first_hit(before: usize, hits: u32) -> Option<usize> {
+    (hits != 0).then(|| before + hits.trailing_zeros() as usize)
 }
 
 /// Returns the position of the first of `tags` that equals `tag`.

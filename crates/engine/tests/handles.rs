@@ -203,17 +203,13 @@ fn a_callback_of_one_worker_does_not_wait_for_another_worker() {
     drop(venue);
 }
 
-#[test]
-fn an_engine_that_is_stopped_in_a_callback_says_so_and_ends() {
-    let engine: Arc<Mutex<Option<Engine<Scripted>>>> = Arc::default();
-    let outcome: Arc<Mutex<Option<EngineError>>> = Arc::default();
-    let (held, told) = (Arc::clone(&engine), Arc::clone(&outcome));
-    let (app, log) = Scripted::on_message(move |_, _| {
-        if let Some(engine) = held.lock().unwrap().take() {
-            *told.lock().unwrap() = engine.stop().map(drop).err();
-        }
-        None
-    });
+/// Starts an engine whose application finds it in `engine`, and sends an order, at which the
+/// application ends it: the order is processed, then the session logs out.
+fn ended_by_its_own_callback(
+    engine: &Mutex<Option<Engine<Scripted>>>,
+    app: Scripted,
+    log: &Log,
+) -> SessionHandle {
     let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
     let address = venue.addresses()[0];
     let session = venue.session(&acceptor().id).unwrap();
@@ -225,6 +221,21 @@ fn an_engine_that_is_stopped_in_a_callback_says_so_and_ends() {
     assert!(peer.receive().contains("|35=5|"));
     peer.send("5", "");
     assert_eq!(log.ended(), "LoggedOutByUs");
+    session
+}
+
+#[test]
+fn an_engine_that_is_stopped_in_a_callback_says_so_and_ends() {
+    let engine: Arc<Mutex<Option<Engine<Scripted>>>> = Arc::default();
+    let outcome: Arc<Mutex<Option<EngineError>>> = Arc::default();
+    let (held, told) = (Arc::clone(&engine), Arc::clone(&outcome));
+    let (app, log) = Scripted::on_message(move |_, _| {
+        if let Some(engine) = held.lock().unwrap().take() {
+            *told.lock().unwrap() = engine.stop().map(drop).err();
+        }
+        None
+    });
+    let session = ended_by_its_own_callback(&engine, app, &log);
     assert_eq!(outcome.lock().unwrap().take(), Some(EngineError::OwnThread));
     eventually(|| session.state() == SessionState::Closed);
 }
@@ -237,17 +248,7 @@ fn an_engine_that_is_dropped_in_a_callback_logs_out_and_ends() {
         drop(held.lock().unwrap().take());
         None
     });
-    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
-    let address = venue.addresses()[0];
-    let session = venue.session(&acceptor().id).unwrap();
-    *engine.lock().unwrap() = Some(venue);
-    let mut peer = Peer::connect(address);
-    peer.log_on();
-    peer.send("D", "11=ord1");
-    assert!(peer.receive().contains("|11=ord1|"));
-    assert!(peer.receive().contains("|35=5|"));
-    peer.send("5", "");
-    assert_eq!(log.ended(), "LoggedOutByUs");
+    let session = ended_by_its_own_callback(&engine, app, &log);
     eventually(|| session.state() == SessionState::Closed);
 }
 

@@ -142,19 +142,9 @@ impl Learned {
         places: &mut Vec<Place>,
     ) -> Option<LayoutId> {
         self.unknown = if self.unknown == 2 * PATIENCE { PATIENCE + 1 } else { self.unknown + 1 };
-        if self.unknown <= PATIENCE || self.unknown == 2 * PATIENCE {
-            return self.learn_now(plan, message, policy, places);
+        if self.unknown > PATIENCE && self.unknown != 2 * PATIENCE {
+            return None;
         }
-        None
-    }
-
-    fn learn_now(
-        &mut self,
-        plan: &Plan,
-        message: &Message<'_>,
-        policy: &Policy,
-        places: &mut Vec<Place>,
-    ) -> Option<LayoutId> {
         let body = plan.body(message.msg_type())?;
         if message.fault().is_some() || message.len() > FIELDS {
             return None;

@@ -205,10 +205,6 @@ impl<'r, 'm, F: FnMut(Violation<'m>) -> ControlFlow<()>> Walk<'r, 'm, F> {
             nearest.filter(|at| tags[*at] == wanted)
         };
         let missing = |wanted| (Check::DataLength, Reason::RequiredTagMissing, wanted, None);
-        let out_of_order = |data: u32, length: u32, at: usize| {
-            let check = if data < length { Check::DataBeforeLength } else { Check::DataLength };
-            (check, Reason::TagSpecifiedOutOfRequiredOrder, data, Some(at))
-        };
         let found = match partner {
             Partner::Data(data) => match after(data) {
                 Some(at) => {
@@ -229,7 +225,8 @@ impl<'r, 'm, F: FnMut(Violation<'m>) -> ControlFlow<()>> Walk<'r, 'm, F> {
                 if before(length).is_some() {
                     None
                 } else if after(length).is_some() {
-                    Some(out_of_order(tag, length, position))
+                    let check = if tag < length { Check::DataBeforeLength } else { Check::DataLength };
+                    Some((check, Reason::TagSpecifiedOutOfRequiredOrder, tag, Some(position)))
                 } else {
                     Some(missing(length))
                 }

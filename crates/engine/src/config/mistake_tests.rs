@@ -1,23 +1,8 @@
 //! What a first-time user reads after a mistake: where it is, what it is, what to do; and no
 //! secret.
 
+use super::tests::{ACCEPTOR, acceptor_refused, refused};
 use super::*;
-
-const ACCEPTOR: &str = "[SESSION]
-ConnectionType=acceptor
-BeginString=FIX.4.4
-SenderCompID=VENUE
-TargetCompID=TRADER
-SocketAcceptPort=9880
-";
-
-fn refused(text: &str) -> String {
-    Configuration::from_text("a.cfg", text).unwrap_err().to_string()
-}
-
-fn acceptor_refused(lines: &str) -> String {
-    refused(&format!("{ACCEPTOR}{lines}\n"))
-}
 
 #[test]
 fn a_line_about_a_secret_is_not_repeated() {

@@ -9,7 +9,7 @@ use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, W
 use super::rows::{Effect, ROWS, Row, Scope};
 use super::*;
 
-const ACCEPTOR: &str = "[SESSION]
+pub(super) const ACCEPTOR: &str = "[SESSION]
 ConnectionType=acceptor
 BeginString=FIX.4.4
 SenderCompID=VENUE
@@ -39,11 +39,11 @@ fn with(base: &str, lines: &str) -> String {
     format!("{base}{lines}\n")
 }
 
-fn refused(text: &str) -> String {
+pub(super) fn refused(text: &str) -> String {
     read(text).unwrap_err().to_string()
 }
 
-fn acceptor_refused(line: &str) -> String {
+pub(super) fn acceptor_refused(line: &str) -> String {
     refused(&with(ACCEPTOR, line))
 }
 
