@@ -1,21 +1,29 @@
 //! Writing a body, field by field, into borrowed memory.
 //!
 //! Every value is checked. An empty value, a value with SOH, a repeated tag or a field that belongs
-//! to the session makes the whole body invalid, so that no sequence number is used for it.
+//! to the session makes the whole body invalid, so that no sequence number is used for it. So does
+//! anything that would let the counterparty read other fields than were written: a length field
+//! without its data field, a group that is not ended, an entry without fields.
+//!
+//! A field that is like most (`Key::plain`), short and not near the end of the memory is
+//! written here, in code that the compiler reduces to a few stores if the key is a constant. All
+//! others take the way of `checks`, which also decides what is wrong.
 
 use core::fmt;
 use core::ops::Range;
 
 use crate::body::Body;
-use crate::copy_value::copy_value;
-use crate::data_fields::DataFields;
+use crate::checks::Announced;
+use crate::data_key::DataKey;
 use crate::encode_error::{EncodeError, EncodeErrorKind};
 use crate::index::byte_sum;
 use crate::key::{Key, Owner};
 use crate::msg_type::MsgType;
 use crate::number::Tag;
+use crate::open_group::Nesting;
+use crate::raw_body::RawBody;
 use crate::redacted::RedactedBody;
-use crate::types::{FromField, ToField};
+use crate::types::ToField;
 
 /// Writes fields into borrowed memory and remembers the first mistake.
 ///
@@ -27,19 +35,28 @@ use crate::types::{FromField, ToField};
 /// assert_eq!(order.finish().unwrap().bytes, b"11=ord1\x0155=IBM\x0138=57\x01");
 /// ```
 pub struct BodyWriter<'b> {
-    memory: &'b mut [u8],
+    pub(crate) memory: &'b mut [u8],
     /// Where the body begins. The bytes before it are reserved for the header.
     start: usize,
-    at: usize,
+    pub(crate) at: usize,
     /// Where the body must end at the latest.
-    limit: usize,
+    pub(crate) limit: usize,
+    /// Below this position, [`WINDOW`] bytes can be written. Zero while a length field waits for its
+    /// data field, so that the next field is checked.
+    pub(crate) free_until: usize,
     msg_type: MsgType,
     error: Option<EncodeError>,
-    scope: Scope,
-    body_begun: bool,
-    /// Position of the last length field, including its SOH.
-    length_field: (usize, usize),
+    pub(crate) scope: Scope,
+    pub(crate) body_begun: bool,
+    /// The length field that was written last, until its data field is written.
+    pub(crate) announced: Option<Announced>,
+    pub(crate) nesting: Nesting,
 }
+
+/// Bytes in which a short field is written: a key of up to eight bytes, a value and SOH.
+const WINDOW: usize = 8 + SHORT + 8;
+/// Length of a typed value that is written in the window.
+const SHORT: usize = 32;
 
 impl fmt::Debug for BodyWriter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,21 +72,24 @@ impl fmt::Debug for BodyWriter<'_> {
 
 /// A region in which a tag may occur once: the message, or one entry of a group.
 #[derive(Clone, Copy, Debug)]
-struct Scope {
-    start: usize,
+pub(crate) struct Scope {
+    pub(crate) start: usize,
     /// One bit for each tag modulo 512. A clear bit: the tag was not written. A set bit: look for
     /// it.
-    seen: [u64; 8],
+    pub(crate) seen: [u64; 8],
 }
 
-/// An open group; it restores the outer scope when the group ends.
-#[derive(Debug)]
-#[must_use = "a group is closed with `end_group`"]
-pub struct OpenGroup {
-    outer: Scope,
-    count_tag: Tag,
-    announced: usize,
-    written: usize,
+impl Scope {
+    #[inline]
+    pub(crate) const fn new(start: usize) -> Self {
+        Self { start, seen: [0; 8] }
+    }
+
+    /// Returns the word of `seen` and the bit in it for a tag.
+    #[inline]
+    pub(crate) const fn place(tag: Tag) -> (usize, u64) {
+        ((tag.number() / 64 % 8) as usize, 1 << (tag.number() % 64))
+    }
 }
 
 impl<'b> BodyWriter<'b> {
@@ -90,17 +110,18 @@ impl<'b> BodyWriter<'b> {
     #[inline]
     pub const fn within(msg_type: MsgType, memory: &'b mut [u8], start: usize, limit: usize) -> Self {
         assert!(start <= limit && limit <= memory.len(), "a body lies within its memory");
-        let scope = Scope { start, seen: [0; 8] };
         Self {
             memory,
             start,
             at: start,
             limit,
+            free_until: free_until(limit),
             msg_type,
             error: None,
-            scope,
+            scope: Scope::new(start),
             body_begun: false,
-            length_field: (0, 0),
+            announced: None,
+            nesting: Nesting::NONE,
         }
     }
 
@@ -129,6 +150,7 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Records a mistake. Only the first one is kept.
+    #[cold]
     pub fn refuse(&mut self, tag: Tag, kind: EncodeErrorKind) {
         if self.error.is_none() {
             self.error = Some(EncodeError { tag, kind });
@@ -136,273 +158,175 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Writes a field from its bytes.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
-        let before = self.at;
-        if value.is_empty() {
-            self.refuse(key.tag, EncodeErrorKind::Empty);
-        } else if self.admit(key) {
-            if !self.place(key, value) {
-                // A value with SOH reads as other fields, so it is removed: the caller may go on
-                // writing.
-                self.at = before;
-                self.refuse(key.tag, EncodeErrorKind::Soh);
-            } else if key.paired {
-                self.pair(key, before);
-            }
+        if !self.short_bytes(&key, value) {
+            self.any_bytes(&key, value);
         }
         self
     }
 
-    /// Writes a field from a typed value.
-    #[inline]
+    /// Writes a field from a typed value, whose bytes are checked as those of
+    /// [`BodyWriter::bytes`].
+    #[inline(always)]
     pub fn field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
-        if !self.admit(key) {
-            return self;
-        }
-        let before = self.at;
-        let value_at = self.at + usize::from(key.len);
-        if self.at + key.text.len() + T::MAX_LEN >= self.limit {
-            return self.field_near_the_end(key, value);
-        }
-        self.memory[self.at..self.at + key.text.len()].copy_from_slice(&key.text);
-        let end = value_at + value.write_to(&mut self.memory[value_at..]);
-        self.memory[end] = 1;
-        self.at = end + 1;
-        if key.paired {
-            self.pair(key, before);
-        }
-        self
-    }
-
-    /// Near the end the value may still fit although the longest value of its type would not, so it
-    /// is written to a buffer first.
-    #[cold]
-    fn field_near_the_end<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
-        let mut aside = [0; 128];
-        if T::MAX_LEN > aside.len() {
-            self.refuse(key.tag, EncodeErrorKind::NoRoom);
-            return self;
-        }
-        let len = value.write_to(&mut aside);
-        let before = self.at;
-        self.place(key, &aside[..len]);
-        if key.paired {
-            self.pair(key, before);
+        if !self.short_field(&key, value) {
+            self.any_field(&key, value);
         }
         self
     }
 
     /// Writes a length field and its data field. The value may contain SOH.
-    #[inline]
-    pub fn data(&mut self, length: Key, data: Key, value: &[u8]) -> &mut Self {
-        if value.is_empty() {
-            self.refuse(data.tag, EncodeErrorKind::Empty);
-            return self;
-        }
-        self.field(length, &(value.len() as u64));
-        if self.admit(data) {
-            self.place(data, value);
-        }
+    pub fn data(&mut self, key: DataKey, value: &[u8]) -> &mut Self {
+        self.length_and_data(&key.length(), &key.data(), value);
         self
     }
 
-    /// Begins a repeating group of `count` entries; each begins with [`BodyWriter::entry`].
-    ///
-    /// Nothing is written if there are no entries: senders do not write `NoXXX=0`.
+    /// Returns a writer of fields that are not checked.
     #[inline]
-    pub fn group(&mut self, count: Key, entries: usize) -> OpenGroup {
-        if entries > 0 {
-            self.field(count, &(entries as u64));
-        }
-        OpenGroup { outer: self.scope, count_tag: count.tag, announced: entries, written: 0 }
-    }
-
-    /// Begins the next entry of a group.
-    #[inline]
-    pub const fn entry(&mut self, group: &mut OpenGroup) {
-        group.written += 1;
-        self.scope = Scope { start: self.at, seen: [0; 8] };
-    }
-
-    /// Ends a group.
-    #[inline]
-    pub fn end_group(&mut self, group: OpenGroup) {
-        if group.written != group.announced {
-            self.refuse(group.count_tag, EncodeErrorKind::GroupOrder);
-        }
-        self.scope = group.outer;
-    }
-
-    /// Copies a field of another message unchanged. Only session fields, empty values and missing
-    /// space are refused; the caller is responsible for the rest.
-    pub fn copied(&mut self, key: Key, value: &[u8]) -> &mut Self {
-        if key.owner == Owner::Session {
-            self.refuse(key.tag, EncodeErrorKind::SessionField);
-        } else if value.is_empty() {
-            self.refuse(key.tag, EncodeErrorKind::Empty);
-        } else {
-            self.body_begun |= key.owner == Owner::Body;
-            self.place(key, value);
-        }
-        self
-    }
-
-    /// Appends the fields of a finished body. Only missing space is refused, as for
-    /// [`BodyWriter::copied`].
-    pub fn body(&mut self, body: &Body<'_>) -> &mut Self {
-        let end = self.at + body.bytes.len();
-        if end > self.limit {
-            self.refuse(Tag::new(35), EncodeErrorKind::NoRoom);
-            return self;
-        }
-        self.memory[self.at..end].copy_from_slice(body.bytes);
-        self.at = end;
-        self.body_begun = true;
-        self
+    pub const fn raw(&mut self) -> RawBody<'_, 'b> {
+        RawBody::new(self)
     }
 
     /// Returns the finished body.
     ///
     /// # Errors
-    /// Returns the first mistake.
+    /// Returns the first mistake. It is also one if the last field is a length field, or if a group
+    /// was not ended.
     pub fn finish(&self) -> Result<Body<'_>, EncodeError> {
-        match self.error {
-            Some(error) => Err(error),
-            None => {
-                let bytes = self.written();
-                Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
-            }
-        }
+        self.is_finished()?;
+        let bytes = self.written();
+        Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
     }
 
     /// Returns the finished body with the lifetime of the borrowed memory.
     #[inline]
     pub(crate) fn into_body(self) -> Result<Body<'b>, EncodeError> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
+        self.is_finished()?;
         let memory: &'b [u8] = self.memory;
         let bytes = &memory[self.start..self.at];
         Ok(Body { msg_type: self.msg_type, bytes, sum: byte_sum(bytes) })
     }
 
-    /// Returns whether the field may be written here, and records it as seen.
     #[inline]
-    fn admit(&mut self, key: Key) -> bool {
-        match key.owner {
-            Owner::Body => self.body_begun = true,
-            Owner::Header if !self.body_begun => {}
-            Owner::Header => {
-                self.refuse(key.tag, EncodeErrorKind::HeaderAfterBody);
-                return false;
-            }
-            Owner::Session => {
-                self.refuse(key.tag, EncodeErrorKind::SessionField);
-                return false;
-            }
+    fn is_finished(&self) -> Result<(), EncodeError> {
+        if let Some(error) = self.error {
+            return Err(error);
         }
-        let number = key.tag.number();
-        let (word, bit) = ((number / 64 % 8) as usize, 1 << (number % 64));
-        if self.scope.seen[word] & bit != 0 && self.stands_in_scope(number) {
-            self.refuse(key.tag, EncodeErrorKind::Duplicate);
+        if let Some(announced) = &self.announced {
+            return Err(EncodeError::new(announced.length_tag, EncodeErrorKind::DanglingLength));
+        }
+        match self.nesting.open_group() {
+            Some(count_tag) => Err(EncodeError::new(count_tag, EncodeErrorKind::OpenGroup)),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes a plain field of 1 to 15 bytes, or returns `false` if it is to be written by
+    /// [`BodyWriter::any_bytes`].
+    #[inline(always)]
+    fn short_bytes(&mut self, key: &Key, value: &[u8]) -> bool {
+        let length = value.len();
+        if !matches!(length, 1..=15) || !self.admits_plain(key) {
             return false;
         }
-        self.scope.seen[word] |= bit;
+        let value_at = usize::from(key.len);
+        let Some(window) = self.window() else { return false };
+        window[..8].copy_from_slice(&key.text[..8]);
+        let Some(place) = window.get_mut(value_at..value_at + 16) else { return false };
+        // The word with the end of the value contains its SOH as well.
+        let end = 1 << (8 * (length % 8));
+        if let (Some(first), Some(last)) = (value.first_chunk::<8>(), value.last_chunk::<8>()) {
+            let first = u64::from_le_bytes(*first);
+            let last = u64::from_le_bytes(*last) >> 8 >> (8 * (15 - length));
+            if has_soh(first) || has_soh(last) {
+                return false;
+            }
+            place[..8].copy_from_slice(&first.to_le_bytes());
+            place[8..].copy_from_slice(&(last | end).to_le_bytes());
+        } else {
+            let word = short_word(value);
+            if has_soh(word) {
+                return false;
+            }
+            place[..8].copy_from_slice(&(word | end).to_le_bytes());
+        }
+        self.wrote_plain(key, length);
         true
     }
 
-    /// Writes the field and returns whether its value is free of SOH, which only data fields and
-    /// copied fields may contain.
-    #[inline]
-    fn place(&mut self, key: Key, value: &[u8]) -> bool {
-        let value_at = self.at + usize::from(key.len);
-        let end = value_at + value.len();
-        // The whole key is stored, a store of constant size; the value overwrites its unused bytes.
-        if end.max(self.at + key.text.len()) >= self.limit {
-            return self.place_near_the_end(key, value);
+    /// Does the same for a typed value.
+    #[inline(always)]
+    fn short_field<T: ToField>(&mut self, key: &Key, value: &T) -> bool {
+        if T::MAX_LEN > SHORT || !self.admits_plain(key) {
+            return false;
         }
-        self.memory[self.at..self.at + key.text.len()].copy_from_slice(&key.text);
-        let clean = copy_value(&mut self.memory[value_at..end], value);
-        self.memory[end] = 1;
-        self.at = end + 1;
-        clean
+        let value_at = usize::from(key.len);
+        let Some(window) = self.window() else { return false };
+        window[..8].copy_from_slice(&key.text[..8]);
+        let Some(place) = window[value_at..].first_chunk_mut::<SHORT>() else { return false };
+        // Only what the value writes is looked at.
+        *place = [0; SHORT];
+        let length = value.write_to(place);
+        let soh = place.iter().fold(false, |soh, byte| soh | (*byte == 1));
+        if soh || !matches!(length, 1..=SHORT) {
+            return false;
+        }
+        window[value_at + length] = 1;
+        self.wrote_plain(key, length);
+        true
     }
 
-    #[cold]
-    fn place_near_the_end(&mut self, key: Key, value: &[u8]) -> bool {
-        let value_at = self.at + usize::from(key.len);
-        let end = value_at + value.len();
-        if end >= self.limit {
-            self.refuse(key.tag, EncodeErrorKind::NoRoom);
-            return true;
-        }
-        self.memory[self.at..value_at].copy_from_slice(&key.text[..usize::from(key.len)]);
-        let clean = copy_value(&mut self.memory[value_at..end], value);
-        self.memory[end] = 1;
-        self.at = end + 1;
-        clean
+    /// Returns whether a plain field may be written here.
+    #[inline(always)]
+    const fn admits_plain(&self, key: &Key) -> bool {
+        let (word, bit) = Scope::place(key.tag);
+        key.plain
+            && (matches!(key.owner, Owner::Body) || !self.body_begun)
+            && self.scope.seen[word] & bit == 0
     }
 
-    /// Records a length field, or compares a data field, which was written from `before` on, with
-    /// its length field.
-    #[cold]
-    fn pair(&mut self, key: Key, before: usize) {
-        if self.at == before {
-            return; // It did not fit.
-        }
-        let Some(length_tag) = DataFields::STANDARD.length_tag(key.tag.number()) else {
-            self.length_field = (before, self.at);
-            return;
-        };
-        let length = self.at - 1 - before - usize::from(key.len);
-        let in_front = match self.length_field {
-            (start, end) if end == before => &self.memory[start..end],
-            _ => &[],
-        };
-        let announced = in_front
-            .split_last()
-            .and_then(|(_, field)| field.iter().position(|byte| *byte == b'=').map(|at| field.split_at(at)))
-            .filter(|(tag, _)| number(tag) == length_tag as usize)
-            .map(|(_, value)| u64::from_field(&value[1..]));
-        let right = match announced {
-            Some(announced) => announced == Ok(length as u64),
-            // Without a length field every reader ends the value at the next SOH.
-            None => !self.stands_in_scope(length_tag),
-        };
-        if !right {
-            self.refuse(key.tag, EncodeErrorKind::DataLength);
-        }
+    /// Returns the memory for the next field, if there is enough and any field may follow.
+    #[inline(always)]
+    fn window(&mut self) -> Option<&mut [u8; WINDOW]> {
+        if self.at < self.free_until { self.memory.get_mut(self.at..)?.first_chunk_mut() } else { None }
     }
 
-    /// Reads the fields of this scope back. Needed only if two tags share a bit.
-    fn stands_in_scope(&self, tag: u32) -> bool {
-        let bytes = &self.memory[self.scope.start..self.at];
-        let mut at = 0;
-        let mut announced: Option<(u32, usize)> = None;
-        while at < bytes.len() {
-            let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') else { return false };
-            let here = number(&bytes[at..at + digits]);
-            if here == tag as usize {
-                return true;
-            }
-            let value = at + digits + 1;
-            let end = match announced.take() {
-                Some((data_tag, length)) if data_tag as usize == here => value.saturating_add(length),
-                _ => value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value),
-            };
-            let end = end.min(bytes.len());
-            announced = u32::try_from(here)
-                .ok()
-                .and_then(|here| DataFields::STANDARD.data_tag(here))
-                .map(|data_tag| (data_tag, number(&bytes[value..end])));
-            at = end + 1;
-        }
-        false
+    #[inline(always)]
+    fn wrote_plain(&mut self, key: &Key, length: usize) {
+        self.at += usize::from(key.len) + length + 1;
+        let (word, bit) = Scope::place(key.tag);
+        self.scope.seen[word] |= bit;
+        self.body_begun |= matches!(key.owner, Owner::Body);
     }
 }
 
-/// Returns the number that these digits form. Other bytes yield some number and never a panic.
-fn number(digits: &[u8]) -> usize {
-    digits.iter().fold(0, |n: usize, d| n.wrapping_mul(10).wrapping_add(usize::from(d.wrapping_sub(b'0'))))
+/// Returns the first position at which the window does not fit.
+pub(crate) const fn free_until(limit: usize) -> usize {
+    (limit + 1).saturating_sub(WINDOW)
+}
+
+/// Returns one to seven bytes as a word, the first one lowest.
+#[inline]
+fn short_word(value: &[u8]) -> u64 {
+    let length = value.len();
+    if let (Some(first), Some(last)) = (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+        // The two halves overlap in equal bytes.
+        return u64::from(u32::from_le_bytes(*first))
+            | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4));
+    }
+    let middle = length / 2;
+    u64::from(value[0])
+        | u64::from(value[middle]) << (8 * middle)
+        | u64::from(value[length - 1]) << (8 * (length - 1))
+}
+
+/// Returns whether one of the eight bytes is SOH.
+#[inline]
+const fn has_soh(word: u64) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // A byte of `word ^ ONES` is zero exactly where the word has SOH.
+    let zero = word ^ ONES;
+    zero.wrapping_sub(ONES) & !zero & HIGH != 0
 }

@@ -77,6 +77,18 @@ impl DataFields {
         self.pairs().iter().find(|pair| pair.1 == tag).map(|pair| pair.0)
     }
 
+    /// The same for the standard's pairs, in a constant.
+    pub(crate) const fn standard_data_tag(length: u32) -> Option<u32> {
+        let mut n = 0;
+        while n < STANDARD_PAIRS.len() {
+            if STANDARD_PAIRS[n].0 == length {
+                return Some(STANDARD_PAIRS[n].1);
+            }
+            n += 1;
+        }
+        None
+    }
+
     pub(crate) const fn hints(&self) -> &[u32; HINTS] {
         &self.hints
     }

@@ -35,6 +35,10 @@ pub enum EncodeErrorKind {
     /// A member of a repeating group is out of order, or the group has a different number of
     /// entries than announced.
     GroupOrder,
+    /// An entry of a repeating group has no fields, so that the counterparty would count one less.
+    EmptyEntry,
+    /// A repeating group was begun and not ended.
+    OpenGroup,
     /// The field is written by the session: 8 9 10 34 35 43 49 52 56 122.
     SessionField,
     /// A header field after a body field.
@@ -44,6 +48,9 @@ pub enum EncodeErrorKind {
     /// A data field differs in length from its length field, or the length field is not directly
     /// before it: the counterparty could not tell where the data ends.
     DataLength,
+    /// A length field without its data field directly after it: the counterparty would take the
+    /// next fields for data.
+    DanglingLength,
     /// The memory is full: the message is larger than the sink accepts.
     NoRoom,
 }
@@ -55,10 +62,15 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::Soh => "contains SOH",
             EncodeErrorKind::Duplicate => "is in the message twice",
             EncodeErrorKind::GroupOrder => "breaks the order or the number of entries of its repeating group",
+            EncodeErrorKind::EmptyEntry => "counts an entry that has no fields",
+            EncodeErrorKind::OpenGroup => "begins a repeating group that was not ended",
             EncodeErrorKind::SessionField => "can only be written by the session",
             EncodeErrorKind::HeaderAfterBody => "is a header field and must be written before the body",
             EncodeErrorKind::Missing => "is required and missing",
             EncodeErrorKind::DataLength => "does not have the length that its length field says",
+            EncodeErrorKind::DanglingLength => {
+                "is a length field and must have its data field directly after it"
+            }
             EncodeErrorKind::NoRoom => "does not fit, the message is too large",
         };
         write!(f, "field {} {why}", self.tag)

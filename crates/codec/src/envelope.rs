@@ -12,19 +12,20 @@ use crate::frame::TRAILER_LEN;
 use crate::index::byte_sum;
 use crate::msg_type::MsgType;
 use crate::number::SeqNum;
+use crate::types::digits::{eight, fill, leading_zeros, text};
 
 /// Maximum length of BeginString (8) in an envelope.
 pub const BEGIN_STRING_LEN: usize = 12;
 /// Maximum length of a CompID in an envelope.
 pub const COMP_ID_LEN: usize = 64;
-const COMP_IDS_LEN: usize = 2 * (3 + COMP_ID_LEN + 1);
+const COMP_IDS_LEN: usize = 2 * (1 + 3 + COMP_ID_LEN) + 1 + 3;
 
 /// The constant part of all messages that a session sends.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// `8=FIX.4.4 SOH 9=`
     begin: Text<{ 2 + BEGIN_STRING_LEN + 1 + 2 }>,
-    /// `49=… SOH 56=… SOH`
+    /// `SOH 49=… SOH 56=… SOH 34=`
     comp_ids: Text<COMP_IDS_LEN>,
 }
 
@@ -96,7 +97,7 @@ impl Envelope {
             begin.push(part);
         }
         let mut comp_ids = Text::EMPTY;
-        for part in [b"49=", sender_comp_id, b"\x0156=", target_comp_id, b"\x01"] {
+        for part in [b"\x0149=", sender_comp_id, b"\x0156=", target_comp_id, b"\x0134="] {
             comp_ids.push(part);
         }
         Some(Self { begin, comp_ids })
@@ -111,10 +112,10 @@ impl Envelope {
     /// Returns the length of the header fields that BodyLength counts.
     fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>) -> usize {
         let original = stamp.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
-        b"35=\x01".len()
+        b"35=".len()
             + msg_type.as_bytes().len()
             + self.comp_ids.len
-            + b"34=\x0152=\x01".len()
+            + b"\x0152=\x01".len()
             + digits(stamp.seq.0)
             + stamp.sending_time.len()
             + original
@@ -146,16 +147,14 @@ impl Envelope {
         let mut pen = Pen { to: header, at: 0 };
         pen.put(self.begin.as_bytes());
         pen.number(body_length as u64);
-        pen.put(b"\x0135=");
+        pen.word(*b"\x0135=\0\0\0\0", 4);
         pen.put(msg_type.as_bytes());
-        pen.put(b"\x01");
         pen.put(self.comp_ids.as_bytes());
-        pen.put(b"34=");
         pen.number(stamp.seq.0);
         if stamp.original.is_some() {
             pen.put(b"\x0143=Y");
         }
-        pen.put(b"\x0152=");
+        pen.word(*b"\x0152=\0\0\0\0", 4);
         pen.put(stamp.sending_time);
         if let Some(original) = stamp.original {
             pen.put(b"\x01122=");
@@ -181,29 +180,65 @@ impl Envelope {
 
 /// Returns the number of decimal digits.
 #[must_use]
+#[inline]
 pub fn digits(number: u64) -> usize {
-    number.checked_ilog10().map_or(1, |n| n as usize + 1)
+    if number < EIGHT_DIGITS {
+        8 - leading_zeros(eight(number))
+    } else {
+        number.checked_ilog10().map_or(1, |n| n as usize + 1)
+    }
 }
 
+/// The first number that has more than eight digits.
+const EIGHT_DIGITS: u64 = 100_000_000;
+
+/// Writes a header from left to right. What is written to the right of a part is overwritten by the
+/// next one, so that most parts are words of constant size.
 struct Pen<'h> {
     to: &'h mut [u8],
     at: usize,
 }
 
 impl Pen<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        self.to[self.at..self.at + bytes.len()].copy_from_slice(bytes);
-        self.at += bytes.len();
+    /// Writes the first `length` bytes of a word, where at least eight bytes follow in the header.
+    #[inline]
+    fn word(&mut self, word: [u8; 8], length: usize) {
+        self.to[self.at..self.at + 8].copy_from_slice(&word);
+        self.at += length;
     }
 
-    #[allow(clippy::cast_possible_truncation)] // a digit
-    fn number(&mut self, mut number: u64) {
-        let end = self.at + digits(number);
-        for place in self.to[self.at..end].iter_mut().rev() {
-            *place = b'0' + (number % 10) as u8;
-            number /= 10;
+    /// Writes bytes of any length in words, of which the last one overlaps the one before it.
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        let place = &mut self.to[self.at..self.at + bytes.len()];
+        self.at += bytes.len();
+        if let (Some(last_place), Some(last)) = (place.last_chunk_mut::<16>(), bytes.last_chunk::<16>()) {
+            *last_place = *last;
+            for (place, bytes) in place.as_chunks_mut::<16>().0.iter_mut().zip(bytes.as_chunks::<16>().0) {
+                *place = *bytes;
+            }
+        } else if let (Some(last_place), Some(last)) = (place.last_chunk_mut::<8>(), bytes.last_chunk::<8>())
+        {
+            *last_place = *last;
+            place[..8].copy_from_slice(&bytes[..8]);
+        } else {
+            for (place, byte) in place.iter_mut().zip(bytes) {
+                *place = *byte;
+            }
         }
-        self.at = end;
+    }
+
+    #[inline]
+    fn number(&mut self, number: u64) {
+        if number < EIGHT_DIGITS {
+            let digits = eight(number);
+            let skipped = leading_zeros(digits);
+            self.word(text(digits >> (8 * skipped)).to_le_bytes(), 8 - skipped);
+        } else {
+            let end = self.at + digits(number);
+            fill(number, &mut self.to[self.at..end]);
+            self.at = end;
+        }
     }
 }
 

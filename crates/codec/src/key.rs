@@ -11,6 +11,9 @@ pub struct Key {
     pub(crate) owner: Owner,
     /// Whether it is a length field or a data field of the standard.
     pub(crate) paired: bool,
+    /// Whether nothing is special about it: an application's field, not paired, with a tag of up to
+    /// seven digits.
+    pub(crate) plain: bool,
     /// Digits and `=`; the rest is unused.
     pub(crate) text: [u8; 16],
 }
@@ -61,7 +64,9 @@ impl Key {
         } else {
             Owner::Body
         };
-        Self { tag, len: digits as u8 + 1, owner, paired: data_fields::is_paired(number), text }
+        let paired = data_fields::is_paired(number);
+        let plain = !paired && !matches!(owner, Owner::Session) && digits <= 7;
+        Self { tag, len: digits as u8 + 1, owner, paired, plain, text }
     }
 
     /// Returns the tag.

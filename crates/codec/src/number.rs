@@ -31,6 +31,13 @@ impl Tag {
     pub const fn number(self) -> u32 {
         self.0
     }
+
+    /// Returns whether only the standard assigns a meaning to this tag: those below 5000, and 40000
+    /// to 49999. All others are for counterparties to agree on.
+    #[must_use]
+    pub const fn is_of_standard(self) -> bool {
+        matches!(self.0, ..5_000 | 40_000..50_000)
+    }
 }
 
 impl fmt::Display for Tag {

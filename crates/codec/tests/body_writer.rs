@@ -1,8 +1,12 @@
 //! The body writer: what it writes, and what it refuses.
 
-use fixbolt_codec::{BodyWriter, EncodeErrorKind, Key, MsgType};
+use fixbolt_codec::{
+    Body, BodyWriter, Char, DataKey, EncodeErrorKind, Key, MsgType, OpenGroup, ToField, UtcTimestamp,
+    WideDecimal,
+};
 
 const ORDER: MsgType = MsgType::new(b"D");
+const RAW_DATA: DataKey = DataKey::new(95, 96);
 
 fn error_of(write: impl FnOnce(&mut BodyWriter<'_>)) -> Option<(u32, EncodeErrorKind)> {
     let mut memory = [0; 512];
@@ -19,9 +23,9 @@ fn a_finished_body_is_copied_after_header_fields_and_refused_without_room() {
     let finished = order.finish().unwrap();
     let mut memory = [0; 17];
     let mut copy = BodyWriter::new(MsgType::new(b"D"), &mut memory);
-    copy.bytes(Key::new(50), b"desk").body(&finished);
+    copy.bytes(Key::new(50), b"desk").raw().body(&finished);
     assert_eq!(copy.finish().unwrap().bytes, b"50=desk\x0111=ord1\x01");
-    copy.body(&finished);
+    copy.raw().body(&finished);
     assert_eq!(copy.error().map(|error| error.kind), Some(EncodeErrorKind::NoRoom));
 }
 
@@ -47,6 +51,7 @@ fn fields_that_do_not_form_a_message_are_refused() {
 fn a_length_field_must_state_the_length_of_the_data_after_it() {
     let k = Key::new;
     let wrong = Some((96, EncodeErrorKind::DataLength));
+    let dangling = |tag| Some((tag, EncodeErrorKind::DanglingLength));
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(96), b"abc")), None);
     assert_eq!(error_of(|w| _ = w.bytes(k(95), b"003").bytes(k(96), b"abc").bytes(k(58), b"x")), None);
     assert_eq!(error_of(|w| _ = w.field(k(95), &1u64).field(k(96), &7u64)), None);
@@ -60,11 +65,19 @@ fn a_length_field_must_state_the_length_of_the_data_after_it() {
     assert_eq!(error_of(|w| _ = w.field(k(95), &2u64).field(k(96), &7u64)), wrong);
     // The standard requires the length field directly before the data field, although some
     // receivers find it anywhere.
-    assert_eq!(error_of(|w| _ = w.bytes(k(95), b"2").bytes(k(58), b"x").bytes(k(96), b"abc")), wrong);
-    assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(354), b"3").bytes(k(96), b"abc")), wrong);
-    // Without one a data field is a field like any other, even after the length field of another.
+    assert_eq!(error_of(|w| _ = w.bytes(k(95), b"2").bytes(k(58), b"x").bytes(k(96), b"abc")), dangling(95));
+    assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").bytes(k(354), b"3").bytes(k(96), b"abc")), dangling(95));
+    assert_eq!(error_of(|w| _ = w.bytes(k(354), b"3").bytes(k(96), b"abcde")), dangling(354));
+    assert_eq!(error_of(|w| _ = w.field(k(95), &3u64)), dangling(95));
+    assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").raw().field(k(58), b"x")), dangling(95));
+    assert_eq!(error_of(|w| _ = w.bytes(k(95), b"3").raw().field(k(96), b"abc")), dangling(95));
+    let raw_between = |w: &mut BodyWriter<'_>| {
+        w.bytes(k(95), b"3").raw().field(k(58), b"x");
+        w.bytes(k(96), b"abc");
+    };
+    assert_eq!(error_of(raw_between), dangling(95));
+    // Without one a data field is a field like any other.
     assert_eq!(error_of(|w| _ = w.bytes(k(96), b"abc")), None);
-    assert_eq!(error_of(|w| _ = w.bytes(k(354), b"3").bytes(k(96), b"abcde")), None);
     // The two tags are not consecutive.
     assert_eq!(error_of(|w| _ = w.bytes(k(43109), b"3").bytes(k(42684), b"abc")), None);
     assert_eq!(
@@ -83,7 +96,14 @@ fn the_end_of_an_entry_must_not_separate_a_length_from_its_data() {
         w.bytes(Key::new(96), b"b");
         w.end_group(group);
     });
-    assert_eq!(wrong, Some((96, EncodeErrorKind::DataLength)));
+    assert_eq!(wrong, Some((95, EncodeErrorKind::DanglingLength)));
+    let last = error_of(|w| {
+        let mut group = w.group(Key::new(453), 1);
+        w.entry(&mut group);
+        w.bytes(Key::new(448), b"a").bytes(Key::new(95), b"4");
+        w.end_group(group);
+    });
+    assert_eq!(last, Some((95, EncodeErrorKind::DanglingLength)));
 }
 
 #[test]
@@ -92,7 +112,7 @@ fn tags_that_share_a_bit_are_not_confused() {
     assert_eq!(error_of(|w| _ = w.bytes(Key::new(55), b"a").bytes(Key::new(567), b"b")), None);
     assert_eq!(
         error_of(|w| {
-            w.data(Key::new(95), Key::new(96), b"x\x01567=y");
+            w.data(RAW_DATA, b"x\x01567=y");
             w.bytes(Key::new(55), b"a").bytes(Key::new(567), b"b");
         }),
         None
@@ -142,6 +162,208 @@ fn a_value_of_any_length_is_copied_and_soh_is_found_anywhere_in_it() {
 }
 
 #[test]
+fn a_typed_value_is_checked_as_its_bytes_are() {
+    assert_eq!(error_of(|w| _ = w.field(Key::new(40), &Char(b'2'))), None);
+    assert_eq!(error_of(|w| _ = w.field(Key::new(40), &Char(1))), Some((40, EncodeErrorKind::Soh)));
+    // The same with a type of any length, at the end of the memory and with a tag of ten digits.
+    for (tag, length) in [(58, 600), (58, 470), (2_000_000_000, 3)] {
+        let value = |at: Option<usize>| Own(length, at);
+        let mut memory = [1; 620];
+        for at in [0, length / 2, length - 1] {
+            let mut writer = BodyWriter::new(ORDER, &mut memory);
+            writer.field(Key::new(tag), &value(Some(at)));
+            assert_eq!(writer.written(), b"", "the value is removed");
+            let error = writer.finish().unwrap_err();
+            assert_eq!((error.tag.number(), error.kind), (tag, EncodeErrorKind::Soh));
+        }
+        let mut writer = BodyWriter::new(ORDER, &mut memory);
+        writer.field(Key::new(tag), &value(None));
+        assert_eq!(writer.finish().map(|body| body.bytes.len()), Ok(tag.to_string().len() + length + 2));
+    }
+    let mut memory = [0; 620];
+    let mut writer = BodyWriter::new(ORDER, &mut memory);
+    writer.field(Key::new(58), &Own(0, None));
+    assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::Empty));
+    assert_eq!(error_of(|w| _ = w.field(Key::new(58), &Own(600, None))), Some((58, EncodeErrorKind::NoRoom)));
+    assert_eq!(error_of(|w| _ = w.field(Key::new(58), &"1.25".parse::<WideDecimal>().unwrap())), None);
+}
+
+/// A type that writes this many bytes, of which one may be SOH.
+struct Own(usize, Option<usize>);
+
+impl ToField for Own {
+    const MAX_LEN: usize = 600;
+
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        out[..self.0].fill(b'x');
+        if let Some(at) = self.1 {
+            out[at] = 1;
+        }
+        self.0
+    }
+}
+
+/// The same in few bytes.
+struct Few(usize);
+
+impl ToField for Few {
+    const MAX_LEN: usize = 4;
+
+    fn write_to(&self, out: &mut [u8]) -> usize {
+        out[..self.0].copy_from_slice(&b"abcd"[..self.0]);
+        self.0
+    }
+}
+
+#[test]
+fn a_field_is_the_same_wherever_in_the_memory_it_is_written() {
+    let time: UtcTimestamp = "20261121-09:00:00.123456789012".parse().unwrap();
+    for room in 0..130 {
+        let mut memory = [1; 130];
+        let mut writer = BodyWriter::new(ORDER, &mut memory[..room]);
+        writer.bytes(Key::new(11), b"ord1").field(Key::new(60), &time).field(Key::new(5), &Few(3));
+        writer.bytes(Key::new(58), b"seventeen letters").field(Key::new(9_999_999), &7u64);
+        let all =
+            b"11=ord1\x0160=20261121-09:00:00.123456789012\x015=abc\x0158=seventeen letters\x019999999=7\x01";
+        match writer.finish() {
+            Ok(body) => assert_eq!((body.bytes, room >= all.len()), (&all[..], true)),
+            Err(error) => assert_eq!((error.kind, room < all.len()), (EncodeErrorKind::NoRoom, true)),
+        }
+        assert!(memory[room..].iter().all(|byte| *byte == 1), "nothing is written after the memory");
+    }
+    assert_eq!(error_of(|w| _ = w.field(Key::new(58), &Few(0))), Some((58, EncodeErrorKind::Empty)));
+}
+
+#[test]
+fn the_data_of_a_dialect_may_contain_soh() {
+    const OWN_DATA: DataKey = DataKey::of_dialect(20001, 20002);
+    let mut memory = [0; 64];
+    let mut writer = BodyWriter::new(ORDER, &mut memory);
+    writer.data(RAW_DATA, b"\x01").data(OWN_DATA, b"a\x0134=9");
+    assert_eq!(writer.finish().unwrap().bytes, b"95=1\x0196=\x01\x0120001=6\x0120002=a\x0134=9\x01");
+    assert_eq!(error_of(|w| _ = w.data(RAW_DATA, b"")), Some((96, EncodeErrorKind::Empty)));
+    assert_eq!(error_of(|w| _ = w.data(RAW_DATA, &[1; 600])), Some((96, EncodeErrorKind::NoRoom)));
+    let again = error_of(|w| _ = w.data(RAW_DATA, b"a").data(RAW_DATA, b"b"));
+    assert_eq!(again, Some((95, EncodeErrorKind::Duplicate)));
+}
+
+#[test]
+fn only_a_pair_of_length_and_data_is_a_data_key() {
+    let fails = |make: fn() -> DataKey| std::panic::catch_unwind(make).is_err();
+    for make in [
+        || DataKey::new(95, 58),
+        || DataKey::new(96, 95),
+        || DataKey::new(58, 96),
+        || DataKey::new(20001, 20002),
+        || DataKey::of_dialect(95, 96),
+        || DataKey::of_dialect(20001, 58),
+        || DataKey::of_dialect(34, 20002),
+        || DataKey::of_dialect(20001, 40001),
+        || DataKey::of_dialect(20001, 20001),
+    ] {
+        assert!(fails(make), "{:?}", make());
+    }
+}
+
+#[test]
+fn what_is_copied_raw_is_not_checked_except_for_fields_of_the_session() {
+    let k = Key::new;
+    assert_eq!(error_of(|w| _ = w.raw().field(k(58), b"a\x01b").field(k(58), b"c").field(k(50), b"d")), None);
+    assert_eq!(error_of(|w| _ = w.raw().field(k(34), b"7")), Some((34, EncodeErrorKind::SessionField)));
+    assert_eq!(error_of(|w| _ = w.raw().field(k(58), b"")), Some((58, EncodeErrorKind::Empty)));
+    assert_eq!(error_of(|w| _ = w.raw().field(k(58), &[b'x'; 600])), Some((58, EncodeErrorKind::NoRoom)));
+    let header_after = error_of(|w| {
+        w.raw().field(k(58), b"a");
+        w.bytes(k(50), b"desk");
+    });
+    assert_eq!(header_after, Some((50, EncodeErrorKind::HeaderAfterBody)));
+    let body = Body { msg_type: ORDER, bytes: b"58=a\x01", sum: 0 };
+    assert_eq!(error_of(|w| _ = w.raw().body(&body).field(k(58), b"b")), None);
+}
+
+#[test]
+fn a_group_that_is_not_ended_is_refused() {
+    let open = Some((453, EncodeErrorKind::OpenGroup));
+    let dropped = error_of(|w| {
+        let mut group = w.group(Key::new(453), 1);
+        w.entry(&mut group);
+        w.bytes(Key::new(448), b"A");
+    });
+    assert_eq!(dropped, open);
+    assert_eq!(error_of(|w| _ = w.group(Key::new(453), 0)), open);
+    // Also inside a group that goes on, or ends.
+    for goes_on in [true, false] {
+        let inner = error_of(|w| {
+            let mut group = w.group(Key::new(555), 2);
+            w.entry(&mut group);
+            w.bytes(Key::new(600), b"A");
+            let mut parties = w.group(Key::new(453), 1);
+            w.entry(&mut parties);
+            w.bytes(Key::new(448), b"A");
+            if goes_on {
+                w.entry(&mut group);
+                w.bytes(Key::new(600), b"B");
+            }
+            w.end_group(group);
+        });
+        assert_eq!(inner, open, "{goes_on}");
+    }
+}
+
+#[test]
+fn a_writer_does_not_end_the_group_of_another_one() {
+    fn one_entry(w: &mut BodyWriter<'_>, entries: usize) -> OpenGroup {
+        let mut group = w.group(Key::new(453), entries);
+        w.entry(&mut group);
+        w.bytes(Key::new(448), b"A");
+        group
+    }
+    let (mut memory, mut other_memory) = ([0; 64], [0; 64]);
+    let mut other = BodyWriter::new(ORDER, &mut other_memory);
+    let mut writer = BodyWriter::new(ORDER, &mut memory);
+    let _two = one_entry(&mut writer, 2);
+    writer.end_group(one_entry(&mut other, 1));
+    assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::OpenGroup));
+    assert!(other.finish().is_err());
+}
+
+#[test]
+fn every_entry_of_a_group_has_a_field_and_every_field_after_the_count_is_in_an_entry() {
+    let k = Key::new;
+    let entries = |count: usize, fields: &'static [usize]| {
+        error_of(move |w| {
+            let mut group = w.group(k(453), count);
+            for fields in fields {
+                w.entry(&mut group);
+                for tag in [448, 447, 452].into_iter().take(*fields) {
+                    w.bytes(k(tag), b"A");
+                }
+            }
+            w.end_group(group);
+        })
+    };
+    assert_eq!(entries(2, &[1, 3]), None);
+    for empty in [&[0, 1][..], &[1, 0], &[0, 0]] {
+        assert_eq!(entries(2, empty), Some((453, EncodeErrorKind::EmptyEntry)), "{empty:?}");
+    }
+    for other in [&[][..], &[1], &[1, 1, 1]] {
+        assert_eq!(entries(2, other), Some((453, EncodeErrorKind::GroupOrder)), "{other:?}");
+    }
+    for (count, entry) in [(1, true), (0, false)] {
+        let between = error_of(|w| {
+            let mut group = w.group(k(453), count);
+            w.bytes(k(448), b"A");
+            if entry {
+                w.entry(&mut group);
+                w.bytes(k(448), b"A");
+            }
+            w.end_group(group);
+        });
+        assert_eq!(between, Some((453, EncodeErrorKind::GroupOrder)));
+    }
+}
+
+#[test]
 fn a_group_has_as_many_entries_as_it_announces() {
     let error = error_of(|w| {
         let group = w.group(Key::new(453), 2);
@@ -164,7 +386,7 @@ fn a_length_without_its_data_does_not_mislead_what_is_read_back() {
     let error = error_of(|w| {
         let mut group = w.group(Key::new(453), 2);
         w.entry(&mut group);
-        w.bytes(Key::new(96), b"x").data(Key::new(95), Key::new(96), b"12345");
+        w.bytes(Key::new(96), b"x").data(RAW_DATA, b"12345");
         w.entry(&mut group);
         w.bytes(Key::new(96), b"y").bytes(Key::new(448), b"z");
         w.end_group(group);

@@ -4,7 +4,7 @@
 mod support;
 
 use fixbolt_codec::{
-    Body, BodyWriter, Field, Frame, Framer, Key, Memory, Message, MsgType, NewBody, Tag, byte_sum,
+    Body, BodyWriter, DataKey, Field, Frame, Framer, Key, Memory, Message, MsgType, NewBody, Tag, byte_sum,
 };
 use support::{message_of, wire};
 
@@ -57,7 +57,7 @@ fn frames_and_bodies_are_shown_as_text() {
 
     let mut memory = [0; 100];
     let mut writer = BodyWriter::new(MsgType::new(b"A"), &mut memory);
-    writer.bytes(Key::new(554), b"old").data(Key::new(95), Key::new(96), b"z");
+    writer.bytes(Key::new(554), b"old").data(DataKey::new(95, 96), b"z");
     assert_eq!(
         format!("{writer:?}"),
         "BodyWriter { msg_type: MsgType(A), written: 554=***|95=1|96=***|, error: None }"

@@ -94,7 +94,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         for (n, placed) in fields.iter().enumerate() {
             let key = format!("super::super::keys::{}", plan.key_name(placed.tag));
             let value = format!("self.{}", plan.method(placed.tag));
-            let put = member::put(plan, plan.kind(placed.tag), "to", None, &key, &value, site.root);
+            let put = member::put(plan.kind(placed.tag), "to", None, &key, &value);
             let pattern = if n + 1 == fields.len() { "_".to_string() } else { n.to_string() };
             line!(out, "            {pattern} => {{ {put}; }}");
         }

@@ -1,7 +1,9 @@
 //! The Rust types of values: which fields have an enum, and which other types are read and written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 
+use fixbolt_codec::{DataFields, Tag};
 use fixbolt_dictionary::{CodeSetId, DataType, Definition, Dictionary, FieldDef};
 
 use crate::{GenerateError, names};
@@ -12,10 +14,7 @@ pub(crate) enum Kind {
     /// Plain bytes.
     Bytes,
     /// Raw bytes with a length field.
-    Data {
-        /// Tag of the length field.
-        length_tag: u32,
-    },
+    Data(DataPair),
     /// A single byte.
     Char,
     /// A `Copy` type that the codec reads and writes.
@@ -26,6 +25,34 @@ pub(crate) enum Kind {
     Code(String, Holds),
     /// Tokens, each a value of the enum.
     Codes(String),
+}
+
+/// A length field and its data field, each by its tag. Its text is the call that creates the
+/// `DataKey`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DataPair {
+    pub(crate) length: u32,
+    data: u32,
+}
+
+impl DataPair {
+    /// Returns `None` if a tag of the standard is in another pair than the standard's, or in none.
+    fn new(length: u32, data: u32) -> Option<Self> {
+        let pair = Self { length, data };
+        let own = |tag| Tag::try_new(tag).is_some_and(|tag| !tag.is_of_standard());
+        (pair.is_of_standard() || length != data && own(length) && own(data)).then_some(pair)
+    }
+
+    fn is_of_standard(self) -> bool {
+        DataFields::STANDARD.data_tag(self.length) == Some(self.data)
+    }
+}
+
+impl fmt::Display for DataPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let constructor = if self.is_of_standard() { "new" } else { "of_dialect" };
+        write!(f, "{constructor}({}, {})", self.length, self.data)
+    }
 }
 
 /// What `Other` of an enum holds.
@@ -111,12 +138,20 @@ pub(crate) fn kinds(
         let code = codes.get(&field.tag);
         let kind = match (field.kind, code) {
             (DataType::Data | DataType::XmlData, _) => match field.length_tag {
-                Some(length_tag) => Kind::Data { length_tag },
-                None => {
+                Some(length_tag) if let Some(pair) = DataPair::new(length_tag, field.tag) => Kind::Data(pair),
+                length_tag => {
+                    let reason = length_tag.map_or_else(
+                        || "a data field without a length field".to_string(),
+                        |length_tag| {
+                            format!(
+                                "length field {length_tag} is not its length field in the standard; a data field of a dialect and its length field have tags from 5000 to 39999"
+                            )
+                        },
+                    );
                     errors.push(GenerateError {
                         element: format!("field {} ({})", field.tag, field.name),
                         definition: Some(Definition::Field(field.tag)),
-                        reason: "a data field without a length field".to_string(),
+                        reason,
                     });
                     continue;
                 }

@@ -138,7 +138,7 @@ fn document(plan: &Plan<'_>, tag: u32, required: bool) -> String {
 /// Returns the type of a value; `life` is the lifetime of what it borrows.
 fn value_type(kind: &Kind, life: &str, root: &str) -> String {
     match kind {
-        Kind::Bytes | Kind::Data { .. } => format!("&{life} [u8]"),
+        Kind::Bytes | Kind::Data(_) => format!("&{life} [u8]"),
         Kind::Tokens => format!("codec::MultipleStringValue<{life}>"),
         Kind::Char => "codec::Char".to_string(),
         Kind::Plain(name) => (*name).to_string(),
@@ -152,7 +152,7 @@ fn value_type(kind: &Kind, life: &str, root: &str) -> String {
 fn argument_type(kind: &Kind, life: &str, root: &str) -> String {
     let bytes = if life == "'_" { "&[u8]".to_string() } else { format!("&{life} [u8]") };
     match kind {
-        Kind::Bytes | Kind::Data { .. } | Kind::Tokens => bytes,
+        Kind::Bytes | Kind::Data(_) | Kind::Tokens => bytes,
         Kind::Codes(name) => format!("{}{root}fields::{name}<{life}>]", bytes.trim_end_matches("u8]")),
         other => value_type(other, life, root),
     }
@@ -160,10 +160,7 @@ fn argument_type(kind: &Kind, life: &str, root: &str) -> String {
 
 /// Returns whether an argument borrows.
 pub(crate) const fn borrows(kind: &Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Bytes | Kind::Data { .. } | Kind::Tokens | Kind::Codes(_) | Kind::Code(_, Holds::Text)
-    )
+    matches!(kind, Kind::Bytes | Kind::Data(_) | Kind::Tokens | Kind::Codes(_) | Kind::Code(_, Holds::Text))
 }
 
 pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
@@ -231,30 +228,20 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         "    {visibility}fn {}(&mut self, value: {}) -> &mut Self {{ {}; self }}",
         plan.method(tag),
         argument_type(kind, "'_", root),
-        put(plan, kind, "self", Some(&ordinal), &key, "value", root)
+        put(kind, "self", Some(&ordinal), &key, "value")
     );
 }
 
 /// Returns the expression that writes a value: through `Put` with an ordinal, or directly into a
 /// body.
-pub(crate) fn put(
-    plan: &Plan<'_>,
-    kind: &Kind,
-    to: &str,
-    ordinal: Option<&str>,
-    key: &str,
-    value: &str,
-    root: &str,
-) -> String {
+pub(crate) fn put(kind: &Kind, to: &str, ordinal: Option<&str>, key: &str, value: &str) -> String {
     let to = match ordinal {
         Some(ordinal) => format!("{to}.at({ordinal}, {key})"),
         None => to.to_string(),
     };
     match kind {
         Kind::Bytes | Kind::Tokens => format!("{to}.bytes({key}, {value})"),
-        Kind::Data { length_tag } => {
-            format!("{to}.data({root}keys::{}, {key}, {value})", plan.key_name(*length_tag))
-        }
+        Kind::Data(pair) => format!("{to}.data(const {{ codec::DataKey::{pair} }}, {value})"),
         Kind::Char => format!("{to}.bytes({key}, &[{value}.0])"),
         Kind::Plain(_) => format!("{to}.field({key}, &{value})"),
         Kind::Code(_, Holds::Byte) => format!("{to}.bytes({key}, &[{value}.value()])"),

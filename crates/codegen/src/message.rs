@@ -210,7 +210,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         for placed in layout.required_fields().filter(|placed| !plan.is_length(placed.tag)) {
             let key = format!("super::keys::{}", plan.key_name(placed.tag));
             let value = format!("required.{}", plan.method(placed.tag));
-            let put = member::put(plan, plan.kind(placed.tag), "body", None, &key, &value, "super::");
+            let put = member::put(plan.kind(placed.tag), "body", None, &key, &value);
             line!(out, "        {put};");
         }
     }

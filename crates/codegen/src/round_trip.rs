@@ -215,9 +215,9 @@ impl Printer<'_, '_> {
             }
             let (method, word) = (plan.method(tag), if placed.required { "required" } else { "optional" });
             if plan.is_length(tag) {
-                let data = members.iter().find(
-                    |other| matches!(plan.kind(other.tag), Kind::Data { length_tag } if *length_tag == tag),
-                );
+                let data = members
+                    .iter()
+                    .find(|other| matches!(plan.kind(other.tag), Kind::Data(pair) if pair.length == tag));
                 if let Some(data) = data {
                     line!(out, "    v.{word}_length({tag}, r.{method}(), {});", data.tag);
                 }
@@ -236,7 +236,7 @@ impl Printer<'_, '_> {
     fn value(&self, tag: u32) -> String {
         let method = match self.plan.kind(tag) {
             Kind::Bytes => "bytes",
-            Kind::Data { .. } => "data",
+            Kind::Data(_) => "data",
             Kind::Tokens => "tokens",
             Kind::Codes(_) => "codes",
             Kind::Char | Kind::Plain(_) | Kind::Code(..) => "value",

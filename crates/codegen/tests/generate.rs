@@ -273,6 +273,27 @@ fn everything_that_cannot_be_generated_is_reported() {
     let found = errors(&nested);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].ends_with("5001, with which its entries begin, is also in a group within"), "{found:?}");
+    let found = errors(&shade(4099, 4100));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("length field 4099 is not its length field in the standard"), "{found:?}");
+}
+
+#[test]
+fn a_data_field_is_written_with_its_length_field_as_one_constant() {
+    let own = source(&shade(20001, 20002));
+    assert!(own.contains("data(const { codec::DataKey::of_dialect(20001, 20002) }, value)"));
+    assert!(source(fix44()).contains("data(const { codec::DataKey::new(354, 355) }, value)"));
+}
+
+/// A dialect with a data field of its own.
+fn shade(length: u32, data: u32) -> Dictionary {
+    dialect(
+        "<field name='ShadeLength'/><field name='Shade'/>",
+        "",
+        &format!(
+            "<field number='{length}' name='ShadeLength' type='LENGTH'/><field number='{data}' name='Shade' type='DATA'/>"
+        ),
+    )
 }
 
 #[test]

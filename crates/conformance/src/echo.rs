@@ -50,7 +50,7 @@ impl Application for Echo {
         let mut draft = turn.reply().draft(MsgType::new(msg_type));
         for field in message.fields() {
             if let Some(tag) = field.tag.filter(|tag| !is_header_or_trailer(*tag)) {
-                draft.writer().copied(Key::of(tag), field.value);
+                draft.writer().raw().field(Key::of(tag), field.value);
             }
         }
         draft.send()?;

@@ -12,7 +12,7 @@
 //! lacking.
 //!
 //! ```
-//! use fixbolt_codec::{BodyWriter, Key, MsgType};
+//! use fixbolt_codec::{BodyWriter, DataKey, Key, MsgType};
 //! use fixbolt_messages::encoding::Encoding;
 //!
 //! let mut memory = [0; 256];
@@ -20,7 +20,7 @@
 //! let encoding = Encoding::ShiftJis;
 //! encoding.announce(&mut news);
 //! news.bytes(Key::new(148), b"Toyota");
-//! encoding.write(&mut news, Key::new(358), Key::new(359), "トヨタ")?;
+//! encoding.write(&mut news, DataKey::new(358, 359), "トヨタ")?;
 //! assert_eq!(
 //!     news.finish().unwrap().bytes,
 //!     b"347=Shift_JIS\x01148=Toyota\x01358=6\x01359=\x83g\x83\x88\x83^\x01"
@@ -56,7 +56,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use encoding_rs::{EUC_JP, EncoderResult, ISO_2022_JP, SHIFT_JIS};
-use fixbolt_codec::{BodyWriter, Key, Message, Tag};
+use fixbolt_codec::{BodyWriter, DataKey, Key, Message, Tag};
 
 /// The encoding of a message's Encoded fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -199,14 +199,8 @@ impl Encoding {
     /// # Errors
     /// Returns [`EncodingError::Unmappable`] for the first character that the encoding lacks.
     /// Mistakes such as an empty or repeated field are recorded in the writer.
-    pub fn write(
-        self,
-        body: &mut BodyWriter<'_>,
-        length: Key,
-        data: Key,
-        text: &str,
-    ) -> Result<(), EncodingError> {
-        body.data(length, data, &self.encode(text)?);
+    pub fn write(self, body: &mut BodyWriter<'_>, key: DataKey, text: &str) -> Result<(), EncodingError> {
+        body.data(key, &self.encode(text)?);
         Ok(())
     }
 

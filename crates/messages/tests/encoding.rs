@@ -2,8 +2,8 @@
 //! read back.
 
 use fixbolt_codec::{
-    BodyWriter, EncodeErrorKind, Envelope, Frame, Framer, Index, Key, Message, MsgType, SeqNum, Span, Stamp,
-    Tag,
+    BodyWriter, DataKey, EncodeErrorKind, Envelope, Frame, Framer, Index, Key, Message, MsgType, SeqNum,
+    Span, Stamp, Tag,
 };
 use fixbolt_messages::encoding::{Encoding, EncodingError};
 
@@ -23,7 +23,7 @@ fn sent<R>(fields: impl FnOnce(&mut BodyWriter<'_>), read: impl FnOnce(Message<'
     read(Index::new(&mut tags, &mut spans).build(framed).unwrap())
 }
 
-const HEADLINE: (Key, Key) = (Key::new(358), Key::new(359));
+const HEADLINE: DataKey = DataKey::new(358, 359);
 
 #[test]
 fn text_in_every_encoding_is_read_as_its_header_says() {
@@ -39,7 +39,7 @@ fn text_in_every_encoding_is_read_as_its_header_says() {
             |news| {
                 encoding.announce(news);
                 news.bytes(Key::new(148), b"head");
-                encoding.write(news, HEADLINE.0, HEADLINE.1, text).unwrap();
+                encoding.write(news, HEADLINE, text).unwrap();
             },
             |message| {
                 assert_eq!(message.get(Tag::new(347)).is_some(), encoding != Encoding::Iso8859_1);
@@ -55,7 +55,7 @@ fn text_in_every_encoding_is_read_as_its_header_says() {
 #[test]
 fn a_soh_among_the_bytes_is_data() {
     let fields = |news: &mut BodyWriter<'_>| {
-        Encoding::Utf8.write(news, HEADLINE.0, HEADLINE.1, "a\x0158=b").unwrap();
+        Encoding::Utf8.write(news, HEADLINE, "a\x0158=b").unwrap();
     };
     sent(fields, |message| assert_eq!(message.get(Tag::new(359)), Some(&b"a\x0158=b"[..])));
 }
@@ -100,7 +100,7 @@ fn a_character_that_an_encoding_lacks_is_an_error_and_nothing_is_written() {
     ] {
         let mut memory = [0; 64];
         let mut news = BodyWriter::new(MsgType::new(b"B"), &mut memory);
-        let error = encoding.write(&mut news, HEADLINE.0, HEADLINE.1, text);
+        let error = encoding.write(&mut news, HEADLINE, text);
         assert_eq!(error, Err(EncodingError::Unmappable { encoding, character }), "{encoding} {text}");
         assert_eq!(news.written(), b"");
     }
@@ -132,7 +132,7 @@ fn bytes_that_are_invalid_in_the_encoding_are_an_error() {
 fn an_empty_text_is_refused_by_the_writer() {
     let mut memory = [0; 64];
     let mut news = BodyWriter::new(MsgType::new(b"B"), &mut memory);
-    Encoding::Utf8.write(&mut news, HEADLINE.0, HEADLINE.1, "").unwrap();
+    Encoding::Utf8.write(&mut news, HEADLINE, "").unwrap();
     assert_eq!(news.error().map(|error| error.kind), Some(EncodeErrorKind::Empty));
 }
 

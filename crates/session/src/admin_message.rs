@@ -217,7 +217,7 @@ impl AdminMessage<'_> {
             }
             Self::Logon { body: whole, .. } => {
                 let sum = whole.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
-                body.body(&Body { msg_type: MsgType::new(msg_type::LOGON), bytes: whole, sum });
+                body.raw().body(&Body { msg_type: MsgType::new(msg_type::LOGON), bytes: whole, sum });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use fixbolt_codec::{BodyWriter, Key};
+use fixbolt_codec::{BodyWriter, DataKey, Key};
 
 /// Fields that a session adds to its Logons, including an acceptor's answers. For anything else
 /// there is [`Application::on_sending_logon`](crate::Application::on_sending_logon).
@@ -40,7 +40,7 @@ impl LogonFields {
     pub(crate) fn write(&self, logon: &mut BodyWriter<'_>) {
         let raw_data = self.raw_data.expose();
         if !raw_data.is_empty() {
-            logon.data(Key::new(95), Key::new(96), raw_data.as_bytes());
+            logon.data(const { DataKey::new(95, 96) }, raw_data.as_bytes());
         }
         let texts = [
             (Key::new(553), self.username.as_str()),

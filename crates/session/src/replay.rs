@@ -274,7 +274,7 @@ fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>) {
         let field = message.field(position);
         let Some(tag) = field.tag else { continue };
         if !WRITTEN_ANEW.contains(&tag.number()) {
-            body.copied(Key::of(Tag::new(tag.number())), field.value);
+            body.raw().field(Key::of(Tag::new(tag.number())), field.value);
         }
     }
 }

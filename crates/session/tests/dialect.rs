@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_codec::{BodySink, DataKey, Key, MsgType, NewBody};
 use fixbolt_conformance::wire::{Side, kinds, settings};
 use fixbolt_dictionary::{Dictionary, Validator, fix44};
 use fixbolt_journal::MemoryStore;
@@ -59,7 +59,7 @@ fn a_data_field_of_the_dialect_is_resent_unchanged() {
             let mut draft = turn.reply().draft(MsgType::new(b"B"));
             let body = draft.writer();
             body.bytes(Key::new(148), b"h");
-            body.data(Key::new(20001), Key::new(20002), b"a\x0134=9\x01b");
+            body.data(DataKey::of_dialect(20001, 20002), b"a\x0134=9\x01b");
             draft.send()
         })
         .unwrap();

@@ -3,8 +3,8 @@
 //! were written.
 
 use fixbolt_codec::{
-    BodyWriter, DataFields, Decimal, EncodeErrorKind, Envelope, Frame, Framer, Index, Key, MsgType, SeqNum,
-    Span, Stamp, Tag,
+    BodyWriter, Char, DataFields, DataKey, Decimal, EncodeErrorKind, Envelope, Frame, Framer, Index, Key,
+    MsgType, SeqNum, Span, Stamp, Tag,
 };
 
 use super::choices::Choices;
@@ -32,9 +32,21 @@ struct Model {
     used: usize,
     body_begun: bool,
     error: Option<(Tag, EncodeErrorKind)>,
+    /// The last field, if it is a length field.
+    waiting: Option<Waiting>,
     /// Whether a tag follows a group that contains it too: only a dictionary can say whether that
     /// is a duplicate.
     undecided: bool,
+    /// Whether a group was not ended, so that the body is refused whatever follows.
+    abandoned: bool,
+}
+
+/// A length field that waits for its data field.
+#[derive(Clone, Copy)]
+struct Waiting {
+    length_tag: u32,
+    data_tag: u32,
+    length: Option<usize>,
 }
 
 /// The region in which a tag may occur once.
@@ -58,7 +70,9 @@ impl Model {
             used: 0,
             body_begun: false,
             error: None,
+            waiting: None,
             undecided: false,
+            abandoned: false,
         }
     }
 
@@ -76,12 +90,20 @@ impl Model {
     }
 
     fn field(&mut self, tag: u32, value: &[u8]) {
-        if self.placed(tag, value) {
-            self.pair(tag, value);
+        let before = self.waiting.take();
+        if !self.placed(tag, value, before) {
+            return;
+        }
+        let digits = value.iter().skip_while(|digit| **digit == b'0').map(|digit| char::from(*digit));
+        if before.is_some_and(|before| before.length != Some(value.len())) {
+            self.refuse(tag, EncodeErrorKind::DataLength);
+        } else if let Some(data_tag) = DataFields::STANDARD.data_tag(tag) {
+            let length = digits.collect::<String>().parse().ok();
+            self.waiting = Some(Waiting { length_tag: tag, data_tag, length });
         }
     }
 
-    fn placed(&mut self, tag: u32, value: &[u8]) -> bool {
+    fn placed(&mut self, tag: u32, value: &[u8], before: Option<Waiting>) -> bool {
         let size = tag.to_string().len() + 1 + value.len() + 1;
         if SESSION.contains(&tag) {
             self.refuse(tag, EncodeErrorKind::SessionField);
@@ -89,6 +111,8 @@ impl Model {
             self.refuse(tag, EncodeErrorKind::HeaderAfterBody);
         } else if self.scope().own.contains(&tag) {
             self.refuse(tag, EncodeErrorKind::Duplicate);
+        } else if let Some(before) = before.filter(|before| before.data_tag != tag) {
+            self.refuse(before.length_tag, EncodeErrorKind::DanglingLength);
         } else if self.used + size > ROOM {
             self.refuse(tag, EncodeErrorKind::NoRoom);
         } else {
@@ -102,31 +126,28 @@ impl Model {
         false
     }
 
-    /// A data field after its length field has that length; the length field is not elsewhere.
-    fn pair(&mut self, tag: u32, value: &[u8]) {
-        let Some(length_tag) = DataFields::STANDARD.length_tag(tag) else { return };
-        let in_front = self.fields.len().checked_sub(2).map(|n| &self.fields[n]);
-        let right = match in_front.filter(|field| field.0 == length_tag) {
-            Some((_, length)) => {
-                let digits =
-                    length.iter().skip_while(|digit| **digit == b'0').map(|digit| char::from(*digit));
-                digits.eq(value.len().to_string().chars())
-            }
-            None => {
-                self.undecided |= self.error.is_none() && self.scope().in_closed_groups.contains(&length_tag);
-                !self.scope().own.contains(&length_tag)
-            }
-        };
-        if !right {
-            self.refuse(tag, EncodeErrorKind::DataLength);
+    /// No data field can follow here.
+    fn refuse_waiting(&mut self) {
+        if let Some(waiting) = self.waiting.take() {
+            self.refuse(waiting.length_tag, EncodeErrorKind::DanglingLength);
         }
+    }
+
+    /// The end of an entry that began at `begin`.
+    fn end_entry(&mut self, count_tag: u32, begin: usize) {
+        self.refuse_waiting();
+        if self.used == begin {
+            self.refuse(count_tag, EncodeErrorKind::EmptyEntry);
+        }
+        self.leave_entry();
     }
 
     fn bytes(&mut self, tag: u32, value: &[u8]) {
         if value.is_empty() {
             self.refuse(tag, EncodeErrorKind::Empty);
         } else if value.contains(&1) {
-            self.placed(tag, value);
+            let before = self.waiting.take();
+            self.placed(tag, value, before);
             self.refuse(tag, EncodeErrorKind::Soh);
         } else {
             self.field(tag, value);
@@ -137,8 +158,10 @@ impl Model {
         if value.is_empty() {
             self.refuse(data_tag, EncodeErrorKind::Empty);
         } else {
-            self.field(length_tag, value.len().to_string().as_bytes());
-            self.field(data_tag, value);
+            let before = self.waiting.take();
+            let length = value.len().to_string();
+            // A length field that waits for this data field has this length field, too.
+            _ = self.placed(length_tag, length.as_bytes(), before) && self.placed(data_tag, value, None);
         }
     }
 }
@@ -166,12 +189,16 @@ pub(super) fn run(data: &[u8]) {
     let (end, sum) = {
         let mut writer = BodyWriter::new(msg_type, &mut memory[HEADROOM..HEADROOM + ROOM]);
         // After a mistake writing continues, as in an application: the first mistake is kept.
-        while !choices.is_empty() && !model.undecided {
+        while !choices.is_empty() && !model.undecided && !model.abandoned {
             write_one(&mut writer, &mut model, &mut choices, 0);
         }
-        if model.undecided {
+        if model.abandoned {
+            assert!(writer.finish().is_err(), "a group was not ended");
+        }
+        if model.undecided || model.abandoned {
             return;
         }
+        model.refuse_waiting();
         match (writer.finish(), model.error) {
             (Ok(body), None) => (HEADROOM + body.bytes.len(), body.sum),
             (found, expected) => {
@@ -188,7 +215,7 @@ pub(super) fn run(data: &[u8]) {
 }
 
 fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choices<'_>, depth: usize) {
-    match choices.byte() % 6 {
+    match choices.byte() % 7 {
         0 | 5 => {
             let tag = tag(choices);
             let length = usize::from(choices.byte()) % 40;
@@ -214,8 +241,13 @@ fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choic
             let (length_tag, data_tag) = pairs[usize::from(choices.byte()) % pairs.len()];
             let length = usize::from(choices.byte()) % 60;
             let value = choices.take(length);
-            writer.data(Key::new(length_tag), Key::new(data_tag), value);
+            writer.data(DataKey::new(length_tag, data_tag), value);
             model.data(length_tag, data_tag, value);
+        }
+        6 => {
+            let (tag, value) = (tag(choices), choices.byte());
+            writer.field(Key::new(tag), &Char(value));
+            model.bytes(tag, &[value]);
         }
         _ if depth < 3 => write_group(writer, model, choices, depth),
         _ => {}
@@ -232,11 +264,18 @@ fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Cho
     }
     for _ in 0..written {
         writer.entry(&mut group);
+        model.refuse_waiting();
+        let begin = model.used;
         model.scopes.push(Scope::default());
         for _ in 0..choices.byte() % 4 {
             write_one(writer, model, choices, depth + 1);
         }
-        model.leave_entry();
+        model.end_entry(tag, begin);
+    }
+    model.refuse_waiting();
+    if choices.byte() == 0xDD {
+        model.abandoned = true;
+        return;
     }
     writer.end_group(group);
     if written != announced {

@@ -49,7 +49,7 @@ impl Composed {
     /// Writes the fields unchanged.
     pub(crate) fn write(&self, body: &mut fixbolt_codec::BodyWriter<'_>) {
         for (tag, value) in &self.fields {
-            body.copied(Key::of(*tag), value);
+            body.raw().field(Key::of(*tag), value);
         }
     }
 }

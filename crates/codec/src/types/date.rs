@@ -105,11 +105,8 @@ impl Date {
     /// Returns the eight bytes of the date.
     #[inline]
     pub(super) const fn to_eight(self) -> [u8; 8] {
-        let [a, b] = digits::two((self.year / 100) as u8);
-        let [c, d] = digits::two((self.year % 100) as u8);
-        let [e, f] = digits::two(self.month);
-        let [g, h] = digits::two(self.day);
-        [a, b, c, d, e, f, g, h]
+        let (century, year) = ((self.year / 100) as u8, (self.year % 100) as u8);
+        digits::text(digits::four_pairs([century, year, self.month, self.day])).to_le_bytes()
     }
 }
 

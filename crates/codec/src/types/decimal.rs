@@ -265,17 +265,36 @@ impl ToField for Decimal {
         let negative = usize::from(self.mantissa < 0);
         out[0] = b'-';
         let out = &mut out[negative..];
-        if self.scale == 0 {
+        let scale = usize::from(self.scale);
+        if scale == 0 {
             return negative + digits::write_unsigned(magnitude, out);
         }
-        let scale = usize::from(self.scale);
-        let whole = digits::count(magnitude).saturating_sub(scale).max(1);
-        let end = whole + 1 + scale;
-        let rest = digits::fill(magnitude, &mut out[whole + 1..end]);
-        out[whole] = b'.';
-        digits::fill(rest, &mut out[..whole]);
-        negative + end
+        if magnitude >= 100_000_000 || scale > 7 {
+            return negative + write_long(magnitude, scale, out);
+        }
+        let Some(place) = out.first_chunk_mut::<9>() else { return negative };
+        // At least one digit is before the point.
+        let digits = digits::eight(magnitude);
+        let skipped = digits::leading_zeros(digits).min(7 - scale);
+        let whole = 8 - skipped - scale;
+        let text = digits::text(digits >> (8 * skipped));
+        let fraction = text & u64::MAX << (8 * whole);
+        let word = text ^ fraction | u64::from(b'.') << (8 * whole) | fraction << 8;
+        place[..8].copy_from_slice(&word.to_le_bytes());
+        place[8] = (fraction >> 56) as u8;
+        negative + whole + 1 + scale
     }
+}
+
+/// Writes digits with a point before the last `scale` ones.
+#[inline(never)]
+fn write_long(magnitude: u64, scale: usize, out: &mut [u8]) -> usize {
+    let whole = digits::count(magnitude).saturating_sub(scale).max(1);
+    let end = whole + 1 + scale;
+    let rest = digits::fill(magnitude, &mut out[whole + 1..end]);
+    out[whole] = b'.';
+    digits::fill(rest, &mut out[..whole]);
+    end
 }
 
 display_as_written!(Decimal);

@@ -11,7 +11,7 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 /// Added to a byte below 0x80, it carries into the high bit if and only if the byte is above 9.
 const ABOVE_NINE: u64 = 0x7676_7676_7676_7676;
 
-pub(super) const TEN_TO: [u64; 20] = {
+pub(crate) const TEN_TO: [u64; 20] = {
     let mut powers = [1; 20];
     let mut i = 1;
     while i < 20 {
@@ -33,7 +33,7 @@ const PAIRS: [[u8; 2]; 100] = {
 
 /// Reads one to eight bytes, right-aligned.
 #[inline]
-pub(super) fn load(bytes: &[u8]) -> u64 {
+pub(crate) fn load(bytes: &[u8]) -> u64 {
     let length = bytes.len();
     debug_assert!((1..=8).contains(&length));
     if let Ok(all) = <[u8; 8]>::try_from(bytes) {
@@ -54,19 +54,19 @@ pub(super) fn load(bytes: &[u8]) -> u64 {
 
 /// Returns whether all eight bytes are digits.
 #[inline]
-pub(super) const fn all_digits(eight: u64) -> bool {
+pub(crate) const fn all_digits(eight: u64) -> bool {
     (eight.wrapping_add(ABOVE_NINE) | eight) & HIGH == 0
 }
 
 /// Returns the four two-digit numbers, in bytes 0, 2, 4 and 6.
 #[inline]
-pub(super) const fn pairs(eight: u64) -> u64 {
+pub(crate) const fn pairs(eight: u64) -> u64 {
     eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF
 }
 
 /// Returns the number that eight digits make.
 #[inline]
-pub(super) const fn number(eight: u64) -> u64 {
+pub(crate) const fn number(eight: u64) -> u64 {
     let fours = pairs(eight);
     let fours = fours.wrapping_mul(100).wrapping_add(fours >> 16) & 0x0000_FFFF_0000_FFFF;
     fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
@@ -74,14 +74,14 @@ pub(super) const fn number(eight: u64) -> u64 {
 
 /// Returns a mask (0x80) of the bytes that equal `byte`, which is given XORed with `'0'`.
 #[inline]
-pub(super) const fn places_of(eight: u64, byte: u8) -> u64 {
+pub(crate) const fn places_of(eight: u64, byte: u8) -> u64 {
     let other = eight ^ (byte as u64 * 0x0101_0101_0101_0101);
     !(((other & !HIGH).wrapping_add(!HIGH)) | other) & HIGH
 }
 
 /// Reads `[0-9]+`.
 #[inline]
-pub(super) fn unsigned(bytes: &[u8]) -> Result<u64, ValueError> {
+pub(crate) fn unsigned(bytes: &[u8]) -> Result<u64, ValueError> {
     match bytes.len() {
         0 => Err(ValueError::Empty),
         1..=8 => {
@@ -114,7 +114,7 @@ fn long_unsigned(bytes: &[u8]) -> Result<u64, ValueError> {
 
 /// Returns the number of digits, at least 1.
 #[inline]
-pub(super) const fn count(number: u64) -> usize {
+pub(crate) const fn count(number: u64) -> usize {
     match number.checked_ilog10() {
         Some(log) => log as usize + 1,
         None => 1,
@@ -123,7 +123,7 @@ pub(super) const fn count(number: u64) -> usize {
 
 /// Fills `out` with the last digits of `number`, padded with zeros; returns the rest of the number.
 #[inline]
-pub(super) fn fill(mut number: u64, out: &mut [u8]) -> u64 {
+pub(crate) fn fill(mut number: u64, out: &mut [u8]) -> u64 {
     let mut end = out.len();
     while end >= 2 {
         end -= 2;
@@ -139,13 +139,62 @@ pub(super) fn fill(mut number: u64, out: &mut [u8]) -> u64 {
 
 /// Returns the two digits of a number below 100.
 #[inline]
-pub(super) const fn two(number: u8) -> [u8; 2] {
+pub(crate) const fn two(number: u8) -> [u8; 2] {
     PAIRS[(number % 100) as usize]
 }
 
-/// Writes an unsigned number without leading zeros.
+/// Returns the eight digits of a number below 10^8, the first one lowest, each 0 to 9: halves of four
+/// digits, then pairs, then digits, each division by a multiplication and a shift.
 #[inline]
-pub(super) fn write_unsigned(number: u64, out: &mut [u8]) -> usize {
+pub(crate) const fn eight(number: u64) -> u64 {
+    let halves = number / 10_000 | (number % 10_000) << 32;
+    let hundreds = (halves * 10_486) >> 20 & 0x0000_007F_0000_007F;
+    split_pairs(hundreds | (halves - hundreds * 100) << 16)
+}
+
+/// Returns the eight digits of four numbers below 100.
+#[inline]
+pub(crate) const fn four_pairs(numbers: [u8; 4]) -> u64 {
+    let [a, b, c, d] = numbers;
+    split_pairs(a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48)
+}
+
+/// Splits four numbers below 100, each in two bytes, into their digits.
+#[inline]
+const fn split_pairs(pairs: u64) -> u64 {
+    let tens = (pairs * 103) >> 10 & 0x000F_000F_000F_000F;
+    tens | (pairs - tens * 10) << 8
+}
+
+/// Returns the digits as text.
+#[inline]
+pub(crate) const fn text(digits: u64) -> u64 {
+    digits | ZEROS
+}
+
+/// Returns how many of eight digits are zeros before the number's first one; the last digit always
+/// counts.
+#[inline]
+pub(crate) const fn leading_zeros(digits: u64) -> usize {
+    ((digits | 1 << 56).trailing_zeros() / 8) as usize
+}
+
+/// Writes an unsigned number without leading zeros. What follows it in `out` may be overwritten.
+#[inline]
+pub(crate) fn write_unsigned(number: u64, out: &mut [u8]) -> usize {
+    if number < TEN_TO[8]
+        && let Some(place) = out.first_chunk_mut::<8>()
+    {
+        let digits = eight(number);
+        let skipped = leading_zeros(digits);
+        *place = text(digits >> (8 * skipped)).to_le_bytes();
+        return 8 - skipped;
+    }
+    write_long(number, out)
+}
+
+#[inline(never)]
+fn write_long(number: u64, out: &mut [u8]) -> usize {
     let length = count(number);
     fill(number, &mut out[..length]);
     length
@@ -171,6 +220,32 @@ mod tests {
                     bytes[place] = before;
                 }
             }
+        }
+    }
+
+    #[test]
+    fn digits_are_those_of_the_standard_library() {
+        let mut text_of = [0; 8];
+        let numbers = (0..100_000).chain((0..1_000).flat_map(|n| [n * 99_991, 99_999_999 - n * 7]));
+        for number in numbers {
+            text_of = text(eight(number)).to_le_bytes();
+            assert!(
+                text_of
+                    .iter()
+                    .rev()
+                    .scan(number, |rest, digit| {
+                        let right = u64::from(digit - b'0') == *rest % 10;
+                        *rest /= 10;
+                        Some(right)
+                    })
+                    .all(|right| right),
+                "{number}"
+            );
+        }
+        _ = text_of;
+        for n in 0..100 {
+            assert_eq!(text(four_pairs([n, 99 - n, 0, n])).to_le_bytes()[..2], two(n));
+            assert_eq!(text(four_pairs([0, n, 7, 99 - n])).to_le_bytes()[6..], two(99 - n));
         }
     }
 

@@ -143,7 +143,7 @@ macro_rules! write_number {
             #[inline]
             fn write_to(&self, out: &mut [u8]) -> usize {
                 let number: fn(&$type) -> u64 = $number;
-                digits::write_unsigned(number(self), out)
+                digits::write_unsigned(number(self), &mut out[..Self::MAX_LEN])
             }
         }
     )+};

@@ -15,7 +15,7 @@
 mod code;
 mod date;
 mod decimal;
-mod digits;
+pub(crate) mod digits;
 #[cfg(feature = "f64")]
 mod float;
 mod integer;
@@ -58,7 +58,9 @@ pub trait ToField {
     /// The maximum length of a value of this type.
     const MAX_LEN: usize;
 
-    /// Writes the value at the start of `out` and returns its length, at least 1.
+    /// Writes the value at the start of `out` and returns its length, 1 to `MAX_LEN`. The other
+    /// bytes of the first `MAX_LEN` may be overwritten. A value without bytes or with SOH is refused
+    /// by [`BodyWriter::field`](crate::BodyWriter::field).
     ///
     /// # Panics
     /// May panic if `out` is shorter than `MAX_LEN`.

@@ -33,6 +33,11 @@ impl SecondCache {
         if nanos_digits == 0 {
             return &self.text[..17];
         }
+        if nanos_digits == 3 {
+            let text = digits::text(digits::eight(nanos / 1_000_000) >> 40).to_le_bytes();
+            self.text[18..21].copy_from_slice(&text[..3]);
+            return &self.text[..21];
+        }
         // The last three of twelve digits are never written and stay zeros.
         digits::fill(nanos / digits::TEN_TO[9 - nanos_digits], &mut self.text[18..18 + nanos_digits]);
         &self.text[..18 + usize::from(precision.digits())]

@@ -316,10 +316,9 @@ pub(super) fn read_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
 /// `HH:MM:SS`.
 #[inline]
 pub(super) const fn clock(hour: u8, minute: u8, second: u8) -> [u8; 8] {
-    let [a, b] = digits::two(hour);
-    let [c, d] = digits::two(minute);
-    let [e, f] = digits::two(second);
-    [a, b, b':', c, d, b':', e, f]
+    let text = digits::text(digits::four_pairs([hour, minute, second, 0]));
+    let colons = (b':' as u64) << 16 | (b':' as u64) << 40;
+    (text & 0xFFFF | (text & 0xFFFF_0000) << 8 | (text & 0xFFFF_0000_0000) << 16 | colons).to_le_bytes()
 }
 
 /// Writes nothing, or a point and the fraction's digits.
@@ -327,6 +326,14 @@ pub(super) const fn clock(hour: u8, minute: u8, second: u8) -> [u8; 8] {
 pub(super) fn write_fraction(picoseconds: u64, digits: u8, out: &mut [u8]) -> usize {
     if digits == 0 {
         return 0;
+    }
+    // Most senders write milliseconds.
+    if digits == 3
+        && let Some(place) = out.first_chunk_mut::<4>()
+    {
+        let text = digits::text(digits::eight(picoseconds / 1_000_000_000) >> 40);
+        *place = ((text << 8) as u32 | u32::from(b'.')).to_le_bytes();
+        return 4;
     }
     let digits = usize::from(digits);
     out[0] = b'.';

@@ -288,7 +288,7 @@ impl SessionDriver {
         self.sessions.act(cycle.now, key, app, |turn| {
             let handle = turn.to(key).ok_or(SendError::Unavailable)?;
             let mut draft = handle.draft(body.msg_type);
-            draft.writer().body(body);
+            draft.writer().raw().body(body);
             draft.send()
         })
     }

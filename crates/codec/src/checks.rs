@@ -1,0 +1,210 @@
+//! What a field must satisfy to be written, for every kind of field: the way of [`BodyWriter`] for
+//! all that is not common, and the only place that says what is wrong.
+
+use crate::body_writer::{BodyWriter, Scope, free_until};
+use crate::data_fields::DataFields;
+use crate::encode_error::EncodeErrorKind;
+use crate::key::{Key, Owner};
+use crate::number::Tag;
+use crate::types::{FromField, ToField};
+
+/// A length field of the standard that waits for its data field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announced {
+    pub(crate) length_tag: Tag,
+    data_tag: u32,
+    /// `None` if it is not a number.
+    length: Option<u64>,
+    /// Where the data field must begin.
+    end: usize,
+}
+
+impl BodyWriter<'_> {
+    /// Writes a field whose value must not contain SOH, or records what is wrong.
+    #[inline(never)]
+    pub(crate) fn any_bytes(&mut self, key: &Key, value: &[u8]) {
+        if value.is_empty() {
+            self.refuse(key.tag, EncodeErrorKind::Empty);
+            return;
+        }
+        let Some(before) = self.admit(key) else { return };
+        let Some(place) = self.place(key, value.len()) else { return };
+        place.copy_from_slice(value);
+        self.complete(key, value.len(), before);
+    }
+
+    /// Does the same for a typed value.
+    #[inline(never)]
+    pub(crate) fn any_field<T: ToField>(&mut self, key: &Key, value: &T) {
+        let Some(before) = self.admit(key) else { return };
+        if self.at + usize::from(key.len) + T::MAX_LEN < self.limit {
+            let Some(place) = self.place(key, T::MAX_LEN) else { return };
+            place.fill(0);
+            let length = value.write_to(place);
+            assert!(length <= T::MAX_LEN, "a value is longer than its type's MAX_LEN");
+            self.complete(key, length, before);
+            return;
+        }
+        // Near the end the value may still fit although the longest value of its type would not.
+        let mut aside = [0; 128];
+        if T::MAX_LEN > aside.len() {
+            self.refuse(key.tag, EncodeErrorKind::NoRoom);
+            return;
+        }
+        let length = value.write_to(&mut aside);
+        let Some(place) = self.place(key, length) else { return };
+        place.copy_from_slice(&aside[..length]);
+        self.complete(key, length, before);
+    }
+
+    /// Writes a length field and its data field, or neither.
+    pub(crate) fn length_and_data(&mut self, length: &Key, data: &Key, value: &[u8]) {
+        if value.is_empty() {
+            self.refuse(data.tag, EncodeErrorKind::Empty);
+            return;
+        }
+        let before = self.at;
+        let written = self.unpaired(length, |writer| {
+            let mut digits = [0; u64::MAX_LEN];
+            let count = (value.len() as u64).write_to(&mut digits);
+            let place = writer.place(length, count)?;
+            place.copy_from_slice(&digits[..count]);
+            Some(count)
+        }) && self.unpaired(data, |writer| {
+            writer.place(data, value.len())?.copy_from_slice(value);
+            Some(value.len())
+        });
+        if !written {
+            self.at = before;
+        }
+    }
+
+    /// Writes one field of a pair that is written together.
+    fn unpaired(&mut self, key: &Key, write: impl FnOnce(&mut Self) -> Option<usize>) -> bool {
+        if self.admit(key).is_none() {
+            return false;
+        }
+        let Some(length) = write(self) else { return false };
+        self.end_field(key, length);
+        true
+    }
+
+    /// Records that the field is written here and returns the length field before it, if it waits
+    /// for this field; or records that the field must not be written here.
+    fn admit(&mut self, key: &Key) -> Option<Option<Announced>> {
+        match key.owner {
+            Owner::Body => self.body_begun = true,
+            Owner::Header if !self.body_begun => {}
+            Owner::Header => {
+                self.refuse(key.tag, EncodeErrorKind::HeaderAfterBody);
+                return None;
+            }
+            Owner::Session => {
+                self.refuse(key.tag, EncodeErrorKind::SessionField);
+                return None;
+            }
+        }
+        let (word, bit) = Scope::place(key.tag);
+        if self.scope.seen[word] & bit != 0 && self.stands_in_scope(key.tag.number()) {
+            self.refuse(key.tag, EncodeErrorKind::Duplicate);
+            return None;
+        }
+        let before = self.announced.take();
+        self.free_until = free_until(self.limit);
+        if let Some(before) = before
+            && (before.data_tag != key.tag.number() || before.end != self.at)
+        {
+            self.refuse(before.length_tag, EncodeErrorKind::DanglingLength);
+            return None;
+        }
+        self.scope.seen[word] |= bit;
+        Some(before)
+    }
+
+    /// Writes the key and returns the place of the value, which leaves space for SOH.
+    pub(crate) fn place(&mut self, key: &Key, length: usize) -> Option<&mut [u8]> {
+        let text = &key.text[..usize::from(key.len)];
+        let value_at = self.at + text.len();
+        // Not `value_at + length`: no length may overflow.
+        if value_at >= self.limit || length >= self.limit - value_at {
+            self.refuse(key.tag, EncodeErrorKind::NoRoom);
+            return None;
+        }
+        self.memory[self.at..value_at].copy_from_slice(text);
+        Some(&mut self.memory[value_at..value_at + length])
+    }
+
+    /// Ends the field, so that the next one is written after it.
+    pub(crate) fn end_field(&mut self, key: &Key, length: usize) {
+        let end = self.at + usize::from(key.len) + length;
+        self.memory[end] = 1;
+        self.at = end + 1;
+    }
+
+    /// Ends a field whose value is in place, unless the value is refused. A refused value is
+    /// overwritten by the next field, because the caller may go on writing.
+    fn complete(&mut self, key: &Key, length: usize, before: Option<Announced>) {
+        let value_at = self.at + usize::from(key.len);
+        let value = &self.memory[value_at..value_at + length];
+        if value.is_empty() {
+            self.refuse(key.tag, EncodeErrorKind::Empty);
+            return;
+        }
+        if value.contains(&1) {
+            self.refuse(key.tag, EncodeErrorKind::Soh);
+            return;
+        }
+        if before.is_some_and(|before| before.length != Some(length as u64)) {
+            self.refuse(key.tag, EncodeErrorKind::DataLength);
+            return;
+        }
+        let announced = if key.paired { DataFields::STANDARD.data_tag(key.tag.number()) } else { None };
+        let length_found = u64::from_field(value).ok();
+        self.end_field(key, length);
+        if let Some(data_tag) = announced {
+            let (length_tag, end) = (key.tag, self.at);
+            self.announced = Some(Announced { length_tag, data_tag, length: length_found, end });
+            self.free_until = 0;
+        }
+    }
+
+    /// Records a length field that waits for its data field at a place where there cannot be one.
+    pub(crate) fn refuse_announced(&mut self) {
+        if let Some(announced) = self.announced.take() {
+            self.free_until = free_until(self.limit);
+            self.refuse(announced.length_tag, EncodeErrorKind::DanglingLength);
+        }
+    }
+
+    /// Reads the fields of this scope back. Needed only if two tags share a bit.
+    #[cold]
+    fn stands_in_scope(&self, tag: u32) -> bool {
+        let bytes = &self.memory[self.scope.start..self.at];
+        let mut at = 0;
+        let mut announced: Option<(u32, usize)> = None;
+        while at < bytes.len() {
+            let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') else { return false };
+            let here = number(&bytes[at..at + digits]);
+            if here == tag as usize {
+                return true;
+            }
+            let value = at + digits + 1;
+            let end = match announced.take() {
+                Some((data_tag, length)) if data_tag as usize == here => value.saturating_add(length),
+                _ => value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value),
+            };
+            let end = end.min(bytes.len());
+            announced = u32::try_from(here)
+                .ok()
+                .and_then(|here| DataFields::STANDARD.data_tag(here))
+                .map(|data_tag| (data_tag, number(&bytes[value..end])));
+            at = end + 1;
+        }
+        false
+    }
+}
+
+/// Returns the number that these digits form. Other bytes yield some number and never a panic.
+fn number(digits: &[u8]) -> usize {
+    digits.iter().fold(0, |n: usize, d| n.wrapping_mul(10).wrapping_add(usize::from(d.wrapping_sub(b'0'))))
+}

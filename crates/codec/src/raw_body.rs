@@ -1,0 +1,66 @@
+//! Writing fields that are not checked, for programs that copy messages.
+
+use core::fmt;
+
+use crate::body::Body;
+use crate::body_writer::BodyWriter;
+use crate::encode_error::EncodeErrorKind;
+use crate::key::{Key, Owner};
+use crate::number::Tag;
+
+/// Writes fields into a body without checking them, unlike [`BodyWriter`]: for programs that send
+/// again what was a message before, such as a replay.
+///
+/// Only fields of the session, empty values and missing space are refused. The caller is responsible
+/// for the rest: a value with SOH is read as several fields.
+///
+/// ```
+/// use fixbolt_codec::{BodyWriter, Key, MsgType};
+/// let mut memory = [0; 64];
+/// let mut copy = BodyWriter::new(MsgType::new(b"B"), &mut memory);
+/// copy.raw().field(Key::new(20001), b"3").field(Key::new(20002), b"a\x01b");
+/// assert_eq!(copy.finish().unwrap().bytes, b"20001=3\x0120002=a\x01b\x01");
+/// ```
+pub struct RawBody<'w, 'b>(&'w mut BodyWriter<'b>);
+
+impl<'w, 'b> RawBody<'w, 'b> {
+    pub(crate) const fn new(writer: &'w mut BodyWriter<'b>) -> Self {
+        Self(writer)
+    }
+
+    /// Writes a field.
+    pub fn field(&mut self, key: Key, value: &[u8]) -> &mut Self {
+        if key.owner == Owner::Session {
+            self.0.refuse(key.tag, EncodeErrorKind::SessionField);
+        } else if value.is_empty() {
+            self.0.refuse(key.tag, EncodeErrorKind::Empty);
+        } else {
+            self.0.body_begun |= key.owner == Owner::Body;
+            if let Some(place) = self.0.place(&key, value.len()) {
+                place.copy_from_slice(value);
+                self.0.end_field(&key, value.len());
+            }
+        }
+        self
+    }
+
+    /// Appends the fields of a finished body.
+    pub fn body(&mut self, body: &Body<'_>) -> &mut Self {
+        let at = self.0.at;
+        match self.0.memory[at..self.0.limit].get_mut(..body.bytes.len()) {
+            Some(place) => {
+                place.copy_from_slice(body.bytes);
+                self.0.at += body.bytes.len();
+                self.0.body_begun = true;
+            }
+            None => self.0.refuse(Tag::new(35), EncodeErrorKind::NoRoom),
+        }
+        self
+    }
+}
+
+impl fmt::Debug for RawBody<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RawBody").field(&self.0).finish()
+    }
+}
