@@ -127,6 +127,7 @@ impl<'b> BodyWriter<'b> {
 
     /// Returns the borrowed memory and the position of the body in it.
     #[must_use]
+    #[inline]
     pub fn into_memory(self) -> (&'b mut [u8], Range<usize>) {
         (self.memory, self.start..self.at)
     }
@@ -161,6 +162,8 @@ impl<'b> BodyWriter<'b> {
     #[inline(always)]
     pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
         if !self.short_bytes(&key, value) {
+            // A copy, so that a constant key is in memory only here.
+            let key = key;
             self.any_bytes(&key, value);
         }
         self
@@ -171,6 +174,7 @@ impl<'b> BodyWriter<'b> {
     #[inline(always)]
     pub fn field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
         if !self.short_field(&key, value) {
+            let key = key;
             self.any_field(&key, value);
         }
         self
@@ -255,7 +259,26 @@ impl<'b> BodyWriter<'b> {
         true
     }
 
-    /// Does the same for a typed value.
+    /// Writes a plain field of 16 bytes or more, or returns `false`.
+    #[inline]
+    pub(crate) fn long_bytes(&mut self, key: &Key, value: &[u8]) -> bool {
+        let value_at = self.at + usize::from(key.len);
+        if value.len() < 16 || !self.admits_plain(key) || self.announced.is_some() || value_at >= self.limit {
+            return false;
+        }
+        let Some(place) = self.memory[value_at..self.limit].get_mut(..=value.len()) else { return false };
+        let (place, end) = place.split_at_mut(value.len());
+        place.copy_from_slice(value);
+        end[0] = 1;
+        if value.as_chunks::<16>().0.iter().chain(value.last_chunk()).any(contains_soh) {
+            return false;
+        }
+        self.memory[self.at..value_at].copy_from_slice(&key.text[..usize::from(key.len)]);
+        self.wrote_plain(key, value.len());
+        true
+    }
+
+    /// Does the same for a typed value, which [`BodyWriter::any_field`] writes otherwise.
     #[inline(always)]
     fn short_field<T: ToField>(&mut self, key: &Key, value: &T) -> bool {
         if T::MAX_LEN > SHORT || !self.admits_plain(key) {
@@ -268,8 +291,7 @@ impl<'b> BodyWriter<'b> {
         // Only what the value writes is looked at.
         *place = [0; SHORT];
         let length = value.write_to(place);
-        let soh = place.iter().fold(false, |soh, byte| soh | (*byte == 1));
-        if soh || !matches!(length, 1..=SHORT) {
+        if contains_soh(place) || !matches!(length, 1..=SHORT) {
             return false;
         }
         window[value_at + length] = 1;
@@ -289,7 +311,10 @@ impl<'b> BodyWriter<'b> {
     /// Returns the memory for the next field, if there is enough and any field may follow.
     #[inline(always)]
     fn window(&mut self) -> Option<&mut [u8; WINDOW]> {
-        if self.at < self.free_until { self.memory.get_mut(self.at..)?.first_chunk_mut() } else { None }
+        if self.at >= self.free_until {
+            return None;
+        }
+        self.memory[self.at..].first_chunk_mut()
     }
 
     #[inline(always)]
@@ -319,6 +344,12 @@ fn short_word(value: &[u8]) -> u64 {
     u64::from(value[0])
         | u64::from(value[middle]) << (8 * middle)
         | u64::from(value[length - 1]) << (8 * (length - 1))
+}
+
+/// Returns whether one of the bytes is SOH, without a branch for each.
+#[inline]
+fn contains_soh<const N: usize>(bytes: &[u8; N]) -> bool {
+    bytes.iter().fold(false, |soh, byte| soh | (*byte == 1))
 }
 
 /// Returns whether one of the eight bytes is SOH.

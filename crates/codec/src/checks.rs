@@ -23,6 +23,9 @@ impl BodyWriter<'_> {
     /// Writes a field whose value must not contain SOH, or records what is wrong.
     #[inline(never)]
     pub(crate) fn any_bytes(&mut self, key: &Key, value: &[u8]) {
+        if self.long_bytes(key, value) {
+            return;
+        }
         if value.is_empty() {
             self.refuse(key.tag, EncodeErrorKind::Empty);
             return;

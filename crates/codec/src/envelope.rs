@@ -106,17 +106,18 @@ impl Envelope {
     /// Returns the length of the header for a body whose BodyLength has `length_digits` digits.
     #[must_use]
     pub fn header_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, length_digits: usize) -> usize {
-        self.begin.len + length_digits + 1 + self.counted_len(msg_type, stamp)
+        self.begin.len + length_digits + 1 + self.counted_len(msg_type, stamp, digits(stamp.seq.0))
     }
 
     /// Returns the length of the header fields that BodyLength counts.
-    fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>) -> usize {
+    #[inline]
+    fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, seq_digits: usize) -> usize {
         let original = stamp.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
         b"35=".len()
             + msg_type.as_bytes().len()
             + self.comp_ids.len
             + b"\x0152=\x01".len()
-            + digits(stamp.seq.0)
+            + seq_digits
             + stamp.sending_time.len()
             + original
     }
@@ -138,19 +139,21 @@ impl Envelope {
         sum: u8,
         stamp: &Stamp<'_>,
     ) -> Result<Range<usize>, NoHeadroom> {
-        let body_length = self.counted_len(msg_type, stamp) + body.len();
-        let needed = self.header_len(msg_type, stamp, digits(body_length as u64));
+        let seq = Number::new(stamp.seq.0);
+        let counted = self.counted_len(msg_type, stamp, seq.length);
+        let body_length = Number::new((counted + body.len()) as u64);
+        let needed = self.begin.len + body_length.length + 1 + counted;
         let Some(start) = body.start.checked_sub(needed) else { return Err(NoHeadroom { needed }) };
         let end = body.end + TRAILER_LEN;
         let (header, rest) = memory[start..end].split_at_mut(needed);
 
         let mut pen = Pen { to: header, at: 0 };
         pen.put(self.begin.as_bytes());
-        pen.number(body_length as u64);
+        pen.number(&body_length);
         pen.word(*b"\x0135=\0\0\0\0", 4);
-        pen.put(msg_type.as_bytes());
+        pen.msg_type(&msg_type);
         pen.put(self.comp_ids.as_bytes());
-        pen.number(stamp.seq.0);
+        pen.number(&seq);
         if stamp.original.is_some() {
             pen.put(b"\x0143=Y");
         }
@@ -180,17 +183,30 @@ impl Envelope {
 
 /// Returns the number of decimal digits.
 #[must_use]
-#[inline]
 pub fn digits(number: u64) -> usize {
-    if number < EIGHT_DIGITS {
-        8 - leading_zeros(eight(number))
-    } else {
-        number.checked_ilog10().map_or(1, |n| n as usize + 1)
-    }
+    Number::new(number).length
 }
 
-/// The first number that has more than eight digits.
-const EIGHT_DIGITS: u64 = 100_000_000;
+/// A number of the header.
+struct Number {
+    number: u64,
+    length: usize,
+    /// Its digits, if there are at most eight.
+    text: [u8; 8],
+}
+
+impl Number {
+    #[inline]
+    fn new(number: u64) -> Self {
+        if number >= 100_000_000 {
+            let length = number.ilog10() as usize + 1;
+            return Self { number, length, text: [0; 8] };
+        }
+        let digits = eight(number);
+        let skipped = leading_zeros(digits);
+        Self { number, length: 8 - skipped, text: text(digits >> (8 * skipped)).to_le_bytes() }
+    }
+}
 
 /// Writes a header from left to right. What is written to the right of a part is overwritten by the
 /// next one, so that most parts are words of constant size.
@@ -207,39 +223,50 @@ impl Pen<'_> {
         self.at += length;
     }
 
-    /// Writes bytes of any length in words, of which the last one overlaps the one before it.
+    #[inline]
+    fn msg_type(&mut self, msg_type: &MsgType) {
+        match msg_type.short() {
+            Some(word) => self.word(*word, msg_type.as_bytes().len()),
+            None => self.put(msg_type.as_bytes()),
+        }
+    }
+
+    /// Writes bytes of any length.
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
         let place = &mut self.to[self.at..self.at + bytes.len()];
         self.at += bytes.len();
-        if let (Some(last_place), Some(last)) = (place.last_chunk_mut::<16>(), bytes.last_chunk::<16>()) {
-            *last_place = *last;
-            for (place, bytes) in place.as_chunks_mut::<16>().0.iter_mut().zip(bytes.as_chunks::<16>().0) {
-                *place = *bytes;
-            }
-        } else if let (Some(last_place), Some(last)) = (place.last_chunk_mut::<8>(), bytes.last_chunk::<8>())
-        {
-            *last_place = *last;
-            place[..8].copy_from_slice(&bytes[..8]);
-        } else {
-            for (place, byte) in place.iter_mut().zip(bytes) {
-                *place = *byte;
-            }
+        if copy_ends::<16>(place, bytes) || copy_ends::<8>(place, bytes) {
+            return;
         }
+        place.copy_from_slice(bytes);
     }
 
     #[inline]
-    fn number(&mut self, number: u64) {
-        if number < EIGHT_DIGITS {
-            let digits = eight(number);
-            let skipped = leading_zeros(digits);
-            self.word(text(digits >> (8 * skipped)).to_le_bytes(), 8 - skipped);
+    fn number(&mut self, number: &Number) {
+        if number.length <= 8 {
+            self.word(number.text, number.length);
         } else {
-            let end = self.at + digits(number);
-            fill(number, &mut self.to[self.at..end]);
+            let end = self.at + number.length;
+            fill(number.number, &mut self.to[self.at..end]);
             self.at = end;
         }
     }
+}
+
+/// Copies `N` to twice as many bytes: the first and the last `N`. Returns `false` if there are fewer
+/// or more.
+#[inline]
+fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
+    if from.len() > 2 * N {
+        return false;
+    }
+    let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else { return false };
+    let Some(first_to) = to.first_chunk_mut::<N>() else { return false };
+    *first_to = *first;
+    let Some(last_to) = to.last_chunk_mut::<N>() else { return false };
+    *last_to = *last;
+    true
 }
 
 impl Body<'_> {

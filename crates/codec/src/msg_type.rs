@@ -48,6 +48,12 @@ impl MsgType {
         &self.bytes[..usize::from(self.len)]
     }
 
+    /// Returns the bytes and what is after them, if there are at most eight.
+    #[inline]
+    pub(crate) const fn short(&self) -> Option<&[u8; 8]> {
+        if self.len <= 8 { self.bytes.first_chunk() } else { None }
+    }
+
     /// Returns whether the session layer handles the type: one of 0 1 2 3 4 5 A.
     #[must_use]
     pub fn is_admin(&self) -> bool {

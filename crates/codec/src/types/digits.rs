@@ -159,6 +159,12 @@ pub(crate) const fn four_pairs(numbers: [u8; 4]) -> u64 {
     split_pairs(a as u64 | (b as u64) << 16 | (c as u64) << 32 | (d as u64) << 48)
 }
 
+/// Returns the three digits of a number below 1000, the first one lowest.
+#[inline]
+pub(crate) const fn three(number: u64) -> u64 {
+    split_pairs(number / 100 | (number % 100) << 16) >> 8
+}
+
 /// Splits four numbers below 100, each in two bytes, into their digits.
 #[inline]
 const fn split_pairs(pairs: u64) -> u64 {

@@ -34,7 +34,7 @@ impl SecondCache {
             return &self.text[..17];
         }
         if nanos_digits == 3 {
-            let text = digits::text(digits::eight(nanos / 1_000_000) >> 40).to_le_bytes();
+            let text = digits::text(digits::three(nanos / 1_000_000)).to_le_bytes();
             self.text[18..21].copy_from_slice(&text[..3]);
             return &self.text[..21];
         }

@@ -331,7 +331,7 @@ pub(super) fn write_fraction(picoseconds: u64, digits: u8, out: &mut [u8]) -> us
     if digits == 3
         && let Some(place) = out.first_chunk_mut::<4>()
     {
-        let text = digits::text(digits::eight(picoseconds / 1_000_000_000) >> 40);
+        let text = digits::text(digits::three(picoseconds / 1_000_000_000));
         *place = ((text << 8) as u32 | u32::from(b'.')).to_le_bytes();
         return 4;
     }
