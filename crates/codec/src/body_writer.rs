@@ -54,7 +54,7 @@ pub struct BodyWriter<'b> {
 }
 
 /// Bytes in which a short field is written: a key of up to eight bytes, a value and SOH.
-const WINDOW: usize = 8 + SHORT + 8;
+const WINDOW: usize = 8 + SHORT + 1;
 /// Length of a typed value that is written in the window.
 const SHORT: usize = 32;
 
@@ -159,7 +159,8 @@ impl<'b> BodyWriter<'b> {
     }
 
     /// Writes a field from its bytes.
-    #[inline(always)]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
         if !self.short_bytes(&key, value) {
             // A copy, so that a constant key is in memory only here.
@@ -171,7 +172,8 @@ impl<'b> BodyWriter<'b> {
 
     /// Writes a field from a typed value, whose bytes are checked as those of
     /// [`BodyWriter::bytes`].
-    #[inline(always)]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     pub fn field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
         if !self.short_field(&key, value) {
             let key = key;
@@ -197,6 +199,7 @@ impl<'b> BodyWriter<'b> {
     /// # Errors
     /// Returns the first mistake. It is also one if the last field is a length field, or if a group
     /// was not ended.
+    #[inline]
     pub fn finish(&self) -> Result<Body<'_>, EncodeError> {
         self.is_finished()?;
         let bytes = self.written();

@@ -220,7 +220,7 @@ fn a_field_is_the_same_wherever_in_the_memory_it_is_written() {
     let time: UtcTimestamp = "20261121-09:00:00.123456789012".parse().unwrap();
     for room in 0..130 {
         let mut memory = [1; 130];
-        let mut writer = BodyWriter::new(ORDER, &mut memory[..room]);
+        let mut writer = BodyWriter::within(ORDER, &mut memory, 0, room);
         writer.bytes(Key::new(11), b"ord1").field(Key::new(60), &time).field(Key::new(5), &Few(3));
         writer.bytes(Key::new(58), b"seventeen letters").field(Key::new(9_999_999), &7u64);
         let all =
@@ -229,7 +229,7 @@ fn a_field_is_the_same_wherever_in_the_memory_it_is_written() {
             Ok(body) => assert_eq!((body.bytes, room >= all.len()), (&all[..], true)),
             Err(error) => assert_eq!((error.kind, room < all.len()), (EncodeErrorKind::NoRoom, true)),
         }
-        assert!(memory[room..].iter().all(|byte| *byte == 1), "nothing is written after the memory");
+        assert!(memory[room..].iter().all(|byte| *byte == 1), "nothing is written after the limit");
     }
     assert_eq!(error_of(|w| _ = w.field(Key::new(58), &Few(0))), Some((58, EncodeErrorKind::Empty)));
 }
