@@ -41,8 +41,8 @@ pub struct BodyWriter<'b> {
     pub(crate) at: usize,
     /// Where the body must end at the latest.
     pub(crate) limit: usize,
-    /// Below this position, [`WINDOW`] bytes can be written. Zero while a length field waits for its
-    /// data field, so that the next field is checked.
+    /// Below this position, [`WINDOW`] bytes can be written. Zero while a length field waits for
+    /// its data field, so that the next field is checked.
     pub(crate) free_until: usize,
     msg_type: MsgType,
     error: Option<EncodeError>,
@@ -164,8 +164,8 @@ impl<'b> BodyWriter<'b> {
     pub fn bytes(&mut self, key: Key, value: &[u8]) -> &mut Self {
         if !self.short_bytes(&key, value) {
             // A copy, so that a constant key is in memory only here.
-            let key = key;
-            self.any_bytes(&key, value);
+            let copy = key;
+            self.any_bytes(&copy, value);
         }
         self
     }
@@ -176,8 +176,8 @@ impl<'b> BodyWriter<'b> {
     #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     pub fn field<T: ToField>(&mut self, key: Key, value: &T) -> &mut Self {
         if !self.short_field(&key, value) {
-            let key = key;
-            self.any_field(&key, value);
+            let copy = key;
+            self.any_field(&copy, value);
         }
         self
     }

@@ -5,8 +5,8 @@ use crate::key::Key;
 
 /// The keys of a data field and of the length field directly before it.
 ///
-/// A wrong pair does not compile, so that [`BodyWriter::data`](crate::BodyWriter::data), whose value
-/// may contain SOH, cannot write a field that readers end at the first SOH.
+/// A wrong pair does not compile, so that [`BodyWriter::data`](crate::BodyWriter::data), whose
+/// value may contain SOH, cannot write a field that readers end at the first SOH.
 ///
 /// ```
 /// use fixbolt_codec::DataKey;
@@ -28,8 +28,8 @@ impl DataKey {
     /// Creates the keys of a length field and a data field of the standard.
     ///
     /// # Panics
-    /// Panics if they are not one of the pairs of [`DataFields::STANDARD`]; in a constant this fails
-    /// the build.
+    /// Panics if they are not one of the pairs of [`DataFields::STANDARD`]; in a constant this
+    /// fails the build.
     #[must_use]
     pub const fn new(length: u32, data: u32) -> Self {
         let right = matches!(DataFields::standard_data_tag(length), Some(tag) if tag == data);

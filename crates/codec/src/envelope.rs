@@ -254,8 +254,8 @@ impl Pen<'_> {
     }
 }
 
-/// Copies `N` to twice as many bytes: the first and the last `N`. Returns `false` if there are fewer
-/// or more.
+/// Copies `N` to twice as many bytes: the first and the last `N`. Returns `false` if there are
+/// fewer or more.
 #[inline]
 fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
     if from.len() > 2 * N {

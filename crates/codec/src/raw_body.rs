@@ -11,8 +11,8 @@ use crate::number::Tag;
 /// Writes fields into a body without checking them, unlike [`BodyWriter`]: for programs that send
 /// again what was a message before, such as a replay.
 ///
-/// Only fields of the session, empty values and missing space are refused. The caller is responsible
-/// for the rest: a value with SOH is read as several fields.
+/// Only fields of the session, empty values and missing space are refused. The caller is
+/// responsible for the rest: a value with SOH is read as several fields.
 ///
 /// ```
 /// use fixbolt_codec::{BodyWriter, Key, MsgType};

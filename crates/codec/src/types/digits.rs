@@ -143,11 +143,11 @@ pub(crate) const fn two(number: u8) -> [u8; 2] {
     PAIRS[(number % 100) as usize]
 }
 
-/// Returns the eight digits of a number below 10^8, the first one lowest, each 0 to 9: halves of four
-/// digits, then pairs, then digits, each division by a multiplication and a shift.
+/// Returns the eight digits of a number below 10^8, the first one lowest, each 0 to 9. It is split
+/// into halves, pairs and digits, each division being a multiplication and a shift.
 #[inline]
 pub(crate) const fn eight(number: u64) -> u64 {
-    let halves = number / 10_000 | (number % 10_000) << 32;
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
     let hundreds = (halves * 10_486) >> 20 & 0x0000_007F_0000_007F;
     split_pairs(hundreds | (halves - hundreds * 100) << 16)
 }
@@ -162,7 +162,7 @@ pub(crate) const fn four_pairs(numbers: [u8; 4]) -> u64 {
 /// Returns the three digits of a number below 1000, the first one lowest.
 #[inline]
 pub(crate) const fn three(number: u64) -> u64 {
-    split_pairs(number / 100 | (number % 100) << 16) >> 8
+    split_pairs((number / 100) | ((number % 100) << 16)) >> 8
 }
 
 /// Splits four numbers below 100, each in two bytes, into their digits.
@@ -210,6 +210,8 @@ fn write_long(number: u64, out: &mut [u8]) -> usize {
 mod tests {
     use super::*;
 
+    extern crate std;
+
     #[test]
     fn every_byte_but_the_ten_digits_is_refused_at_every_place() {
         let mut bytes = *b"1234567812345678123";
@@ -231,24 +233,15 @@ mod tests {
 
     #[test]
     fn digits_are_those_of_the_standard_library() {
-        let mut text_of = [0; 8];
         let numbers = (0..100_000).chain((0..1_000).flat_map(|n| [n * 99_991, 99_999_999 - n * 7]));
         for number in numbers {
-            text_of = text(eight(number)).to_le_bytes();
-            assert!(
-                text_of
-                    .iter()
-                    .rev()
-                    .scan(number, |rest, digit| {
-                        let right = u64::from(digit - b'0') == *rest % 10;
-                        *rest /= 10;
-                        Some(right)
-                    })
-                    .all(|right| right),
-                "{number}"
-            );
+            let expected = std::format!("{number:08}");
+            assert_eq!(text(eight(number)).to_le_bytes(), expected.as_bytes());
+            assert_eq!(8 - leading_zeros(eight(number)), std::format!("{number}").len());
         }
-        _ = text_of;
+        for number in 0..1000 {
+            assert_eq!(text(three(number)).to_le_bytes()[..3], *std::format!("{number:03}").as_bytes());
+        }
         for n in 0..100 {
             assert_eq!(text(four_pairs([n, 99 - n, 0, n])).to_le_bytes()[..2], two(n));
             assert_eq!(text(four_pairs([0, n, 7, 99 - n])).to_le_bytes()[6..], two(99 - n));

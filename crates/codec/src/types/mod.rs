@@ -59,8 +59,8 @@ pub trait ToField {
     const MAX_LEN: usize;
 
     /// Writes the value at the start of `out` and returns its length, 1 to `MAX_LEN`. The other
-    /// bytes of the first `MAX_LEN` may be overwritten. A value without bytes or with SOH is refused
-    /// by [`BodyWriter::field`](crate::BodyWriter::field).
+    /// bytes of the first `MAX_LEN` may be overwritten. A value without bytes or with SOH is
+    /// refused by [`BodyWriter::field`](crate::BodyWriter::field).
     ///
     /// # Panics
     /// May panic if `out` is shorter than `MAX_LEN`.
