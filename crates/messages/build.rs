@@ -3,44 +3,29 @@
 use std::{env, fs, path::PathBuf};
 
 use fixbolt_codegen::{Options, Version, generate_together};
-use fixbolt_dictionary as dictionaries;
-use fixbolt_dictionary::Dictionary;
+use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Version as Shipped, fixt11, shipped};
 
-type Shipped = fn() -> &'static Dictionary;
-
-/// Module (also the feature) and dictionary, oldest first. Versions with `true` are generated over
-/// FIXT.1.1.
-const VERSIONS: [(&str, Shipped, bool); 10] = [
-    (FIXT11, dictionaries::fixt11, false),
-    ("fix40", dictionaries::fix40, false),
-    ("fix41", dictionaries::fix41, false),
-    ("fix42", dictionaries::fix42, false),
-    ("fix43", dictionaries::fix43, false),
-    ("fix44", dictionaries::fix44, false),
-    ("fix50", dictionaries::fix50, true),
-    ("fix50sp1", dictionaries::fix50sp1, true),
-    ("fix50sp2", dictionaries::fix50sp2, true),
-    ("fix_latest", dictionaries::fix_latest, true),
-];
-const FIXT11: &str = "fixt11";
+/// Versions with a header of their own, oldest first.
+const WHOLE: [Shipped; 5] = [Shipped::Fix40, Shipped::Fix41, Shipped::Fix42, Shipped::Fix43, Shipped::Fix44];
+/// Versions over FIXT.1.1, oldest first.
+const OVER_FIXT: [Shipped; 4] = [Shipped::Fix50, Shipped::Fix50Sp1, Shipped::Fix50Sp2, Shipped::FixLatest];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let mut wanted = Vec::new();
-    for (module, dictionary, over_fixt) in VERSIONS {
-        if env::var_os(format!("CARGO_FEATURE_{}", module.to_uppercase())).is_some() {
-            let mut dictionary = dictionary().clone();
-            if over_fixt {
-                dictionary =
-                    dictionary.over(dictionaries::fixt11()).unwrap_or_else(|error| panic!("{error}"));
-            }
-            wanted.push((module, dictionary, over_fixt.then_some(FIXT11)));
-        }
-    }
-    let versions: Vec<Version<'_>> = wanted
-        .iter()
-        .map(|(module, dictionary, transport)| Version { module, dictionary, transport: *transport })
-        .collect();
+    let is_enabled = |version: &Version<'_>| {
+        env::var_os(format!("CARGO_FEATURE_{}", version.module.to_uppercase())).is_some()
+    };
+    let set = DictionarySet::new(fixt11().clone());
+    let over_fixt = OVER_FIXT.into_iter().filter(|version| is_enabled(&Version::of(shipped(*version))));
+    let set = over_fixt.fold(set, |set, version| {
+        let id = version.appl_ver_id().expect("every version over FIXT.1.1 has one");
+        set?.with(ApplicationVersion::new(id), shipped(version))
+    });
+    let set = set.unwrap_or_else(|error| panic!("{error}"));
+    // The transport is the first, the versions over it are the last.
+    let mut versions = Version::of_set(&set);
+    versions.splice(1..1, WHOLE.map(|version| Version::of(shipped(version))));
+    versions.retain(is_enabled);
     let printed =
         generate_together(&versions, &Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));

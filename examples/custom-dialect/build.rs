@@ -1,4 +1,6 @@
 //! Prints the dialect's typed messages.
+use fixbolt_codegen::{Source, build};
+
 fn main() {
-    fixbolt_codegen::build("auction.xml");
+    build(Source::file("auction.xml"));
 }

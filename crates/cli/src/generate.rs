@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fixbolt_codegen::{Finding, Module, Options};
+use fixbolt_dictionary::LoadError;
 
-use crate::dictionary::read_text;
+use crate::dictionary::{SourceOptions, failure};
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object};
 
@@ -20,7 +21,7 @@ use crate::output::{self, Format, Object};
 /// nothing is written.
 ///
 /// To do the same in a build script at every build, one line is enough:
-/// fixbolt_codegen::build("FILE").
+/// fixbolt_codegen::build(Source::file("FILE")).
 ///
 /// Exit status: 0 written; 1 the dictionary has errors; 2 a file cannot be read or written.
 #[derive(Debug, Args)]
@@ -37,12 +38,14 @@ pub(crate) struct Arguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
+    #[command(flatten)]
+    source_options: SourceOptions,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let Arguments { source, out, output } = arguments;
-    let module = match module(source)? {
+    let Arguments { source, out, output, source_options } = arguments;
+    let module = match module(source, source_options)? {
         Ok(module) => module,
         Err(faults) => {
             tell("error", &faults, *output)?;
@@ -84,12 +87,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 /// The dependency of the generated code.
 const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSION"), "\"");
 
-fn module(source: &Path) -> Result<Result<Module, Vec<Finding>>, Failure> {
-    let options = Options::default();
-    if let Some(version) = source.to_str().and_then(|word| word.parse().ok()) {
-        return Ok(Module::shipped(version, &options));
+fn module(source: &Path, source_options: &SourceOptions) -> Result<Result<Module, Vec<Finding>>, Failure> {
+    match source_options.source(source).load() {
+        Ok(loaded) => Ok(Module::new(source, loaded, &Options::default())),
+        Err(refused @ LoadError::Refused { .. }) => Ok(Err(Finding::all_of(&refused))),
+        Err(error) => Err(failure(source, &error)),
     }
-    Ok(Module::from_text(source, &read_text(source)?, &options))
 }
 
 /// Reports findings: on standard error for people, as an object each for programs.

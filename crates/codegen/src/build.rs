@@ -4,21 +4,25 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::{Module, Options};
+use fixbolt_dictionary::Source;
+
+use crate::{Finding, Module, Options};
 
 /// For build scripts: generates the typed messages of a dictionary file in `$OUT_DIR/NAME.rs`. NAME
 /// is the name of the file without its extension, in lower case and with `_` for characters that a
 /// Rust name cannot have.
 ///
-/// `dictionary` is relative to the package. It is QuickFIX XML, FIX Orchestra, a compact table, or
-/// only what a dialect changes in a shipped version (`<fix extends="FIX.4.4">`). The build script
-/// runs again when the file changes. Faults fail the build, each as an error with file and line;
-/// oddities are warnings.
+/// The file is relative to the package. It is QuickFIX XML, FIX Orchestra, a compact table, or only
+/// what a dialect changes in a shipped version (`<fix extends="FIX.4.4">`); the [`Source`] says how
+/// it is read. The build script runs again when the file or that of its transport changes. Faults
+/// fail the build, each as an error with file and line; oddities are warnings.
 ///
 /// ```ignore
 /// // build.rs
+/// use fixbolt_codegen::{Source, build};
+///
 /// fn main() {
-///     fixbolt_codegen::build("dialects/paint.xml");
+///     build(Source::file("dialects/paint.xml"));
 /// }
 ///
 /// // src/lib.rs; the generated code needs the crate `fixbolt-messages`
@@ -27,17 +31,17 @@ use crate::{Module, Options};
 ///     include!(concat!(env!("OUT_DIR"), "/paint.rs"));
 /// }
 /// ```
-pub fn build(dictionary: impl AsRef<Path>) {
-    let file = dictionary.as_ref();
-    println!("cargo::rerun-if-changed={}", file.display());
+pub fn build(source: Source<'_>) {
+    let files: Vec<PathBuf> = source.files().into_iter().map(Path::to_path_buf).collect();
+    files.iter().for_each(|file| println!("cargo::rerun-if-changed={}", file.display()));
     let Some(folder) = env::var_os("OUT_DIR").map(PathBuf::from) else {
         return error("OUT_DIR is not set: this function is for build scripts");
     };
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(e) => return error(format_args!("cannot read {}: {e}", file.display())),
+    let Some(file) = files.first() else {
+        return error("the source is not a file; shipped versions are features of fixbolt-messages");
     };
-    let module = match Module::from_text(file, &text, &Options::default()) {
+    let made = source.load().map_err(|error| Finding::all_of(&error));
+    let module = match made.and_then(|loaded| Module::new(file, loaded, &Options::default())) {
         Ok(module) => module,
         Err(faults) => return faults.iter().for_each(error),
     };

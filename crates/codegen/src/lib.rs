@@ -4,9 +4,10 @@
 //! and group entry, a pair of traits for every component, and an enum and a trait over all
 //! messages. Components, and groups with identical entries, are printed once and shared by all
 //! messages. [`generate_together`] prints several versions, each of which re-exports what it shares
-//! with earlier ones. The code builds on the `typed` module of the `fixbolt-messages` crate.
+//! with earlier ones; [`Version::of_set`] makes those of a transport and its application versions.
+//! The code builds on the `typed` module of the `fixbolt-messages` crate.
 //!
-//! A build script calls [`build`]. [`Module::from_text`] does the same without writing a file.
+//! A build script calls [`build`]. [`Module::new`] does the same without writing a file.
 //!
 //! Nothing is guessed: a type that Rust has no equivalent of, or that could not be read back, is an
 //! error.
@@ -55,12 +56,13 @@ mod share;
 
 use std::fmt;
 
-use fixbolt_dictionary::{Definition, Dictionary};
+use fixbolt_dictionary::{ApplicationVersion, Definition, Dictionary, DictionarySet};
 
 use crate::plan::Plan;
 use crate::share::{Item, ItemModule, Sessions, Shelf};
 
 pub use build::build;
+pub use fixbolt_dictionary::Source;
 pub use module::{Finding, Module};
 pub use round_trip::round_trip;
 
@@ -100,7 +102,7 @@ impl Generated {
 pub struct GenerateError {
     /// The element, for example `field 5001 (Colour)`.
     pub element: String,
-    /// Its definition, if it is a single one: [`Dictionary::line_of`] finds its line.
+    /// Its definition, if it is a single one: `Loaded::line_of` finds its line.
     pub definition: Option<Definition>,
     /// What is wrong with it.
     pub reason: String,
@@ -115,16 +117,38 @@ impl fmt::Display for GenerateError {
 impl std::error::Error for GenerateError {}
 
 /// One of several versions that are generated together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Version<'d> {
     /// The module that its source is included into, next to the modules of the others.
-    pub module: &'d str,
+    pub module: String,
     /// The version. One over a transport includes the transport's header, trailer and session
     /// messages.
     pub dictionary: &'d Dictionary,
     /// The module of the earlier version that header, trailer and session messages are taken from
     /// (FIXT.1.1 for FIX.5.0 and later).
-    pub transport: Option<&'d str>,
+    pub transport: Option<String>,
+}
+
+impl<'d> Version<'d> {
+    /// Returns a version that stands alone, in the module that its name makes: `fix44` for
+    /// `FIX.4.4`.
+    pub fn of(dictionary: &'d Dictionary) -> Version<'d> {
+        Version { module: names::module_of(&dictionary.version().name), dictionary, transport: None }
+    }
+
+    /// Returns the versions of a set: the transport, and the application versions over it, whose
+    /// header, trailer and session messages are the transport's. A custom version is in the module
+    /// that its name makes.
+    pub fn of_set(set: &'d DictionarySet) -> Vec<Version<'d>> {
+        let transport = Version::of(set.transport());
+        let over = |(version, dictionary): (ApplicationVersion<'d>, &'d Dictionary)| {
+            let custom = version.cstm_appl_ver_id.map(|name| names::module(&String::from_utf8_lossy(name)));
+            let module = custom.unwrap_or_else(|| names::module_of(&dictionary.version().name));
+            Version { module, dictionary, transport: Some(transport.module.clone()) }
+        };
+        let applications: Vec<Version<'d>> = set.applications().map(over).collect();
+        std::iter::once(transport).chain(applications).collect()
+    }
 }
 
 /// Generates the typed messages of a dictionary.
@@ -132,7 +156,8 @@ pub struct Version<'d> {
 /// # Errors
 /// Returns everything in the dictionary that cannot be generated, not only the first.
 pub fn generate(dictionary: &Dictionary, options: &Options) -> Result<Generated, Vec<GenerateError>> {
-    let mut generated = generate_together(&[Version { module: "", dictionary, transport: None }], options)?;
+    let mut generated =
+        generate_together(&[Version { module: String::new(), dictionary, transport: None }], options)?;
     Ok(generated.remove(0))
 }
 
@@ -154,8 +179,8 @@ pub fn generate_together(
     let mut printed = Vec::new();
     for (n, version) in versions.iter().enumerate() {
         let plan = Plan::new(version.dictionary)?;
-        let sessions = version.transport.map(|transport| {
-            let transport = versions[..n].iter().find(|version| version.module == transport);
+        let sessions = version.transport.as_ref().map(|transport| {
+            let transport = versions[..n].iter().find(|version| version.module == *transport);
             sessions_of(transport.expect("a transport comes before the versions over it"))
         });
         let mut items: Vec<Item> = codes::items(&plan).collect();
@@ -163,7 +188,7 @@ pub fn generate_together(
         items.extend(entry::items(&plan));
         items.extend(message::header_items(&plan));
         items.extend(message::items(&plan));
-        let sorted = shelf.sort(version.module, items, sessions.as_ref());
+        let sorted = shelf.sort(&version.module, items, sessions.as_ref());
 
         let mut source = String::with_capacity(1 << 20);
         let out = &mut source;
@@ -209,7 +234,7 @@ pub fn generate_together(
 fn sessions_of(version: &Version<'_>) -> Sessions {
     let messages = version.dictionary.messages().iter().map(|message| names::view(&message.name));
     let own = ["Header", "HeaderWriter", "Trailer"].map(String::from);
-    Sessions { module: version.module.to_string(), names: own.into_iter().chain(messages).collect() }
+    Sessions { module: version.module.clone(), names: own.into_iter().chain(messages).collect() }
 }
 
 /// Appends a line. Writing to a `String` cannot fail.

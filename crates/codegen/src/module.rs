@@ -1,9 +1,9 @@
-//! From the text of a dictionary file to a module, with errors that name file and line.
+//! From a loaded dictionary to a module, with errors that name file and line.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use fixbolt_dictionary::{Dictionary, Version, fixt11, shipped};
+use fixbolt_dictionary::{Dictionary, LoadError, Loaded, ReadError, Version};
 
 use crate::{Generated, Options, generate, names};
 
@@ -48,63 +48,68 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
+impl Finding {
+    /// Returns everything for which a source was not loaded.
+    pub fn all_of(error: &LoadError) -> Vec<Finding> {
+        match error {
+            LoadError::Refused { name, faults } => {
+                let more = faults.count() - faults.first().len();
+                let more = (more > 0).then(|| Finding {
+                    file: name.into(),
+                    line: None,
+                    element: "document".to_string(),
+                    reason: format!("{more} more errors are not shown"),
+                });
+                let finding = |error: &ReadError| Finding {
+                    file: name.into(),
+                    line: Some(error.line),
+                    element: error.element.clone(),
+                    reason: error.reason.clone(),
+                };
+                faults.first().iter().map(finding).chain(more).collect()
+            }
+            LoadError::File { file, error } => vec![Finding {
+                file: file.clone(),
+                line: None,
+                element: "file".to_string(),
+                reason: format!("it cannot be read: {error}"),
+            }],
+            other => vec![Finding {
+                file: PathBuf::new(),
+                line: None,
+                element: "source".to_string(),
+                reason: other.to_string(),
+            }],
+        }
+    }
+}
+
 impl Module {
-    /// Generates the module of a dictionary in any form that [`Dictionary::from_source`] reads;
-    /// `file` is where `text` comes from. A version of the application layer alone (FIX.5.0 and
-    /// later) gets header, trailer and session messages of FIXT.1.1.
+    /// Generates the module of a dictionary that was loaded from `file`, or from the shipped
+    /// version of this name: `FIX.4.4` becomes the module `fix44`. A version of the application
+    /// layer alone (FIX.5.0 and later) gets header, trailer and session messages of FIXT.1.1.
     ///
     /// # Errors
-    /// Returns everything that is wrong with the file: why it cannot be read, or else what cannot
-    /// be generated.
-    pub fn from_text(file: &Path, text: &str, options: &Options) -> Result<Module, Vec<Finding>> {
+    /// Returns everything that cannot be generated.
+    pub fn new(file: &Path, loaded: Loaded, options: &Options) -> Result<Module, Vec<Finding>> {
         let fault = |line, element: &str, reason: &str| Finding {
             file: file.to_path_buf(),
             line,
             element: element.to_string(),
             reason: reason.to_string(),
         };
-        let (dictionary, warnings) = Dictionary::from_source(text).map_err(|errors| {
-            errors.iter().map(|e| fault(Some(e.line), &e.element, &e.reason)).collect::<Vec<_>>()
-        })?;
-        let warnings = warnings.iter().map(|w| fault(Some(w.line), &w.element, &w.reason)).collect();
-        let dictionary = whole(dictionary).map_err(|reason| vec![fault(None, "fix", &reason)])?;
-        let generated = generate(&dictionary, options).map_err(|errors| {
-            let line = |definition| dictionary.line_of(definition, text);
+        let warnings = loaded.warnings.iter().map(|w| fault(Some(w.line), &w.element, &w.reason)).collect();
+        let loaded = loaded.whole().map_err(|error| vec![fault(None, "fix", &error.to_string())])?;
+        let generated = generate(&loaded.dictionary, options).map_err(|errors| {
+            let line = |definition| loaded.line_of(definition);
             let faults =
                 errors.iter().map(|e| fault(e.definition.as_ref().and_then(line), &e.element, &e.reason));
             faults.collect::<Vec<_>>()
         })?;
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(Module { name: names::module(&stem), dictionary, generated, warnings })
-    }
-
-    /// Generates the module of a shipped version, named like the feature of `fixbolt-messages`:
-    /// `fix44` for `FIX.4.4`.
-    ///
-    /// # Errors
-    /// The shipped versions can all be generated, so this does not fail.
-    pub fn shipped(version: Version, options: &Options) -> Result<Module, Vec<Finding>> {
-        let name = match version {
-            Version::FixLatest => "fix_latest".to_string(),
-            other => other.name().replace('.', "").to_lowercase(),
+        let name = match file.to_str().and_then(|name| name.parse().ok()) {
+            Some(version) => names::module_of(Version::name(version)),
+            None => names::module(&file.file_stem().unwrap_or_default().to_string_lossy()),
         };
-        let fault = |element: String, reason: String| {
-            let file = PathBuf::from(version.name());
-            Finding { file, line: None, element, reason }
-        };
-        let dictionary =
-            whole(shipped(version).clone()).map_err(|reason| vec![fault(version.to_string(), reason)])?;
-        let generated = generate(&dictionary, options).map_err(|errors| {
-            errors.into_iter().map(|error| fault(error.element, error.reason)).collect::<Vec<_>>()
-        })?;
-        Ok(Module { name, dictionary, generated, warnings: Vec::new() })
+        Ok(Module { name, dictionary: loaded.dictionary, generated, warnings })
     }
-}
-
-/// Adds what FIXT.1.1 puts around the messages to a version of the application layer alone.
-fn whole(dictionary: Dictionary) -> Result<Dictionary, String> {
-    if dictionary.header().is_empty() && dictionary.version().begin_string == Version::Fixt11.name() {
-        return dictionary.over(fixt11()).map_err(|error| error.to_string());
-    }
-    Ok(dictionary)
 }

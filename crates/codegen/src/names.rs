@@ -27,6 +27,17 @@ pub(crate) fn camel(name: &str) -> String {
     if matches!(out.as_str(), "Self" | "") { out + "_" } else { out }
 }
 
+/// Returns the module of a version by its name: `fix44` for `FIX.4.4`, `fix_latest` for
+/// `FIX.Latest`.
+pub(crate) fn module_of(version: &str) -> String {
+    match version.to_lowercase().split_once('.') {
+        Some((fix, rest)) if rest.starts_with(|c: char| c.is_ascii_digit()) => {
+            module(&format!("{fix}{}", rest.replace('.', "")))
+        }
+        _ => module(version),
+    }
+}
+
 /// Returns the name of a file as a module: lower case, with `_` for characters other than letters
 /// and digits.
 pub(crate) fn module(file: &str) -> String {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use fixbolt_codegen::{Options, Version, generate, generate_together};
 use fixbolt_dictionary::{
-    Dictionary, Member, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11,
+    ApplicationVersion, Dictionary, DictionarySet, Member, Source, fix_latest, fix40, fix41, fix42, fix43,
+    fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 
 /// Maximum number of lines for FIX.4.4.
@@ -25,7 +26,7 @@ fn dialect(members: &str, components: &str, fields: &str) -> Dictionary {
         "<fix major='4' minor='4'><header/><messages><message name='Paint' msgtype='UP'>{members}</message></messages>\
          <trailer/><components>{components}</components><fields>{fields}</fields></fix>"
     );
-    Dictionary::from_quickfix_xml(&text).unwrap().0
+    Source::text(&text).load().unwrap().dictionary
 }
 
 /// Returns the lines of `text` from the line `first` to the next line `}`.
@@ -116,11 +117,13 @@ fn every_member_of_every_message_and_group_has_a_getter() {
 
 /// Returns the sources of versions that are printed together, by module.
 fn together(versions: &[(&str, &Dictionary)]) -> HashMap<String, String> {
-    let versions: Vec<Version<'_>> =
-        versions.iter().map(|(module, dictionary)| Version { module, dictionary, transport: None }).collect();
+    let versions: Vec<Version<'_>> = versions
+        .iter()
+        .map(|(module, dictionary)| Version { module: module.to_string(), ..Version::of(dictionary) })
+        .collect();
     let printed = generate_together(&versions, &Options::default()).unwrap();
     let sources = printed.iter().map(|printed| printed.source().to_string());
-    versions.iter().map(|version| version.module.to_string()).zip(sources).collect()
+    versions.iter().map(|version| version.module.clone()).zip(sources).collect()
 }
 
 #[test]
@@ -158,16 +161,13 @@ fn whether_two_versions_have_an_item_in_common_depends_on_these_two_alone() {
 
 #[test]
 fn a_version_over_a_transport_has_the_transports_session_messages() {
-    let versions = versions();
-    let dictionary = |module: &str| &versions.iter().find(|version| version.0 == module).unwrap().1;
-    let printed = generate_together(
-        &[
-            Version { module: "fixt11", dictionary: dictionary("fixt11"), transport: None },
-            Version { module: "fix50sp2", dictionary: dictionary("fix50sp2"), transport: Some("fixt11") },
-        ],
-        &Options::default(),
-    )
-    .unwrap();
+    let set = DictionarySet::new(fixt11().clone()).unwrap();
+    let set = set.with(ApplicationVersion::new("9"), fix50sp2()).unwrap();
+    let set = set.with(ApplicationVersion::new("9").custom("Venue-3"), fix50sp2()).unwrap();
+    let versions = Version::of_set(&set);
+    let modules: Vec<&str> = versions.iter().map(|version| version.module.as_str()).collect();
+    assert_eq!(modules, ["fixt11", "fix50sp2", "venue_3"]);
+    let printed = generate_together(&versions, &Options::default()).unwrap();
     let source = printed[1].source();
     let start = source.find("\npub use super::fixt11::{").unwrap();
     let taken = &source[start..start + source[start..].find('}').unwrap()];
@@ -195,7 +195,7 @@ fn messages_and_enums_have_the_names_of_other_versions() {
         )
     };
     for name in ["Purchase", "NewOrderSingle"] {
-        let dictionary = Dictionary::from_quickfix_xml(&own(name)).unwrap().0;
+        let dictionary = Source::text(own(name)).load().unwrap().dictionary;
         assert!(!source(&dictionary).contains("pub type "), "{name}");
     }
 }
@@ -309,15 +309,9 @@ fn every_dictionary_of_the_reference_folder_can_be_generated() {
         if path.is_dir() {
             open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
         } else if path.extension().is_some_and(|extension| extension == "xml") {
-            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-            let read = if text.contains("<fixr:repository") {
-                Dictionary::from_orchestra(&text)
-            } else {
-                Dictionary::from_quickfix_xml(&text)
-            };
             // Dictionaries that no reader accepts are tested with the readers.
-            let Ok((dictionary, _)) = read else { continue };
-            match generate(&dictionary, &Options::default()) {
+            let Ok(loaded) = Source::file(&path).load() else { continue };
+            match generate(&loaded.dictionary, &Options::default()) {
                 Ok(generated) => println!("{}: {} lines", path.display(), generated.lines()),
                 Err(errors) => panic!("{}: {errors:?}", path.display()),
             }

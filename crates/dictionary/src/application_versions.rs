@@ -14,22 +14,19 @@ use crate::validate::SessionRejectReason;
 /// Holds something for each application version of a session, for example a `Validator` or a
 /// `Dictionary`, and finds the one for a message.
 ///
-/// For a session with FIX.5.0SP2 as its default that also accepts FIX.4.4 and a venue's own
-/// variant:
+/// [`DictionarySet`](crate::DictionarySet) makes one of dictionaries or of validators. For a
+/// session with FIX.5.0SP2 as its default that also accepts FIX.4.4 and a venue's own variant:
 ///
 /// ```
-/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Dictionary, Validator};
-/// use fixbolt_dictionary::{fix44, fix50sp2, fixt11};
+/// use fixbolt_dictionary::{ApplicationVersion, DictionarySet, fix44, fix50sp2, fixt11};
 /// # let venue = fix50sp2();
-/// let over = |application: &Dictionary| {
-///     application.over(fixt11()).map(|whole| Validator::new(&whole))
-/// };
-/// let versions = ApplicationVersions::new(Validator::new(fixt11()))
-///     .with(ApplicationVersion::new("9"), over(fix50sp2())?)
-///     .with(ApplicationVersion::new("6"), over(fix44())?)
-///     .with(ApplicationVersion::new("9").custom("VENUE-3"), over(venue)?)
+/// let versions = DictionarySet::new(fixt11().clone())?
+///     .with(ApplicationVersion::new("9"), fix50sp2())?
+///     .with(ApplicationVersion::new("6"), fix44())?
+///     .with(ApplicationVersion::new("9").custom("VENUE-3"), venue)?
 ///     .with_default(ApplicationVersion::new("9"))
-///     .expect("9 was added");
+///     .expect("9 was added")
+///     .validators();
 /// # Ok::<(), fixbolt_dictionary::TransportMismatch>(())
 /// ```
 ///
@@ -167,6 +164,23 @@ impl<T> ApplicationVersions<T> {
     /// Returns the values for the application versions, in the order in which they were added.
     pub fn applications(&self) -> impl Iterator<Item = &T> {
         self.known.iter().map(|(_, value)| value)
+    }
+
+    /// Returns the application versions and their values, in the order in which they were added.
+    pub fn versions(&self) -> impl Iterator<Item = (ApplicationVersion<'_>, &T)> {
+        self.known.iter().map(|(version, value)| (version.borrow(), value))
+    }
+
+    /// Returns the same versions, with what `change` makes of each value. The defaults of Logons
+    /// are not taken over.
+    pub fn map<U>(&self, mut change: impl FnMut(&T) -> U) -> ApplicationVersions<U> {
+        ApplicationVersions {
+            transport: change(&self.transport),
+            known: self.known.iter().map(|(version, value)| (version.clone(), change(value))).collect(),
+            configured: self.configured,
+            inbound: Defaults::NONE,
+            outbound: Defaults::NONE,
+        }
     }
 
     /// Reads the defaults of a Logon, which replace those of an earlier one in the same direction.

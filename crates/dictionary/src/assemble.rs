@@ -1,23 +1,26 @@
 //! Turns what a reader collected into a [`Dictionary`], with the checks that all sources share.
 //!
-//! Duplicate tags, names and message types, empty groups, and definitions that contain themselves
-//! are refused. Readers resolve names; this module only sees ids.
+//! Duplicate tags, names and message types, empty groups, definitions that contain themselves or
+//! grow beyond the limits, and groups that contain their own count field are refused. Readers
+//! resolve names; this module only sees ids.
 
 use std::collections::{HashMap, HashSet};
 
-use fixbolt_codec::DataFields;
+use fixbolt_codec::{DataFields, Version};
 
 use crate::data_type::DataType;
+use crate::limits;
 use crate::model::{
-    CodeSet, ComponentDef, Dictionary, DictionaryVersion, FieldDef, GroupDef, Member, MessageDef, Source,
+    CodeSet, ComponentDef, Dictionary, DictionaryVersion, FieldDef, GroupDef, Member, MessageDef, Origin,
     compare_without_case,
 };
+use crate::terms::{AllTerms, Scenario};
 
 /// Everything a reader collects.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) version: DictionaryVersion,
-    pub(crate) source: Source,
+    pub(crate) origin: Origin,
     pub(crate) fields: Vec<FieldDef>,
     pub(crate) code_sets: Vec<CodeSet>,
     pub(crate) components: Vec<ComponentDef>,
@@ -25,6 +28,8 @@ pub(crate) struct Draft {
     pub(crate) messages: Vec<MessageDef>,
     pub(crate) header: Vec<Member>,
     pub(crate) trailer: Vec<Member>,
+    pub(crate) scenarios: Vec<Scenario>,
+    pub(crate) terms: AllTerms,
 }
 
 /// The definition with a fault, so that the reader can find its line.
@@ -35,6 +40,7 @@ pub(crate) enum Definition {
     Component(usize),
     Group(usize),
     Message(usize),
+    Scenario(usize),
     Header,
     Trailer,
 }
@@ -81,6 +87,19 @@ impl Draft {
         bent
     }
 
+    /// Returns whether the header is missing; application versions over FIXT.1.1 have none.
+    pub(crate) fn lacks_header(&self) -> bool {
+        let over_fixt = self.version.begin_string == Version::Fixt11.name();
+        self.header.is_empty() && (!over_fixt || self.version.known == Some(Version::Fixt11))
+    }
+
+    /// Returns whether references lead to definitions whose sizes are within the limits.
+    pub(crate) fn has_sound_references(&self) -> bool {
+        let mut faults = Vec::new();
+        self.check_references(&mut faults);
+        faults.is_empty()
+    }
+
     /// Returns the dictionary, or all faults.
     pub(crate) fn assemble(mut self) -> Result<Dictionary, Vec<DraftError>> {
         let mut faults = Vec::new();
@@ -89,6 +108,7 @@ impl Draft {
         if !faults.is_empty() {
             return Err(faults);
         }
+        self.prune_terms();
         self.fields.sort_by_key(|field| field.tag);
         let mut fields_by_name: Vec<u32> = (0..self.fields.len() as u32).collect();
         fields_by_name.sort_by(|&left, &right| {
@@ -103,7 +123,7 @@ impl Draft {
         });
         Ok(Dictionary {
             version: self.version,
-            source: self.source,
+            origin: self.origin,
             fields: self.fields,
             code_sets: self.code_sets,
             components: self.components,
@@ -111,15 +131,17 @@ impl Draft {
             messages: self.messages,
             header: self.header,
             trailer: self.trailer,
+            scenarios: self.scenarios,
+            terms: self.terms,
             fields_by_name,
             messages_by_type,
         })
     }
 
     fn check_unique(&self, faults: &mut Vec<DraftError>) {
-        if self.fields.len() > MAX_FIELDS {
-            let reason = format!("there are more than {MAX_FIELDS} fields");
-            faults.push(DraftError { place: Definition::Field(MAX_FIELDS), reason });
+        if self.fields.len() > limits::FIELDS {
+            let reason = format!("there are more than {} fields", limits::FIELDS);
+            faults.push(DraftError { place: Definition::Field(limits::FIELDS), reason });
         }
         let own = self.fields.iter().filter_map(|field| field.length_tag);
         let standard = DataFields::STANDARD.pairs();
@@ -182,6 +204,13 @@ impl Draft {
                 faults.push(DraftError { place: Definition::Message(at), reason });
             }
         }
+        let mut types = HashSet::new();
+        for (at, Scenario { name, message }) in self.scenarios.iter().enumerate() {
+            if !types.insert((name, &message.msg_type)) {
+                let reason = format!("message type '{}' is already defined in '{name}'", message.msg_type);
+                faults.push(DraftError { place: Definition::Scenario(at), reason });
+            }
+        }
     }
 
     /// Definitions are nodes and members are edges: no node may reach itself, and every group needs
@@ -210,9 +239,95 @@ impl Draft {
             }
         }
         let nodes = self.components.len() + self.groups.len();
-        let mut state = vec![Visit::New; nodes];
+        let mut walk = Walk { state: vec![Visit::New; nodes], sizes: vec![0; nodes] };
         for node in 0..nodes {
-            self.visit(node, &mut state, faults);
+            self.visit(node, &mut walk, faults);
+        }
+        self.check_sizes(&walk.sizes, faults);
+        if faults.is_empty() {
+            self.check_count_tags(faults);
+        }
+    }
+
+    /// Checks how large messages, header, trailer and all definitions together become when
+    /// components and groups are replaced by their members.
+    fn check_sizes(&self, sizes: &[u64], faults: &mut Vec<DraftError>) {
+        let scopes = (self.messages.len() + self.scenarios.len() + self.groups.len()) as u64;
+        if scopes.saturating_mul(self.fields.len() as u64) > limits::CELLS {
+            let reason = format!(
+                "{scopes} messages and groups and {} fields are too many: their product is limited to {}",
+                self.fields.len(),
+                limits::CELLS
+            );
+            faults.push(DraftError { place: Definition::Header, reason });
+        }
+        let messages = self.messages.iter().enumerate();
+        let lists = messages.map(|(at, message)| (Definition::Message(at), message.members.as_slice()));
+        let outer = [(Definition::Header, &*self.header), (Definition::Trailer, &*self.trailer)];
+        let mut all: u64 =
+            sizes[self.components.len()..].iter().fold(0, |all, size| all.saturating_add(*size));
+        let scenarios = self.scenarios.iter().enumerate();
+        let scenarios = scenarios.map(|(at, one)| (Definition::Scenario(at), one.message.members.as_slice()));
+        for (place, members) in lists.chain(scenarios).chain(outer) {
+            let size = self.size_of(members, sizes);
+            if size > limits::MEMBERS {
+                faults.push(DraftError { place, reason: too_large(size) });
+            }
+            all = all.saturating_add(size);
+            if all > limits::ALL_MEMBERS {
+                let reason = format!(
+                    "messages and groups have more than {} members together, components and groups replaced",
+                    limits::ALL_MEMBERS
+                );
+                faults.push(DraftError { place, reason });
+                return;
+            }
+        }
+    }
+
+    /// Returns the number of members after components and groups are replaced, from the sizes of
+    /// the definitions.
+    fn size_of(&self, members: &[Member], sizes: &[u64]) -> u64 {
+        members.iter().fold(0, |sum, member| {
+            sum.saturating_add(match *member {
+                Member::Field { .. } => 1,
+                Member::Component { component, .. } => sizes[component.index()],
+                Member::Group { group, .. } => sizes[self.components.len() + group.index()].saturating_add(1),
+            })
+        })
+    }
+
+    /// Checks that no group contains the field that counts it: where such a field stood in a
+    /// message, it could not be said which group it counts. The sizes were checked before.
+    fn check_count_tags(&self, faults: &mut Vec<DraftError>) {
+        for (at, group) in self.groups.iter().enumerate() {
+            let mut open: Vec<&[Member]> = vec![&group.members];
+            let mut seen = HashSet::new();
+            let inside = 'found: {
+                while let Some(members) = open.pop() {
+                    for member in members {
+                        let node = match *member {
+                            Member::Field { tag, .. } if tag == group.count_tag => break 'found true,
+                            Member::Field { .. } => continue,
+                            Member::Component { component, .. } => component.index(),
+                            Member::Group { group: inner, .. } => {
+                                if self.groups[inner.index()].count_tag == group.count_tag {
+                                    break 'found true;
+                                }
+                                self.components.len() + inner.index()
+                            }
+                        };
+                        if seen.insert(node) {
+                            open.push(self.definition(node));
+                        }
+                    }
+                }
+                false
+            };
+            if inside && group.count_tag != 0 {
+                let reason = format!("the group contains the field that counts it, {}", group.count_tag);
+                faults.push(DraftError { place: Definition::Group(at), reason });
+            }
         }
     }
 
@@ -248,12 +363,16 @@ impl Draft {
         for (at, message) in self.messages.iter().enumerate() {
             tags(&message.members).into_iter().for_each(|tag| check(Definition::Message(at), tag));
         }
+        for (at, scenario) in self.scenarios.iter().enumerate() {
+            tags(&scenario.message.members).into_iter().for_each(|tag| check(Definition::Scenario(at), tag));
+        }
     }
 
     /// Depth-first over the definitions with an explicit stack, so that a long chain in a file
     /// cannot overflow ours. The depth of finished nodes is limited, so that later walks over the
     /// model may be recursive.
-    fn visit(&self, start: usize, state: &mut [Visit], faults: &mut Vec<DraftError>) {
+    fn visit(&self, start: usize, walk: &mut Walk, faults: &mut Vec<DraftError>) {
+        let Walk { state, sizes } = walk;
         if state[start] != Visit::New {
             return;
         }
@@ -263,9 +382,16 @@ impl Draft {
             let (node, child) = (*node, self.definition(*node).get(*next));
             let Some(child) = child else {
                 let depth = *deepest + 1;
-                if depth == MAX_DEPTH + 1 {
-                    let reason = format!("definitions are nested deeper than {MAX_DEPTH}");
+                if depth == limits::DEPTH + 1 {
+                    let reason = format!("definitions are nested deeper than {}", limits::DEPTH);
                     faults.push(DraftError { place: self.place(node), reason });
+                }
+                let size = self.size_of(self.definition(node), sizes);
+                if size > limits::MEMBERS {
+                    faults.push(DraftError { place: self.place(node), reason: too_large(size) });
+                } else {
+                    // One that is too large is reported once, not with everything that uses it.
+                    sizes[node] = size;
                 }
                 state[node] = Visit::Done(depth);
                 stack.pop();
@@ -310,11 +436,23 @@ impl Draft {
     }
 }
 
-/// How deep definitions may be nested; far beyond what any version of the standard does.
-pub(crate) const MAX_DEPTH: usize = 64;
+fn too_large(size: u64) -> String {
+    format!(
+        "it has {size} members when its components and groups are replaced by theirs; the limit is {}",
+        limits::MEMBERS
+    )
+}
 
-/// Validation has 16 bits for a field; ten times as many fields as FIX Latest has.
-const MAX_FIELDS: usize = 60_000;
+/// The warning about a dictionary without header.
+pub(crate) const NO_HEADER: &str = "there is no header: no message of this dictionary can be valid; \
+    add one, or put the dictionary over a transport";
+
+/// The state of the walk over components and groups, by node.
+struct Walk {
+    state: Vec<Visit>,
+    /// Members after components and groups are replaced; 0 while that is not known.
+    sizes: Vec<u64>,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Visit {

@@ -18,6 +18,8 @@
 //! header 8! 9! 35!
 //! trailer 10!
 //! message D NewOrderSingle 11! @Instrument! 54!
+//! scenario Stop D NewOrderSingle 11! @Instrument! 54! 99!
+//! terms message D 54 constant=1 required:Name=when%20it%20is
 //! ```
 //!
 //! The format has no place for descriptions, only for facts.
@@ -25,19 +27,22 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use crate::assemble::{Definition, Draft, DraftError};
+use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
 use crate::data_type::{DataType, UnionType};
+use crate::loaded::{Loaded, lines_of};
+use crate::locate::Key;
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
-    GroupId, Member, MessageDef, Source,
+    GroupId, Member, MessageDef, Origin,
 };
-use crate::read::{Findings, ReadError};
+use crate::read::{Faults, Findings};
+use crate::terms::{AllTerms, Presence, Rule, Scenario, Terms};
 
 impl Dictionary {
     /// Returns the dictionary as a compact table.
     pub fn to_table(&self) -> String {
         let mut out = String::with_capacity(128 * 1024);
-        let source = &self.source;
+        let source = &self.origin;
         let _ = writeln!(
             out,
             "# {}: facts of this FIX version, made by `fixbolt dictionary compile`; do not edit.",
@@ -89,6 +94,21 @@ impl Dictionary {
             let _ = write!(out, "message {} {}", escape(&message.msg_type), escape(&message.name));
             self.write_members(&message.members, &mut out);
         }
+        for Scenario { name, message } in &self.scenarios {
+            let (name, msg_type) = (escape(name), escape(&message.msg_type));
+            let _ = write!(out, "scenario {name} {msg_type} {}", escape(&message.name));
+            self.write_members(&message.members, &mut out);
+        }
+        for ((place, member), terms) in &self.terms {
+            let _ = write!(out, "terms {} {}", place_words(place), member_word(member));
+            if let Some(constant) = &terms.constant {
+                let _ = write!(out, " constant={}", escape(constant));
+            }
+            for Rule { name, presence, when } in &terms.rules {
+                let _ = write!(out, " {presence}:{}={}", escape(name), escape(when));
+            }
+            out.push('\n');
+        }
         out
     }
 
@@ -114,40 +134,46 @@ impl Dictionary {
         }
         out.push('\n');
     }
+}
 
-    /// Reads a compact table.
-    ///
-    /// # Errors
-    /// Returns every line that is not understood or refers to something undefined.
-    pub fn from_table(text: &str) -> Result<Dictionary, Vec<ReadError>> {
-        let mut reader = Reader::default();
-        reader.names(text);
-        reader.bodies(text);
-        let Reader { mut found, draft, places, .. } = reader;
-        if !found.errors.is_empty() {
-            // A definition that was not understood leaves its number to the next one, so that
-            // references would be misleading.
-            return Err(found.errors);
-        }
-        match draft.assemble() {
-            Ok(dictionary) => Ok(dictionary),
-            Err(faults) => {
-                for DraftError { place, reason } in faults {
-                    let lines = match place {
-                        Definition::Field(at) => places.fields.get(at),
-                        Definition::CodeSet(at) => places.code_sets.get(at),
-                        Definition::Component(at) => places.components.get(at),
-                        Definition::Group(at) => places.groups.get(at),
-                        Definition::Message(at) => places.messages.get(at),
-                        Definition::Header => Some(&places.header),
-                        Definition::Trailer => Some(&places.trailer),
-                    };
-                    let &line = lines.unwrap_or(&0);
-                    let words = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
-                    found.error(line, words.split(' ').take(2).collect::<Vec<_>>().join(" "), reason);
-                }
-                Err(found.errors)
+/// Reads a compact table.
+pub(crate) fn read(text: &str) -> Result<Loaded, Faults> {
+    let mut reader = Reader::default();
+    reader.names(text);
+    reader.bodies(text);
+    let Reader { mut found, draft, places, .. } = reader;
+    if found.has_errors() {
+        // A definition that was not understood leaves its number to the next one, so that
+        // references would be misleading.
+        return Err(found.into_faults());
+    }
+    if draft.lacks_header() {
+        found.warn(1, "header", NO_HEADER);
+    }
+    let line = |place| {
+        let lines = match place {
+            Definition::Field(at) => places.fields.get(at),
+            Definition::CodeSet(at) => places.code_sets.get(at),
+            Definition::Component(at) => places.components.get(at),
+            Definition::Group(at) => places.groups.get(at),
+            Definition::Message(at) => places.messages.get(at),
+            Definition::Scenario(at) => places.scenarios.get(at),
+            Definition::Header => Some(&places.header),
+            Definition::Trailer => Some(&places.trailer),
+        };
+        lines.copied().filter(|line| *line > 0)
+    };
+    let lines = lines_of(&draft, line);
+    match draft.assemble() {
+        Ok(dictionary) => found.conclude().map(|warnings| Loaded { dictionary, warnings, lines }),
+        Err(faults) => {
+            let texts: Vec<&str> = text.lines().collect();
+            for DraftError { place, reason } in faults {
+                let line = line(place).unwrap_or(1);
+                let words = texts.get(line as usize - 1).copied().unwrap_or_default();
+                found.error(line, words.split(' ').take(2).collect::<Vec<_>>().join(" "), reason);
             }
+            Err(found.into_faults())
         }
     }
 }
@@ -161,6 +187,7 @@ struct Places {
     components: Vec<u32>,
     groups: Vec<u32>,
     messages: Vec<u32>,
+    scenarios: Vec<u32>,
     header: u32,
     trailer: u32,
 }
@@ -178,7 +205,7 @@ impl Default for Reader<'_> {
     fn default() -> Self {
         let draft = Draft {
             version: DictionaryVersion::named(""),
-            source: Source::default(),
+            origin: Origin::default(),
             fields: Vec::new(),
             code_sets: Vec::new(),
             components: Vec::new(),
@@ -186,6 +213,8 @@ impl Default for Reader<'_> {
             messages: Vec::new(),
             header: Vec::new(),
             trailer: Vec::new(),
+            scenarios: Vec::new(),
+            terms: AllTerms::new(),
         };
         Reader {
             found: Findings::default(),
@@ -258,7 +287,21 @@ impl<'a> Reader<'a> {
                     self.draft.trailer = members;
                     self.places.trailer = at;
                 }),
-                ("message", [msg_type, name, members @ ..]) => self.message(at, msg_type, name, members),
+                ("message", [msg_type, name, members @ ..]) => {
+                    self.message(msg_type, name, members).map(|message| {
+                        self.draft.messages.push(message);
+                        self.places.messages.push(at);
+                    })
+                }
+                ("scenario", [scenario, msg_type, name, members @ ..]) => {
+                    unescape(scenario).and_then(|scenario| {
+                        let message = self.message(msg_type, name, members)?;
+                        self.draft.scenarios.push(Scenario { name: scenario, message });
+                        self.places.scenarios.push(at);
+                        Ok(())
+                    })
+                }
+                ("terms", words) => self.terms(words),
                 _ => Err("this is not a line of a table, or words are missing".to_string()),
             };
             if let Err(reason) = outcome {
@@ -278,7 +321,7 @@ impl<'a> Reader<'a> {
     fn source(&mut self, name: &str, hash: &str, licence: &str) -> Result<(), String> {
         let hash = hash.strip_prefix("sha256:").ok_or("the hash does not begin with sha256:")?;
         let name = if name == "-" { String::new() } else { unescape(name)? };
-        self.draft.source = Source { name, sha256: hash.to_string(), licence: unescape(licence)? };
+        self.draft.origin = Origin { name, sha256: hash.to_string(), licence: unescape(licence)? };
         Ok(())
     }
 
@@ -350,14 +393,43 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn message(&mut self, at: u32, msg_type: &str, name: &str, members: &[&str]) -> Result<(), String> {
+    fn message(&self, msg_type: &str, name: &str, members: &[&str]) -> Result<MessageDef, String> {
         let members = self.members(members)?;
-        self.draft.messages.push(MessageDef {
-            msg_type: unescape(msg_type)?,
-            name: unescape(name)?,
-            members,
-        });
-        self.places.messages.push(at);
+        Ok(MessageDef { msg_type: unescape(msg_type)?, name: unescape(name)?, members })
+    }
+
+    /// Reads the words after `terms`: a place, a member, and what is said of it.
+    fn terms(&mut self, words: &[&str]) -> Result<(), String> {
+        let (place, rest) = match words {
+            ["scenario", name, msg_type, rest @ ..] => {
+                (Key::Scenario(unescape(name)?, unescape(msg_type)?), rest)
+            }
+            ["message", msg_type, rest @ ..] => (Key::Message(unescape(msg_type)?), rest),
+            ["component", name, rest @ ..] => (Key::Component(unescape(name)?), rest),
+            ["group", name, rest @ ..] => (Key::Group(unescape(name)?), rest),
+            ["header", rest @ ..] => (Key::Header, rest),
+            ["trailer", rest @ ..] => (Key::Trailer, rest),
+            _ => return Err("no place is named".to_string()),
+        };
+        let [member, facts @ ..] = rest else { return Err("no member is named".to_string()) };
+        let member = match (member.strip_prefix('*'), member.strip_prefix('@')) {
+            (Some(group), _) => Key::Group(unescape(group)?),
+            (_, Some(component)) => Key::Component(unescape(component)?),
+            _ => Key::Field(number(member)?),
+        };
+        let mut terms = Terms::default();
+        for fact in facts {
+            let (what, text) = fact.split_once('=').ok_or_else(|| format!("'{fact}' is not WHAT=TEXT"))?;
+            match what.split_once(':') {
+                None if what == "constant" => terms.constant = Some(unescape(text)?),
+                Some((presence, name)) if Presence::from_name(presence).is_some() => {
+                    let presence = Presence::from_name(presence).unwrap_or(Presence::Optional);
+                    terms.rules.push(Rule { name: unescape(name)?, presence, when: unescape(text)? });
+                }
+                _ => return Err(format!("'{what}' is neither constant nor PRESENCE:NAME")),
+            }
+        }
+        self.draft.terms.insert((place, member), terms);
         Ok(())
     }
 
@@ -377,6 +449,29 @@ impl<'a> Reader<'a> {
             }
         };
         words.iter().map(member).collect()
+    }
+}
+
+/// Returns the place of terms, as a line names it.
+fn place_words(place: &Key) -> String {
+    match place {
+        Key::Field(tag) => format!("field {tag}"),
+        Key::Component(name) => format!("component {}", escape(name)),
+        Key::Group(name) => format!("group {}", escape(name)),
+        Key::Message(msg_type) => format!("message {}", escape(msg_type)),
+        Key::Scenario(name, msg_type) => format!("scenario {} {}", escape(name), escape(msg_type)),
+        Key::Header => "header".to_string(),
+        Key::Trailer => "trailer".to_string(),
+    }
+}
+
+/// Returns a member as lists of members have it.
+fn member_word(member: &Key) -> String {
+    match member {
+        Key::Component(name) => format!("@{}", escape(name)),
+        Key::Group(name) => format!("*{}", escape(name)),
+        Key::Field(tag) => tag.to_string(),
+        other => place_words(other),
     }
 }
 
@@ -417,6 +512,10 @@ fn unescape(word: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
+    fn table(text: &str) -> Result<Dictionary, Vec<crate::ReadError>> {
+        read(text).map(|loaded| loaded.dictionary).map_err(|faults| faults.first().to_vec())
+    }
+
     const TABLE: &str = "table 1\nversion FIX.4.4\nsource a%20b.xml sha256:00 Apache-2.0\n\
         codes S 1=Buy ISO%20Code=With%3Dsign\nfield 1 Account String\nfield 54 Side char codes=S union=Reserved100Plus\n\
         field 95 L Length\nfield 96 R data length=95\nfield 453 NoP NumInGroup\ncomponent C 1 *P!\ngroup P 453 54! 1\n\
@@ -424,7 +523,7 @@ mod tests {
 
     #[test]
     fn a_table_that_is_read_and_written_stays_as_it_was() {
-        let dictionary = Dictionary::from_table(TABLE).expect("the table is right");
+        let dictionary = table(TABLE).expect("the table is right");
         let written = dictionary.to_table();
         let (_, without_comment) = written.split_once('\n').expect("it has lines");
         assert_eq!(without_comment, TABLE);
@@ -446,15 +545,15 @@ mod tests {
             ("D Order", " Order"),
             ("header 1!", "header 1! "),
         ] {
-            let errors = Dictionary::from_table(&TABLE.replace(right, wrong)).expect_err(wrong);
-            let told = |words| errors.iter().any(|error: &ReadError| error.reason.contains(words));
+            let errors = table(&TABLE.replace(right, wrong)).expect_err(wrong);
+            let told = |words| errors.iter().any(|error: &crate::ReadError| error.reason.contains(words));
             assert!(told("a word is empty") || told("is not VALUE=NAME"), "{wrong}: {}", errors[0]);
         }
     }
 
     #[test]
     fn a_code_stands_in_its_set_once() {
-        let errors = Dictionary::from_table(&TABLE.replace("1=Buy", "1=Buy 1=Purchase")).expect_err("twice");
+        let errors = table(&TABLE.replace("1=Buy", "1=Buy 1=Purchase")).expect_err("twice");
         assert_eq!(errors[0].to_string(), "line 4: codes S: the code '1' is there twice");
     }
 
@@ -462,7 +561,7 @@ mod tests {
     fn every_bad_line_is_named_at_once() {
         let text =
             "table 1\nversion FIX.4.4\nfield x A String\nfield 2 B Stringy\nmessage D Order *Q\nnonsense\n";
-        let errors = Dictionary::from_table(text).expect_err("four lines are wrong");
+        let errors = table(text).expect_err("four lines are wrong");
         let lines: Vec<u32> = errors.iter().map(|error| error.line).collect();
         assert_eq!(lines, [3, 4, 5, 6]);
         assert_eq!(errors[0].to_string(), "line 3: field x: 'x' is not a tag number");
@@ -470,15 +569,15 @@ mod tests {
 
     #[test]
     fn another_format_is_refused_before_anything_is_read() {
-        let errors = Dictionary::from_table("table 2\nfoo\n").expect_err("format 2 is unknown");
+        let errors = table("table 2\nfoo\n").expect_err("format 2 is unknown");
         assert_eq!(errors.len(), 1);
-        assert!(Dictionary::from_table("").is_err());
+        assert!(table("").is_err());
     }
 
     #[test]
     fn definitions_that_contain_themselves_are_refused_with_their_line() {
         let text = "table 1\nversion FIX.4.4\nfield 1 A String\ncomponent C 1 @D\ncomponent D 1 @C\n";
-        let errors = Dictionary::from_table(text).expect_err("C contains itself");
+        let errors = table(text).expect_err("C contains itself");
         assert_eq!(errors[0].to_string(), "line 4: component C: the definition contains itself");
     }
 
@@ -486,7 +585,7 @@ mod tests {
     fn a_tag_that_is_no_field_is_refused_wherever_it_stands() {
         let text = "table 1\nversion FIX.4.4\nfield 1 A String\nfield 2 B data length=9\ncomponent C 9\ngroup G 9 1\n\
             group H 1 9\nheader 9\ntrailer 9\nmessage D E 9\n";
-        let errors = Dictionary::from_table(text).expect_err("9 is no field");
+        let errors = table(text).expect_err("9 is no field");
         let mut lines: Vec<u32> = errors.iter().map(|error| error.line).collect();
         lines.sort_unstable();
         assert_eq!(lines, [4, 5, 6, 7, 8, 9, 10]);
@@ -499,7 +598,7 @@ mod tests {
         for at in 1..70 {
             let _ = writeln!(text, "component C{at} 1 @C{}", at - 1);
         }
-        let errors = Dictionary::from_table(&text).expect_err("the chain is too deep");
+        let errors = table(&text).expect_err("the chain is too deep");
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].reason, "definitions are nested deeper than 64");
     }

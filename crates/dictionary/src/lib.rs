@@ -1,15 +1,16 @@
 //! FIX dictionaries: their model and readers, the shipped versions, and validation.
 //!
-//! A [`Dictionary`] describes one FIX version. It is read from QuickFIX XML, from FIX Orchestra, or
-//! from the compact tables that this crate ships, and written as QuickFIX XML or such a table;
-//! [`Dictionary::diff`] compares two. It contains only facts (numbers, names, types, code values,
-//! structure) and no prose.
+//! A [`Dictionary`] describes one FIX version. A [`Source`] loads it from QuickFIX XML, FIX
+//! Orchestra, or a compact table as this crate ships them; it is written as QuickFIX XML or a
+//! table; [`Dictionary::diff`] compares two. It contains only facts (numbers, names, types, code
+//! values, structure) and no prose.
 //!
-//! FIX.5.0 and later have two layers: [`Dictionary::over`] puts an application version over
-//! FIXT.1.1, and [`ApplicationVersions`] finds the version of each message in such a session.
+//! FIX.5.0 and later have two layers: a [`DictionarySet`] holds a transport and the application
+//! versions over it, and [`ApplicationVersions`] finds the version of each message in a session.
 //!
 //! Nothing is guessed: a reference to something undefined is an error with element, line and
-//! reason. The network, the file system and external XML entities are never accessed.
+//! reason. The network and external XML entities are never accessed, and of the file system only
+//! the files that a [`Source`] names.
 //!
 //! ```
 //! let fix44 = fixbolt_dictionary::fix44();
@@ -23,14 +24,14 @@
 mod application_versions;
 mod assemble;
 mod compact;
-mod compile;
 mod data_type;
 mod diff;
 mod encoding;
+mod limits;
+mod loaded;
 mod locate;
 mod model;
 mod names;
-mod options;
 mod orchestra;
 mod pedigree;
 mod prune;
@@ -39,7 +40,10 @@ mod quickfix_xml_writer;
 mod read;
 #[cfg(feature = "sample-messages")]
 pub mod sample;
+mod set;
 mod shipped;
+mod source;
+mod terms;
 mod transport;
 mod validate;
 mod vocabulary;
@@ -48,22 +52,24 @@ mod xml;
 pub use application_versions::{
     ApplicationVersion, ApplicationVersions, Chosen, Direction, UnsupportedApplicationVersion,
 };
-pub use compile::compile;
 pub use data_type::{DataType, UnionType};
 pub use diff::{Difference, MemberPath, NamedTag, Only, Scope};
-pub use encoding::source_text;
+pub use encoding::{Encoding, UnknownEncoding};
 pub use fixbolt_codec::Version;
+pub use loaded::Loaded;
 pub use locate::Definition;
 pub use model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, FlatMember,
-    GroupDef, GroupId, Member, MessageDef, Source,
+    GroupDef, GroupId, Member, MessageDef, Origin,
 };
 pub use names::{field_names, message_names, upper_snake};
-pub use options::ReadOptions;
-pub use read::{ReadError, Warning};
+pub use read::{Faults, ReadError, Warning};
+pub use set::DictionarySet;
 pub use shipped::{
     fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
 };
+pub use source::{LoadError, Source};
+pub use terms::{Presence, Rule, Scenario, Terms};
 pub use transport::TransportMismatch;
 pub use validate::{
     Action, Check, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason, TypeRules, Validator,

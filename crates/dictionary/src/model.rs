@@ -13,15 +13,15 @@ use hmac_sha256::Hash;
 
 use crate::data_type::{DataType, UnionType};
 use crate::names;
+use crate::terms::{AllTerms, Scenario};
 
 /// A FIX version: its tags, types, codes, groups and messages.
 ///
-/// [`Dictionary::from_quickfix_xml`], [`Dictionary::from_orchestra`] and [`Dictionary::from_table`]
-/// create one, and there are shipped versions. It is immutable.
+/// [`Source`](crate::Source) loads one, and there are shipped versions. It is immutable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dictionary {
     pub(crate) version: DictionaryVersion,
-    pub(crate) source: Source,
+    pub(crate) origin: Origin,
     /// Ascending by tag.
     pub(crate) fields: Vec<FieldDef>,
     pub(crate) code_sets: Vec<CodeSet>,
@@ -30,6 +30,8 @@ pub struct Dictionary {
     pub(crate) messages: Vec<MessageDef>,
     pub(crate) header: Vec<Member>,
     pub(crate) trailer: Vec<Member>,
+    pub(crate) scenarios: Vec<Scenario>,
+    pub(crate) terms: AllTerms,
     /// Indices into `fields`, ascending by name, ignoring case.
     pub(crate) fields_by_name: Vec<u32>,
     /// Indices into `messages`, ascending by message type.
@@ -68,19 +70,29 @@ impl DictionaryVersion {
 
 /// Where a dictionary comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Source {
+pub struct Origin {
     /// Name of the source file; empty if there is none.
     pub name: String,
     /// SHA-256 of the source text, in lower-case hexadecimal.
     pub sha256: String,
-    /// License under which the source's facts are used.
+    /// License under which the source's facts are used; empty if nothing was said. Facts of a
+    /// shipped version bring that version's license into whatever is made from it.
     pub licence: String,
 }
 
-impl Source {
+impl Origin {
     /// Returns the SHA-256 of a source text, as `sha256sum` prints it.
     pub(crate) fn hash_of(text: &str) -> String {
         Hash::hash(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Returns the licenses of what was put together, each once.
+pub(crate) fn licences(of: [&str; 2]) -> String {
+    match of {
+        [one, other] if one == other || other.is_empty() => one.to_string(),
+        ["", other] => other.to_string(),
+        [one, other] => format!("{one}; {other}"),
     }
 }
 
@@ -111,7 +123,7 @@ pub struct CodeSet {
 }
 
 /// A value of a code set and its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Code {
     /// The value on the wire.
     pub value: String,
@@ -246,9 +258,9 @@ impl Dictionary {
         &self.version
     }
 
-    /// Returns the source of the facts.
-    pub fn source(&self) -> &Source {
-        &self.source
+    /// Returns where the facts come from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Returns all fields, ascending by tag.

@@ -1,9 +1,10 @@
 //! Reads the structure of FIX Orchestra repositories (v1.0 and v1.1, any namespace).
 //!
 //! Read: data types, code sets, fields, components, groups, messages, length ids, union types.
-//! Messages, fields and code sets are those of the base scenario, or of another one if there is no
-//! base; components and groups are those of the scenario that a reference names. Not read: other
-//! scenarios (with a warning), rules, responses, actors, flows and annotations.
+//! Fields and code sets are those of the base scenario, or of another one if there is no base;
+//! components and groups are those of the scenario that a reference names; messages are read in
+//! every scenario. Constant values and the conditions of rules are kept as text. Not read: other
+//! scenarios of fields and code sets (with a warning), responses, actors, flows and annotations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,45 +12,40 @@ use roxmltree::{Node, NodeId};
 
 use crate::assemble::{Definition, Draft};
 use crate::data_type::{DataType, UnionType};
+use crate::limits;
+use crate::loaded::{Loaded, Options};
+use crate::locate::Key;
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
-    GroupId, Member, MessageDef, Source,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, DictionaryVersion, FieldDef, GroupDef, GroupId,
+    Member, MessageDef, Origin,
 };
-use crate::options::ReadOptions;
 use crate::pedigree::{Pedigree, Reference};
-use crate::read::{Findings, ReadError, Warning};
+use crate::read::{Faults, Findings};
+use crate::terms::{AllTerms, Presence, Rule, Scenario, Terms};
 use crate::xml;
 
-impl Dictionary {
-    /// Reads a FIX Orchestra repository.
-    ///
-    /// # Errors
-    /// Returns everything that is wrong with the text, each with element, line and reason. A
-    /// document type declaration is skipped: entities are never resolved.
-    pub fn from_orchestra(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        read(text, &ReadOptions::default())
+/// Reads FIX Orchestra.
+pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> {
+    if options.base.is_some() {
+        return Err(Faults::of_document("only QuickFIX XML can extend a dictionary"));
     }
-}
-
-/// Reads FIX Orchestra with options.
-pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
     let plain = xml::plain(text);
-    let document = xml::parse(&plain).map_err(|error| vec![error])?;
+    let document = xml::parse(&plain)?;
     let pedigree = match &options.as_of {
         None => None,
         Some(name) => {
-            let unknown =
-                || vec![ReadError::of_document(format!("'{name}' is not a version that pedigrees name"))];
+            let unknown = || Faults::of_document(format!("'{name}' is not a version that pedigrees name"));
             Some(Pedigree::new(name, document.root_element()).ok_or_else(unknown)?)
         }
     };
     let mut reader = Reader {
+        found: Findings::in_text(&plain),
         pedigree,
         duplicate_tags: options.duplicate_tags,
         given_version: options.version.as_deref(),
         ..Reader::default()
     };
-    let draft = reader.read(document.root_element());
+    let draft = reader.read(document.root_element(), options.origin(text));
     let Reader {
         found,
         field_nodes,
@@ -57,28 +53,26 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec
         mut component_nodes,
         mut group_nodes,
         message_nodes,
+        scenario_nodes,
         ..
     } = reader;
-    let Some(mut draft) = draft else { return Err(found.errors) };
-    draft.source.sha256 = Source::hash_of(text);
+    let Some(mut draft) = draft else { return Err(found.into_faults()) };
     if let Some(name) = &options.as_of {
         draft.version = DictionaryVersion::named(name);
         let kept = draft.prune();
         component_nodes = kept.components.into_iter().map(|at| component_nodes[at]).collect();
         group_nodes = kept.groups.into_iter().map(|at| group_nodes[at]).collect();
     }
-    if options.standard_names {
-        draft.use_standard_names();
-    }
     let node_of = |place: Definition| match place {
-        Definition::Field(at) => field_nodes[at],
-        Definition::CodeSet(at) => code_set_nodes[at],
-        Definition::Component(at) => component_nodes[at],
-        Definition::Group(at) => group_nodes[at],
-        Definition::Message(at) => message_nodes[at],
-        Definition::Header | Definition::Trailer => document.root_element(),
+        Definition::Field(at) => field_nodes.get(at).copied(),
+        Definition::CodeSet(at) => code_set_nodes.get(at).copied(),
+        Definition::Component(at) => component_nodes.get(at).copied(),
+        Definition::Group(at) => group_nodes.get(at).copied(),
+        Definition::Message(at) => message_nodes.get(at).copied(),
+        Definition::Scenario(at) => scenario_nodes.get(at).copied(),
+        Definition::Header | Definition::Trailer => None,
     };
-    xml::conclude(draft, found, node_of)
+    xml::conclude(draft, found, options.standard_names, &document, node_of)
 }
 
 #[derive(Default)]
@@ -91,7 +85,7 @@ struct Reader<'a, 'd> {
     /// Names of scenarios by id.
     scenarios: HashMap<&'a str, &'a str>,
     /// Components and groups of scenarios other than base that something refers to.
-    referred: HashSet<Key<'a>>,
+    referred: HashSet<Target<'a>>,
     /// Definitions of another scenario that replace a missing base one.
     stand_ins: HashSet<NodeId>,
     /// The types that the file defines itself, with the types they are based on.
@@ -99,8 +93,10 @@ struct Reader<'a, 'd> {
     /// Code sets by name: position (none if its codes are elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
     tags: HashSet<u32>,
-    component_ids: HashMap<Key<'a>, ComponentId>,
-    group_ids: HashMap<Key<'a>, GroupId>,
+    component_ids: HashMap<Target<'a>, ComponentId>,
+    group_ids: HashMap<Target<'a>, GroupId>,
+    /// Names of components and groups.
+    names: HashMap<Target<'a>, String>,
     /// Ids of the components that are header and trailer, which are not members of a message's
     /// body.
     outer_ids: HashSet<u32>,
@@ -109,11 +105,14 @@ struct Reader<'a, 'd> {
     component_nodes: Vec<Node<'a, 'd>>,
     group_nodes: Vec<Node<'a, 'd>>,
     message_nodes: Vec<Node<'a, 'd>>,
+    /// Messages of scenarios other than base.
+    scenario_nodes: Vec<Node<'a, 'd>>,
+    terms: AllTerms,
 }
 
 /// What a reference to a component or group names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key<'a> {
+struct Target<'a> {
     kind: Reference,
     id: u32,
     scenario: &'a str,
@@ -121,12 +120,15 @@ struct Key<'a> {
 
 impl<'a, 'd> Reader<'a, 'd> {
     /// Returns the draft, or `None` if there is too little to continue; errors are in `found`.
-    fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
+    fn read(&mut self, root: Node<'a, 'd>, mut origin: Origin) -> Option<Draft> {
         if root.tag_name().name() != "repository" {
             self.found.error(xml::line(root), xml::label(root), "the root element is not <repository>");
             return None;
         }
         let version = self.version(root)?;
+        if origin.licence.is_empty() {
+            origin.licence = rights(root).unwrap_or_default();
+        }
         self.note_scenarios(root);
         let data_types = xml::children(root, "datatypes").flat_map(xml::elements);
         self.data_types.extend(
@@ -138,7 +140,9 @@ impl<'a, 'd> Reader<'a, 'd> {
         let groups = self.definitions(root, "group");
         for (at, node) in groups.iter().enumerate() {
             let Some(id) = xml::number(*node, "id", &mut self.found) else { continue };
-            let key = Key { kind: Reference::Group, id, scenario: self.scenario_of(*node) };
+            let key = Target { kind: Reference::Group, id, scenario: self.scenario_of(*node) };
+            let name = self.name_of(*node);
+            self.names.insert(key, name);
             if self.group_ids.insert(key, GroupId(at as u32)).is_some() {
                 let reason = format!("group id {id} is already defined");
                 self.found.error(xml::line(*node), xml::label(*node), reason);
@@ -147,13 +151,24 @@ impl<'a, 'd> Reader<'a, 'd> {
         let components = components.into_iter().map(|node| self.component(node)).collect();
         let groups = groups.into_iter().filter_map(|node| self.group(node)).collect();
         let messages = self.definitions(root, "message");
-        let messages = messages.into_iter().filter_map(|node| self.message(node)).collect();
+        let mut message_nodes = Vec::new();
+        let messages = messages.into_iter().filter_map(|node| {
+            let message = self.message(node, Key::Message)?;
+            message_nodes.push(node);
+            Some(message)
+        });
+        let messages = messages.collect();
+        self.message_nodes = message_nodes;
+        let scenarios = self.scenarios_of_messages();
         let whole = !self.pedigree.as_ref().is_some_and(Pedigree::is_over_fixt);
-        let header = header_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
-        let trailer = trailer_node.filter(|_| whole).map_or_else(Vec::new, |node| self.members(node));
+        let header = header_node.filter(|_| whole);
+        let header = header.map_or_else(Vec::new, |node| self.members(node, &Key::Header));
+        let trailer = trailer_node.filter(|_| whole);
+        let trailer = trailer.map_or_else(Vec::new, |node| self.members(node, &Key::Trailer));
+        let terms = std::mem::take(&mut self.terms);
         Some(Draft {
             version,
-            source: Source { licence: LICENCE.to_string(), ..Source::default() },
+            origin,
             fields,
             code_sets,
             components,
@@ -161,6 +176,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             messages,
             header,
             trailer,
+            scenarios,
+            terms,
         })
     }
 
@@ -196,7 +213,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             {
                 let scenario = self.scenario(node);
                 if scenario != BASE {
-                    self.referred.insert(Key { kind, id, scenario });
+                    self.referred.insert(Target { kind, id, scenario });
                 }
             }
         }
@@ -244,7 +261,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             let kind = if element == "group" { Reference::Group } else { Reference::Component };
             let id = node.attribute("id").and_then(|id| id.parse().ok());
             let is_referred = matches!(element, "component" | "group")
-                && id.is_some_and(|id| self.referred.contains(&Key { kind, id, scenario }));
+                && id.is_some_and(|id| self.referred.contains(&Target { kind, id, scenario }));
             if scenario == BASE || is_referred {
                 nodes.push(node);
             } else if known.insert(node.attribute(key)) {
@@ -252,6 +269,11 @@ impl<'a, 'd> Reader<'a, 'd> {
                 self.found.warn(xml::line(node), xml::label(node), reason);
                 self.stand_ins.insert(node.id());
                 nodes.push(node);
+                if element == "message" {
+                    self.scenario_nodes.push(node);
+                }
+            } else if element == "message" {
+                self.scenario_nodes.push(node);
             } else {
                 let reason = format!("scenario '{scenario}' is not read, only base is");
                 self.found.warn(xml::line(node), xml::label(node), reason);
@@ -304,7 +326,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     fn data_type(&mut self, node: Node<'a, 'd>, name: &'a str) -> Option<DataType> {
         let mut base = name;
         let mut kind = DataType::from_name(base);
-        for _ in 0..self.data_types.len() {
+        for _ in 0..limits::DEPTH {
             let Some(next) = self.data_types.get(base).filter(|_| kind.is_none()) else { break };
             base = *next;
             kind = DataType::from_name(base);
@@ -379,7 +401,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 Some("StandardTrailer") => Some(&mut trailer),
                 _ => None,
             };
-            let key = Key { kind: Reference::Component, id, scenario };
+            let key = Target { kind: Reference::Component, id, scenario };
             let twice =
                 scenario == BASE && self.outer_ids.contains(&id) || self.component_ids.contains_key(&key);
             if twice {
@@ -392,6 +414,8 @@ impl<'a, 'd> Reader<'a, 'd> {
                 *outer = Some(node);
                 self.outer_ids.insert(id);
             } else {
+                let name = self.name_of(node);
+                self.names.insert(key, name);
                 self.component_ids.insert(key, ComponentId(components.len() as u32));
                 components.push(node);
             }
@@ -400,18 +424,25 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     /// Returns the name of a component or group, followed by its scenario if that is not base.
-    fn definition_name(&mut self, node: Node<'a, 'd>) -> String {
-        let name = xml::required(node, "name", &mut self.found).unwrap_or_default();
+    fn name_of(&self, node: Node<'a, 'd>) -> String {
+        let name = node.attribute("name").unwrap_or_default();
         match self.scenario_of(node) {
             BASE => name.to_string(),
             scenario => format!("{name}-{scenario}"),
         }
     }
 
+    /// Does the same, and records an error if there is no name.
+    fn definition_name(&mut self, node: Node<'a, 'd>) -> String {
+        xml::required(node, "name", &mut self.found);
+        self.name_of(node)
+    }
+
     fn component(&mut self, node: Node<'a, 'd>) -> ComponentDef {
         let name = self.definition_name(node);
         self.component_nodes.push(node);
-        ComponentDef { name, members: self.members(node) }
+        let members = self.members(node, &Key::Component(name.clone()));
+        ComponentDef { name, members }
     }
 
     fn group(&mut self, node: Node<'a, 'd>) -> Option<GroupDef> {
@@ -426,20 +457,61 @@ impl<'a, 'd> Reader<'a, 'd> {
         };
         // Positions of groups are fixed now: an invalid group keeps its position, and the errors
         // refuse the file.
-        let members = self.members(node);
+        let members = self.members(node, &Key::Group(name.clone()));
         Some(GroupDef { name, count_tag: count_tag.unwrap_or_default(), members, optional_inside: false })
     }
 
-    fn message(&mut self, node: Node<'a, 'd>) -> Option<MessageDef> {
+    /// Reads the messages of scenarios other than base, once all groups have names.
+    fn scenarios_of_messages(&mut self) -> Vec<Scenario> {
+        let mut scenarios = Vec::new();
+        let nodes = std::mem::take(&mut self.scenario_nodes);
+        for node in nodes {
+            let name = self.scenario(node).to_string();
+            let place = |msg_type| Key::Scenario(name.clone(), msg_type);
+            if let Some(message) = self.message(node, place) {
+                self.scenario_nodes.push(node);
+                scenarios.push(Scenario { name, message });
+            }
+        }
+        scenarios
+    }
+
+    fn message(&mut self, node: Node<'a, 'd>, place: impl FnOnce(String) -> Key) -> Option<MessageDef> {
         let name = xml::required(node, "name", &mut self.found);
         let msg_type = xml::required(node, "msgType", &mut self.found);
         let structure = xml::child(node, "structure");
         if structure.is_none() {
             self.found.error(xml::line(node), xml::label(node), "the message has no structure");
         }
-        let members = self.members(structure?);
-        self.message_nodes.push(node);
+        let members = self.members(structure?, &place(msg_type.unwrap_or_default().to_string()));
         Some(MessageDef { msg_type: msg_type?.to_string(), name: name?.to_string(), members })
+    }
+
+    /// Returns the constant value and the rules of a reference.
+    fn terms_of(&mut self, node: Node<'a, 'd>) -> Terms {
+        let mut terms = Terms::default();
+        if node.attribute("presence") == Some("constant") {
+            terms.constant = node.attribute("value").map(str::to_string);
+        }
+        for rule in xml::children(node, "rule") {
+            let word = rule.attribute("presence").unwrap_or("optional");
+            let when = xml::child(rule, "when").and_then(|when| when.text()).map(words).unwrap_or_default();
+            match Presence::from_name(word) {
+                Some(_) if when.is_empty() => {
+                    self.found.warn(xml::line(rule), xml::place(rule), "a rule without <when>, not read");
+                }
+                Some(presence) => {
+                    let name = rule.attribute("name").unwrap_or_default().to_string();
+                    terms.rules.push(Rule { name, presence, when });
+                }
+                None => {
+                    let reason =
+                        format!("presence '{word}' is not one of FIX Orchestra's, the rule is not read");
+                    self.found.warn(xml::line(rule), xml::place(rule), reason);
+                }
+            }
+        }
+        terms
     }
 
     fn field_tag(&mut self, node: Node<'a, 'd>) -> Option<u32> {
@@ -451,7 +523,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         None
     }
 
-    fn members(&mut self, scope: Node<'a, 'd>) -> Vec<Member> {
+    fn members(&mut self, scope: Node<'a, 'd>, place: &Key) -> Vec<Member> {
         let mut members = Vec::new();
         let mut seen = HashSet::new();
         for node in xml::elements(scope) {
@@ -472,7 +544,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             {
                 continue;
             }
-            let key = Key { kind, id, scenario: self.scenario(node) };
+            let key = Target { kind, id, scenario: self.scenario(node) };
             let member = match kind {
                 Reference::Field => self.field_tag(node).map(|tag| Member::Field { tag, required }),
                 Reference::Group => self.group_ids.get(&key).map(|&group| Member::Group { group, required }),
@@ -486,7 +558,18 @@ impl<'a, 'd> Reader<'a, 'd> {
                 None => {
                     self.found.error(xml::line(node), xml::place(node), "nothing is defined under this id")
                 }
-                Some(member) if seen.insert((kind, id)) => members.push(member),
+                Some(member) if seen.insert((kind, id)) => {
+                    members.push(member);
+                    let terms = self.terms_of(node);
+                    if terms != Terms::default() {
+                        let name = |reader: &Self| match kind {
+                            Reference::Field => Some(Key::Field(id)),
+                            Reference::Component => reader.names.get(&key).cloned().map(Key::Component),
+                            Reference::Group => reader.names.get(&key).cloned().map(Key::Group),
+                        };
+                        self.terms.extend(name(self).map(|member| ((place.clone(), member), terms)));
+                    }
+                }
                 Some(_) => {
                     self.found.warn(xml::line(node), xml::place(node), "is listed twice, the first is kept")
                 }
@@ -499,7 +582,17 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 }
 
+/// Returns the words of an element without line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The scenario of elements that name none.
 const BASE: &str = "base";
 
-const LICENCE: &str = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";
+/// Returns the license or else the rights in the metadata of a repository, as one line.
+fn rights(root: Node<'_, '_>) -> Option<String> {
+    let metadata = xml::child(root, "metadata")?;
+    let said = ["license", "licence", "rights"].iter().find_map(|name| xml::child(metadata, name)?.text())?;
+    Some(words(said))
+}

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 
 use roxmltree::Node;
 
-use crate::assemble::MAX_DEPTH;
+use crate::limits;
 use crate::model::{Dictionary, Member};
 use crate::shipped::fix44;
 use crate::xml;
@@ -41,6 +41,8 @@ pub(crate) struct Pedigree<'a, 'd> {
     marked_tags: HashSet<u32>,
     /// Whether all fields of a component or group have the mark of FIX.5.0.
     only_marked: HashMap<(Reference, u32), bool>,
+    /// Messages, components and groups whose moved fields were looked for.
+    looked_at: HashSet<(String, &'a str)>,
 }
 
 /// What a reference refers to.
@@ -76,6 +78,7 @@ impl<'a, 'd> Pedigree<'a, 'd> {
             tags: HashSet::new(),
             marked_tags: HashSet::new(),
             only_marked: HashMap::new(),
+            looked_at: HashSet::new(),
         };
         for node in xml::elements(root).flat_map(xml::elements) {
             let kind = match node.tag_name().name() {
@@ -150,7 +153,7 @@ impl<'a, 'd> Pedigree<'a, 'd> {
         }
         // A definition that contains itself does not belong to the edition.
         self.only_marked.insert((kind, id), false);
-        let definition = self.definitions.get(&(kind, id)).filter(|_| depth <= MAX_DEPTH);
+        let definition = self.definitions.get(&(kind, id)).filter(|_| depth <= limits::DEPTH);
         let Some(&definition) = definition else { return false };
         let only_marked = xml::elements(definition).all(|node| {
             let is_count = node.tag_name().name() == "numInGroup";
@@ -207,7 +210,7 @@ impl<'a, 'd> Pedigree<'a, 'd> {
             let (Some(kind), Some(id)) = (Reference::of(node), number(node)) else { continue };
             if look(self, node, kind, id)
                 && kind == Reference::Component
-                && depth < MAX_DEPTH
+                && depth < limits::DEPTH
                 && seen.insert(id)
                 && let Some(&definition) = self.definitions.get(&(kind, id))
             {
@@ -218,8 +221,15 @@ impl<'a, 'd> Pedigree<'a, 'd> {
 
     /// Returns the fields that FIX.4.4 has in the same message, component or group, in its order
     /// and without groups; `None` if the edition is not a later one or FIX.4.4 has no such place.
-    fn in_fix44(&self, scope: Node<'a, 'd>) -> Vec<u32> {
+    fn in_fix44(&mut self, scope: Node<'a, 'd>) -> Vec<u32> {
         if self.edition.0 <= FIX44.0 || self.edition == LATEST {
+            return Vec::new();
+        }
+        let place =
+            scope.parent_element().filter(|_| scope.tag_name().name() == "structure").unwrap_or(scope);
+        let key = place.attribute("msgType").or(place.attribute("name")).unwrap_or_default();
+        // A name that is defined again is an error; what it costs to look is not spent twice.
+        if !self.looked_at.insert((place.tag_name().name().to_string(), key)) {
             return Vec::new();
         }
         let known: &Dictionary = fix44();

@@ -4,7 +4,10 @@
 //! Fields and code sets stay: an unused field is harmless, and a known tag says more than an
 //! unknown one.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::assemble::Draft;
+use crate::locate::Key;
 use crate::model::{ComponentId, GroupId, Member};
 
 /// The remaining components and groups, by their earlier positions.
@@ -53,6 +56,7 @@ impl Draft {
         self.components.iter_mut().for_each(|component| change(&mut component.members));
         self.groups.iter_mut().for_each(|group| change(&mut group.members));
         self.messages.iter_mut().for_each(|message| change(&mut message.members));
+        self.scenarios.iter_mut().for_each(|scenario| change(&mut scenario.message.members));
         change(&mut self.header);
         change(&mut self.trailer);
     }
@@ -99,6 +103,7 @@ impl Draft {
         let mut groups = vec![false; self.groups.len()];
         let mut open: Vec<&[Member]> =
             self.messages.iter().map(|message| message.members.as_slice()).collect();
+        open.extend(self.scenarios.iter().map(|scenario| scenario.message.members.as_slice()));
         open.push(&self.header);
         open.push(&self.trailer);
         while let Some(members) = open.pop() {
@@ -123,6 +128,46 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// Removes the terms of members that are not there any more.
+    pub(crate) fn prune_terms(&mut self) {
+        if self.terms.is_empty() {
+            return;
+        }
+        let mut there = HashSet::new();
+        let key_of = |member: &Member| match *member {
+            Member::Field { tag, .. } => Key::Field(tag),
+            Member::Group { group, .. } => Key::Group(self.groups[group.index()].name.clone()),
+            Member::Component { component, .. } => {
+                Key::Component(self.components[component.index()].name.clone())
+            }
+        };
+        let mut note = |place: Key, members: &[Member]| {
+            there.extend(members.iter().map(|member| (place.clone(), key_of(member))));
+        };
+        note(Key::Header, &self.header);
+        note(Key::Trailer, &self.trailer);
+        self.components.iter().for_each(|one| note(Key::Component(one.name.clone()), &one.members));
+        self.groups.iter().for_each(|one| note(Key::Group(one.name.clone()), &one.members));
+        self.messages.iter().for_each(|one| note(Key::Message(one.msg_type.clone()), &one.members));
+        self.scenarios.iter().for_each(|one| note(one.key(), &one.message.members));
+        self.terms.retain(|key, _| there.contains(key));
+    }
+
+    /// Follows a group to its new name.
+    pub(crate) fn rename_terms(&mut self, names: &HashMap<String, String>) {
+        let renamed = |key: Key| match key {
+            Key::Group(name) => Key::Group(names.get(&name).cloned().unwrap_or(name)),
+            other => other,
+        };
+        let terms = std::mem::take(&mut self.terms);
+        self.terms = terms
+            .into_iter()
+            .map(|((place, member), terms)| ((renamed(place), renamed(member)), terms))
+            .collect();
+    }
+}
+
 /// Keeps the items that have a position.
 fn keep<T>(items: &mut Vec<T>, places: &[u32]) {
     let mut at = 0;
@@ -134,24 +179,22 @@ fn keep<T>(items: &mut Vec<T>, places: &[u32]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Dictionary;
-    use crate::options::ReadOptions;
+    use crate::Source;
     use crate::shipped::fixt11;
 
     #[test]
     fn what_holds_only_what_came_later_goes_with_it_and_the_rest_moves_up() {
         let text = "<repository name='FIX.Latest' version='1'><fields><field id='1' name='A' type='int'/>\
-            <field id='2' name='NoB' type='NumInGroup'/><field id='3' name='C' type='int' added='FIX.5.0SP2' addedEP='99'/></fields>\
+            <field id='2' name='NoB' type='NumInGroup'/><field id='4' name='NoD' type='NumInGroup'/><field id='3' name='C' type='int' added='FIX.5.0SP2' addedEP='99'/></fields>\
             <components><component id='10' name='Later'><fieldRef id='3'/></component>\
             <component id='11' name='Around'><componentRef id='10'/><groupRef id='20'/><componentRef id='10' presence='required'/></component>\
             <component id='12' name='Kept'><componentRef id='11'/><fieldRef id='1'/><groupRef id='21'/></component></components>\
             <groups><group id='20' name='P'><numInGroup id='2'/><fieldRef id='3'/></group>\
-            <group id='21' name='Q'><numInGroup id='2'/><componentRef id='11'/><fieldRef id='1'/></group></groups>\
+            <group id='21' name='Q'><numInGroup id='4'/><componentRef id='11'/><fieldRef id='1'/></group></groups>\
             <messages><message name='M' msgType='U'><structure><componentRef id='11'/><componentRef id='12'/></structure></message>\
             </messages></repository>";
         let names = |version: &str| {
-            let options = ReadOptions::default().as_of(version);
-            let (dictionary, _) = Dictionary::from_source_with(text, &options).expect("it is right");
+            let dictionary = Source::text(text).as_of(version).load().expect("it is right").dictionary;
             let components = dictionary.components().iter().map(|component| component.name.clone());
             components.chain(dictionary.groups().iter().map(|group| group.name.clone())).collect::<Vec<_>>()
         };
@@ -164,7 +207,7 @@ mod tests {
         let text = "table 1\nversion FIX.4.4\nfield 8 BeginString String\nfield 1 A String\nfield 2 NoB NumInGroup\n\
             field 3 C String\ncomponent Unused 1\ncomponent Kept 1 *B\ngroup Hops 2 3\ngroup B 2 1\nheader 8! *Hops\n\
             trailer\nmessage D M @Kept!\n";
-        let dictionary = Dictionary::from_table(text).expect("it is right");
+        let dictionary = Source::text(text).load().expect("it is right").dictionary;
         let whole = dictionary.over(fixt11()).expect("it fits");
         let names: Vec<_> = whole.components().iter().map(|component| component.name.as_str()).collect();
         assert_eq!(names, ["Kept"]);

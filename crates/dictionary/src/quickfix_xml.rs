@@ -11,73 +11,48 @@ use std::collections::{HashMap, HashSet};
 use fixbolt_codec::Version;
 use roxmltree::{Document, Node};
 
-use crate::assemble::{Definition, Draft, MAX_DEPTH};
+use crate::assemble::{Definition, Draft};
 use crate::data_type::{DataType, UnionType};
+use crate::limits;
+use crate::loaded::{Loaded, Options};
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
-    GroupId, Member, MessageDef, Source,
+    GroupId, Member, MessageDef, Origin,
 };
-use crate::options::ReadOptions;
-use crate::read::{Findings, ReadError, Warning};
+use crate::read::{Faults, Findings};
+use crate::terms::AllTerms;
 use crate::xml;
 
 mod overlay;
 
-impl Dictionary {
-    /// Reads a dictionary in QuickFIX XML. With `<fix extends='FIX.4.4'>` the text contains only
-    /// what it adds to that shipped version or changes in it, as [`Dictionary::extended`] reads it.
-    ///
-    /// # Errors
-    /// Returns everything that is wrong with the text, each with element, line and reason. A
-    /// document type declaration is skipped: entities are never resolved.
-    ///
-    /// ```
-    /// use fixbolt_dictionary::Dictionary;
-    /// let text = "<fix major='4' minor='4'>
-    ///     <messages><message name='News' msgtype='B'>
-    ///     <field name='Headline' required='Y'/>
-    ///     </message></messages>
-    ///     <fields><field number='148' name='Headline' type='STRING'/></fields></fix>";
-    /// let (dictionary, warnings) = Dictionary::from_quickfix_xml(text).unwrap();
-    /// assert_eq!(dictionary.version().name, "FIX.4.4");
-    /// assert!(warnings.is_empty());
-    ///
-    /// let misspelled = text.replace("name='Headline' req", "name='Headlime' req");
-    /// let errors = Dictionary::from_quickfix_xml(&misspelled).unwrap_err();
-    /// let error = "line 3: field 'Headlime' in message 'News': no field has this name";
-    /// assert_eq!(errors[0].to_string(), error);
-    /// ```
-    pub fn from_quickfix_xml(text: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        read(text, &ReadOptions::default())
-    }
-}
-
-/// Reads QuickFIX XML with options.
-pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+/// Reads QuickFIX XML.
+pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> {
     if options.as_of.is_some() {
         let reason = "QuickFIX XML does not say what belonged to an earlier version";
-        return Err(vec![ReadError::of_document(reason)]);
+        return Err(Faults::of_document(reason));
     }
     let plain = xml::plain(text);
-    let document = xml::parse(&plain).map_err(|error| vec![error])?;
-    if let Some(version) = document.root_element().attribute("extends") {
-        if *options != ReadOptions::default() {
-            return Err(vec![ReadError::of_document(
-                "options cannot be used with a file that extends a shipped version",
-            )]);
+    let document = xml::parse(&plain)?;
+    let root = document.root_element();
+    let found = Findings::in_text(&plain);
+    let origin = options.origin(text);
+    if let Some(base) = overlay::base(root, options, &found)? {
+        if options.version.is_some() || options.duplicate_tags || options.standard_names {
+            let reason = "options cannot be used with a file that only extends a version";
+            return Err(Faults::of_document(reason));
         }
-        return overlay::shipped_extended(version, &document, text);
+        let mut reader = Reader::over(base, root, found);
+        let draft = reader.overlay(base, root, origin);
+        return reader.conclude(draft, &document, false);
     }
     let mut reader = Reader {
+        found,
         duplicate_tags: options.duplicate_tags,
         given_version: options.version.as_deref(),
         ..Reader::default()
     };
-    let mut draft = reader.read(document.root_element());
-    if let Some(draft) = draft.as_mut().filter(|_| options.standard_names) {
-        draft.use_standard_names();
-    }
-    reader.conclude(draft, &document, text)
+    let draft = reader.read(root, origin);
+    reader.conclude(draft, &document, options.standard_names)
 }
 
 /// What the name of a component refers to.
@@ -96,8 +71,15 @@ struct Reader<'a, 'd> {
     duplicate_tags: bool,
     given_version: Option<&'a str>,
     fields: Vec<FieldDef>,
+    /// Position of the first field with each tag.
+    field_places: HashMap<u32, usize>,
     tags: HashMap<&'a str, u32>,
     code_sets: Vec<CodeSet>,
+    /// Of an overlay: names of code sets, and positions of codes in their sets.
+    code_set_names: HashSet<String>,
+    code_places: HashMap<(CodeSetId, String), usize>,
+    /// Members of the definitions that an overlay has changed so far.
+    touched: u64,
     components: Vec<ComponentDef>,
     named: HashMap<&'a str, Named>,
     /// Components without members.
@@ -106,6 +88,8 @@ struct Reader<'a, 'd> {
     /// Groups inside messages, components and groups, by their content: equal ones become one.
     inline_groups: HashMap<(u32, Vec<Member>), GroupId>,
     group_names: HashSet<String>,
+    /// The last number that was appended to each name.
+    group_numbers: HashMap<String, u32>,
     field_nodes: Vec<Node<'a, 'd>>,
     code_set_nodes: Vec<Node<'a, 'd>>,
     component_nodes: Vec<Node<'a, 'd>>,
@@ -119,23 +103,22 @@ impl<'a, 'd> Reader<'a, 'd> {
         self,
         draft: Option<Draft>,
         document: &'a Document<'d>,
-        text: &str,
-    ) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        let Some(mut draft) = draft else { return Err(self.found.errors) };
-        draft.source.sha256 = Source::hash_of(text);
+        standard_names: bool,
+    ) -> Result<Loaded, Faults> {
+        let Some(draft) = draft else { return Err(self.found.into_faults()) };
         let node_of = |place: Definition| match place {
-            Definition::Field(at) => self.field_nodes[at],
-            Definition::CodeSet(at) => self.code_set_nodes[at],
-            Definition::Component(at) => self.component_nodes[at],
-            Definition::Group(at) => self.group_nodes[at],
-            Definition::Message(at) => self.message_nodes[at],
-            Definition::Header | Definition::Trailer => document.root_element(),
+            Definition::Field(at) => self.field_nodes.get(at).copied(),
+            Definition::CodeSet(at) => self.code_set_nodes.get(at).copied(),
+            Definition::Component(at) => self.component_nodes.get(at).copied(),
+            Definition::Group(at) => self.group_nodes.get(at).copied(),
+            Definition::Message(at) => self.message_nodes.get(at).copied(),
+            Definition::Scenario(_) | Definition::Header | Definition::Trailer => None,
         };
-        xml::conclude(draft, self.found, node_of)
+        xml::conclude(draft, self.found, standard_names, document, node_of)
     }
 
     /// Returns the draft, or `None` if there is too little to continue; errors are in `found`.
-    fn read(&mut self, root: Node<'a, 'd>) -> Option<Draft> {
+    fn read(&mut self, root: Node<'a, 'd>, origin: Origin) -> Option<Draft> {
         if root.tag_name().name() != "fix" {
             self.found.error(xml::line(root), xml::label(root), "the root element is not <fix>");
             return None;
@@ -163,21 +146,20 @@ impl<'a, 'd> Reader<'a, 'd> {
         let messages = section("messages").filter_map(|node| self.message(node)).collect();
         let header = xml::child(root, "header").map_or_else(Vec::new, |node| self.members(node, 0));
         let trailer = xml::child(root, "trailer").map_or_else(Vec::new, |node| self.members(node, 0));
-        let source = Source { licence: LICENCE.to_string(), ..Source::default() };
-        Some(self.draft(version, source, messages, [header, trailer]))
+        Some(self.draft(version, origin, messages, [header, trailer]))
     }
 
     /// Adds the parts that the reader does not have.
     fn draft(
         &mut self,
         version: DictionaryVersion,
-        source: Source,
+        origin: Origin,
         messages: Vec<MessageDef>,
         [header, trailer]: [Vec<Member>; 2],
     ) -> Draft {
         Draft {
             version,
-            source,
+            origin,
             fields: std::mem::take(&mut self.fields),
             code_sets: std::mem::take(&mut self.code_sets),
             components: std::mem::take(&mut self.components),
@@ -185,6 +167,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             messages,
             header,
             trailer,
+            scenarios: self.base.map_or_else(Vec::new, |base| base.scenarios.clone()),
+            terms: self.base.map_or_else(AllTerms::new, |base| base.terms.clone()),
         }
     }
 
@@ -216,7 +200,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let name = xml::required(node, "name", &mut self.found);
         let type_name = xml::required(node, "type", &mut self.found);
         let (Some(tag), Some(name)) = (tag, name) else { return };
-        if self.duplicate_tags && self.fields.iter().any(|field| field.tag == tag) {
+        if self.duplicate_tags && self.field_places.contains_key(&tag) {
             self.found.warn(xml::line(node), xml::label(node), format!("tag {tag} again, the first is kept"));
             self.tags.entry(name).or_insert(tag);
             return;
@@ -236,6 +220,10 @@ impl<'a, 'd> Reader<'a, 'd> {
         let any_value = matches!(node.attribute("allowOtherValues"), Some("true" | "Y" | "y"));
         let codes = (!codes.is_empty()).then(|| {
             let id = CodeSetId(self.code_sets.len() as u32);
+            if self.base.is_some() {
+                let places = codes.iter().enumerate().map(|(at, code)| ((id, code.value.clone()), at));
+                self.code_places.extend(places);
+            }
             self.code_sets.push(CodeSet { name: format!("{name}CodeSet"), codes });
             self.code_set_nodes.push(node);
             id
@@ -246,6 +234,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             union => union,
         };
         self.tags.insert(name, tag);
+        self.field_places.entry(tag).or_insert(self.fields.len());
         self.fields.push(FieldDef { tag, name: name.to_string(), kind, codes, union, length_tag: None });
         self.field_nodes.push(node);
     }
@@ -335,13 +324,18 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn members(&mut self, scope: Node<'a, 'd>, depth: usize) -> Vec<Member> {
         let mut members = Vec::new();
-        if depth > MAX_DEPTH {
-            let reason = format!("groups are nested deeper than {MAX_DEPTH}");
+        if depth > limits::DEPTH {
+            let reason = format!("groups are nested deeper than {}", limits::DEPTH);
             self.found.error(xml::line(scope), xml::place(scope), reason);
             return members;
         }
         let mut seen = HashSet::new();
         for node in xml::elements(scope) {
+            if self.base.is_some() && node.attribute("before").or(node.attribute("after")).is_some() {
+                let reason =
+                    "before and after are for members that are added to a definition; list these in order";
+                self.found.error(xml::line(node), xml::place(node), reason);
+            }
             let Some(member) = self.member(node, depth) else { continue };
             if seen.insert((node.tag_name().name(), node.attribute("name"))) {
                 members.push(member);
@@ -449,13 +443,12 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// Reserves and returns the name, or the name with the first number that no group has.
     fn free_group_name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_string();
-        let mut number = 1;
+        let mut number = self.group_numbers.get(wanted).copied().unwrap_or(1);
         while self.named.contains_key(name.as_str()) || !self.group_names.insert(name.clone()) {
             number += 1;
             name = format!("{wanted}{number}");
         }
+        self.group_numbers.insert(wanted.to_string(), number);
         name
     }
 }
-
-const LICENCE: &str = "QuickFIX Software License 1.0, see NOTICE";

@@ -14,7 +14,7 @@ use crate::model::{Dictionary, DictionaryVersion, FieldDef, GroupDef, Member};
 impl Dictionary {
     /// Returns the dictionary in QuickFIX's XML, always the same text for the same dictionary.
     ///
-    /// When [`Dictionary::from_quickfix_xml`] reads it back, [`Dictionary::diff`] finds no
+    /// When [`Source`](crate::Source) reads it back, [`Dictionary::diff`] finds no
     /// difference, with these exceptions, which the dialect cannot express:
     /// - FIX Latest, and every name other than those like `FIX.4.4` or `FIX.5.0SP2`, is written as
     ///   FIX.5.0SP2;
@@ -24,12 +24,13 @@ impl Dictionary {
     ///   length;
     /// - characters that XML cannot hold become U+FFFD.
     ///
-    /// Code sets that fields share become one for each field, and the source is lost.
+    /// Code sets that fields share become one for each field. The source, constant values,
+    /// conditions and scenarios are lost.
     ///
     /// ```
-    /// use fixbolt_dictionary::{Dictionary, fix44};
+    /// use fixbolt_dictionary::{Source, fix44};
     /// let xml = fix44().to_quickfix_xml();
-    /// let (read, _) = Dictionary::from_quickfix_xml(&xml).unwrap();
+    /// let read = Source::text(xml).load().unwrap().dictionary;
     /// assert!(fix44().diff(&read).is_empty());
     /// ```
     pub fn to_quickfix_xml(&self) -> String {
@@ -56,10 +57,13 @@ impl Writer<'_> {
             "<fix type='{}' major='{major}' minor='{minor}' servicepack='{pack}'>",
             escape(kind)
         );
-        let source = &dictionary.source;
+        let source = &dictionary.origin;
         // Two hyphens would end the comment.
-        let origin = format!("{} from {}, {}", dictionary.version.name, source.name, source.licence);
-        let _ = writeln!(self.out, "  <!-- {} -->", plain(&origin).replace("--", "- -"));
+        let parts = [("from ", &source.name), ("", &source.licence)];
+        let parts = parts.iter().filter(|(_, words)| !words.is_empty());
+        let said: Vec<String> = parts.map(|(lead, words)| format!("{lead}{words}")).collect();
+        let origin = format!("{} {}", dictionary.version.name, said.join(", "));
+        let _ = writeln!(self.out, "  <!-- {} -->", plain(origin.trim_end()).replace("--", "- -"));
         self.section("header", &dictionary.header);
         self.line(1, "<messages>");
         for message in &dictionary.messages {

@@ -1,4 +1,4 @@
-//! The versions that this crate ships, as compact tables made by [`compile`](crate::compile).
+//! The versions that this crate ships, as compact tables made by `fixbolt dictionary compile`.
 //!
 //! A table is read when its version is first used. `crates/dictionary/tables/README.md` names the
 //! source of each one and the command that makes it.
@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use fixbolt_codec::Version;
 
+use crate::compact;
 use crate::model::Dictionary;
 
 macro_rules! ship {
@@ -61,5 +62,8 @@ ship! {
 /// # Panics
 /// Panics if a committed table is invalid, which a test excludes.
 fn load(table: &str) -> Dictionary {
-    Dictionary::from_table(table).unwrap_or_else(|errors| panic!("a shipped table is broken: {}", errors[0]))
+    match compact::read(table) {
+        Ok(loaded) => loaded.dictionary,
+        Err(faults) => panic!("a shipped table is broken: {faults}"),
+    }
 }

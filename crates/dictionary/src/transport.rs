@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::assemble::Draft;
+use crate::locate::Key;
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, GroupDef, GroupId,
-    Member,
+    Member, MessageDef, Origin, licences,
 };
+use crate::shipped::fixt11;
 
 /// Why an application version cannot be put over a transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +32,30 @@ impl fmt::Display for TransportMismatch {
 
 impl std::error::Error for TransportMismatch {}
 
+impl TransportMismatch {
+    pub(crate) fn without_header(application: &Dictionary, transport: &Dictionary) -> TransportMismatch {
+        TransportMismatch {
+            application: application.version.name.clone(),
+            transport: transport.version.name.clone(),
+            reasons: vec!["the transport has no header".to_string()],
+        }
+    }
+}
+
 impl Dictionary {
+    /// Returns the dictionary with which whole messages can be read: an application version without
+    /// header over the shipped FIXT.1.1, any other as it is.
+    ///
+    /// # Errors
+    /// Returns an error if a name has different tags in the two.
+    pub fn whole(self) -> Result<Dictionary, TransportMismatch> {
+        let transport = fixt11();
+        let is_application = self.header.is_empty()
+            && self.version.begin_string == transport.version.begin_string
+            && self.version.known != transport.version.known;
+        if is_application { self.over(transport) } else { Ok(self) }
+    }
+
     /// Returns this application version with the header, the trailer and the session messages of
     /// `transport`, as one dictionary to validate whole messages with.
     ///
@@ -56,14 +81,17 @@ impl Dictionary {
             reasons,
         };
         if transport.header.is_empty() {
-            return Err(mismatch(vec!["the transport has no header".to_string()]));
+            return Err(TransportMismatch::without_header(self, transport));
         }
         let mut draft = Draft {
             version: DictionaryVersion {
                 begin_string: transport.version.begin_string.clone(),
                 ..self.version.clone()
             },
-            source: self.source.clone(),
+            origin: Origin {
+                licence: licences([&self.origin.licence, &transport.origin.licence]),
+                ..self.origin.clone()
+            },
             fields: self.fields.clone(),
             code_sets: self.code_sets.clone(),
             components: self.components.clone(),
@@ -71,10 +99,14 @@ impl Dictionary {
             messages: self.messages.clone(),
             header: Vec::new(),
             trailer: Vec::new(),
+            scenarios: self.scenarios.clone(),
+            terms: self.terms.clone(),
         };
-        draft.messages.retain(|message| {
+        let stays = |message: &MessageDef| {
             !message.is_admin() && transport.message(message.msg_type.as_bytes()).is_none()
-        });
+        };
+        draft.messages.retain(stays);
+        draft.scenarios.retain(|scenario| stays(&scenario.message));
         draft.prune();
         add_fields(&mut draft, transport);
         add_structure(&mut draft, self, transport);
@@ -88,6 +120,10 @@ fn add_fields(draft: &mut Draft, transport: &Dictionary) {
     let places: HashMap<u32, usize> =
         draft.fields.iter().enumerate().map(|(at, field)| (field.tag, at)).collect();
     let mut names: HashSet<String> = draft.code_sets.iter().map(|set| set.name.clone()).collect();
+    let mut by_codes: HashMap<Vec<Code>, CodeSetId> = HashMap::new();
+    for (at, set) in draft.code_sets.iter().enumerate() {
+        by_codes.entry(set.codes.clone()).or_insert(CodeSetId(at as u32));
+    }
     // One code set for each pair of sets that meet: fields that share a set continue to share one.
     let mut merged: HashMap<(Option<CodeSetId>, CodeSetId), CodeSetId> = HashMap::new();
     for field in &transport.fields {
@@ -98,12 +134,14 @@ fn add_fields(draft: &mut Draft, transport: &Dictionary) {
                 let theirs = transport.code_set(theirs);
                 let own = own.map_or(&[][..], |own| &draft.code_sets[own.index()].codes);
                 let codes = union(own, &theirs.codes);
-                if let Some(at) = draft.code_sets.iter().position(|set| set.codes == codes) {
-                    return CodeSetId(at as u32);
+                if let Some(&known) = by_codes.get(&codes) {
+                    return known;
                 }
                 let name = unused(&theirs.name, &mut names);
+                let id = CodeSetId(draft.code_sets.len() as u32);
+                by_codes.insert(codes.clone(), id);
                 draft.code_sets.push(CodeSet { name, codes });
-                CodeSetId(draft.code_sets.len() as u32 - 1)
+                id
             })
         });
         let mut field = field.clone();
@@ -131,15 +169,25 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
         .map(|component| component.name.clone())
         .chain(draft.groups.iter().map(|group| group.name.clone()))
         .collect();
-    let known_group = |draft: &Draft, group: &GroupDef, id: GroupId| {
-        let at = draft.groups.iter().position(|own| own.name == group.name)?;
-        let own = application.group_ids().find(|own| application.group(*own).name == group.name)?;
-        are_equal((application, own), (transport, id)).then_some(GroupId(at as u32))
-    };
+    let kept: HashMap<&str, u32> =
+        (0..).zip(&draft.groups).map(|(at, own)| (own.name.as_str(), at)).collect();
+    let own: HashMap<&str, GroupId> =
+        application.groups.iter().map(|own| own.name.as_str()).zip(application.group_ids()).collect();
+    let mut equal = HashSet::new();
+    let known: Vec<Option<GroupId>> = transport
+        .groups
+        .iter()
+        .zip(transport.group_ids())
+        .map(|(group, id)| {
+            let at = *kept.get(group.name.as_str())?;
+            let own = *own.get(group.name.as_str())?;
+            are_equal((application, own), (transport, id), &mut equal).then_some(GroupId(at))
+        })
+        .collect();
     let mut groups = Vec::with_capacity(transport.groups.len());
     let mut new_groups = Vec::new();
-    for (group, id) in transport.groups.iter().zip(transport.group_ids()) {
-        groups.push(known_group(draft, group, id).unwrap_or_else(|| {
+    for (group, known) in transport.groups.iter().zip(known) {
+        groups.push(known.unwrap_or_else(|| {
             let name = unused(&group.name, &mut names);
             draft.groups.push(GroupDef { name, members: Vec::new(), ..group.clone() });
             new_groups.push(group);
@@ -175,18 +223,40 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
         message.members = moved(&message.members);
         draft.messages.push(message);
     }
+    for scenario in &transport.scenarios {
+        let mut scenario = scenario.clone();
+        scenario.message.members = moved(&scenario.message.members);
+        draft.scenarios.push(scenario);
+    }
+    let new_groups = transport.groups.iter().zip(&groups);
+    let new_groups = new_groups.map(|(old, new)| (&old.name, &draft.groups[new.index()].name));
+    let new_groups: HashMap<&String, &String> = new_groups.collect();
+    let new_components = transport.components.iter().zip(&components);
+    let new_components = new_components.map(|(old, new)| (&old.name, &draft.components[new.index()].name));
+    let new_components: HashMap<&String, &String> = new_components.collect();
+    let named = |key: &Key| match key {
+        Key::Group(name) => Key::Group((*new_groups.get(name).unwrap_or(&name)).clone()),
+        Key::Component(name) => Key::Component((*new_components.get(name).unwrap_or(&name)).clone()),
+        other => other.clone(),
+    };
+    let terms = transport.terms.iter();
+    draft.terms.extend(terms.map(|((place, member), terms)| ((named(place), named(member)), terms.clone())));
     draft.header = moved(&transport.header);
     draft.trailer = moved(&transport.trailer);
     draft.prune();
 }
 
 /// Returns whether two groups have the same members with the same requirements, including those of
-/// groups inside them.
-fn are_equal(own: (&Dictionary, GroupId), theirs: (&Dictionary, GroupId)) -> bool {
+/// groups inside them. `equal` holds the pairs that were found to be.
+fn are_equal(
+    own: (&Dictionary, GroupId),
+    theirs: (&Dictionary, GroupId),
+    equal: &mut HashSet<(GroupId, GroupId)>,
+) -> bool {
     let mut open = vec![(own.1, theirs.1)];
     let mut seen = HashSet::new();
     while let Some(pair) = open.pop() {
-        if !seen.insert(pair) {
+        if equal.contains(&pair) || !seen.insert(pair) {
             continue;
         }
         let (left, right) = (own.0.group(pair.0), theirs.0.group(pair.1));
@@ -209,6 +279,7 @@ fn are_equal(own: (&Dictionary, GroupId), theirs: (&Dictionary, GroupId)) -> boo
             }
         }
     }
+    equal.extend(seen);
     true
 }
 

@@ -68,8 +68,9 @@ impl Draft {
             .chain(self.components.iter().map(|component| component.name.clone()))
             .collect();
         let mut named: HashSet<GroupId> = HashSet::new();
+        let before: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
         for version in versions {
-            let mut pairs: Vec<(GroupId, GroupId)> = Vec::new();
+            let mut pairs = Pairs::default();
             for message in &self.messages {
                 if let Some(known) = version.message(message.msg_type.as_bytes()) {
                     self.pair_groups(&message.members, version, &known.members, &mut pairs);
@@ -77,7 +78,7 @@ impl Draft {
             }
             self.pair_groups(&self.header, version, version.header(), &mut pairs);
             let mut next = 0;
-            while let Some(&(own, known)) = pairs.get(next) {
+            while let Some(&(own, known)) = pairs.list.get(next) {
                 self.pair_groups(
                     &self.groups[own.index()].members,
                     version,
@@ -86,7 +87,7 @@ impl Draft {
                 );
                 next += 1;
             }
-            for (own, known) in pairs {
+            for (own, known) in pairs.list {
                 let (own_name, name) = (&mut self.groups[own.index()].name, &version.group(known).name);
                 if !named.contains(&own) && (own_name == name || taken.insert(name.clone())) {
                     named.insert(own);
@@ -94,16 +95,12 @@ impl Draft {
                 }
             }
         }
+        let after = self.groups.iter().map(|group| group.name.clone());
+        self.rename_terms(&before.into_iter().zip(after).collect());
     }
 
     /// Pairs each group among these members with the known group that has the same count tag, once.
-    fn pair_groups(
-        &self,
-        members: &[Member],
-        version: &Dictionary,
-        known: &[Member],
-        pairs: &mut Vec<(GroupId, GroupId)>,
-    ) {
+    fn pair_groups(&self, members: &[Member], version: &Dictionary, known: &[Member], pairs: &mut Pairs) {
         let known: Vec<(u32, GroupId)> =
             version.expand(known).filter_map(|member| Some((member.tag, member.group?))).collect();
         let mut open = vec![members];
@@ -121,15 +118,22 @@ impl Draft {
                         let count_tag = self.groups[group.index()].count_tag;
                         let known = known.iter().find(|(tag, _)| *tag == count_tag);
                         if let Some(pair) = known.map(|(_, known)| (group, *known))
-                            && !pairs.contains(&pair)
+                            && pairs.seen.insert(pair)
                         {
-                            pairs.push(pair);
+                            pairs.list.push(pair);
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// Groups with the groups whose names they take, in the order in which they were found.
+#[derive(Default)]
+struct Pairs {
+    list: Vec<(GroupId, GroupId)>,
+    seen: HashSet<(GroupId, GroupId)>,
 }
 
 /// Returns the known spelling of `name`, or else the first known one, or else `name`.

@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Error, Node};
 
-use crate::assemble::{Definition, Draft, DraftError};
-use crate::model::Dictionary;
-use crate::read::{Findings, ReadError, Warning};
+use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
+use crate::limits;
+use crate::loaded::{Loaded, lines_of};
+use crate::read::{Faults, Findings, Lines, ReadError, Spot};
 
 /// Returns the text for the parser, every line where it was: without a byte order mark, white space
 /// before the XML declaration, and the document type declaration.
@@ -78,12 +79,86 @@ fn doctype(text: &str) -> Option<(usize, usize)> {
 /// Parses plain text.
 ///
 /// # Errors
-/// Returns an error if the text is not well-formed.
-pub(crate) fn parse(plain: &str) -> Result<Document<'_>, ReadError> {
+/// Returns an error if the text is not well-formed, ends too early, or exceeds a limit that keeps
+/// parsing linear.
+pub(crate) fn parse(plain: &str) -> Result<Document<'_>, Faults> {
+    let fault =
+        |line: u32, reason: String| Faults::one(ReadError { line, element: "document".to_string(), reason });
+    let lines = Lines::of(plain);
+    let line_of = |at| lines.line(Spot::Byte(at));
+    let open = measure(plain).map_err(|(at, reason)| fault(line_of(at), reason))?;
     Document::parse(plain).map_err(|error| {
-        let line = error.pos().row;
-        ReadError { line, element: "document".to_string(), reason: error.to_string() }
+        let ends_early = match error {
+            // The parser has no place for these.
+            Error::UnexpectedEndOfStream | Error::UnclosedRootNode => true,
+            _ => open.is_some_and(|open| error.pos().row >= line_of(open)),
+        };
+        if ends_early {
+            let last = line_of(plain.trim_end().len().saturating_sub(1));
+            return fault(
+                last,
+                "the text ends too early: this is the last line, and elements are open".to_string(),
+            );
+        }
+        fault(error.pos().row, error.to_string())
     })
+}
+
+/// Checks what would make parsing slow: comparing the attributes of an element, and copying
+/// namespaces into every element, takes time that grows with the square of their number. Returns
+/// where the last tag begins if it has no end.
+///
+/// # Errors
+/// Returns the byte and the reason.
+fn measure(plain: &str) -> Result<Option<usize>, (usize, String)> {
+    let bytes = plain.as_bytes();
+    let (mut at, mut depth, mut namespaces) = (0, 0_usize, 0);
+    while let Some(start) = plain[at..].find('<').map(|found| at + found) {
+        let rest = &plain[start..];
+        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        if let Some((_, end)) = skipped.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            let Some(found) = rest.find(end) else { return Ok(Some(start)) };
+            at = start + found + end.len();
+            continue;
+        }
+        let is_end = rest.starts_with("</");
+        let (mut attributes, mut quote) = (0, None);
+        at = start + 1;
+        while at < bytes.len() {
+            match (quote, bytes[at]) {
+                (None, b'>') => break,
+                (None, b'=') => {
+                    attributes += 1;
+                    let name = plain[start..at].trim_end();
+                    let name = name.rsplit(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
+                    namespaces += usize::from(name.starts_with("xmlns"));
+                }
+                (None, mark @ (b'"' | b'\'')) => quote = Some(mark),
+                (Some(mark), byte) if byte == mark => quote = None,
+                _ => {}
+            }
+            if attributes > limits::XML_ATTRIBUTES {
+                let most = limits::XML_ATTRIBUTES;
+                return Err((at, format!("an element has more than {most} attributes")));
+            }
+            at += 1;
+        }
+        if at == bytes.len() {
+            return Ok(Some(start));
+        }
+        if namespaces > limits::XML_NAMESPACES {
+            return Err((start, format!("there are more than {} namespaces", limits::XML_NAMESPACES)));
+        }
+        if is_end {
+            depth = depth.saturating_sub(1);
+        } else if bytes[at - 1] != b'/' {
+            depth += 1;
+        }
+        if depth > limits::XML_DEPTH {
+            return Err((start, format!("elements are nested deeper than {}", limits::XML_DEPTH)));
+        }
+    }
+    Ok(None)
 }
 
 /// Completes and assembles what a reader made of a document; `node_of` returns the element of a
@@ -95,24 +170,49 @@ pub(crate) fn parse(plain: &str) -> Result<Document<'_>, ReadError> {
 pub(crate) fn conclude<'a, 'd: 'a>(
     mut draft: Draft,
     mut found: Findings,
-    node_of: impl Fn(Definition) -> Node<'a, 'd>,
-) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+    standard_names: bool,
+    document: &'a Document<'d>,
+    node_of: impl Fn(Definition) -> Option<Node<'a, 'd>>,
+) -> Result<Loaded, Faults> {
+    let root = document.root_element();
+    let outer = |name: &str, component: &str| {
+        let of_orchestra = || {
+            let components = children(root, "components").flat_map(elements);
+            components.into_iter().find(|node| node.attribute("name") == Some(component))
+        };
+        child(root, name).or_else(of_orchestra)
+    };
+    let (header, trailer) = (outer("header", "StandardHeader"), outer("trailer", "StandardTrailer"));
+    let node_of = |place: Definition| match place {
+        Definition::Header => header,
+        Definition::Trailer => trailer,
+        other => node_of(other).filter(|node| *node != root),
+    };
+    let node_or_root = |place| node_of(place).unwrap_or(root);
     for DraftError { place: at, reason } in draft.complete() {
-        found.warn(line(node_of(at)), place(node_of(at)), reason);
+        found.warn(line(node_or_root(at)), place(node_or_root(at)), reason);
     }
-    let assembled = draft.assemble();
-    for DraftError { place: at, reason } in assembled.as_ref().err().into_iter().flatten() {
-        found.error(line(node_of(*at)), place(node_of(*at)), reason.clone());
+    if draft.lacks_header() {
+        found.warn(line(root), label(root), NO_HEADER);
     }
-    match assembled {
-        Ok(dictionary) if found.errors.is_empty() => Ok((dictionary, found.warnings)),
-        _ => Err(found.errors),
+    if standard_names && draft.has_sound_references() {
+        draft.use_standard_names();
+    }
+    let lines = lines_of(&draft, |place| Some(found.line(line(node_of(place)?))));
+    match draft.assemble() {
+        Ok(dictionary) => found.conclude().map(|warnings| Loaded { dictionary, warnings, lines }),
+        Err(faults) => {
+            for DraftError { place: at, reason } in faults {
+                found.error(line(node_or_root(at)), place(node_or_root(at)), reason);
+            }
+            Err(found.into_faults())
+        }
     }
 }
 
-/// Returns the line of a node, from 1.
-pub(crate) fn line(node: Node<'_, '_>) -> u32 {
-    node.document().text_pos_at(node.range().start).row
+/// Returns where a node begins. Asking the document for the line would count all lines before it.
+pub(crate) fn line(node: Node<'_, '_>) -> Spot {
+    Spot::Byte(node.range().start)
 }
 
 /// Returns the name of the node for messages: `field 'Symbol'`.

@@ -2,14 +2,16 @@
 //! section 4 (known errors), section 5 (the sizes that the codec must support). If a figure there
 //! turned out to be wrong, the test says so.
 
+#[path = "support/loading.rs"]
+mod loading;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixbolt_dictionary::{
-    DataType, Dictionary, GroupId, Member, MessageDef, UnionType, Warning, fix_latest, fix42, fix44,
-    source_text,
+    DataType, Dictionary, GroupId, Member, MessageDef, Source, UnionType, Warning, fix_latest, fix42, fix44,
 };
+use loading::load;
 use roxmltree::{Document, Node};
 
 fn read(path: &str) -> Option<(String, Dictionary, Vec<Warning>)> {
@@ -17,7 +19,7 @@ fn read(path: &str) -> Option<(String, Dictionary, Vec<Warning>)> {
         support::absent(1);
         return None;
     };
-    match Dictionary::from_source(&text) {
+    match load(Source::text(&text)) {
         Ok((dictionary, warnings)) => Some((text, dictionary, warnings)),
         Err(errors) => panic!("{path}: {}", errors[0]),
     }
@@ -143,11 +145,7 @@ fn every_file_of_the_folder_is_read() {
             if path.extension().is_none_or(|end| end != "xml") || path.ends_with("COPYRIGHT.xml") {
                 continue;
             }
-            let bytes = std::fs::read(&path).expect("it can be read");
-            let text = source_text(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            if let Err(errors) = Dictionary::from_source(&text) {
-                panic!("{}: {}", path.display(), errors[0]);
-            }
+            Source::file(&path).load().unwrap_or_else(|error| panic!("{error}"));
             read += 1;
         }
     }

@@ -1,6 +1,10 @@
 //! A dialect as a difference to a shipped version: additions, changes, contradictions.
 
-use fixbolt_dictionary::{Dictionary, Member, UnionType, fix42, fix44};
+#[path = "support/loading.rs"]
+mod loading;
+
+use fixbolt_dictionary::{Dictionary, Member, Source, UnionType, fix42, fix44};
+use loading::load;
 
 /// Returns an overlay of FIX.4.4 with these sections.
 fn overlay(fields: &str, components: &str, messages: &str) -> String {
@@ -10,14 +14,14 @@ fn overlay(fields: &str, components: &str, messages: &str) -> String {
 }
 
 fn dialect(fields: &str, components: &str, messages: &str) -> Dictionary {
-    let (dictionary, warnings) = Dictionary::from_source(&overlay(fields, components, messages)).unwrap();
+    let (dictionary, warnings) = load(Source::text(overlay(fields, components, messages))).unwrap();
     assert_eq!(warnings, []);
     dictionary
 }
 
 /// Returns the only error of an overlay.
 fn refused(fields: &str, components: &str, messages: &str) -> String {
-    let errors = Dictionary::from_source(&overlay(fields, components, messages)).unwrap_err();
+    let errors = load(Source::text(overlay(fields, components, messages))).unwrap_err();
     assert_eq!(errors.len(), 1, "{errors:?}");
     errors[0].to_string()
 }
@@ -47,9 +51,9 @@ const COLOUR: &str =
 #[test]
 fn an_overlay_without_changes_is_the_version_itself() {
     for base in [fix42(), fix44()] {
-        let (same, warnings) = base.extended("<fix/>").unwrap();
+        let (same, warnings) = load(Source::text("<fix/>").extending(base)).unwrap();
         assert_eq!(warnings, []);
-        assert_eq!(same.source().name, format!("{}, extended", base.source().name));
+        assert_eq!(same.origin().name, format!("{}, extended", base.origin().name));
         let facts = |dictionary: &Dictionary| {
             dictionary.to_table().lines().filter(|l| !l.starts_with("source ")).collect::<Vec<_>>().join("\n")
         };
@@ -90,7 +94,7 @@ fn a_known_message_component_and_header_get_members_after_their_own() {
     assert!(order.contains(" 5001 "), "{order}");
     let text =
         overlay(COLOUR, "", "").replace("<messages>", "<header><field name='Colour'/></header><messages>");
-    let (header, _) = Dictionary::from_source(&text).unwrap();
+    let (header, _) = load(Source::text(&text)).unwrap();
     assert_eq!(header.header().last(), Some(&Member::Field { tag: 5001, required: false }));
 }
 
@@ -217,15 +221,15 @@ fn a_contradiction_is_an_error_with_its_line() {
 
 #[test]
 fn an_overlay_must_name_a_shipped_version() {
-    let of = |text: &str| Dictionary::from_source(text).unwrap_err()[0].to_string();
+    let of = |text: &str| load(Source::text(text)).unwrap_err()[0].to_string();
     assert_eq!(
         of("<fix extends='FIX.4.5'/>"),
         "line 1: fix: extends='FIX.4.5': no version of this name is shipped"
     );
-    let errors = fix42().extended("<fix extends='FIX.4.4'/>").unwrap_err();
+    let errors = load(Source::text("<fix extends='FIX.4.4'/>").extending(fix42())).unwrap_err();
     assert_eq!(errors[0].to_string(), "line 1: fix: it extends FIX.4.4, not FIX.4.2");
     assert_eq!(
-        fix42().extended("<fox/>").unwrap_err()[0].to_string(),
+        load(Source::text("<fox/>").extending(fix42())).unwrap_err()[0].to_string(),
         "line 1: fox: the root element is not <fix>"
     );
 }
@@ -234,10 +238,10 @@ fn an_overlay_must_name_a_shipped_version() {
 fn a_version_over_fixt_is_extended_without_its_header() {
     let text = "<fix extends='FIX.5.0SP2'><fields/><messages>\
          <message name='NewOrderSingle' msgtype='D'><field name='MDReqID'/></message></messages></fix>";
-    let (dialect, _) = Dictionary::from_source(text).unwrap();
+    let (dialect, _) = load(Source::text(text)).unwrap();
     assert!(message(&dialect, "D").ends_with(" 262"), "{}", message(&dialect, "D"));
     let header = text.replace("<fields/>", "<header><field name='MDReqID'/></header>");
-    let error = Dictionary::from_source(&header).unwrap_err()[0].to_string();
+    let error = load(Source::text(&header)).unwrap_err()[0].to_string();
     assert_eq!(error, "line 1: header: FIX.5.0SP2 has none: it is that of FIXT.1.1");
 }
 
@@ -248,7 +252,59 @@ fn all_errors_are_reported_at_once() {
         "",
         "<message name='Paint' msgtype='U1'><field name='Nothing'/></message>",
     );
-    let lines: Vec<u32> =
-        Dictionary::from_source(&text).unwrap_err().iter().map(|error| error.line).collect();
+    let lines: Vec<u32> = load(Source::text(&text)).unwrap_err().iter().map(|error| error.line).collect();
     assert_eq!(lines, [2, 5, 3]);
+}
+
+#[test]
+fn a_new_member_is_put_before_or_after_another() {
+    let text = |members: &str| {
+        overlay(
+            &format!("{COLOUR}<field number='5003' name='NoShades' type='NUMINGROUP'/>"),
+            "<component name='Parties'><group name='NoPartyIDs'><field name='Colour' before='PartyRole'/></group></component>",
+            &format!("<message name='NewOrderSingle' msgtype='D'>{members}</message>"),
+        )
+    };
+    let placed = |members: &str| load(Source::text(text(members)));
+    let (dialect, _) = placed(
+        "<group name='NoShades' before='Side'><field name='Account'/></group><field name='Colour' after='ClOrdID'/>",
+    )
+    .unwrap();
+    let order = dialect.message(b"D").unwrap();
+    let tags: Vec<u32> = dialect.expand(&order.members).map(|member| member.tag).collect();
+    let at = |tag: u32| tags.iter().position(|known| *known == tag).unwrap();
+    assert_eq!(at(5001), at(11) + 1);
+    assert_eq!(at(5003), at(54) - 1);
+    let parties = dialect.groups().iter().find(|group| group.name == "Parties").unwrap();
+    let tags: Vec<u32> = dialect.expand(&parties.members).map(|member| member.tag).collect();
+    assert_eq!(tags, [448, 447, 5001, 452, 802]);
+    // A component and a group are named as they are listed.
+    for place in ["after='Instrument'", "before='Parties'", "before='NoPartyIDs'"] {
+        placed(&format!("<field name='Colour' {place}/>")).unwrap();
+    }
+    for (members, reason) in [
+        (
+            "<field name='Colour' after='Symbol'/>",
+            "'Symbol' is not a member here, so nothing can be put before or after it",
+        ),
+        (
+            "<field name='Colour' after='Side' before='Side'/>",
+            "attributes 'before' and 'after' exclude each other",
+        ),
+        (
+            "<field name='Account' after='Side'/>",
+            "it is there already: only a new member has before or after",
+        ),
+        (
+            "<group name='NoPartyIDs' after='Side'><field name='Account'/></group>",
+            "it is there already: only a new member has before or after",
+        ),
+        (
+            "<group name='NoShades'><field name='Account' after='Side'/></group>",
+            "before and after are for members that are added to a definition; list these in order",
+        ),
+    ] {
+        let errors = placed(members).unwrap_err();
+        assert_eq!((errors.len(), errors[0].reason.as_str()), (1, reason), "{members}");
+    }
 }

@@ -1,14 +1,16 @@
 //! QuickFIX XML that we write is read back unchanged.
 
+#[path = "support/loading.rs"]
+mod loading;
 mod support;
 
-use fixbolt_dictionary::{Dictionary, UnionType, Version, fix44, shipped};
+use fixbolt_dictionary::{Dictionary, Source, UnionType, Version, fix44, shipped};
+use loading::load;
 
 /// Reads back what was written; the text must be the same when it is written again.
 fn read_back(dictionary: &Dictionary) -> Dictionary {
     let text = dictionary.to_quickfix_xml();
-    let (read, warnings) =
-        Dictionary::from_quickfix_xml(&text).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let (read, warnings) = load(Source::text(&text)).unwrap_or_else(|errors| panic!("{}", errors[0]));
     assert!(warnings.is_empty(), "{warnings:?}");
     // The comment in the second line names the source.
     let facts = |text: &str| {
@@ -51,7 +53,7 @@ fn files_of_other_engines_are_read_back_as_they_were() {
             None => support::absent(1),
             Some(text) => {
                 let (dictionary, _) =
-                    Dictionary::from_source(&text).unwrap_or_else(|errors| panic!("{}", errors[0]));
+                    load(Source::text(&text)).unwrap_or_else(|errors| panic!("{}", errors[0]));
                 assert_eq!(lost(&dictionary), [""; 0], "{file}");
             }
         }
@@ -89,9 +91,11 @@ fn awkward_names_and_values_survive() {
     let table = "table 1\nversion FIX.5.0SP1\nsource a--b sha256:00 x\ncodes S A&B=It's%20<1> \"=Quote %25=%0A\n\
         field 1 Account String codes=S\nfield 78 NoAllocs NumInGroup\ngroup Same 78 1!\ngroup Other 78 1 @Same\ncomponent Same 1\n\
         header\ntrailer\nmessage D Order *Same! *Other\nmessage U1 Empty\n";
-    let dictionary = Dictionary::from_table(table).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let dictionary = load(Source::text(table))
+        .map(|(dictionary, _)| dictionary)
+        .unwrap_or_else(|errors| panic!("{}", errors[0]));
     // The group Same is written inside its message, because a component has its name.
-    let (read, _) = Dictionary::from_quickfix_xml(&dictionary.to_quickfix_xml()).expect("it is well formed");
+    let (read, _) = load(Source::text(dictionary.to_quickfix_xml())).expect("it is well formed");
     assert_eq!(dictionary.diff(&read), []);
     assert_eq!(read.codes(1), dictionary.codes(1));
     assert_eq!(read.version(), dictionary.version());
@@ -100,7 +104,9 @@ fn awkward_names_and_values_survive() {
 #[test]
 fn a_version_without_numbers_becomes_the_newest_that_quickfix_knows() {
     let table = "table 1\nversion FIX.Latest\nfield 1 Account String\nmessage D Order 1\n";
-    let dictionary = Dictionary::from_table(table).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let dictionary = load(Source::text(table))
+        .map(|(dictionary, _)| dictionary)
+        .unwrap_or_else(|errors| panic!("{}", errors[0]));
     assert_eq!(lost(&dictionary), ["~ version: FIX.Latest -> FIX.5.0SP2"]);
     assert!(
         dictionary.to_quickfix_xml().starts_with("<fix type='FIX' major='5' minor='0' servicepack='2'>\n")

@@ -2,10 +2,14 @@
 //! file of our own.
 
 use fixbolt_codec::{Frame, Framer, Index, Span, byte_sum};
+#[path = "support/loading.rs"]
+mod loading;
+
 use fixbolt_dictionary::{
-    Check, DataType, Dictionary, GroupId, Member, Policy, ReadOptions, RefTag, SessionRejectReason,
-    UnionType, Validator, Warning,
+    Check, DataType, Dictionary, GroupId, Member, Policy, RefTag, SessionRejectReason, Source, UnionType,
+    Validator, Warning,
 };
+use loading::load;
 
 const FIX44: &str = "type='FIX' major='4' minor='4' servicepack='0'";
 
@@ -22,7 +26,7 @@ fn file(version: &str, messages: &str, components: &str, fields: &str) -> String
 }
 
 fn read_with_warnings(text: &str) -> (Dictionary, Vec<Warning>) {
-    Dictionary::from_quickfix_xml(text).unwrap_or_else(|errors| panic!("{errors:?}"))
+    load(Source::text(text)).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 fn read(text: &str) -> Dictionary {
@@ -90,9 +94,8 @@ fn versions_are_distinguished_by_service_pack_or_by_the_reader() {
         assert_eq!(dictionary.version().appl_ver_id(), appl_ver_id);
     }
     // QuickFIX/J's file of FIX.5.0SP2 names no service pack.
-    let options = ReadOptions::default().version("FIX.5.0SP2");
     let text = file("major='5' minor='0'", "", "", "");
-    let (dictionary, _) = Dictionary::from_source_with(&text, &options).expect("it is right");
+    let (dictionary, _) = load(Source::text(&text).version("FIX.5.0SP2")).expect("it is right");
     assert_eq!(dictionary.version().appl_ver_id(), Some("9"));
 }
 
@@ -106,7 +109,7 @@ fn a_name_must_be_defined_and_a_tag_must_be_unique_unless_the_options_allow_othe
         "<field number='37708' name='Old' type='CHAR'/>\n<field number='37708' name='New' type='INT'/>\n\
          <field number='41' name='Old' type='STRING'/>",
     );
-    let strict = Dictionary::from_quickfix_xml(&text).expect_err("three things are wrong");
+    let strict = load(Source::text(&text)).expect_err("three things are wrong");
     let lines: Vec<String> = strict.iter().map(ToString::to_string).collect();
     assert_eq!(
         lines,
@@ -119,8 +122,7 @@ fn a_name_must_be_defined_and_a_tag_must_be_unique_unless_the_options_allow_othe
     // A tag of two fields can be accepted; a name of two fields cannot mean both.
     let text =
         text.replace("<field name='Typo'/>", "").replace("number='41' name='Old'", "number='41' name='X'");
-    let options = ReadOptions::default().accept_duplicate_tags();
-    let (dictionary, warnings) = Dictionary::from_source_with(&text, &options).expect("it is accepted");
+    let (dictionary, warnings) = load(Source::text(&text).accept_duplicate_tags()).expect("it is accepted");
     assert_eq!(reasons(&warnings), ["tag 37708 again, the first is kept"]);
     let field = dictionary.field(37708).expect("it is defined");
     assert_eq!((field.name.as_str(), field.kind), ("Old", DataType::Char));
@@ -397,7 +399,7 @@ fn values_given_twice_or_without_a_name_are_read() {
     );
     // The element distinguishes a field and a component of the same name.
     assert_eq!(flat(&dictionary, "U"), [(1185, false), (574, false)]);
-    assert_eq!(Dictionary::from_table(&dictionary.to_table()), Ok(dictionary));
+    assert_eq!(load(Source::text(dictionary.to_table())).map(|(dictionary, _)| dictionary), Ok(dictionary));
 }
 
 /// Quirk 16.
@@ -472,8 +474,7 @@ fn everything_is_found_by_number_and_by_any_dialects_name() {
         let found = dictionary.message_by_name(name).map(|message| message.msg_type.as_str());
         assert_eq!(found, Some(msg_type), "{name}");
     }
-    let options = ReadOptions::default().standard_names();
-    let (renamed, _) = Dictionary::from_source_with(&text, &options).expect("it is right");
+    let (renamed, _) = load(Source::text(&text).standard_names()).expect("it is right");
     assert_eq!(renamed.field(327).map(|field| field.name.as_str()), Some("HaltReason"));
     assert_eq!(renamed.message(b"6").map(|message| message.name.as_str()), Some("IOI"));
 }
@@ -504,7 +505,8 @@ fn the_form_of_the_xml_does_not_matter() {
         <fields><field number='10' name='CheckSum' type='STRING'/></fields><!-- split -->\n\
         <trailer><field required='Y' name='CheckSum'></field></trailer>\n\
         <messages><!-- --><message msgtype='D' name='Order'><!-- --><field name='Side' required=\"Y\"/><component name='Nothing'/>\
-        </message></messages><components><component name='Nothing'></component></components></fix>";
+        </message></messages><components><component name='Nothing'></component></components>\
+        <header><field name='Side'/></header></fix>";
     let (dictionary, warnings) = read_with_warnings(text);
     assert_eq!(reasons(&warnings), ["the component has no members, not read"]);
     assert_eq!(flat(&dictionary, "D"), [(54, true)]);
@@ -523,10 +525,10 @@ fn a_document_type_declaration_is_ignored_and_its_entities_are_unknown() {
     let text = file(FIX44, "", "", "<field number='54' name='Side' type='CHAR'/>");
     let dictionary = read(&declared(&text));
     assert!(dictionary.field(54).is_some());
-    assert_eq!(Dictionary::from_source(&declared(&text)).map(|(dictionary, _)| dictionary), Ok(dictionary));
+    assert_eq!(load(Source::text(declared(&text))).map(|(dictionary, _)| dictionary), Ok(dictionary));
     for entity in ["secret", "lol"] {
         let used = declared(&text.replace("'Side'", &format!("'&{entity};'")));
-        let errors = Dictionary::from_quickfix_xml(&used).expect_err("it is not declared");
+        let errors = load(Source::text(&used)).expect_err("it is not declared");
         assert_eq!((errors.len(), errors[0].line), (1, 15), "{errors:?}");
         assert!(errors[0].reason.contains(entity), "{}", errors[0]);
     }

@@ -14,7 +14,7 @@ use fixbolt_codec::{
     MultipleStringValue, NumInGroup, SeqNum, Span, Tag, Tenor, Text, ToField, TzTimeOnly, TzTimestamp,
     UtcTimeOnly, UtcTimestamp, ValueError, WideDecimal,
 };
-use fixbolt_dictionary::{DataType, Dictionary, fix42, fix44};
+use fixbolt_dictionary::{DataType, Dictionary, Source, fix42, fix44};
 
 /// How a value written back compares with the bytes it was read from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -178,7 +178,7 @@ impl Dictionaries {
         let files = ["FIX40", "FIX41", "FIX43", "FIXT11", "FIX50", "FIX50SP1", "FIX50SP2"];
         let read = |name: &'static str| {
             let text = support::shared(&format!("dictionaries/quickfix/{name}.xml")).expect(name);
-            (name, Dictionary::from_quickfix_xml(&text).expect(name).0)
+            (name, Source::text(&text).load().expect(name).dictionary)
         };
         Self { read: files.into_iter().map(read).collect() }
     }

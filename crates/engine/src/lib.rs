@@ -156,25 +156,27 @@ pub mod store {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use fixbolt::dictionary::{Action, Check, Dictionary, Policy, Validator};
+/// use fixbolt::dictionary::{Action, Check, Policy, Source, Validator};
 /// use fixbolt::session::{Role, SessionDictionary, SessionSettings};
 ///
 /// let dialect = "<fix extends='FIX.4.4'>
 ///   <fields><field number='5001' name='DeskCode' type='STRING'/></fields>
 ///   <messages>
 ///     <message name='NewOrderSingle' msgtype='D'><field name='DeskCode' required='N'/></message>
-/// </messages> </fix>"; let (dictionary, warnings) =
-/// Dictionary::from_source(dialect).map_err(|errors| format!("{errors:?}"))?;
-/// assert!(warnings.is_empty()); let mut settings =
-/// SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor); settings.dictionary =
-/// SessionDictionary::Own(Arc::new(Validator::new(&dictionary))); settings.policy =
-/// Policy::standard().with(Check::EnumValue, Action::Warn);
+///   </messages>
+/// </fix>";
+/// let loaded = Source::text(dialect).load()?;
+/// assert!(loaded.warnings.is_empty());
+/// let mut settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse()?, Role::Acceptor);
+/// settings.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&loaded.dictionary)));
+/// settings.policy = Policy::standard().with(Check::EnumValue, Action::Warn);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod dictionary {
     pub use fixbolt_dictionary::{
-        Action, Check, Dictionary, Policy, ReadError, RefTag, Validator, Violation, Warning, fix_latest,
-        fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
+        Action, Check, Dictionary, Encoding, Faults, LoadError, Loaded, Policy, ReadError, RefTag, Source,
+        Validator, Violation, Warning, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1,
+        fix50sp2, fixt11, shipped,
     };
 }
 

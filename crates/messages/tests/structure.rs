@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use fastrand::Rng;
 use fixbolt_dictionary::sample::{Sample, Samples, framed};
-use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator, fix44};
+use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Source, Validator, fix44};
 use fixbolt_messages::codec::{Decimal, FieldError, Frame, Framer, Index, Message, Place, Scope, Span, Tag};
 use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::components::*;
@@ -23,9 +23,9 @@ static DIALECT: LazyLock<Dictionary> = LazyLock::new(|| {
         <messages><message name='NewOrderSingle' msgtype='D'><group name='NoSlices' required='N'>
             <field name='SliceID' required='N'/><field name='OrderQty' required='N'/>
         </group></message></messages></fix>";
-    let (dictionary, warnings) = Dictionary::from_source(overlay).unwrap();
-    assert_eq!(warnings, []);
-    dictionary
+    let loaded = Source::text(overlay).load().unwrap();
+    assert_eq!(loaded.warnings, []);
+    loaded.dictionary
 });
 
 fn message<R>(bytes: &[u8], validator: &Validator, look: impl FnOnce(Message<'_>) -> R) -> R {
@@ -109,11 +109,13 @@ fn a_field_that_the_dictionary_does_not_define_belongs_to_all_around_it() {
 #[test]
 fn a_group_that_only_the_view_knows_is_read_as_compiled() {
     let table = fix44().to_table();
-    let (without, _) = Dictionary::from_source(
+    let without = Source::text(
         "<fix extends='FIX.4.4'><messages><message name='NewOrderSingle' msgtype='D'>
             <component name='Parties' remove='Y'/></message></messages></fix>",
     )
-    .unwrap_or_else(|errors| panic!("{errors:?} ({} bytes)", table.len()));
+    .load()
+    .unwrap_or_else(|error| panic!("{error} ({} bytes)", table.len()))
+    .dictionary;
     let body = "11=A|453=2|448=A|447=D|448=B|447=P|38=5|";
     order(Some(&without), body, |order| {
         let ids: Vec<_> = order.party_ids().unwrap().map(|p| p.party_id().unwrap().to_vec()).collect();

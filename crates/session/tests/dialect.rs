@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, DataKey, Key, MsgType, NewBody};
 use fixbolt_conformance::wire::{Side, kinds, settings};
-use fixbolt_dictionary::{Dictionary, Validator, fix44};
+use fixbolt_dictionary::{Dictionary, Source, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{Role, SessionDictionary, SessionKey};
 
@@ -21,7 +21,7 @@ fn dialect() -> Dictionary {
     );
     let news = with_fields.lines().find(|line| line.starts_with("message B ")).expect("News is a message");
     let extended = with_fields.replace(news, &format!("{news} 20001 20002"));
-    Dictionary::from_table(&extended).unwrap_or_else(|errors| panic!("{}", errors[0]))
+    Source::text(&extended).load().unwrap_or_else(|error| panic!("{error}")).dictionary
 }
 
 fn side(dictionary: &Dictionary) -> Side {

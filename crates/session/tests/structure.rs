@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
-use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Validator};
+use fixbolt_dictionary::{Action, Check, Policy, Source, Validator};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
     Application, Delivery, Failure, LogonDecision, Mono, Now, Resend, Resume, Role, SessionDictionary,
@@ -70,7 +70,7 @@ impl Application for Reader {
 }
 
 fn open(app: &mut Reader, change: impl FnOnce(&mut SessionSettings)) -> (Sessions, Now, SessionKey) {
-    let (dictionary, _) = Dictionary::from_source(DIALECT).unwrap();
+    let dictionary = Source::text(DIALECT).load().unwrap().dictionary;
     let settings = settings("FIX.4.4", "A", Role::Acceptor).with(|s| {
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(&dictionary)));
         s.policy = Policy::ignoring();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fixbolt::dictionary::{Dictionary, Validator};
+use fixbolt::dictionary::{Source, Validator};
 
 /// FIX.4.4 as the auction venue speaks it.
 #[allow(clippy::all, dead_code)] // generated: names and structure come from the dictionary; not all of it is used
@@ -17,7 +17,6 @@ pub mod auction {
 /// Never: the build has read the file.
 #[must_use]
 pub fn validator() -> Arc<Validator> {
-    let (dictionary, _) =
-        Dictionary::from_source(include_str!("../auction.xml")).expect("the build has read it");
-    Arc::new(Validator::new(&dictionary))
+    let loaded = Source::text(include_str!("../auction.xml")).load().expect("the build has read it");
+    Arc::new(Validator::new(&loaded.dictionary))
 }

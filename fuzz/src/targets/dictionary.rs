@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use fixbolt_dictionary::{Dictionary, Member, ReadError, ReadOptions, Validator};
+use fixbolt_dictionary::{Dictionary, LoadError, Loaded, Member, ReadError, Source, Validator};
 
 const QUICKFIX: &str = "<fix type='FIX' major='4' minor='4' servicepack='0'>
 <header><field name='BeginString' required='Y'/><group name='NoHops' required='N'><field name='HopCompID' required='N'/></group></header>
@@ -42,8 +42,8 @@ const ORCHESTRA: &str = "<?xml version='1.0'?>
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut texts = vec![QUICKFIX.to_owned(), ORCHESTRA.to_owned()];
     for source in [QUICKFIX, ORCHESTRA] {
-        let (dictionary, _) = Dictionary::from_source(source).expect("a good source");
-        texts.push(dictionary.to_table());
+        let loaded = Source::text(source).load().expect("a good source");
+        texts.push(loaded.dictionary.to_table());
     }
     // Every component contains the previous one twice: flattening must not grow without bound.
     let mut nested = String::new();
@@ -67,52 +67,53 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let lines = text.lines().count() as u32 + 1;
-    let strict = ReadOptions::default();
-    let read = Dictionary::from_source(&text);
-    let is_table = Dictionary::from_table(&text).is_ok();
+    let source = || Source::text(&*text);
+    let read = source().load();
+    // A table begins with its format; everything else is XML.
+    let is_table = text.lines().any(|line| line == "table 1");
     match &read {
-        Ok((dictionary, _)) if !is_table => {
-            let lenient = strict.clone().accept_duplicate_tags();
-            let (same, _) =
-                Dictionary::from_source_with(&text, &lenient).expect("read strictly, not leniently");
-            assert!(dictionary.diff(&same).is_empty(), "reading it leniently returns another dictionary");
+        Ok(loaded) if !is_table => {
+            let same = source().accept_duplicate_tags().load().expect("read strictly, not leniently");
+            let lost = loaded.dictionary.diff(&same.dictionary);
+            assert!(lost.is_empty(), "reading it leniently returns another dictionary");
         }
         _ => {
-            if let Ok((dictionary, _)) =
-                Dictionary::from_source_with(&text, &strict.clone().accept_duplicate_tags())
-            {
-                whole(&dictionary);
+            if let Ok(loaded) = source().accept_duplicate_tags().load() {
+                whole(&loaded.dictionary);
             }
         }
     }
-    for options in [strict.clone().standard_names(), strict.as_of("FIX.4.4")] {
-        if let Ok((dictionary, _)) = Dictionary::from_source_with(&text, &options) {
-            whole(&dictionary);
+    for source in [source().standard_names(), source().as_of("FIX.4.4")] {
+        if let Ok(loaded) = source.load() {
+            whole(&loaded.dictionary);
         }
     }
     match read {
-        Ok((dictionary, warnings)) => {
+        Ok(Loaded { dictionary, warnings, .. }) => {
             for warning in &warnings {
                 assert!(warning.line <= lines, "a warning names line {} of {lines} lines", warning.line);
             }
             whole(&dictionary);
             let table = dictionary.to_table();
-            let again = Dictionary::from_table(&table)
-                .unwrap_or_else(|errors| panic!("its own table is refused: {}\n{table}", errors[0]));
+            let again = match Source::text(&table).load() {
+                Ok(loaded) => loaded.dictionary,
+                Err(error) => panic!("its own table is refused: {error}\n{table}"),
+            };
             assert_eq!(again.to_table(), table, "a second round trip changes the table");
             assert_eq!(again.fields(), dictionary.fields());
             assert_eq!(again.messages().len(), dictionary.messages().len());
             assert_eq!(dictionary.diff(&again), []);
-            exported(&dictionary, Dictionary::from_quickfix_xml(&text).is_ok());
+            exported(&dictionary, !is_table && !text.contains("repository"));
             let _ = Validator::new(&dictionary);
         }
-        Err(errors) => {
-            assert!(!errors.is_empty(), "refused without a reason");
-            for ReadError { line, element, reason, .. } in &errors {
+        Err(LoadError::Refused { faults, .. }) => {
+            assert!(!faults.first().is_empty(), "refused without a reason");
+            for ReadError { line, element, reason, .. } in faults.first() {
                 assert!(*line <= lines, "an error names line {line} of {lines} lines");
                 assert!(!element.is_empty() && !reason.is_empty(), "an error without an element or reason");
             }
         }
+        Err(other) => panic!("{other}"),
     }
 }
 
@@ -123,9 +124,9 @@ fn exported(dictionary: &Dictionary, was_quickfix: bool) {
     if xml.contains(char::REPLACEMENT_CHARACTER) {
         return; // XML cannot hold every name.
     }
-    let read = |xml: &str| match Dictionary::from_quickfix_xml(xml) {
-        Ok((dictionary, _)) => dictionary,
-        Err(errors) => panic!("its own XML is refused: {}\n{xml}", errors[0]),
+    let read = |xml: &str| match Source::text(xml).load() {
+        Ok(loaded) => loaded.dictionary,
+        Err(error) => panic!("its own XML is refused: {error}\n{xml}"),
     };
     let again = read(&xml);
     whole(&again);

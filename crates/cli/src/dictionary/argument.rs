@@ -1,57 +1,105 @@
-//! Dictionary arguments: the name of a shipped version, in any usual spelling, or a file.
+//! Dictionary arguments: the name of a shipped version, in any usual spelling, or a file, and how
+//! files are read.
 
-use std::borrow::Cow;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fixbolt_dictionary::{Dictionary, Version, Warning, shipped, source_text};
+use clap::Args;
+use fixbolt_dictionary::{Encoding, LoadError, Loaded, Source, Version};
 
 use crate::exit::Failure;
 
-/// A dictionary, and the warnings of its reader.
-pub(crate) struct Loaded {
-    pub(crate) dictionary: Cow<'static, Dictionary>,
-    pub(crate) warnings: Vec<Warning>,
+/// How dictionary files are read; the same for every command.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "How files are read")]
+pub(crate) struct SourceOptions {
+    /// The version that a file describes, if it does not say so or is wrong
+    #[arg(long, value_name = "VERSION")]
+    version: Option<String>,
+    /// Accept a tag that several fields have: the first one is kept
+    #[arg(long)]
+    accept_duplicate_tags: bool,
+    /// UTF-8, ISO-8859-1 or UTF-16, if a file does not say so or is wrong
+    #[arg(long, value_name = "ENCODING")]
+    encoding: Option<Encoding>,
+    /// Header, trailer and session messages for FIX.5.0 and later: a version or a file
+    #[arg(long, value_name = "DICTIONARY")]
+    transport: Option<PathBuf>,
+    /// Only what this version (such as FIX.5.0SP1) already had, as far as a FIX Orchestra file says
+    #[arg(long, value_name = "VERSION")]
+    as_of: Option<String>,
+    /// Messages as this scenario of a FIX Orchestra file has them; the others are those of base
+    #[arg(long, value_name = "NAME")]
+    scenario: Option<String>,
+    /// Use FIX Orchestra's names of fields, messages and codes for the same tags, types and values
+    #[arg(long)]
+    standard_names: bool,
+    /// The license of a file's facts, if it does not say so
+    #[arg(long, value_name = "TEXT")]
+    licence: Option<String>,
 }
 
-/// Returns the dictionary that an argument names: a shipped version, or else a file in QuickFIX
-/// XML, FIX Orchestra or a compiled table. A file with the name of a version must be written with
-/// its folder: `./FIX44`.
-pub(crate) fn load(argument: &Path) -> Result<Loaded, Failure> {
-    let word = argument.to_str().unwrap_or_default();
-    let unknown = match word.parse::<Version>() {
-        Ok(version) => {
-            return Ok(Loaded { dictionary: Cow::Borrowed(shipped(version)), warnings: Vec::new() });
+impl SourceOptions {
+    /// Returns the source that an argument names, with these options.
+    pub(crate) fn source(&self, argument: &Path) -> Source<'static> {
+        let source = self.applied(Source::named(argument));
+        match &self.transport {
+            Some(transport) => source.transport(Source::named(transport)),
+            None => source,
         }
-        Err(unknown) => unknown,
-    };
-    let looks_like_a_file =
-        argument.extension().is_some_and(|end| !end.as_encoded_bytes()[0].is_ascii_digit())
-            || argument.components().count() > 1;
-    if !looks_like_a_file && !argument.exists() {
-        return Err(Failure::usage(format!("{} is {unknown}, and no such file", argument.display())));
     }
-    load_file(argument)
+
+    fn applied(&self, mut source: Source<'static>) -> Source<'static> {
+        if let Some(version) = &self.version {
+            source = source.version(version);
+        }
+        if self.accept_duplicate_tags {
+            source = source.accept_duplicate_tags();
+        }
+        if let Some(encoding) = self.encoding {
+            source = source.encoding(encoding);
+        }
+        if let Some(version) = &self.as_of {
+            source = source.as_of(version);
+        }
+        if let Some(scenario) = &self.scenario {
+            source = source.scenario(scenario);
+        }
+        if self.standard_names {
+            source = source.standard_names();
+        }
+        if let Some(licence) = &self.licence {
+            source = source.licence(licence);
+        }
+        source
+    }
+
+    /// Returns the dictionary that an argument names.
+    pub(crate) fn load(&self, argument: &Path) -> Result<Loaded, Failure> {
+        self.source(argument).load().map_err(|error| failure(argument, &error))
+    }
 }
 
-/// Reads the dictionary in a file.
-pub(crate) fn load_file(path: &Path) -> Result<Loaded, Failure> {
-    let read = Dictionary::from_source(&read_text(path)?);
-    let (dictionary, warnings) = read.map_err(|errors| {
-        let first = errors.first().map_or_else(String::new, ToString::to_string);
-        let more = match errors.len() {
-            0 | 1 => String::new(),
-            many => format!(" ({} more: `fixbolt dictionary check` shows all)", many - 1),
-        };
-        Failure::usage(format!("{}: not a dictionary: {first}{more}", path.display()))
-    })?;
-    Ok(Loaded { dictionary: Cow::Owned(dictionary), warnings })
-}
-
-/// Reads the text of a dictionary file. A byte that is invalid in its encoding is reported with its
-/// line.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
-    let text = source_text(&bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-    Ok(text.into_owned())
+/// Returns why there is no dictionary, as one line.
+pub(crate) fn failure(argument: &Path, error: &LoadError) -> Failure {
+    match error {
+        LoadError::File { file, error } => {
+            let is_a_name = file.extension().is_none_or(|end| end.as_encoded_bytes()[0].is_ascii_digit())
+                && file.components().count() == 1;
+            match file.to_str().map(str::parse::<Version>) {
+                Some(Err(unknown)) if is_a_name && !file.exists() => {
+                    Failure::usage(format!("{} is {unknown}, and no such file", file.display()))
+                }
+                _ => Failure::file("read", file, error),
+            }
+        }
+        LoadError::Refused { name, faults } => {
+            let first = faults.first().first().map_or_else(String::new, ToString::to_string);
+            let more = match faults.count() {
+                0 | 1 => String::new(),
+                many => format!(" ({} more: `fixbolt dictionary check` shows them)", many - 1),
+            };
+            Failure::usage(format!("{name}: not a dictionary: {first}{more}"))
+        }
+        other => Failure::usage(format!("{}: {other}", argument.display())),
+    }
 }

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fixbolt_dictionary::Dictionary;
+use fixbolt_dictionary::{Dictionary, LoadError};
 
-use super::argument::read_text;
+use super::argument::{SourceOptions, failure};
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, shown};
 
@@ -15,7 +15,7 @@ use crate::output::{self, Format, Object, shown};
 /// Reads QuickFIX XML, FIX Orchestra or a compiled table; the text itself shows which. Errors make
 /// a dictionary invalid: a name or tag that is not defined, or defined twice, or a group without
 /// members. Warnings do not: they say what is odd and how it is read. Each is one line,
-/// `FILE:LINE: error: WHERE: WHAT`.
+/// `FILE:LINE: error: WHERE: WHAT`. The first 1,000 are shown, and the number of all.
 ///
 /// Exit status: 0 it is a dictionary, perhaps with warnings; 1 it has errors; 2 it cannot be read.
 #[derive(Debug, Args)]
@@ -29,6 +29,8 @@ pub(crate) struct Check {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
+    #[command(flatten)]
+    source_options: SourceOptions,
 }
 
 /// An error or warning about a file.
@@ -54,7 +56,7 @@ pub(super) fn run(arguments: &Check) -> Result<Answer, Failure> {
     let mut out = output::stdout();
     let mut answer = Answer::Yes;
     for path in &arguments.files {
-        let report = Report::of(path)?;
+        let report = Report::of(path, &arguments.source_options)?;
         if !report.errors.is_empty() {
             answer = Answer::No;
         }
@@ -71,32 +73,36 @@ struct Report {
     file: String,
     dictionary: Option<Dictionary>,
     errors: Vec<Finding>,
+    /// Errors, with those that are not among `errors`.
+    error_count: usize,
     warnings: Vec<Finding>,
 }
 
 impl Report {
-    fn of(path: &Path) -> Result<Report, Failure> {
+    fn of(path: &Path, source_options: &SourceOptions) -> Result<Report, Failure> {
         let file = path.display().to_string();
-        Ok(match Dictionary::from_source(&read_text(path)?) {
-            Ok((dictionary, warnings)) => {
+        Ok(match source_options.source(path).load() {
+            Ok(loaded) => {
                 let finding = |warning: fixbolt_dictionary::Warning| Finding {
                     line: warning.line,
                     element: warning.element,
                     reason: warning.reason,
                 };
-                let warnings = warnings.into_iter().map(finding).collect();
-                Report { file, dictionary: Some(dictionary), errors: Vec::new(), warnings }
+                let warnings = loaded.warnings.into_iter().map(finding).collect();
+                let dictionary = Some(loaded.dictionary);
+                Report { file, dictionary, errors: Vec::new(), error_count: 0, warnings }
             }
-            Err(errors) => {
-                let finding = |error: fixbolt_dictionary::ReadError| Finding {
+            Err(LoadError::Refused { faults, .. }) => {
+                let finding = |error: &fixbolt_dictionary::ReadError| Finding {
                     line: error.line,
-                    element: error.element,
-                    reason: error.reason,
+                    element: error.element.clone(),
+                    reason: error.reason.clone(),
                 };
-                let mut errors: Vec<Finding> = errors.into_iter().map(finding).collect();
+                let mut errors: Vec<Finding> = faults.first().iter().map(finding).collect();
                 errors.sort_by_key(|error| error.line);
-                Report { file, dictionary: None, errors, warnings: Vec::new() }
+                Report { file, dictionary: None, errors, error_count: faults.count(), warnings: Vec::new() }
             }
+            Err(error) => return Err(failure(path, &error)),
         })
     }
 
@@ -105,7 +111,7 @@ impl Report {
             self.errors.iter().map(|error| error.text(&self.file, "error")).collect();
         lines.extend(self.warnings.iter().map(|warning| warning.text(&self.file, "warning")));
         let verdict = match &self.dictionary {
-            None => format!("{}: not a dictionary, {}", self.file, number(self.errors.len(), "error")),
+            None => format!("{}: not a dictionary, {}", self.file, self.number_of_errors()),
             Some(dictionary) => format!(
                 "{}: a dictionary of {}, {}, {}, {}",
                 self.file,
@@ -119,6 +125,14 @@ impl Report {
         lines
     }
 
+    fn number_of_errors(&self) -> String {
+        let shown = match self.error_count > self.errors.len() {
+            true => format!(", of which {} are shown", self.errors.len()),
+            false => String::new(),
+        };
+        number(self.error_count, "error") + &shown
+    }
+
     fn json(&self) -> Object {
         let object = Object::new().text("file", &self.file).raw("valid", self.dictionary.is_some());
         let object = match &self.dictionary {
@@ -129,6 +143,7 @@ impl Report {
                 .raw("fields", dictionary.fields().len()),
         };
         object
+            .raw("error_count", self.error_count)
             .array("errors", self.errors.iter().map(Finding::json))
             .array("warnings", self.warnings.iter().map(Finding::json))
     }

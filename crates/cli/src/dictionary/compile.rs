@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use fixbolt_dictionary::ReadOptions;
+use fixbolt_dictionary::LoadError;
 
-use super::argument::read_text;
+use super::argument::{SourceOptions, failure};
 use crate::exit::{Answer, Failure};
 use crate::output;
 
@@ -16,7 +16,8 @@ use crate::output;
 ///
 /// Reads a dictionary as QuickFIX XML or FIX Orchestra (the text itself shows which) and writes the
 /// table that the engine ships and loads: tags, names, types, codes, groups, messages, and the hash
-/// of the source. Oddities in the source are reported as warnings. Errors are reported with their
+/// of the source. It names the license that the source or --licence
+/// states. Oddities in the source are reported as warnings. Errors are reported with their
 /// line, and nothing is written.
 ///
 /// Exit status: 0 written; 1 the source has errors; 2 a file cannot be read or written.
@@ -29,56 +30,31 @@ pub(crate) struct Compile {
     /// Where to write the table [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Only what this version (such as FIX.5.0SP1) already had, as far as a FIX Orchestra file says
-    #[arg(long, value_name = "VERSION")]
-    as_of: Option<String>,
-    /// The version that the source describes, if it does not say so or is wrong
-    #[arg(long, value_name = "VERSION")]
-    version: Option<String>,
-    /// Use FIX Orchestra's names of fields, messages and codes for the same tags, types and values
-    #[arg(long)]
-    standard_names: bool,
-    /// Accept a tag that several fields have: the first one is kept
-    #[arg(long)]
-    accept_duplicate_tags: bool,
-}
-
-impl Compile {
-    fn options(&self) -> ReadOptions {
-        let mut options = ReadOptions::default();
-        if let Some(version) = &self.as_of {
-            options = options.as_of(version);
-        }
-        if let Some(version) = &self.version {
-            options = options.version(version);
-        }
-        if self.standard_names {
-            options = options.standard_names();
-        }
-        if self.accept_duplicate_tags {
-            options = options.accept_duplicate_tags();
-        }
-        options
-    }
+    #[command(flatten)]
+    source_options: SourceOptions,
 }
 
 /// Runs the command.
 pub(super) fn run(arguments: &Compile) -> Result<Answer, Failure> {
-    let text = read_text(&arguments.source)?;
-    let name = arguments.source.file_name().unwrap_or_default().to_string_lossy();
     let place = arguments.source.display();
-    let (table, warnings) = match fixbolt_dictionary::compile(&text, &name, &arguments.options()) {
-        Ok(done) => done,
-        Err(errors) => {
-            for error in errors {
+    let loaded = match arguments.source_options.source(&arguments.source).load() {
+        Ok(loaded) => loaded,
+        Err(LoadError::Refused { faults, .. }) => {
+            for error in faults.first() {
                 note!("fixbolt: {place}: {error}");
+            }
+            let more = faults.count() - faults.first().len();
+            if more > 0 {
+                note!("fixbolt: {place}: {more} more errors are not shown");
             }
             return Ok(Answer::No);
         }
+        Err(error) => return Err(failure(&arguments.source, &error)),
     };
-    for warning in warnings {
+    for warning in loaded.warnings {
         note!("warning: {place}: {warning}");
     }
+    let table = loaded.dictionary.to_table();
     match &arguments.output {
         Some(path) => fs::write(path, table).map_err(|error| Failure::file("write", path, &error))?,
         None => {

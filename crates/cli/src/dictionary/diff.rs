@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fixbolt_dictionary::{Code, Difference, MemberPath, NamedTag, Only, UnionType};
 
-use super::argument::load;
+use super::argument::SourceOptions;
 use super::check::number;
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, quoted, shown};
@@ -33,6 +33,8 @@ pub(crate) struct Diff {
     /// The dictionary to compare it with
     #[arg(value_name = "B")]
     right: PathBuf,
+    #[command(flatten)]
+    source_options: SourceOptions,
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
@@ -40,7 +42,8 @@ pub(crate) struct Diff {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Diff) -> Result<Answer, Failure> {
-    let (left, right) = (load(&arguments.left)?, load(&arguments.right)?);
+    let source_options = &arguments.source_options;
+    let (left, right) = (source_options.load(&arguments.left)?, source_options.load(&arguments.right)?);
     let differences = left.dictionary.diff(&right.dictionary);
     let mut out = output::stdout();
     match arguments.output {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::argument::load;
+use super::argument::SourceOptions;
 use crate::exit::{Answer, Failure};
 use crate::output;
 
@@ -15,7 +15,9 @@ use crate::output;
 /// QuickFIX XML is read by QuickFIX, QuickFIX/J, QuickFIX/n and their successors. It cannot express
 /// values that a field allows besides its codes: they are written to the attributes
 /// allowOtherValues and unionDataType, which other readers ignore. FIX Latest is written as
-/// FIX.5.0SP2. The header and trailer of FIX.5.0 and later are in FIXT.1.1: export both.
+/// FIX.5.0SP2. Constant values, conditions and scenarios are lost. The header and trailer of
+/// FIX.5.0 and later are in FIXT.1.1: export both, or one over the other with --transport. The
+/// license is that of what was shipped, or what the file or --licence states.
 ///
 /// Exit status: 0 written; 2 a file cannot be read or written, or is not a dictionary.
 #[derive(Debug, Args)]
@@ -33,6 +35,8 @@ pub(crate) struct Export {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    source_options: SourceOptions,
 }
 
 /// Formats that other engines read.
@@ -44,7 +48,7 @@ enum Form {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Export) -> Result<Answer, Failure> {
-    let loaded = load(&arguments.dictionary)?;
+    let loaded = arguments.source_options.load(&arguments.dictionary)?;
     for warning in &loaded.warnings {
         note!("warning: {}: {warning}", arguments.dictionary.display());
     }

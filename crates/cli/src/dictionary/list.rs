@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &List) -> Result<Answer, Failure> {
             for (title, count) in titles.iter().zip(counts(dictionary)) {
                 write!(out, "  {count:>width$}", width = title.len())?;
             }
-            writeln!(out, "  {}", dictionary.source().name)?;
+            writeln!(out, "  {}", dictionary.origin().name)?;
         }
     } else {
         for dictionary in versions {
@@ -70,7 +70,7 @@ fn counts(dictionary: &Dictionary) -> [usize; 6] {
 }
 
 fn json(dictionary: &Dictionary) -> Object {
-    let (version, source) = (dictionary.version(), dictionary.source());
+    let (version, source) = (dictionary.version(), dictionary.origin());
     let keys = ["messages", "fields", "code_sets", "codes", "components", "groups"];
     let object = Object::new()
         .text("version", &version.name)

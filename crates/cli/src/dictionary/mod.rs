@@ -11,12 +11,13 @@ mod show;
 use clap::Subcommand;
 
 use crate::exit::{Answer, Failure};
-pub(crate) use argument::{load, load_file, read_text};
+pub(crate) use argument::{SourceOptions, failure};
 
 /// Shows, compares, checks and writes FIX dictionaries.
 ///
 /// A dictionary is the name of a shipped version in any usual spelling (FIX.4.4, fix44, 4.4,
-/// 5.0sp2, latest, FIXT), or a file: QuickFIX XML, FIX Orchestra or a compiled table.
+/// 5.0sp2, latest, FIXT), or a file: QuickFIX XML, FIX Orchestra or a compiled table. Options say
+/// how files are read; they are the same for every command and do not change shipped versions.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::List),

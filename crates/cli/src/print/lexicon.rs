@@ -1,14 +1,12 @@
 //! Selects the dictionary that explains a message's tags: a loaded one of its version first, then
 //! the shipped one.
 
-use std::path::Path;
-
 use fixbolt_dictionary::{
-    Action, Check, Dictionary, Policy, Scratch, Validator, Version, fix_latest, fixt11, shipped,
+    Action, ApplicationVersion, Check, Dictionary, DictionarySet, Policy, Scratch, TransportMismatch,
+    Validator, Version, fix_latest, fixt11, shipped,
 };
 
 use super::words::Words;
-use crate::dictionary::load;
 use crate::exit::Failure;
 
 /// The dictionaries that messages are shown with.
@@ -41,31 +39,33 @@ pub(crate) fn policy() -> Policy {
     Policy::standard().with(Check::UserDefinedTag, Action::Ignore)
 }
 
+impl From<TransportMismatch> for Failure {
+    fn from(mismatch: TransportMismatch) -> Self {
+        Self::usage(mismatch.to_string())
+    }
+}
+
 impl Lexicon {
-    /// Loads these dictionaries (names or files), which take precedence over the shipped versions.
+    /// Takes these dictionaries, which take precedence over the shipped versions.
     /// An application version over FIXT without a header is combined with the first transport among
     /// them, or else with the shipped one.
-    pub(crate) fn new(arguments: &[impl AsRef<Path>]) -> Result<Self, Failure> {
-        let mut dictionaries = Vec::new();
-        for argument in arguments {
-            dictionaries.push(load(argument.as_ref())?.dictionary);
-        }
-        let is_transport = |dictionary: &Dictionary| dictionary.version().name.starts_with("FIXT");
-        let transport = dictionaries.iter().find(|dictionary| is_transport(dictionary)).cloned();
-        let transport = transport.as_deref().unwrap_or_else(|| fixt11());
-        let mut loaded = Vec::new();
-        for (dictionary, argument) in dictionaries.into_iter().zip(arguments) {
-            let whole = !dictionary.header().is_empty()
-                || dictionary.version().begin_string != transport.version().begin_string;
-            let dictionary = if whole {
-                dictionary.into_owned()
-            } else {
-                let place = argument.as_ref().display();
-                dictionary.over(transport).map_err(|error| Failure::usage(format!("{place}: {error}")))?
-            };
-            loaded.push(Known::new(loaded.len(), dictionary));
-        }
-        Ok(Self { loaded, shipped: Vec::new() })
+    pub(crate) fn new(dictionaries: Vec<Dictionary>) -> Result<Self, Failure> {
+        let is_transport = |dictionary: &Dictionary| dictionary.version().known == Some(Version::Fixt11);
+        let transport = dictionaries.iter().find(|dictionary| is_transport(dictionary));
+        let transport = transport.unwrap_or_else(|| fixt11()).clone();
+        let begin_string = transport.version().begin_string.clone();
+        let (applications, mut loaded): (Vec<_>, Vec<_>) = dictionaries.into_iter().partition(|dictionary| {
+            dictionary.header().is_empty() && dictionary.version().begin_string == begin_string
+        });
+        let set =
+            applications.iter().enumerate().try_fold(DictionarySet::new(transport)?, |set, (at, one)| {
+                // Several may be of the same version: the place keeps them apart.
+                let (id, place) = (one.version().appl_ver_id().unwrap_or_default(), at.to_string());
+                set.with(ApplicationVersion::new(id).custom(&place), one)
+            })?;
+        loaded.extend(set.applications().map(|(_, dictionary)| dictionary.clone()));
+        let known = |(at, dictionary)| Known::new(at, dictionary);
+        Ok(Self { loaded: loaded.into_iter().enumerate().map(known).collect(), shipped: Vec::new() })
     }
 
     /// Returns the dictionary for messages with this BeginString (8) and MsgType (35): among
@@ -90,7 +90,7 @@ impl Lexicon {
 /// the latest version, which has nearly everything in the earlier ones.
 fn shipped_for(begin_string: &[u8]) -> Option<Dictionary> {
     match Version::from_begin_string(begin_string)? {
-        Version::Fixt11 => fix_latest().over(fixt11()).ok(),
+        Version::Fixt11 => fix_latest().clone().whole().ok(),
         version => Some(shipped(version).clone()),
     }
 }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use memchr::memmem;
 
+use crate::dictionary::SourceOptions;
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, show, show_in_json, shown};
 use input::{Input, Next};
@@ -89,7 +90,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Format::Text if arguments.oneline => Style::OneLine,
         Format::Text => Style::Block,
     };
-    let mut printer = Printer::new(Lexicon::new(&arguments.dictionary)?, output::stdout(), style);
+    let load = |argument: &PathBuf| Ok(SourceOptions::default().load(argument)?.dictionary);
+    let dictionaries = arguments.dictionary.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
+    let mut printer = Printer::new(Lexicon::new(dictionaries)?, output::stdout(), style);
     if arguments.files.is_empty() {
         printer.standard_input()?;
     }

@@ -106,7 +106,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         .observe(Arc::new(Tap(seen_to)))
         .start(Courier { told: told_to })
         .map_err(|error| cannot_start(&error))?;
-    let reader = Reader::new(Lexicon::new(session.dictionary_file.as_slice())?);
+    let own = session.is_own_dictionary.then_some(session.dictionary);
+    let reader = Reader::new(Lexicon::new(own.into_iter().collect())?);
     let mut exchange = Exchange {
         engine,
         composed,

@@ -1,18 +1,18 @@
 //! Selects the session that a message is sent in: a temporary one, or one of a configuration.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
-use fixbolt_dictionary::{Dictionary, shipped};
+use fixbolt_dictionary::{Dictionary, Source, shipped};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{Role, SessionId, SessionSettings};
 
 use super::Arguments;
 use crate::check_config::refused;
-use crate::dictionary::load_file;
+use crate::dictionary::failure;
 use crate::exit::Failure;
 use crate::serve::cannot_start;
 
@@ -22,7 +22,8 @@ pub(super) struct Session {
     pub(super) builder: EngineBuilder,
     pub(super) store: Box<dyn Store>,
     pub(super) dictionary: Dictionary,
-    pub(super) dictionary_file: Option<PathBuf>,
+    /// Whether `dictionary` is the session's own, not the shipped one.
+    pub(super) is_own_dictionary: bool,
     /// The name of the counterparty in messages to the user.
     pub(super) peer: String,
 }
@@ -54,7 +55,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         builder: Engine::builder().connect(initiation),
         store: Box::new(MemoryStore::new()),
         dictionary: dictionary.clone(),
-        dictionary_file: None,
+        is_own_dictionary: false,
         peer: arguments.to.clone(),
     })
 }
@@ -97,13 +98,12 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         Some(base) => Box::new(DirectoryStore::new(base)),
         None => Box::new(MemoryStore::new()),
     };
-    let dictionary_file = session.data_dictionary.clone();
-    let dictionary = match &dictionary_file {
-        Some(file) => load_file(file)?.dictionary.into_owned(),
-        None => shipped(id.version()).clone(),
-    };
+    let source = session.data_dictionary.clone();
+    let is_own_dictionary = source.is_some();
+    let source = source.unwrap_or_else(|| Source::shipped(id.version()));
+    let dictionary = source.load().map_err(|error| failure(file, &error))?.dictionary;
     // One session needs one worker.
     configuration.engine.workers = None;
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok(Session { id, builder, store, dictionary, dictionary_file, peer })
+    Ok(Session { id, builder, store, dictionary, is_own_dictionary, peer })
 }

@@ -200,7 +200,8 @@ impl Dictionary {
     /// messages, fields by tag, then members in header, messages and trailer. Empty if they
     /// describe the same messages.
     ///
-    /// A dictionary that lists the codes `Y` and `N` of a Boolean equals one that does not. A
+    /// Constant values, conditions and scenarios of messages are not compared. A dictionary that
+    /// lists the codes `Y` and `N` of a Boolean equals one that does not. A
     /// message or group that one side lacks is a single difference, without its members; so is a
     /// header or trailer.
     ///
@@ -328,7 +329,6 @@ impl fmt::Display for MemberPath {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     const LEFT: &str = "table 1\nversion FIX.4.4\nsource - sha256: x\ncodes S 1=Buy 2=Sell\ncodes B Y=Yes N=No\n\
         field 1 Account String\nfield 4 Flag Boolean codes=B\nfield 11 ClOrdID String\nfield 54 Side char codes=S union=Qty\n\
@@ -336,7 +336,7 @@ mod tests {
         component C 54! 1\ngroup P 453 448! 1\nheader 11!\ntrailer 1\nmessage D Order 11! @C! *P 95 96\nmessage U1 Lone 1\n";
 
     fn lines(right: &str) -> Vec<String> {
-        let read = |text: &str| Dictionary::from_table(text).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let read = |text: &str| crate::Source::text(text).load().unwrap().dictionary;
         read(LEFT).diff(&read(right)).iter().map(ToString::to_string).collect()
     }
 

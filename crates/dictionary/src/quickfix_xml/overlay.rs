@@ -4,100 +4,52 @@
 //! Definitions are identified as on the wire or in the dictionary: fields by number, messages by
 //! msgtype, components and groups by name. New ones are added. An existing one gets the members and
 //! values of the overlay after its own; `replace='Y'` replaces it by the definition of the overlay.
-//! A contradiction is an error with its line: nothing is overwritten by accident.
+//! A new member is after the others, or where `before='Name'` or `after='Name'` puts it. A
+//! contradiction is an error with its line: nothing is overwritten by accident.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use fixbolt_codec::Version;
-use roxmltree::{Document, Node};
+use roxmltree::Node;
 
 use super::{Named, Reader};
 use crate::assemble::Draft;
 use crate::data_type::{DataType, UnionType};
+use crate::limits;
+use crate::loaded::Options;
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentId, Dictionary, GroupDef, GroupId, Member, MessageDef, Source,
+    Code, CodeSet, CodeSetId, ComponentId, Dictionary, GroupDef, GroupId, Member, MessageDef, Origin,
+    licences,
 };
-use crate::read::{ReadError, Warning};
+use crate::read::{Faults, Findings, ReadError};
 use crate::shipped;
 use crate::xml;
 
-impl Dictionary {
-    /// Returns this dictionary with the additions and changes of an overlay.
-    ///
-    /// An overlay is QuickFIX XML that contains only the difference, and uses the names of this
-    /// dictionary:
-    /// - `<field>`: a new number is a new field. A known one gets the listed values added, for all
-    ///   fields that share its codes.
-    /// - `<component>`: a new name is a new component. A known one gets the members added. A
-    ///   component around one `<group>` is that group, and a group of this dictionary is known by
-    ///   the same name: `<component name='Parties'><group name='NoPartyIDs'>` adds members to it
-    ///   wherever it is used.
-    /// - `<message>`: a new msgtype is a new message. A known one gets the members added.
-    /// - `<header>` and `<trailer>` get the members added.
-    /// - For an existing member only its requiredness changes. An existing `<group>` gets members
-    ///   added, in this place alone.
-    /// - `replace='Y'` on a field, component or message replaces the old definition by the new one.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Dictionary::from_quickfix_xml`], and whatever contradicts this
-    /// dictionary: another name or type for a known number, a member that already comes with a
-    /// component.
-    ///
-    /// ```
-    /// use fixbolt_dictionary::fix44;
-    ///
-    /// let overlay = "<fix><fields>
-    ///     <field number='5001' name='Colour' type='CHAR'>
-    ///         <value enum='1' description='RED'/>
-    ///     </field>
-    ///     </fields><messages><message name='NewOrderSingle' msgtype='D'>
-    ///     <field name='Colour' required='Y'/>
-    ///     </message></messages></fix>";
-    /// let (dialect, _) = fix44().extended(overlay).unwrap();
-    /// assert_eq!(dialect.code(5001, b"1").unwrap().name, "RED");
-    /// let order = dialect.message(b"D").unwrap();
-    /// assert!(dialect.expand(&order.members).any(|member| member.tag == 5001 && member.required));
-    ///
-    /// let errors = fix44().extended(&overlay.replace("5001", "58")).unwrap_err();
-    /// assert_eq!(errors[0].to_string(), "line 2: field 'Colour': field 58 is 'Text' in FIX.4.4");
-    /// ```
-    pub fn extended(&self, overlay: &str) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-        let plain = xml::plain(overlay);
-        extended(self, &xml::parse(&plain).map_err(|error| vec![error])?, overlay)
+/// Returns what a file extends, if it only extends something.
+pub(super) fn base<'b>(
+    root: Node<'_, '_>,
+    options: &Options<'b>,
+    found: &Findings,
+) -> Result<Option<&'b Dictionary>, Faults> {
+    if options.base.is_some() {
+        return Ok(options.base);
     }
-}
-
-/// Returns the shipped version of this name with the changes of an overlay.
-pub(super) fn shipped_extended(
-    version: &str,
-    document: &Document<'_>,
-    text: &str,
-) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
+    let Some(version) = root.attribute("extends") else { return Ok(None) };
     match Version::ALL.into_iter().find(|known| known.name() == version) {
-        Some(known) => extended(shipped::shipped(known), document, text),
+        Some(known) => Ok(Some(shipped::shipped(known))),
         None => {
-            let root = document.root_element();
             let reason = format!("extends='{version}': no version of this name is shipped");
-            Err(vec![ReadError { line: xml::line(root), element: xml::label(root), reason }])
+            let line = found.line(xml::line(root));
+            Err(Faults::one(ReadError { line, element: xml::label(root), reason }))
         }
     }
 }
 
-fn extended(
-    base: &Dictionary,
-    document: &Document<'_>,
-    text: &str,
-) -> Result<(Dictionary, Vec<Warning>), Vec<ReadError>> {
-    let root = document.root_element();
-    let mut reader = Reader::over(base, root);
-    let draft = reader.overlay(base, root);
-    reader.conclude(draft, document, text)
-}
-
 impl<'a, 'd> Reader<'a, 'd> {
     /// Creates a reader that knows everything a dictionary defines.
-    fn over(base: &'a Dictionary, root: Node<'a, 'd>) -> Self {
+    pub(super) fn over(base: &'a Dictionary, root: Node<'a, 'd>, found: Findings) -> Self {
         let mut reader = Reader {
+            found,
             base: Some(base),
             fields: base.fields.clone(),
             code_sets: base.code_sets.clone(),
@@ -110,6 +62,16 @@ impl<'a, 'd> Reader<'a, 'd> {
             message_nodes: vec![root; base.messages.len()],
             ..Reader::default()
         };
+        for (at, field) in base.fields.iter().enumerate() {
+            reader.field_places.insert(field.tag, at);
+        }
+        for (id, set) in base.code_sets.iter().enumerate() {
+            reader.code_set_names.insert(set.name.clone());
+            let id = CodeSetId(id as u32);
+            for (at, code) in set.codes.iter().enumerate() {
+                reader.code_places.insert((id, code.value.clone()), at);
+            }
+        }
         reader.tags.extend(base.fields.iter().map(|field| (field.name.as_str(), field.tag)));
         for (group, id) in base.groups.iter().zip(base.group_ids()) {
             reader.named.insert(&group.name, Named::Group(id));
@@ -121,7 +83,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         reader
     }
 
-    fn overlay(&mut self, base: &Dictionary, root: Node<'a, 'd>) -> Option<Draft> {
+    pub(super) fn overlay(&mut self, base: &Dictionary, root: Node<'a, 'd>, own: Origin) -> Option<Draft> {
         let version = base.version.clone();
         if root.tag_name().name() != "fix" {
             self.found.error(xml::line(root), xml::label(root), "the root element is not <fix>");
@@ -143,19 +105,19 @@ impl<'a, 'd> Reader<'a, 'd> {
         for node in section("fields") {
             self.overlay_field(node, before_42);
         }
-        let is_known = |node: &Node<'a, 'd>| {
-            let name = node.attribute("name").unwrap_or_default();
-            base.components.iter().any(|known| known.name == name)
-                || base.groups.iter().any(|known| known.name == name)
-        };
+        let components = base.components.iter().map(|known| known.name.as_str());
+        let known: HashSet<&str> =
+            components.chain(base.groups.iter().map(|known| known.name.as_str())).collect();
+        let is_known = |node: &Node<'a, 'd>| known.contains(node.attribute("name").unwrap_or_default());
         self.components(section("components").filter(|node| !is_known(node)));
         for node in section("components").filter(is_known) {
             self.overlay_component(node);
         }
-        let mut messages = base.messages.clone();
+        let mut messages = Messages::of(base);
         for node in section("messages") {
             self.overlay_message(node, &mut messages);
         }
+        let messages = messages.list;
         let (mut header, mut trailer) = (base.header.clone(), base.trailer.clone());
         for (name, place, members) in
             [("header", "Header", &mut header), ("trailer", "Trailer", &mut trailer)]
@@ -169,14 +131,21 @@ impl<'a, 'd> Reader<'a, 'd> {
                 None => {}
             }
         }
-        let source = Source { name: format!("{}, extended", base.source.name), ..base.source.clone() };
-        Some(self.draft(version, source, messages, [header, trailer]))
+        let origin = Origin {
+            name: format!("{}, extended", base.origin.name),
+            sha256: own.sha256,
+            licence: licences([&base.origin.licence, &own.licence]),
+        };
+        Some(self.draft(version, origin, messages, [header, trailer]))
     }
 
     fn overlay_field(&mut self, node: Node<'a, 'd>, before_42: bool) {
         let tag = node.attribute("number").and_then(|number| number.parse::<u32>().ok());
-        let Some(at) = self.fields.iter().position(|field| Some(field.tag) == tag) else {
-            return self.field(node, before_42);
+        let Some(&at) = tag.and_then(|tag| self.field_places.get(&tag)) else {
+            let known = self.code_sets.len();
+            self.field(node, before_42);
+            self.code_set_names.extend(self.code_sets[known..].iter().map(|set| set.name.clone()));
+            return;
         };
         let Some(name) = xml::required(node, "name", &mut self.found) else { return };
         self.field_nodes[at] = node;
@@ -222,6 +191,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             None => {
                 let set = CodeSetId(self.code_sets.len() as u32);
                 let name = format!("{}CodeSet", self.fields[at].name);
+                self.code_set_names.insert(name.clone());
                 self.code_sets.push(CodeSet { name, codes: Vec::new() });
                 self.code_set_nodes.push(node);
                 self.fields[at].codes = Some(set);
@@ -235,8 +205,10 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// Adds a code; one that exists under another name is an error.
     fn add_code(&mut self, set: CodeSetId, code: Code, node: Node<'a, 'd>) {
-        match self.code_sets[set.index()].codes.iter().find(|known| known.value == code.value) {
-            None => self.code_sets[set.index()].codes.push(code),
+        let codes = &mut self.code_sets[set.index()].codes;
+        let at = *self.code_places.entry((set, code.value.clone())).or_insert(codes.len());
+        match codes.get(at) {
+            None => codes.push(code),
             Some(known) if crate::names::same_code_name(&known.name, &code.name) => {}
             Some(known) => {
                 let reason = format!("value '{}' is already called '{}'", code.value, known.name);
@@ -247,10 +219,8 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// Gives the newest code set another name if its own is taken.
     fn name_code_set(&mut self, set: CodeSetId, other: &str) {
-        let (older, newest) = self.code_sets.split_at_mut(set.index());
-        if let Some(newest) = newest.first_mut()
-            && older.iter().any(|known| known.name == newest.name)
-        {
+        let newest = &mut self.code_sets[set.index()];
+        if !self.code_set_names.insert(newest.name.clone()) {
             newest.name = other.to_string();
         }
     }
@@ -299,34 +269,35 @@ impl<'a, 'd> Reader<'a, 'd> {
         self.groups[id.index()].members = members;
     }
 
-    fn overlay_message(&mut self, node: Node<'a, 'd>, messages: &mut Vec<MessageDef>) {
+    fn overlay_message(&mut self, node: Node<'a, 'd>, messages: &mut Messages) {
         let name = xml::required(node, "name", &mut self.found);
         let msg_type = xml::required(node, "msgtype", &mut self.found);
         let (Some(name), Some(msg_type)) = (name, msg_type) else { return };
         let version = self.version_name();
-        if let Some(other) =
-            messages.iter().find(|known| known.name.eq_ignore_ascii_case(name) && known.msg_type != msg_type)
-        {
+        let by_name = messages.by_name.get(&name.to_ascii_lowercase()).map(|at| &messages.list[*at]);
+        if let Some(other) = by_name.filter(|known| known.msg_type != msg_type) {
             let reason = format!("the name belongs to message type '{}'", other.msg_type);
             return self.found.error(xml::line(node), xml::label(node), reason);
         }
-        let Some(at) = messages.iter().position(|known| known.msg_type == msg_type) else {
+        let Some(&at) = messages.by_type.get(msg_type) else {
             messages.extend(self.message(node));
             // MsgType (35) has codes, too.
-            let codes = self.fields.iter().find(|field| field.tag == 35).and_then(|field| field.codes);
+            let codes = self.field_places.get(&35).and_then(|at| self.fields[*at].codes);
             if let Some(set) = codes {
                 self.add_code(set, Code { value: msg_type.to_string(), name: name.to_string() }, node);
             }
             return;
         };
         let same_name = self.base.and_then(|base| base.message_by_name(name));
-        if !messages[at].name.eq_ignore_ascii_case(name) && same_name.is_none_or(|m| m.msg_type != msg_type) {
-            let reason = format!("message type '{msg_type}' is '{}' in {version}", messages[at].name);
+        if !messages.list[at].name.eq_ignore_ascii_case(name)
+            && same_name.is_none_or(|m| m.msg_type != msg_type)
+        {
+            let reason = format!("message type '{msg_type}' is '{}' in {version}", messages.list[at].name);
             return self.found.error(xml::line(node), xml::label(node), reason);
         }
         self.message_nodes[at] = node;
-        let name = messages[at].name.clone();
-        self.take_or_merge(&mut messages[at].members, node, &name);
+        let name = messages.list[at].name.clone();
+        self.take_or_merge(&mut messages.list[at].members, node, &name);
     }
 
     fn take_or_merge(&mut self, members: &mut Vec<Member>, node: Node<'a, 'd>, place: &str) {
@@ -339,15 +310,28 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// Adds the members that `scope` lists to `members` of the definition `place`.
     fn merge(&mut self, members: &mut Vec<Member>, scope: Node<'a, 'd>, place: &str) {
+        if !self.may_change(members.len(), scope) {
+            return;
+        }
         // An existing group is changed here alone: it becomes a group of its own.
+        let mut counted: HashMap<u32, usize> = HashMap::new();
+        for (at, member) in members.iter().enumerate() {
+            self.count_tag(member).into_iter().for_each(|tag| {
+                counted.entry(tag).or_insert(at);
+            });
+        }
         for node in xml::elements(scope).filter(|node| node.tag_name().name() == "group") {
             let tag = node.attribute("name").and_then(|name| self.tag(name));
-            let Some(at) = members.iter().position(|member| self.count_tag(member) == tag && tag.is_some())
-            else {
-                continue;
-            };
+            let Some(&at) = tag.and_then(|tag| counted.get(&tag)) else { continue };
             let Member::Group { group, required } = members[at] else { continue };
             let required = node.attribute("required").map_or(required, |word| matches!(word, "Y" | "y"));
+            if !self.may_change(self.groups[group.index()].members.len(), node) {
+                return;
+            }
+            if node.attribute("before").or(node.attribute("after")).is_some() {
+                let reason = "it is there already: only a new member has before or after";
+                self.found.error(xml::line(node), xml::place(node), reason);
+            }
             let name = self.free_group_name(&format!("{place}{}", self.groups[group.index()].name));
             let own = GroupId(self.groups.len() as u32);
             self.groups.push(GroupDef { name, ..self.groups[group.index()].clone() });
@@ -356,22 +340,85 @@ impl<'a, 'd> Reader<'a, 'd> {
             members[at] = Member::Group { group: own, required };
         }
         let there: HashSet<u32> = members.iter().filter_map(|member| self.count_tag(member)).collect();
+        let mut places: HashMap<Listed, usize> = HashMap::new();
+        for (at, member) in members.iter().enumerate() {
+            places.entry(Listed::of(member)).or_insert(at);
+        }
+        let within = self.tags_of_components(members);
+        if !self.may_change(within.len(), scope) {
+            return;
+        }
         for (node, added) in self.members_by_node(scope, &there) {
-            if let Some(known) = members.iter_mut().find(|known| same_member(known, &added)) {
+            let place = self.place_of(node, &places, members);
+            if let Some(&at) = places.get(&Listed::of(&added)) {
+                if place.is_some() {
+                    let reason = "it is there already: only a new member has before or after";
+                    self.found.error(xml::line(node), xml::place(node), reason);
+                }
                 // If it is omitted it says nothing.
                 if node.attribute("required").is_some() {
-                    *known = added;
+                    members[at] = added;
                 }
                 continue;
             }
-            if let Some(component) = self.component_with(members, &added) {
+            let tag = match added {
+                Member::Field { tag, .. } => Some(tag),
+                _ => self.count_tag(&added),
+            };
+            if let Some(component) = tag.and_then(|tag| within.get(&tag)) {
                 let name = &self.components[component.index()].name;
                 let reason = format!("it comes with component '{name}' already: change it there");
                 self.found.error(xml::line(node), xml::place(node), reason);
                 continue;
             }
-            members.push(added);
+            let Some(at) = place else {
+                places.insert(Listed::of(&added), members.len());
+                members.push(added);
+                continue;
+            };
+            places.values_mut().filter(|known| **known >= at).for_each(|known| *known += 1);
+            places.insert(Listed::of(&added), at);
+            members.insert(at, added);
         }
+    }
+
+    /// Returns where `before` or `after` puts a new member.
+    fn place_of(
+        &mut self,
+        node: Node<'a, 'd>,
+        places: &HashMap<Listed, usize>,
+        members: &[Member],
+    ) -> Option<usize> {
+        let (name, after) = match (node.attribute("before"), node.attribute("after")) {
+            (None, None) => return None,
+            (Some(name), None) => (name, 0),
+            (None, Some(name)) => (name, 1),
+            (Some(_), Some(_)) => {
+                let reason = "attributes 'before' and 'after' exclude each other";
+                self.found.error(xml::line(node), xml::place(node), reason);
+                return None;
+            }
+        };
+        if !self.may_change(members.len(), node) {
+            return None;
+        }
+        let listed = match self.named.get(name) {
+            Some(Named::Component(id)) => places.get(&Listed::Component(*id)),
+            Some(Named::Group(id)) => places.get(&Listed::Group(*id)),
+            None => None,
+        };
+        let tag = self.tag(name);
+        let by_tag = || {
+            let tag = tag?;
+            let counts = || members.iter().position(|member| self.count_tag(member) == Some(tag));
+            places.get(&Listed::Field(tag)).copied().or_else(counts)
+        };
+        let at = listed.copied().or_else(by_tag);
+        if at.is_none() {
+            let reason = format!("'{name}' is not a member here, so nothing can be put before or after it");
+            self.found.error(xml::line(node), xml::place(node), reason);
+        }
+        at.map(|at| at + after)
     }
 
     /// Returns the members of `scope` with their elements, without groups counted by a tag of
@@ -392,32 +439,52 @@ impl<'a, 'd> Reader<'a, 'd> {
         members
     }
 
-    /// Returns the component among `members` that contains the tag of `added`.
-    fn component_with(&self, members: &[Member], added: &Member) -> Option<ComponentId> {
-        let tag = match *added {
-            Member::Field { tag, .. } => tag,
-            _ => self.count_tag(added)?,
-        };
+    /// Returns whether a definition with so many members may be changed once more: each change
+    /// costs as much as the definition has members, and a file may change one many times.
+    fn may_change(&mut self, members: usize, node: Node<'a, 'd>) -> bool {
+        let was_within = self.touched <= limits::ALL_MEMBERS;
+        self.touched += members as u64;
+        let within_limit = self.touched <= limits::ALL_MEMBERS;
+        if was_within && !within_limit {
+            let reason = format!(
+                "the changes up to here are of definitions with more than {} members together",
+                limits::ALL_MEMBERS
+            );
+            self.found.error(xml::line(node), xml::place(node), reason);
+        }
+        within_limit
+    }
+
+    /// Returns the tags that come with the components among `members`, each with its component.
+    fn tags_of_components(&self, members: &[Member]) -> HashMap<u32, ComponentId> {
+        let mut tags = HashMap::new();
         // A component that contains itself is refused later: no definition is entered twice.
         let mut seen = HashSet::new();
-        members.iter().find_map(|member| {
-            let Member::Component { component: outermost, .. } = *member else { return None };
-            let mut open = vec![outermost];
-            while let Some(component) = open.pop() {
-                if !seen.insert(component) {
-                    continue;
-                }
-                for member in &self.components[component.index()].members {
-                    match *member {
-                        Member::Component { component, .. } => open.push(component),
-                        Member::Field { tag: other, .. } if other == tag => return Some(component),
-                        _ if self.count_tag(member) == Some(tag) => return Some(component),
-                        _ => {}
-                    }
-                }
+        let components = |members: &[Member]| {
+            let component = |member: &Member| match *member {
+                Member::Component { component, .. } => Some(component),
+                _ => None,
+            };
+            members.iter().filter_map(component).collect::<Vec<_>>()
+        };
+        let mut open = components(members);
+        while let Some(component) = open.pop() {
+            if !seen.insert(component) {
+                continue;
             }
-            None
-        })
+            let inner = &self.components[component.index()].members;
+            open.extend(components(inner));
+            for member in inner {
+                let tag = match *member {
+                    Member::Field { tag, .. } => Some(tag),
+                    _ => self.count_tag(member),
+                };
+                tag.into_iter().for_each(|tag| {
+                    tags.entry(tag).or_insert(component);
+                });
+            }
+        }
+        tags
     }
 
     fn count_tag(&self, member: &Member) -> Option<u32> {
@@ -448,13 +515,44 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 }
 
-fn same_member(one: &Member, other: &Member) -> bool {
-    match (*one, *other) {
-        (Member::Field { tag: one, .. }, Member::Field { tag: other, .. }) => one == other,
-        (Member::Component { component: one, .. }, Member::Component { component: other, .. }) => {
-            one == other
+/// The messages of an overlay so far.
+struct Messages {
+    list: Vec<MessageDef>,
+    by_type: HashMap<String, usize>,
+    /// In lower case.
+    by_name: HashMap<String, usize>,
+}
+
+impl Messages {
+    fn of(base: &Dictionary) -> Messages {
+        let mut messages = Messages { list: Vec::new(), by_type: HashMap::new(), by_name: HashMap::new() };
+        messages.extend(base.messages.iter().cloned());
+        messages
+    }
+
+    fn extend(&mut self, others: impl IntoIterator<Item = MessageDef>) {
+        for message in others {
+            self.by_type.entry(message.msg_type.clone()).or_insert(self.list.len());
+            self.by_name.entry(message.name.to_ascii_lowercase()).or_insert(self.list.len());
+            self.list.push(message);
         }
-        (Member::Group { group: one, .. }, Member::Group { group: other, .. }) => one == other,
-        _ => false,
+    }
+}
+
+/// What a member refers to, whether it is required or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Listed {
+    Field(u32),
+    Group(GroupId),
+    Component(ComponentId),
+}
+
+impl Listed {
+    fn of(member: &Member) -> Listed {
+        match *member {
+            Member::Field { tag, .. } => Listed::Field(tag),
+            Member::Group { group, .. } => Listed::Group(group),
+            Member::Component { component, .. } => Listed::Component(component),
+        }
     }
 }

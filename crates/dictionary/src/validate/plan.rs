@@ -5,7 +5,7 @@
 //! entry of a group. A group has its own scope wherever it is used, so that following the scopes by
 //! message, path and count tag leads to the right one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fixbolt_codec::FromField;
@@ -14,7 +14,7 @@ use super::policy::{Check, Policy, Requirements};
 use super::reason::SessionRejectReason as Reason;
 use super::values::{CodeTable, check_type, in_union};
 use crate::data_type::{DataType, UnionType};
-use crate::model::{Dictionary, FlatMember, GroupId, Member};
+use crate::model::{ComponentId, Dictionary, FlatMember, GroupId, Member};
 
 /// No slot.
 const NONE: u16 = u16::MAX;
@@ -213,7 +213,7 @@ impl Plan {
         let words = flat.len().div_ceil(64);
         let mut masks = vec![0u64; words * SETS];
         let mut readings = HashMap::with_capacity(flat.len());
-        read_requirements(dictionary, members, None, &mut readings);
+        read_requirements(dictionary, members, None, &mut HashSet::new(), &mut readings);
         for (at, (member, slot)) in flat.iter().zip(&slots).enumerate() {
             row[usize::from(slot - first)] = at as u16 + 1;
             let reading = readings[&member.tag];
@@ -401,6 +401,7 @@ fn read_requirements(
     dictionary: &Dictionary,
     members: &[Member],
     component: Option<bool>,
+    seen: &mut HashSet<ComponentId>,
     readings: &mut HashMap<u32, MemberReading>,
 ) {
     for member in members {
@@ -411,8 +412,11 @@ fn read_requirements(
                 (group.count_tag, required && !group.optional_inside)
             }
             Member::Component { component, required } => {
-                let inner = &dictionary.component(component).members;
-                read_requirements(dictionary, inner, Some(required), readings);
+                // Its tags have their first position already.
+                if seen.insert(component) {
+                    let inner = &dictionary.component(component).members;
+                    read_requirements(dictionary, inner, Some(required), seen, readings);
+                }
                 continue;
             }
         };

@@ -16,18 +16,14 @@ use super::{RefTag, Validator, Violation};
 use crate::application_versions::{ApplicationVersions, Direction};
 
 /// ```
-/// use std::sync::Arc;
-/// use fixbolt_dictionary::{ApplicationVersion, ApplicationVersions, Dictionary, Validator};
-/// use fixbolt_dictionary::{fix44, fix50sp2, fixt11};
+/// use fixbolt_dictionary::{ApplicationVersion, DictionarySet, fix44, fix50sp2, fixt11};
 ///
-/// let over = |application: &Dictionary| {
-///     application.over(fixt11()).map(|whole| Arc::new(Validator::new(&whole)))
-/// };
-/// let versions = ApplicationVersions::new(Arc::new(Validator::new(fixt11())))
-///     .with(ApplicationVersion::new("9"), over(fix50sp2())?)
-///     .with(ApplicationVersion::new("6"), over(fix44())?)
+/// let versions = DictionarySet::new(fixt11().clone())?
+///     .with(ApplicationVersion::new("9"), fix50sp2())?
+///     .with(ApplicationVersion::new("6"), fix44())?
 ///     .with_default(ApplicationVersion::new("9"))
-///     .expect("9 was added");
+///     .expect("9 was added")
+///     .validators();
 /// let mut scratch = versions.scratch(); // serves all of them
 /// # let _ = &mut scratch;
 /// # Ok::<(), fixbolt_dictionary::TransportMismatch>(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fixbolt_dictionary::{Dictionary, Difference};
+use fixbolt_dictionary::{Dictionary, Difference, Source};
 
 /// Returns a dictionary of the reference folder; if the folder is absent, reports that and returns
 /// `None`.
@@ -11,9 +11,9 @@ pub(crate) fn read(path: &str) -> Option<Dictionary> {
         crate::support::absent(1);
         return None;
     };
-    match Dictionary::from_source(&text) {
-        Ok((dictionary, _)) => Some(dictionary),
-        Err(errors) => panic!("{path}: {}", errors[0]),
+    match Source::text(&text).load() {
+        Ok(loaded) => Some(loaded.dictionary),
+        Err(error) => panic!("{path}: {error}"),
     }
 }
 

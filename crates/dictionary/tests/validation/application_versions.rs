@@ -5,22 +5,18 @@ use std::sync::Arc;
 use fixbolt_codec::Message;
 use fixbolt_dictionary::sample::{Samples, framed};
 use fixbolt_dictionary::{
-    Action, ApplicationVersion, ApplicationVersions, Check, Dictionary, Direction, Policy, RefTag, Scratch,
-    SessionRejectReason, Validator, Violation, fix44, fix50, fixt11,
+    Action, ApplicationVersion, ApplicationVersions, Check, DictionarySet, Direction, Policy, RefTag,
+    Scratch, SessionRejectReason, Validator, Violation, fix44, fix50, fixt11,
 };
 
 use crate::with_message;
 
 /// Returns a set with FIX.5.0 as default, and FIX.4.4 for messages that name it.
 fn versions() -> ApplicationVersions<Arc<Validator>> {
-    let over = |application: &Dictionary| {
-        Arc::new(Validator::new(&application.over(fixt11()).expect("it fits its transport")))
-    };
-    ApplicationVersions::new(Arc::new(Validator::new(fixt11())))
-        .with(ApplicationVersion::new("7"), over(fix50()))
-        .with(ApplicationVersion::new("6"), over(fix44()))
-        .with_default(ApplicationVersion::new("7"))
-        .expect("it was added")
+    let set = DictionarySet::new(fixt11().clone()).expect("it has a header");
+    let set = set.with(ApplicationVersion::new("7"), fix50()).expect("it fits its transport");
+    let set = set.with(ApplicationVersion::new("6"), fix44()).expect("it fits its transport");
+    set.with_default(ApplicationVersion::new("7")).expect("it was added").validators()
 }
 
 const REST: &str = "49=A|56=B|34=2|52=20261121-09:00:00|";
@@ -111,4 +107,33 @@ fn samples_of_every_version_pass_with_one_scratch() {
             assert_eq!(found, Ok(None), "{} of {}", message.name, whole.version().name);
         }
     }
+}
+
+#[test]
+fn a_set_is_a_transport_with_its_application_versions() {
+    let set = DictionarySet::shipped().expect("they fit");
+    assert_eq!(set.transport(), fixt11());
+    let ids: Vec<String> = set
+        .applications()
+        .map(|(version, dictionary)| {
+            assert_eq!(dictionary.version().begin_string, "FIXT.1.1");
+            assert_eq!(dictionary.header().len(), set.transport().header().len());
+            String::from_utf8_lossy(version.appl_ver_id).into_owned()
+        })
+        .collect();
+    assert_eq!(ids, ["2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+    assert!(DictionarySet::new(fix50().clone()).is_err(), "it has no header");
+    assert!(set.clone().with_default(ApplicationVersion::new("11")).is_err());
+
+    // A message's version finds its dictionary.
+    let name = |fields: &str| {
+        let chosen = |message: &Message<'_>| {
+            let chosen = set.dictionaries().choose(message, Direction::Inbound);
+            chosen.map(|chosen| chosen.value.version().name.clone()).ok()
+        };
+        with(fields, chosen)
+    };
+    assert_eq!(name(&format!("35=D|1128=7|{REST}")).as_deref(), Some("FIX.5.0"));
+    assert_eq!(name(&format!("35=0|{REST}")).as_deref(), Some("FIXT.1.1"));
+    assert_eq!(name(&format!("35=D|{REST}")), None);
 }

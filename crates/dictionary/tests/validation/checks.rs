@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use fixbolt_codec::{Message, Version};
 use fixbolt_dictionary::sample::{SampleField, Samples, framed};
 use fixbolt_dictionary::{
-    Action, Check, DataType, Dictionary, Policy, RefTag, Requirements, Section,
-    SessionRejectReason as Reason, Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
+    Action, Check, DataType, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason, Source,
+    Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
 };
 
 /// Returns a whole message around `fields` (with `|` for SOH), the first of which is MsgType.
@@ -38,6 +38,7 @@ fn reasons(validator: &Validator, policy: &Policy, bytes: &[u8]) -> Vec<(u16, St
     all(validator, policy, bytes).into_iter().map(|(_, _, reason, tag)| (reason, tag)).collect()
 }
 
+use crate::loading::load;
 use crate::support;
 
 /// A derivatives message of FIX Latest, with identifiers in groups.
@@ -229,7 +230,11 @@ message U2 Needs *Outer! 120
 ";
 
 static NEST: LazyLock<Validator> = LazyLock::new(|| {
-    Validator::new(&Dictionary::from_table(NESTED).unwrap_or_else(|errors| panic!("{errors:?}")))
+    Validator::new(
+        &load(Source::text(NESTED))
+            .map(|(dictionary, _)| dictionary)
+            .unwrap_or_else(|errors| panic!("{errors:?}")),
+    )
 });
 
 #[test]
@@ -292,8 +297,11 @@ fn quickfix_considers_only_the_innermost_components_requirement() {
         field 50 NoIDs NumInGroup\nfield 51 ID String\nfield 52 Note String\nfield 53 Deep String\nfield 54 In String\n\
         component Inner 53!\ncomponent Outer @Inner! 54!\ngroup IDs 50 51! @Inner!\nheader 8 9 35\ntrailer 10\n\
         message U1 Optional @Outer 52\nmessage U2 Required *IDs!\n";
-    let validator =
-        Validator::new(&Dictionary::from_table(TABLE).unwrap_or_else(|errors| panic!("{errors:?}")));
+    let validator = Validator::new(
+        &load(Source::text(TABLE))
+            .map(|(dictionary, _)| dictionary)
+            .unwrap_or_else(|errors| panic!("{errors:?}")),
+    );
     let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
     let (standard, quickfix, quickfixj) = (Policy::standard(), Policy::quickfix(), Policy::quickfixj());
     // 53 is required in a component that is required in an optional one; 54 only in the optional
@@ -327,9 +335,11 @@ fn quickfix_requires_a_wrapped_group_only_where_it_is_marked_inside_as_well() {
             <field number='50' name='NoLoose' type='NUMINGROUP'/><field number='51' name='LooseID' type='STRING'/>
             <field number='52' name='LooseMore' type='STRING'/><field number='60' name='NoStrict' type='NUMINGROUP'/>
             <field number='61' name='StrictID' type='STRING'/></fields></fix>";
-    let (read, _) = Dictionary::from_quickfix_xml(XML).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    let table = Dictionary::from_table(&read.to_table()).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    let (written, _) = Dictionary::from_quickfix_xml(&table.to_quickfix_xml()).expect("it is what was read");
+    let (read, _) = load(Source::text(XML)).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let table = load(Source::text(read.to_table()))
+        .map(|(dictionary, _)| dictionary)
+        .unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let (written, _) = load(Source::text(table.to_quickfix_xml())).expect("it is what was read");
     for dictionary in [&read, &table, &written] {
         let validator = Validator::new(dictionary);
         let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
@@ -347,8 +357,11 @@ fn quickfix_requires_a_wrapped_group_only_where_it_is_marked_inside_as_well() {
 fn user_defined_fields_of_other_messages_are_ignored_where_user_defined_tags_are() {
     const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
         field 6000 Ours String\nfield 40001 Later String\nheader 8 9 35\ntrailer 10\nmessage U1 One 6000 40001\nmessage U2 Two\n";
-    let validator =
-        Validator::new(&Dictionary::from_table(TABLE).unwrap_or_else(|errors| panic!("{errors:?}")));
+    let validator = Validator::new(
+        &load(Source::text(TABLE))
+            .map(|(dictionary, _)| dictionary)
+            .unwrap_or_else(|errors| panic!("{errors:?}")),
+    );
     let check = |policy: &Policy, fields: &str| reasons(&validator, policy, &message("FIX.4.4", fields));
     let both = "35=U2|6000=x|40001=x|";
     assert_eq!(check(&Policy::standard(), both), [(2, "6000".into()), (2, "40001".into())]);
@@ -393,7 +406,9 @@ fn a_body_field_that_a_full_group_also_has_belongs_to_the_body() {
     const TABLE: &str = "table 1\nversion FIX.4.4\nfield 8 B String\nfield 9 L Length\nfield 10 C String\nfield 35 M String\n\
         field 33 NoLines NumInGroup\nfield 58 Text String\nfield 59 Other String\ngroup Lines 33 58! 59\nheader 8 9 35\n\
         trailer 10\nmessage B News *Lines! 59 58\n";
-    let validator = Validator::new(&Dictionary::from_table(TABLE).expect("the table is right"));
+    let validator = Validator::new(
+        &load(Source::text(TABLE)).map(|(dictionary, _)| dictionary).expect("the table is right"),
+    );
     let check = |fields: &str| reasons(&validator, &Policy::standard(), &message("FIX.4.4", fields));
     assert_eq!(check("35=B|33=2|58=one|59=x|58=two|59=y|59=body|58=body|"), []);
     assert_eq!(check("35=B|33=2|58=one|58=two|58=body|"), []);
@@ -543,7 +558,7 @@ fn synthetic_full_messages_pass_except_for_codes_that_the_dictionaries_do_not_sh
         };
         let quickfix = |file: &str| {
             let text = support::shared(&format!("dictionaries/quickfix/{file}.xml"));
-            let read = Dictionary::from_quickfix_xml(&text.expect("it lies beside the messages"));
+            let read = load(Source::text(text.expect("it lies beside the messages")));
             read.unwrap_or_else(|errors| panic!("{}", errors[0])).0
         };
         let shipped = shipped(version);

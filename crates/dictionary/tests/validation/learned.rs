@@ -1,10 +1,11 @@
 //! What a scratch has learned changes no result: a used scratch and a new one return the same.
 
 use fixbolt_dictionary::{
-    Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, sample::Samples,
+    Action, Check, Dictionary, Policy, Scratch, Source, Validator, fix42, fix44, sample::Samples,
 };
 
 use crate::broken::{Mutation, Subject};
+use crate::loading::load;
 use crate::with_message;
 
 /// Messages of several sessions that share a scratch.
@@ -85,7 +86,7 @@ fn what_was_learned_with_one_validator_is_not_used_with_another() {
         <messages>
         <message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='HandlInst' required='Y'/></message>
         </messages></fix>";
-    let (dialect, _) = Dictionary::from_source(text).expect("it is a dictionary");
+    let (dialect, _) = load(Source::text(text)).expect("it is a dictionary");
     let validators = [Validator::new(fix44()), Validator::new(&dialect)];
     let bytes = fixbolt_dictionary::sample::framed(
         "FIX.4.4",

@@ -5,6 +5,8 @@ mod application_versions;
 mod broken;
 mod checks;
 mod learned;
+#[path = "../support/loading.rs"]
+mod loading;
 mod mutations;
 mod samples;
 #[path = "../support/mod.rs"]

@@ -199,6 +199,20 @@ impl SessionReader<'_> {
         if let (false, Some(setting)) = (use_dictionary, self.find_own("DataDictionary")) {
             self.contradicts(setting, "DataDictionary is named, but UseDataDictionary=N does not read it");
         }
+        let draft = &self.draft;
+        let options = [
+            ("DataDictionaryVersion", draft.dictionary_version.is_some()),
+            ("DataDictionaryEncoding", draft.dictionary_encoding.is_some()),
+            ("DataDictionaryDuplicateTags", draft.accept_duplicate_tags),
+            ("DataDictionaryAsOf", draft.dictionary_as_of.is_some()),
+            ("DataDictionaryScenario", draft.dictionary_scenario.is_some()),
+            ("DataDictionaryStandardNames", draft.standard_names),
+        ];
+        for (key, is_set) in options {
+            if let (None, true, Some(setting)) = (&self.draft.dictionary, is_set, self.find_own(key)) {
+                self.contradicts(setting, format!("{key} is set, but DataDictionary names no file"));
+            }
+        }
         if let (false, true, Some(setting)) =
             (use_dictionary, validate_outgoing, self.find_own("ValidateOutgoingMessage"))
         {
@@ -226,10 +240,10 @@ impl SessionReader<'_> {
         }
         // A session of FIXT.1.1 has TransportDataDictionary and AppDataDictionary instead.
         let over_fixt = self.draft.version == Some(Version::Fixt11);
-        if let (false, Some(file), Some(setting)) =
-            (over_fixt, self.draft.dictionary.clone(), self.find("DataDictionary"))
+        if let (false, Some(source), Some(setting)) =
+            (over_fixt, self.draft.dictionary_source(), self.find("DataDictionary"))
         {
-            match dictionaries.validator(&file, self.draft.version) {
+            match dictionaries.validator(source, self.draft.version) {
                 Ok(validator) => self.draft.settings.dictionary = SessionDictionary::Own(validator),
                 Err(reason) => self.mistakes.push(ConfigError::Dictionary {
                     place: setting.place.clone(),

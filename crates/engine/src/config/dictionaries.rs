@@ -1,16 +1,14 @@
 //! The files that DataDictionary names, each read once.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fixbolt_codec::Version;
-use fixbolt_dictionary::{Dictionary, Validator};
+use fixbolt_dictionary::{Dictionary, LoadError, Source, Validator};
 
-/// The dictionaries that were read, by file.
+/// The dictionaries that were read, by source.
 #[derive(Default)]
 pub(super) struct Dictionaries {
-    read: HashMap<PathBuf, Result<Known, String>>,
+    read: Vec<(Source<'static>, Result<Known, String>)>,
 }
 
 struct Known {
@@ -19,21 +17,24 @@ struct Known {
 }
 
 impl Dictionaries {
-    /// Returns the validator for the dictionary in a file, for a session of this version.
+    /// Returns the validator for a dictionary, for a session of this version.
     ///
     /// # Errors
     /// Why there is none, and what to do.
     pub(super) fn validator(
         &mut self,
-        file: &Path,
+        source: Source<'static>,
         version: Option<Version>,
     ) -> Result<Arc<Validator>, String> {
-        let read = self.read.entry(file.to_owned()).or_insert_with(|| {
-            let dictionary = read_dictionary(file)?;
-            let begin_string = dictionary.version().begin_string.clone();
-            Ok(Known { begin_string, validator: Arc::new(Validator::new(&dictionary)) })
+        let at = self.read.iter().position(|(known, _)| *known == source).unwrap_or_else(|| {
+            let known = read_dictionary(source.clone()).map(|dictionary| Known {
+                begin_string: dictionary.version().begin_string.clone(),
+                validator: Arc::new(Validator::new(&dictionary)),
+            });
+            self.read.push((source, known));
+            self.read.len() - 1
         });
-        let Known { begin_string, validator } = match read {
+        let Known { begin_string, validator } = match &self.read[at].1 {
             Ok(known) => known,
             Err(reason) => {
                 let serves = match version {
@@ -53,23 +54,23 @@ impl Dictionaries {
     }
 }
 
-/// Reads a dictionary in any form, which its text shows.
-fn read_dictionary(file: &Path) -> Result<Dictionary, String> {
-    let bytes = std::fs::read(file).map_err(|e| e.to_string())?;
-    let text = fixbolt_dictionary::source_text(&bytes).map_err(|e| e.to_string())?;
-    match Dictionary::from_source(&text) {
-        Ok((dictionary, warnings)) => {
-            for warning in warnings {
-                tracing::warn!(file = %file.display(), %warning, "dictionary");
+/// Reads a dictionary, and logs what is odd in it.
+fn read_dictionary(source: Source<'static>) -> Result<Dictionary, String> {
+    let file = source.files().first().map(|file| file.display().to_string()).unwrap_or_default();
+    match source.load() {
+        Ok(loaded) => {
+            for warning in loaded.warnings {
+                tracing::warn!(file, %warning, "dictionary");
             }
-            Ok(dictionary)
+            Ok(loaded.dictionary)
         }
-        Err(errors) => Err(match errors.split_first() {
-            None => "it cannot be read".to_owned(),
-            Some((first, [])) => first.to_string(),
-            Some((first, more)) => {
-                format!("{first} (and {} more: `fixbolt dictionary check` shows all)", more.len())
+        Err(LoadError::File { error, .. }) => Err(error.to_string()),
+        Err(LoadError::Refused { faults, .. }) => Err(match (faults.first(), faults.count()) {
+            ([first, ..], more @ 2..) => {
+                format!("{first} (and {} more: `fixbolt dictionary check` shows them)", more - 1)
             }
+            _ => faults.to_string(),
         }),
+        Err(other) => Err(other.to_string()),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fixbolt_codec::Version;
-use fixbolt_dictionary::{Action, Check, Policy};
+use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
@@ -28,6 +28,13 @@ pub(super) struct Draft {
     pub(super) end: Option<u32>,
     pub(super) use_dictionary: bool,
     pub(super) dictionary: Option<PathBuf>,
+    /// How `dictionary` is read; made of the rows after it.
+    pub(super) dictionary_version: Option<String>,
+    pub(super) dictionary_encoding: Option<Encoding>,
+    pub(super) dictionary_as_of: Option<String>,
+    pub(super) dictionary_scenario: Option<String>,
+    pub(super) accept_duplicate_tags: bool,
+    pub(super) standard_names: bool,
     pub(super) validate_incoming: bool,
     pub(super) validate_outgoing: bool,
     pub(super) incoming: Policy,
@@ -66,6 +73,12 @@ impl Draft {
             end: None,
             use_dictionary: true,
             dictionary: None,
+            dictionary_version: None,
+            dictionary_encoding: None,
+            dictionary_as_of: None,
+            dictionary_scenario: None,
+            accept_duplicate_tags: false,
+            standard_names: false,
             validate_incoming: true,
             validate_outgoing: false,
             incoming: Policy::standard(),
@@ -99,6 +112,30 @@ impl Draft {
         if on {
             self.switch(false, checks);
         }
+    }
+
+    /// Returns the source of the session's own dictionary.
+    pub(super) fn dictionary_source(&self) -> Option<Source<'static>> {
+        let mut source = Source::file(self.dictionary.clone()?);
+        if let Some(version) = &self.dictionary_version {
+            source = source.version(version);
+        }
+        if let Some(encoding) = self.dictionary_encoding {
+            source = source.encoding(encoding);
+        }
+        if let Some(version) = &self.dictionary_as_of {
+            source = source.as_of(version);
+        }
+        if let Some(name) = &self.dictionary_scenario {
+            source = source.scenario(name);
+        }
+        if self.accept_duplicate_tags {
+            source = source.accept_duplicate_tags();
+        }
+        if self.standard_names {
+            source = source.standard_names();
+        }
+        Some(source)
     }
 
     /// Turns every rejection into a warning if `N`.

@@ -56,7 +56,8 @@ impl<'s> SessionReader<'s> {
             let Self { effective, mistakes, .. } = reader;
             return CheckedSession { place, name, effective, result: Err(mistakes) };
         };
-        let Draft { settings, journal, persist_messages, dictionary, nodelay, .. } = reader.draft;
+        let data_dictionary = reader.draft.dictionary_source();
+        let Draft { settings, journal, persist_messages, nodelay, .. } = reader.draft;
         let session = SessionConfiguration {
             place: place.clone(),
             identity,
@@ -64,7 +65,7 @@ impl<'s> SessionReader<'s> {
             settings,
             journal,
             persist_messages,
-            data_dictionary: dictionary,
+            data_dictionary,
             socket_nodelay: nodelay,
             application,
         };

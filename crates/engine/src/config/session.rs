@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fixbolt_codec::Version;
+use fixbolt_dictionary::Source;
 use fixbolt_session::{SessionId, SessionSettings};
 
 use super::error::{ConfigError, SourceLine};
@@ -30,9 +31,9 @@ pub struct SessionConfiguration {
     pub journal: Option<PathBuf>,
     /// PersistMessages: N keeps no messages, and answers every ResendRequest with a gap fill.
     pub persist_messages: bool,
-    /// DataDictionary: the file from which the dictionary in `settings` was read, unless it is the
-    /// shipped one.
-    pub data_dictionary: Option<PathBuf>,
+    /// DataDictionary, and the keys that say how it is read: the source of the dictionary in
+    /// `settings`, unless it is the shipped one.
+    pub data_dictionary: Option<Source<'static>>,
     /// SocketNodelay: small messages are sent at once.
     pub socket_nodelay: bool,
     /// The application's keys of this session and of the defaults: those that start with `X-`,

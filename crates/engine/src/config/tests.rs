@@ -486,6 +486,35 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
     assert!(error.ends_with("it is for FIX.4.2, but the session uses FIX.4.4"), "{error}");
     std::fs::write(&file, "<fix").unwrap();
     assert!(acceptor_refused(&line).starts_with("a.cfg:7: DataDictionary="));
+
+    // How the file is read: the same options as `fixbolt dictionary check` has.
+    let twice = b"<fix major='4' minor='2'><header><field name='B'/></header><messages/><fields><!-- \xfc -->\
+        <field number='8' name='B' type='STRING'/><field number='8' name='Again' type='STRING'/></fields></fix>";
+    std::fs::write(&file, twice).unwrap();
+    assert!(acceptor_refused(&line).contains("not UTF-8"), "{}", acceptor_refused(&line));
+    let line = line + "\nDataDictionaryEncoding=ISO-8859-1";
+    assert!(acceptor_refused(&line).contains("tag 8 already belongs to 'B'"), "{}", acceptor_refused(&line));
+    let line = line + "\nDataDictionaryDuplicateTags=Y";
+    let error = acceptor_refused(&line);
+    assert!(error.ends_with("it is for FIX.4.2, but the session uses FIX.4.4"), "{error}");
+    let line = line + "\nDataDictionaryVersion=4.4";
+    assert!(matches!(dictionary(&line), SessionDictionary::Own(_)));
+    let session = one(&with(ACCEPTOR, &(line + "\nDataDictionaryStandardNames=Y")));
+    assert!(
+        session.data_dictionary.unwrap().load().unwrap().dictionary.field(8).unwrap().name == "BeginString"
+    );
+    let orchestra = "<repository name='Venue' version='FIX.Latest'><fields><field id='8' name='B' type='String'/>\
+        <field id='9' name='Late' type='int' added='FIX.5.0'/></fields></repository>";
+    std::fs::write(&file, orchestra).unwrap();
+    let line = format!("DataDictionary={}\nDataDictionaryAsOf=4.4", file.display());
+    let source = one(&with(ACCEPTOR, &line)).data_dictionary.unwrap();
+    assert!(source.load().unwrap().dictionary.field(9).is_none());
+    let error = acceptor_refused(&(line + "\nDataDictionaryScenario=Stop"));
+    assert!(error.ends_with("no message has the scenario 'Stop'; there is none; leave the key out (then the shipped one of FIX.4.4 is used), or correct the path"), "{error}");
+    assert_eq!(
+        acceptor_refused("DataDictionaryAsOf=4.4"),
+        "a.cfg:7: DataDictionaryAsOf is set, but DataDictionary names no file"
+    );
     std::fs::remove_dir_all(&directory).unwrap();
 }
 

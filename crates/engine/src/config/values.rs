@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use fixbolt_codec::Version;
+use fixbolt_dictionary::Encoding;
 use fixbolt_session::{Secret, SessionId};
 
 use super::draft::Draft;
@@ -16,6 +17,18 @@ pub(super) enum Refusal {
     Unavailable(String),
 }
 use crate::session_check::unspoken;
+
+/// The version of a dictionary: one of the standard, under its own name.
+pub(super) fn version_name(name: &mut Option<String>, value: &str) -> Result<(), Refusal> {
+    let version: Version = value.parse().map_err(|_| Refusal::Form)?;
+    *name = Some(version.name().to_owned());
+    Ok(())
+}
+
+pub(super) fn encoding(encoding: &mut Option<Encoding>, value: &str) -> Result<(), Refusal> {
+    *encoding = Some(value.parse().map_err(|_| Refusal::Form)?);
+    Ok(())
+}
 
 /// The form of a CompID.
 pub(super) const COMP_ID: &str = "1 to 64 printable ASCII characters";

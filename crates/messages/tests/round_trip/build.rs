@@ -1,13 +1,13 @@
 //! Generates code that calls every setter and getter of the versions under test.
 use std::{env, fs, path::PathBuf};
 
-use fixbolt_dictionary::{Dictionary, fix42, fix44, fix50sp2, fixt11};
+use fixbolt_dictionary::{Dictionary, Source, fix42, fix44, fix50sp2, fixt11};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    fixbolt_codegen::build("odd.xml");
-    let odd = fs::read_to_string("odd.xml").expect("it is part of the package");
-    print("odd", &Dictionary::from_source(&odd).expect("the build has read it").0);
+    let odd = Source::file("odd.xml");
+    fixbolt_codegen::build(odd.clone());
+    print("odd", &odd.load().expect("the build has read it").dictionary);
     print("fix42", fix42());
     print("fix44", fix44());
     print("fix50sp2", &fix50sp2().over(fixt11()).expect("FIXT.1.1 carries it"));

@@ -12,7 +12,7 @@ use fixbolt_dictionary::{
     shipped,
 };
 
-use super::argument::load;
+use super::argument::SourceOptions;
 use crate::exit::{Answer, Failure};
 use crate::nearest::nearest;
 use crate::output::{self, Format, shown};
@@ -42,6 +42,8 @@ pub(crate) struct Show {
     /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
     output: Format,
+    #[command(flatten)]
+    source_options: SourceOptions,
 }
 
 /// A meaning of a word.
@@ -68,8 +70,8 @@ enum Holder<'d> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Show) -> Result<Answer, Failure> {
-    let loaded = load(&arguments.dictionary)?;
-    let (dictionary, word) = (loaded.dictionary.as_ref(), arguments.word.trim());
+    let loaded = arguments.source_options.load(&arguments.dictionary)?;
+    let (dictionary, word) = (&loaded.dictionary, arguments.word.trim());
     let found = find(dictionary, word);
     if found.is_empty() {
         let place = shown(arguments.dictionary.to_string_lossy().as_bytes());

@@ -1,7 +1,7 @@
 //! Search results for people: a headline, then lines that begin with their kind, so that `grep`
 //! finds them.
 
-use fixbolt_dictionary::{DataType, Dictionary, FieldDef, Member, UnionType};
+use fixbolt_dictionary::{DataType, Definition, Dictionary, FieldDef, Member, UnionType};
 
 use super::{Found, Holder, data_of, holders_of_component, holders_of_field, holders_of_group};
 
@@ -12,14 +12,20 @@ pub(super) fn lines(dictionary: &Dictionary, found: &Found<'_>) -> Vec<String> {
         Found::Field(field) => self::field(dictionary, field),
         Found::Message(message) => {
             let headline = format!("message {} ({}), {version}", message.name, message.msg_type);
-            tree(dictionary, headline, &message.members)
+            let place = Definition::Message(message.msg_type.clone());
+            tree(dictionary, headline, &place, &message.members)
         }
-        Found::Header => tree(dictionary, format!("header, {version}"), dictionary.header()),
-        Found::Trailer => tree(dictionary, format!("trailer, {version}"), dictionary.trailer()),
+        Found::Header => {
+            tree(dictionary, format!("header, {version}"), &Definition::Header, dictionary.header())
+        }
+        Found::Trailer => {
+            tree(dictionary, format!("trailer, {version}"), &Definition::Trailer, dictionary.trailer())
+        }
         Found::Component(id) => {
             let component = dictionary.component(id);
             let headline = format!("component {}, {version}", component.name);
-            let mut lines = tree(dictionary, headline, &component.members);
+            let place = Definition::Component(component.name.clone());
+            let mut lines = tree(dictionary, headline, &place, &component.members);
             lines.extend(holders(&holders_of_component(dictionary, id)));
             lines
         }
@@ -27,7 +33,7 @@ pub(super) fn lines(dictionary: &Dictionary, found: &Found<'_>) -> Vec<String> {
             let group = dictionary.group(id);
             let count = named(dictionary, group.count_tag);
             let headline = format!("group {}, counted by {count}, {version}", group.name);
-            let mut lines = tree(dictionary, headline, &group.members);
+            let mut lines = tree(dictionary, headline, &Definition::Group(id), &group.members);
             lines.extend(holders(&holders_of_group(dictionary, id)));
             lines
         }
@@ -107,9 +113,9 @@ struct Row {
     what: String,
 }
 
-fn tree(dictionary: &Dictionary, headline: String, members: &[Member]) -> Vec<String> {
+fn tree(dictionary: &Dictionary, headline: String, place: &Definition, members: &[Member]) -> Vec<String> {
     let mut rows = Vec::new();
-    collect(dictionary, members, 0, &mut rows);
+    collect(dictionary, (place, members), 0, &mut rows);
     let width = rows.iter().map(|row| 2 * row.depth + row.name.chars().count()).max().unwrap_or(0);
     let legend = if rows.iter().any(|row| row.required) { " (* required)" } else { "" };
     let mut lines = vec![headline + legend];
@@ -122,30 +128,46 @@ fn tree(dictionary: &Dictionary, headline: String, members: &[Member]) -> Vec<St
     lines
 }
 
-fn collect(dictionary: &Dictionary, members: &[Member], depth: usize, rows: &mut Vec<Row>) {
+fn collect(
+    dictionary: &Dictionary,
+    (place, members): (&Definition, &[Member]),
+    depth: usize,
+    rows: &mut Vec<Row>,
+) {
     for member in members {
+        let said = said(dictionary, place, member);
         match *member {
             Member::Field { tag, required } => {
                 let Some(field) = dictionary.field(tag) else { continue };
-                let (name, what) = (field.name.clone(), kind(dictionary, field));
+                let (name, what) = (field.name.clone(), kind(dictionary, field) + &said);
                 rows.push(Row { required, tag: Some(tag), depth, name, what });
             }
             Member::Component { component, required } => {
                 let component = dictionary.component(component);
-                let (name, what) = (component.name.clone(), "component".to_owned());
+                let (name, what) = (component.name.clone(), format!("component{said}"));
+                let place = Definition::Component(component.name.clone());
                 rows.push(Row { required, tag: None, depth, name, what });
-                collect(dictionary, &component.members, depth + 1, rows);
+                collect(dictionary, (&place, &component.members), depth + 1, rows);
             }
             Member::Group { group, required } => {
+                let place = Definition::Group(group);
                 let group = dictionary.group(group);
                 let name =
                     dictionary.field(group.count_tag).map_or("", |field| field.name.as_str()).to_owned();
-                let what = format!("group {}", group.name);
+                let what = format!("group {}{said}", group.name);
                 rows.push(Row { required, tag: Some(group.count_tag), depth, name, what });
-                collect(dictionary, &group.members, depth + 1, rows);
+                collect(dictionary, (&place, &group.members), depth + 1, rows);
             }
         }
     }
+}
+
+/// Returns what else the dictionary says of a member: its constant value, its conditions.
+fn said(dictionary: &Dictionary, place: &Definition, member: &Member) -> String {
+    let Some(terms) = dictionary.terms(place, member) else { return String::new() };
+    let constant = terms.constant.iter().map(|value| format!(", always {value}"));
+    let rules = terms.rules.iter().map(|rule| format!(", {} when {}", rule.presence, rule.when));
+    constant.chain(rules).collect()
 }
 
 /// Returns the type and its details.

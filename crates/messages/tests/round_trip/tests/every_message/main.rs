@@ -13,7 +13,7 @@ use fixbolt_codec::{
     SeqNum, Span, Stamp,
 };
 use fixbolt_dictionary::{
-    Action, Check, Dictionary, Policy, Scratch, Validator, fix42, fix44, fix50sp2, fixt11,
+    Action, Check, Dictionary, Policy, Scratch, Source, Validator, fix42, fix44, fix50sp2, fixt11,
 };
 
 use place::{Kind, Place, Round, codes};
@@ -209,6 +209,6 @@ fn every_message_of_fix50sp2_is_read_back_as_it_was_written() {
 
 #[test]
 fn every_message_of_an_odd_dialect_is_read_back_as_it_was_written() {
-    let (dictionary, _) = Dictionary::from_source(include_str!("../../odd.xml")).unwrap();
+    let dictionary = Source::text(include_str!("../../odd.xml")).load().unwrap().dictionary;
     every_message(Box::leak(Box::new(dictionary)), &odd_calls::MESSAGES);
 }
