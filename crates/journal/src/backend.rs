@@ -10,6 +10,7 @@ use std::path::Path;
 
 use fixbolt_session::store::StoreError;
 
+use crate::fallocate::fallocate;
 use crate::mapping::Mapping;
 
 /// The operations that the journal needs from the file system.
@@ -47,10 +48,9 @@ impl Backend for System {
     }
 
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
-        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length) {
-            Ok(()) => Ok(()),
+        match fallocate(file, length) {
             // A file system without fallocate: writing zeros allocates the blocks as well.
-            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
                 let zeros = [0; 1 << 16];
                 let mut at = 0;
                 while at < length {
@@ -60,7 +60,7 @@ impl Backend for System {
                 }
                 Ok(())
             }
-            Err(errno) => Err(errno.into()),
+            done => done,
         }
     }
 

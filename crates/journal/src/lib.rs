@@ -9,6 +9,7 @@
 mod backend;
 mod checksum;
 mod directory;
+mod fallocate;
 mod files;
 mod head;
 pub mod inspect;

@@ -4,7 +4,7 @@
 //! file means nothing. Tools that only read take no lock. The file says who holds the lock and how
 //! often it was taken (a fencing epoch for replicated stores).
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
-use rustix::fs::{FlockOperation, flock};
 
 use crate::backend::failed;
 
@@ -35,15 +34,15 @@ impl Lock {
                 .truncate(false)
                 .open(&path)
                 .map_err(|e| failed("opening", &path, &e))?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            match file.try_lock() {
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => {
+                Err(TryLockError::WouldBlock) => {
                     return Err(StoreError::Locked {
                         place: directory.display().to_string(),
                         holder: holder(directory).unwrap_or_else(|| "an unknown process".to_owned()),
                     });
                 }
-                Err(errno) => return Err(failed("locking", &path, &errno.into())),
+                Err(TryLockError::Error(error)) => return Err(failed("locking", &path, &error)),
             }
             let lock = Self { file, path: path.clone() };
             // If the file was removed between opening and locking, the lock protects nothing.
@@ -77,7 +76,7 @@ impl Lock {
         let epoch = field(&before, "epoch").and_then(|e| e.parse::<u64>().ok()).unwrap_or(0);
         let text = format!(
             "host={} pid={} start={} epoch={}\n",
-            rustix::system::uname().nodename().to_string_lossy().replace(char::is_whitespace, "_"),
+            host_name(),
             std::process::id(),
             text_of(now()),
             epoch + 1
@@ -107,6 +106,15 @@ impl LockWatch {
                 reason: "another file has taken its place".to_owned(),
             })
         }
+    }
+}
+
+/// Returns the name of this host, for people to read.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "unknown".to_owned(),
+        name => name.replace(char::is_whitespace, "_"),
     }
 }
 
