@@ -4,6 +4,7 @@
 //! grow beyond the limits, and groups that contain their own count field are refused. Readers
 //! resolve names; this module only sees ids.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use fixbolt_codec::{DataFields, Version};
@@ -109,17 +110,13 @@ impl Draft {
             return Err(faults);
         }
         self.prune_terms();
-        self.fields.sort_by_key(|field| field.tag);
-        let mut fields_by_name: Vec<u32> = (0..self.fields.len() as u32).collect();
-        fields_by_name.sort_by(|&left, &right| {
-            compare_without_case(&self.fields[left as usize].name, &self.fields[right as usize].name)
+        // Tags, names and types are unique.
+        self.fields.sort_unstable_by_key(|field| field.tag);
+        let fields_by_name = sorted(self.fields.len(), &|left, right| {
+            compare_without_case(&self.fields[left].name, &self.fields[right].name)
         });
-        let mut messages_by_type: Vec<u32> = (0..self.messages.len() as u32).collect();
-        messages_by_type.sort_by(|&left, &right| {
-            self.messages[left as usize]
-                .msg_type
-                .as_bytes()
-                .cmp(self.messages[right as usize].msg_type.as_bytes())
+        let messages_by_type = sorted(self.messages.len(), &|left, right| {
+            self.messages[left].msg_type.as_bytes().cmp(self.messages[right].msg_type.as_bytes())
         });
         Ok(Dictionary {
             version: self.version,
@@ -172,25 +169,16 @@ impl Draft {
                 faults.push(DraftError { place, reason: "this field name is already defined".to_string() });
             }
         }
-        let twice = "this name is already defined".to_string();
-        let mut names = HashSet::new();
-        for (at, set) in self.code_sets.iter().enumerate() {
-            if !names.insert(&set.name) {
-                faults.push(DraftError { place: Definition::CodeSet(at), reason: twice.clone() });
+        let mut unique = |names: &mut dyn Iterator<Item = &String>, place: fn(usize) -> Definition| {
+            let mut seen = HashSet::new();
+            for (at, _) in names.enumerate().filter(|(_, name)| !seen.insert(name.as_str())) {
+                let reason = "this name is already defined".to_string();
+                faults.push(DraftError { place: place(at), reason });
             }
-        }
-        let mut names = HashSet::new();
-        for (at, component) in self.components.iter().enumerate() {
-            if !names.insert(&component.name) {
-                faults.push(DraftError { place: Definition::Component(at), reason: twice.clone() });
-            }
-        }
-        let mut names = HashSet::new();
-        for (at, group) in self.groups.iter().enumerate() {
-            if !names.insert(&group.name) {
-                faults.push(DraftError { place: Definition::Group(at), reason: twice.clone() });
-            }
-        }
+        };
+        unique(&mut self.code_sets.iter().map(|set| &set.name), Definition::CodeSet);
+        unique(&mut self.components.iter().map(|component| &component.name), Definition::Component);
+        unique(&mut self.groups.iter().map(|group| &group.name), Definition::Group);
         let mut types = HashSet::new();
         for (at, message) in self.messages.iter().enumerate() {
             if message.msg_type.is_empty() {
@@ -199,14 +187,14 @@ impl Draft {
                     reason: "the message type is empty".to_string(),
                 });
             }
-            if !types.insert(&message.msg_type) {
+            if !types.insert(message.msg_type.as_str()) {
                 let reason = format!("message type '{}' is already defined", message.msg_type);
                 faults.push(DraftError { place: Definition::Message(at), reason });
             }
         }
         let mut types = HashSet::new();
         for (at, Scenario { name, message }) in self.scenarios.iter().enumerate() {
-            if !types.insert((name, &message.msg_type)) {
+            if !types.insert((name.as_str(), message.msg_type.as_str())) {
                 let reason = format!("message type '{}' is already defined in '{name}'", message.msg_type);
                 faults.push(DraftError { place: Definition::Scenario(at), reason });
             }
@@ -434,6 +422,13 @@ impl Draft {
             Some(group) => Definition::Group(group),
         }
     }
+}
+
+/// Returns the positions of `count` items in order.
+fn sorted(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<u32> {
+    let mut positions: Vec<u32> = (0..count as u32).collect();
+    positions.sort_unstable_by(|&left, &right| compare(left as usize, right as usize));
+    positions
 }
 
 fn too_large(size: u64) -> String {

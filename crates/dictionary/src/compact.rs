@@ -25,116 +25,17 @@
 //! The format has no place for descriptions, only for facts.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 
 use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
 use crate::data_type::{DataType, UnionType};
 use crate::loaded::{Loaded, lines_of};
 use crate::locate::Key;
 use crate::model::{
-    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, FieldDef, GroupDef,
-    GroupId, Member, MessageDef, Origin,
+    Code, CodeSet, CodeSetId, ComponentDef, ComponentId, DictionaryVersion, FieldDef, GroupDef, GroupId,
+    Member, MessageDef, Origin,
 };
 use crate::read::{Faults, Findings};
 use crate::terms::{AllTerms, Presence, Rule, Scenario, Terms};
-
-impl Dictionary {
-    /// Returns the dictionary as a compact table.
-    pub fn to_table(&self) -> String {
-        let mut out = String::with_capacity(128 * 1024);
-        let source = &self.origin;
-        let _ = writeln!(
-            out,
-            "# {}: facts of this FIX version, made by `fixbolt dictionary compile`; do not edit.",
-            self.version.name
-        );
-        let _ = writeln!(out, "table {FORMAT}");
-        let _ = writeln!(out, "version {}", escape(&self.version.name));
-        let _ = writeln!(
-            out,
-            "source {} sha256:{} {}",
-            if source.name.is_empty() { "-".to_string() } else { escape(&source.name) },
-            source.sha256,
-            escape(&source.licence)
-        );
-        for set in &self.code_sets {
-            let _ = write!(out, "codes {}", escape(&set.name));
-            for code in &set.codes {
-                let _ = write!(out, " {}={}", escape(&code.value), escape(&code.name));
-            }
-            out.push('\n');
-        }
-        for field in &self.fields {
-            let _ = write!(out, "field {} {} {}", field.tag, escape(&field.name), field.kind);
-            if let Some(id) = field.codes {
-                let _ = write!(out, " codes={}", escape(&self.code_set(id).name));
-            }
-            if let Some(union) = field.union {
-                let _ = write!(out, " union={}", union.name());
-            }
-            if let Some(tag) = field.length_tag {
-                let _ = write!(out, " length={tag}");
-            }
-            out.push('\n');
-        }
-        for component in &self.components {
-            let _ = write!(out, "component {}", escape(&component.name));
-            self.write_members(&component.members, &mut out);
-        }
-        for group in &self.groups {
-            let mark = if group.optional_inside { "?" } else { "" };
-            let _ = write!(out, "group {} {}{mark}", escape(&group.name), group.count_tag);
-            self.write_members(&group.members, &mut out);
-        }
-        out.push_str("header");
-        self.write_members(&self.header, &mut out);
-        out.push_str("trailer");
-        self.write_members(&self.trailer, &mut out);
-        for message in &self.messages {
-            let _ = write!(out, "message {} {}", escape(&message.msg_type), escape(&message.name));
-            self.write_members(&message.members, &mut out);
-        }
-        for Scenario { name, message } in &self.scenarios {
-            let (name, msg_type) = (escape(name), escape(&message.msg_type));
-            let _ = write!(out, "scenario {name} {msg_type} {}", escape(&message.name));
-            self.write_members(&message.members, &mut out);
-        }
-        for ((place, member), terms) in &self.terms {
-            let _ = write!(out, "terms {} {}", place_words(place), member_word(member));
-            if let Some(constant) = &terms.constant {
-                let _ = write!(out, " constant={}", escape(constant));
-            }
-            for Rule { name, presence, when } in &terms.rules {
-                let _ = write!(out, " {presence}:{}={}", escape(name), escape(when));
-            }
-            out.push('\n');
-        }
-        out
-    }
-
-    fn write_members(&self, members: &[Member], out: &mut String) {
-        for member in members {
-            let required = match *member {
-                Member::Field { tag, required } => {
-                    let _ = write!(out, " {tag}");
-                    required
-                }
-                Member::Group { group, required } => {
-                    let _ = write!(out, " *{}", escape(&self.group(group).name));
-                    required
-                }
-                Member::Component { component, required } => {
-                    let _ = write!(out, " @{}", escape(&self.component(component).name));
-                    required
-                }
-            };
-            if required {
-                out.push('!');
-            }
-        }
-        out.push('\n');
-    }
-}
 
 /// Reads a compact table.
 pub(crate) fn read(text: &str) -> Result<Loaded, Faults> {
@@ -178,7 +79,8 @@ pub(crate) fn read(text: &str) -> Result<Loaded, Faults> {
     }
 }
 
-const FORMAT: &str = "1";
+/// The number in the first line; the writer has it, too.
+pub(crate) const FORMAT: &str = "1";
 
 #[derive(Default)]
 struct Places {
@@ -196,9 +98,10 @@ struct Reader<'a> {
     found: Findings,
     draft: Draft,
     places: Places,
-    code_sets: HashMap<&'a str, CodeSetId>,
-    components: HashMap<&'a str, ComponentId>,
-    groups: HashMap<&'a str, GroupId>,
+    /// Positions by name.
+    code_sets: HashMap<&'a str, u32>,
+    components: HashMap<&'a str, u32>,
+    groups: HashMap<&'a str, u32>,
 }
 
 impl Default for Reader<'_> {
@@ -234,21 +137,13 @@ impl<'a> Reader<'a> {
             let mut words = line.split(' ');
             let keyword = words.next().unwrap_or_default();
             let Some(name) = words.next() else { continue };
-            match keyword {
-                "codes" => {
-                    let id = CodeSetId(self.code_sets.len() as u32);
-                    self.code_sets.insert(name, id);
-                }
-                "component" => {
-                    let id = ComponentId(self.components.len() as u32);
-                    self.components.insert(name, id);
-                }
-                "group" => {
-                    let id = GroupId(self.groups.len() as u32);
-                    self.groups.insert(name, id);
-                }
-                _ => {}
-            }
+            let definitions = match keyword {
+                "codes" => &mut self.code_sets,
+                "component" => &mut self.components,
+                "group" => &mut self.groups,
+                _ => continue,
+            };
+            definitions.insert(name, definitions.len() as u32);
         }
     }
 
@@ -335,7 +230,7 @@ impl<'a> Reader<'a> {
         };
         let codes = codes.iter().map(code).collect::<Result<Vec<_>, String>>()?;
         let mut values = HashSet::new();
-        if let Some(twice) = codes.iter().find(|code| !values.insert(&code.value)) {
+        if let Some(twice) = codes.iter().find(|code| !values.insert(code.value.as_str())) {
             return Err(format!("the code '{}' is there twice", twice.value));
         }
         self.draft.code_sets.push(CodeSet { name: unescape(name)?, codes });
@@ -358,7 +253,7 @@ impl<'a> Reader<'a> {
                 Some(("codes", set)) => {
                     let id =
                         self.code_sets.get(set).ok_or_else(|| format!("there is no code set '{set}'"))?;
-                    field.codes = Some(*id);
+                    field.codes = Some(CodeSetId(*id));
                 }
                 Some(("union", union)) => {
                     let union = UnionType::from_name(union)
@@ -441,9 +336,10 @@ impl<'a> Reader<'a> {
             };
             let missing = || format!("'{word}' is not defined");
             if let Some(name) = word.strip_prefix('*') {
-                Ok(Member::Group { group: *self.groups.get(name).ok_or_else(missing)?, required })
+                Ok(Member::Group { group: GroupId(*self.groups.get(name).ok_or_else(missing)?), required })
             } else if let Some(name) = word.strip_prefix('@') {
-                Ok(Member::Component { component: *self.components.get(name).ok_or_else(missing)?, required })
+                let component = ComponentId(*self.components.get(name).ok_or_else(missing)?);
+                Ok(Member::Component { component, required })
             } else {
                 Ok(Member::Field { tag: number(word)?, required })
             }
@@ -452,44 +348,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the place of terms, as a line names it.
-fn place_words(place: &Key) -> String {
-    match place {
-        Key::Field(tag) => format!("field {tag}"),
-        Key::Component(name) => format!("component {}", escape(name)),
-        Key::Group(name) => format!("group {}", escape(name)),
-        Key::Message(msg_type) => format!("message {}", escape(msg_type)),
-        Key::Scenario(name, msg_type) => format!("scenario {} {}", escape(name), escape(msg_type)),
-        Key::Header => "header".to_string(),
-        Key::Trailer => "trailer".to_string(),
-    }
-}
-
-/// Returns a member as lists of members have it.
-fn member_word(member: &Key) -> String {
-    match member {
-        Key::Component(name) => format!("@{}", escape(name)),
-        Key::Group(name) => format!("*{}", escape(name)),
-        Key::Field(tag) => tag.to_string(),
-        other => place_words(other),
-    }
-}
-
 fn number(word: &str) -> Result<u32, String> {
     word.parse().ok().filter(|tag| *tag > 0).ok_or_else(|| format!("'{word}' is not a tag number"))
-}
-
-/// Returns a word without the format's own marks.
-fn escape(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    for character in word.chars() {
-        if character.is_ascii_control() || " %=#!@*".contains(character) {
-            let _ = write!(out, "%{:02X}", character as u32);
-        } else {
-            out.push(character);
-        }
-    }
-    out
 }
 
 fn unescape(word: &str) -> Result<String, String> {
@@ -510,7 +370,10 @@ fn unescape(word: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
+    use crate::model::Dictionary;
 
     fn table(text: &str) -> Result<Dictionary, Vec<crate::ReadError>> {
         read(text).map(|loaded| loaded.dictionary).map_err(|faults| faults.first().to_vec())

@@ -1,9 +1,8 @@
 //! FIX dictionaries: their model and readers, the shipped versions, and validation.
 //!
 //! A [`Dictionary`] describes one FIX version. A [`Source`] loads it from QuickFIX XML, FIX
-//! Orchestra, or a compact table as this crate ships them; it is written as QuickFIX XML or a
-//! table; [`Dictionary::diff`] compares two. It contains only facts (numbers, names, types, code
-//! values, structure) and no prose.
+//! Orchestra, or a compact table as this crate ships them. It contains only facts (numbers, names,
+//! types, code values, structure) and no prose.
 //!
 //! FIX.5.0 and later have two layers: a [`DictionarySet`] holds a transport and the application
 //! versions over it, and [`ApplicationVersions`] finds the version of each message in a session.
@@ -19,12 +18,20 @@
 //! assert_eq!(fix44.code(54, b"1").expect("1 is defined").display_name(), "BUY");
 //! assert_eq!(fix44.message(b"D").expect("D is defined").name, "NewOrderSingle");
 //! ```
+//! # Features
+//! What a program that exchanges messages does not need is not compiled by default:
+//! - `compare`: `Dictionary::diff`, the differences between two dictionaries;
+//! - `export`: `Dictionary::to_quickfix_xml` and `Dictionary::to_table`, a dictionary as text;
+//! - `sample-messages`: a valid message of each type, for tests.
 #![forbid(unsafe_code)]
 
 mod application_versions;
 mod assemble;
 mod compact;
+#[cfg(feature = "export")]
+mod compact_writer;
 mod data_type;
+#[cfg(feature = "compare")]
 mod diff;
 mod encoding;
 mod limits;
@@ -36,6 +43,7 @@ mod orchestra;
 mod pedigree;
 mod prune;
 mod quickfix_xml;
+#[cfg(feature = "export")]
 mod quickfix_xml_writer;
 mod read;
 #[cfg(feature = "sample-messages")]
@@ -53,6 +61,7 @@ pub use application_versions::{
     ApplicationVersion, ApplicationVersions, Chosen, Direction, UnsupportedApplicationVersion,
 };
 pub use data_type::{DataType, UnionType};
+#[cfg(feature = "compare")]
 pub use diff::{Difference, MemberPath, NamedTag, Only, Scope};
 pub use encoding::{Encoding, UnknownEncoding};
 pub use fixbolt_codec::Version;

@@ -76,14 +76,25 @@ pub(crate) fn lines_of(
     line: impl Fn(assemble::Definition) -> Option<u32>,
 ) -> HashMap<Key, u32> {
     use assemble::Definition as Place;
-    let fields = draft.fields.iter().enumerate().map(|(at, field)| (Place::Field(at), Key::Field(field.tag)));
-    let components = draft.components.iter().enumerate();
-    let components = components.map(|(at, one)| (Place::Component(at), Key::Component(one.name.clone())));
-    let groups = draft.groups.iter().enumerate();
-    let groups = groups.map(|(at, group)| (Place::Group(at), Key::Group(group.name.clone())));
-    let messages = draft.messages.iter().enumerate();
-    let messages = messages.map(|(at, one)| (Place::Message(at), Key::Message(one.msg_type.clone())));
-    let outer = [(Place::Header, Key::Header), (Place::Trailer, Key::Trailer)];
-    let all = fields.chain(components).chain(groups).chain(messages).chain(outer);
-    all.filter_map(|(place, key)| Some((key, line(place)?))).collect()
+    let mut lines = HashMap::new();
+    let mut note = |place, key| {
+        if let Some(line) = line(place) {
+            lines.insert(key, line);
+        }
+    };
+    for (at, field) in draft.fields.iter().enumerate() {
+        note(Place::Field(at), Key::Field(field.tag));
+    }
+    for (at, component) in draft.components.iter().enumerate() {
+        note(Place::Component(at), Key::Component(component.name.clone()));
+    }
+    for (at, group) in draft.groups.iter().enumerate() {
+        note(Place::Group(at), Key::Group(group.name.clone()));
+    }
+    for (at, message) in draft.messages.iter().enumerate() {
+        note(Place::Message(at), Key::Message(message.msg_type.clone()));
+    }
+    note(Place::Header, Key::Header);
+    note(Place::Trailer, Key::Trailer);
+    lines
 }

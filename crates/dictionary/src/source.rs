@@ -4,7 +4,7 @@
 //! may cost is limited before it is parsed.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -351,8 +351,9 @@ fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> {
     }
     if let Some(name) = &options.scenario {
         *dictionary = dictionary.in_scenario(name).ok_or_else(|| {
-            let names: BTreeSet<&str> = dictionary.scenarios.iter().map(|one| one.name.as_str()).collect();
-            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            let mut seen = HashSet::new();
+            let names = dictionary.scenarios.iter().map(|one| one.name.as_str());
+            let names = names.filter(|name| seen.insert(*name)).collect::<Vec<_>>().join(", ");
             let known =
                 if names.is_empty() { "there is none".to_string() } else { format!("there are {names}") };
             Faults::of_document(format!("no message has the scenario '{name}'; {known}"))

@@ -3,7 +3,7 @@
 //!
 //! Conditions are text: nothing here evaluates them, and no message is checked against them.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::locate::{Definition, Key};
@@ -84,7 +84,7 @@ pub struct Scenario {
 }
 
 /// Terms by the definition that lists a member, and the member.
-pub(crate) type AllTerms = BTreeMap<(Key, Key), Terms>;
+pub(crate) type AllTerms = HashMap<(Key, Key), Terms>;
 
 impl Dictionary {
     /// Returns what the dictionary says of a member that this definition lists, beside its place

@@ -180,6 +180,16 @@ impl Validator {
         scratch: &'s mut Scratch,
         mut report: impl FnMut(Violation<'m>) -> ControlFlow<()>,
     ) -> Option<&'s [Place]> {
+        self.report_each(message, policy, scratch, &mut report)
+    }
+
+    fn report_each<'m, 's>(
+        &self,
+        message: &Message<'m>,
+        policy: &Policy,
+        scratch: &'s mut Scratch,
+        report: &mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
+    ) -> Option<&'s [Place]> {
         if !policy.looks() {
             return Some(self.places(message, scratch));
         }
@@ -187,11 +197,11 @@ impl Validator {
             return Some(scratch.learned.places(layout));
         }
         let mut right = true;
-        let report = |violation| {
+        let mut report = |violation: Violation<'m>| {
             right = false;
             report(violation)
         };
-        let walked = Walk::new(&self.plan, message, policy, scratch, report).run();
+        let walked = Walk::new(&self.plan, message, policy, scratch, &mut report).run();
         if right && let Some(layout) = scratch.learned.learn(&self.plan, message, policy, &mut scratch.places)
         {
             return Some(scratch.learned.places(layout));
@@ -227,8 +237,8 @@ impl Validator {
         if let Some(layout) = scratch.learned.same_structure(&self.plan, message) {
             return scratch.learned.places(layout);
         }
-        let report = |_| ControlFlow::Continue(());
-        let _ = Walk::new(&self.plan, message, &Policy::ignoring(), scratch, report).run();
+        let policy = Policy::ignoring();
+        let _ = Walk::new(&self.plan, message, &policy, scratch, &mut |_| ControlFlow::Continue(())).run();
         &scratch.places
     }
 }

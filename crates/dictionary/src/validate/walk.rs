@@ -80,25 +80,27 @@ struct Frame {
     section: Section,
 }
 
-pub(crate) struct Walk<'r, 'm, F> {
+pub(crate) struct Walk<'r, 'm> {
     plan: &'r Plan,
     message: &'r Message<'m>,
     policy: &'r Policy,
     scratch: &'r mut Scratch,
-    report: F,
+    /// Called for what is wrong, which is rare: a concrete type keeps the walk from being compiled
+    /// once for each caller.
+    report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
     body: Option<u32>,
     section: Section,
     /// The place of each field up to here; the scratch's, which gets them back.
     places: Vec<Place>,
 }
 
-impl<'r, 'm, F: FnMut(Violation<'m>) -> ControlFlow<()>> Walk<'r, 'm, F> {
+impl<'r, 'm> Walk<'r, 'm> {
     pub(crate) fn new(
         plan: &'r Plan,
         message: &'r Message<'m>,
         policy: &'r Policy,
         scratch: &'r mut Scratch,
-        report: F,
+        report: &'r mut dyn FnMut(Violation<'m>) -> ControlFlow<()>,
     ) -> Self {
         scratch.frames.clear();
         scratch.seen[..3 * plan.body_words].fill(0);
