@@ -41,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 mod alias;
+#[cfg(feature = "files")]
 mod build;
 mod codes;
 mod entry;
@@ -48,6 +49,7 @@ mod handler;
 mod kind;
 mod member;
 mod message;
+#[cfg(feature = "files")]
 mod module;
 mod names;
 mod plan;
@@ -61,8 +63,11 @@ use fixbolt_dictionary::{ApplicationVersion, Definition, Dictionary, DictionaryS
 use crate::plan::Plan;
 use crate::share::{Item, ItemModule, Sessions, Shelf};
 
+#[cfg(feature = "files")]
 pub use build::build;
+#[cfg(feature = "files")]
 pub use fixbolt_dictionary::Source;
+#[cfg(feature = "files")]
 pub use module::{Finding, Module};
 pub use round_trip::round_trip;
 

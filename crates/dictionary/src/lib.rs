@@ -1,6 +1,6 @@
 //! FIX dictionaries: their model and readers, the shipped versions, and validation.
 //!
-//! A [`Dictionary`] describes one FIX version. A [`Source`] loads it from QuickFIX XML, FIX
+//! A [`Dictionary`] describes one FIX version. A `Source` loads it from QuickFIX XML, FIX
 //! Orchestra, or a compact table as this crate ships them. It contains only facts (numbers, names,
 //! types, code values, structure) and no prose.
 //!
@@ -9,7 +9,7 @@
 //!
 //! Nothing is guessed: a reference to something undefined is an error with element, line and
 //! reason. The network and external XML entities are never accessed, and of the file system only
-//! the files that a [`Source`] names.
+//! the files that a `Source` names.
 //!
 //! ```
 //! let fix44 = fixbolt_dictionary::fix44();
@@ -19,11 +19,16 @@
 //! assert_eq!(fix44.message(b"D").expect("D is defined").name, "NewOrderSingle");
 //! ```
 //! # Features
-//! What a program that exchanges messages does not need is not compiled by default:
+//! - `files`, which is on by default: `Source`, dictionaries from files and texts. The shipped
+//!   versions do not need it.
+//!
+//! A program that exchanges messages does not need the others:
 //! - `compare`: `Dictionary::diff`, the differences between two dictionaries;
 //! - `export`: `Dictionary::to_quickfix_xml` and `Dictionary::to_table`, a dictionary as text;
 //! - `sample-messages`: a valid message of each type, for tests.
 #![forbid(unsafe_code)]
+// What the readers of files share with that of the shipped versions.
+#![cfg_attr(not(feature = "files"), allow(dead_code))]
 
 mod application_versions;
 mod assemble;
@@ -33,15 +38,19 @@ mod compact_writer;
 mod data_type;
 #[cfg(feature = "compare")]
 mod diff;
+#[cfg(feature = "files")]
 mod encoding;
 mod limits;
 mod loaded;
 mod locate;
 mod model;
 mod names;
+#[cfg(feature = "files")]
 mod orchestra;
+#[cfg(feature = "files")]
 mod pedigree;
 mod prune;
+#[cfg(feature = "files")]
 mod quickfix_xml;
 #[cfg(feature = "export")]
 mod quickfix_xml_writer;
@@ -50,11 +59,14 @@ mod read;
 pub mod sample;
 mod set;
 mod shipped;
+#[cfg(feature = "files")]
 mod source;
 mod terms;
 mod transport;
 mod validate;
+#[cfg(feature = "files")]
 mod vocabulary;
+#[cfg(feature = "files")]
 mod xml;
 
 pub use application_versions::{
@@ -63,6 +75,7 @@ pub use application_versions::{
 pub use data_type::{DataType, UnionType};
 #[cfg(feature = "compare")]
 pub use diff::{Difference, MemberPath, NamedTag, Only, Scope};
+#[cfg(feature = "files")]
 pub use encoding::{Encoding, UnknownEncoding};
 pub use fixbolt_codec::Version;
 pub use loaded::Loaded;
@@ -77,6 +90,7 @@ pub use set::DictionarySet;
 pub use shipped::{
     fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11, shipped,
 };
+#[cfg(feature = "files")]
 pub use source::{LoadError, Source};
 pub use terms::{Presence, Rule, Scenario, Terms};
 pub use transport::TransportMismatch;
