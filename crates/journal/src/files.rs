@@ -140,6 +140,7 @@ impl Files {
 }
 
 /// Returns the sessions' directories that `path` names: itself, or those in it.
+#[cfg(feature = "inspect")]
 pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let is_one = |directory: &Path| {
         directory.join("head").is_file()

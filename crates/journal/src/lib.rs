@@ -3,7 +3,8 @@
 //!
 //! [`DirectoryStore`] keeps one journal per session on disk (docs/journal.md describes its bytes),
 //! [`MemoryStore`] serves resends from memory, and [`NoStore`] answers them with gap fills.
-//! [`JournalReader`] reads journals back; [`inspect`] checks and repairs them.
+//! With the feature `inspect`, which tools need and engines do not, `JournalReader` reads journals
+//! back, and the module `inspect` checks and repairs them.
 #![deny(unsafe_code)]
 
 mod backend;
@@ -12,6 +13,7 @@ mod directory;
 mod fallocate;
 mod files;
 mod head;
+#[cfg(feature = "inspect")]
 pub mod inspect;
 mod layout;
 mod ledger;
@@ -20,8 +22,10 @@ mod log;
 mod mapping;
 mod memory;
 mod none;
+#[cfg(feature = "inspect")]
 mod reader;
 mod recover;
+#[cfg(feature = "inspect")]
 mod repair;
 mod scan;
 mod segment;
@@ -34,4 +38,5 @@ mod thread;
 pub use directory::DirectoryStore;
 pub use memory::MemoryStore;
 pub use none::NoStore;
+#[cfg(feature = "inspect")]
 pub use reader::{JournalReader, JournalRecord, SessionJournal};
