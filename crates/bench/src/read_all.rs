@@ -9,7 +9,7 @@ use fixbolt_codec::{
     Char, Country, Currency, Date, Decimal, Digits, Message, MonthYear, SeqNum, ToField, UtcTimestamp,
 };
 use fixbolt_messages::fix42::ExecutionReport;
-use fixbolt_messages::fix44::components::*;
+use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{MarketDataRequest, NewOrderMultileg, NewOrderSingle, QuoteStatusRequest};
 
 /// What is done with each value.

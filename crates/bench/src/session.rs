@@ -267,10 +267,10 @@ impl Application for Venue {
             cum_qty: quantity,
             avg_px: price,
         };
-        let mut report = ExecutionReport::write(turn.reply(), required);
-        report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
-        report.last_qty(quantity).last_px(price).transact_time(transact_time);
-        report.send()?;
+        ExecutionReport::send(turn.reply(), required, |report| {
+            report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
+            report.last_qty(quantity).last_px(price).transact_time(transact_time);
+        })?;
         Ok(Delivery::Done)
     }
 }

@@ -2,9 +2,9 @@
 //! times.
 
 use fixbolt_codec::{MsgType, Precision, SeqNum};
-use fixbolt_messages::fix44::components::*;
 use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, SubscriptionRequestType};
 use fixbolt_messages::fix44::groups::{instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, md_req_grp};
+use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{MarketDataRequest, QuoteStatusRequest, market_data_request as request};
 
 use crate::messages::RING;
@@ -70,14 +70,15 @@ pub fn market_data_request(session: &mut Session, n: u64) -> Option<&[u8]> {
             subscription_request_type: SubscriptionRequestType::from_value(b'1'),
             market_depth: 1,
         };
-        let mut message = MarketDataRequest::write(slot, required);
-        message.md_entry_types([b'0', b'1'], |new, code| {
-            new.entry(md_req_grp::Required { md_entry_type: MDEntryType::from_value(code) }).done()
+        let sent = MarketDataRequest::send(slot, required, |message| {
+            let mut types = message.md_entry_types();
+            for code in [b'0', b'1'] {
+                types.entry(md_req_grp::Required { md_entry_type: MDEntryType::from_value(code) });
+            }
+            let symbol = values.pair.as_bytes();
+            message.related_sym().entry(instrmt_md_req_grp::Required { symbol });
         });
-        message.related_sym([&values.pair], |new, symbol| {
-            new.entry(instrmt_md_req_grp::Required { symbol: symbol.as_bytes() }).done()
-        });
-        message.send().ok()
+        sent.ok()
     })
 }
 
@@ -85,14 +86,15 @@ pub fn market_data_request(session: &mut Session, n: u64) -> Option<&[u8]> {
 #[inline]
 pub fn quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
-        let mut message = QuoteStatusRequest::write(slot);
-        message.symbol(values.symbol.as_bytes());
-        message.legs(&values.legs, |new, (symbol, suffix)| {
-            new.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() })
-                .leg_symbol_sfx(suffix.as_bytes())
-                .done()
+        let sent = QuoteStatusRequest::send(slot, |message| {
+            message.symbol(&values.symbol);
+            let mut legs = message.legs();
+            for (symbol, suffix) in &values.legs {
+                let required = instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() };
+                legs.entry(required).leg_symbol_sfx(suffix);
+            }
         });
-        message.send().ok()
+        sent.ok()
     })
 }
 
@@ -100,19 +102,20 @@ pub fn quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
 #[inline]
 pub fn nested_quote_status_request(session: &mut Session, n: u64) -> Option<&[u8]> {
     session.message(n, QuoteStatusRequest::MSG_TYPE, |slot, values| {
-        let mut message = QuoteStatusRequest::write(slot);
-        message.symbol(values.symbol.as_bytes());
-        message.legs(values.legs.iter().zip(LEG_IDS), |new, ((symbol, suffix), ids)| {
-            let mut leg = new.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() });
-            leg.leg_symbol_sfx(suffix.as_bytes());
-            leg.leg_security_alt_id(ids, |new, (id, source)| {
-                let mut entry =
-                    new.entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id.as_bytes() });
-                entry.leg_security_alt_id_source(SecurityIDSource::Other(source.as_bytes()));
-                entry.done()
-            });
-            leg.done()
+        let sent = QuoteStatusRequest::send(slot, |message| {
+            message.symbol(&values.symbol);
+            let mut legs = message.legs();
+            for ((symbol, suffix), ids) in values.legs.iter().zip(LEG_IDS) {
+                let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: symbol.as_bytes() });
+                leg.leg_symbol_sfx(suffix);
+                let mut alt_ids = leg.leg_security_alt_id();
+                for (id, source) in ids {
+                    let required = leg_sec_alt_id_grp::Required { leg_security_alt_id: id.as_bytes() };
+                    let source = SecurityIDSource::Other(source.as_bytes());
+                    alt_ids.entry(required).leg_security_alt_id_source(source);
+                }
+            }
         });
-        message.send().ok()
+        sent.ok()
     })
 }

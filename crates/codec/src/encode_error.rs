@@ -32,8 +32,8 @@ pub enum EncodeErrorKind {
     Soh,
     /// The tag is in the message already.
     Duplicate,
-    /// A member of a repeating group is out of order, or the group has a different number of
-    /// entries than announced.
+    /// A member of a repeating group is out of order, is before the first entry, or follows the
+    /// group, where it would be read as a member of the last entry.
     GroupOrder,
     /// An entry of a repeating group has no fields, so that the counterparty would count one less.
     EmptyEntry,
@@ -61,7 +61,7 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::Empty => "has an empty value",
             EncodeErrorKind::Soh => "contains SOH",
             EncodeErrorKind::Duplicate => "is in the message twice",
-            EncodeErrorKind::GroupOrder => "breaks the order or the number of entries of its repeating group",
+            EncodeErrorKind::GroupOrder => "breaks the order of a repeating group that it is a member of",
             EncodeErrorKind::EmptyEntry => "counts an entry that has no fields",
             EncodeErrorKind::OpenGroup => "begins a repeating group that was not ended",
             EncodeErrorKind::SessionField => "can only be written by the session",

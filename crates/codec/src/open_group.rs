@@ -1,24 +1,38 @@
-//! Writing repeating groups: as many entries as announced, each with a field, one in another.
+//! Writing repeating groups: the count is written when the group ends, each entry has a field, and
+//! a group in an entry ends before the entry.
 
 use crate::body_writer::{BodyWriter, Scope};
 use crate::encode_error::EncodeErrorKind;
 use crate::key::Key;
 use crate::number::Tag;
+use crate::types::ToField;
 
 /// An open group. It must be ended: a body with a group that was not ended is refused.
 #[derive(Debug)]
 #[must_use = "a group is ended with `end_group`"]
 pub struct OpenGroup {
     count_tag: Tag,
-    announced: usize,
-    written: usize,
-    /// Where the last entry begins; before the first entry, where the group begins.
+    /// Whether a field of the body was written before the group.
+    body_begun: bool,
+    entries: u32,
+    /// Where the count field begins.
+    begin: usize,
+    first_entry: usize,
+    /// Where the last entry begins; before the first one, where it would.
     entry_at: usize,
     /// What is around the group.
     outer: Nesting,
+    /// With the count field.
     outer_scope: Scope,
     /// Address of the writer's memory, so that no writer ends another one's group.
     memory: usize,
+}
+
+impl OpenGroup {
+    /// Returns where the count has its one digit: with SOH after it, the first entry begins there.
+    const fn count_at(&self) -> usize {
+        self.first_entry - 2
+    }
 }
 
 /// The groups around the place where the next field is written.
@@ -43,20 +57,37 @@ impl Nesting {
 }
 
 impl BodyWriter<'_> {
-    /// Begins a repeating group of `count` entries; each begins with [`BodyWriter::entry`].
+    /// Begins a repeating group; each of its entries begins with [`BodyWriter::entry`].
     ///
-    /// Nothing is written if there are no entries: senders do not write `NoXXX=0`.
+    /// The count field gets the number of entries in [`BodyWriter::end_group`]. A group without
+    /// entries leaves nothing in the body, since senders do not write `NoXXX=0`; while it is open it
+    /// needs room for the count field.
+    ///
+    /// ```
+    /// use fixbolt_codec::{BodyWriter, Key, MsgType};
+    ///
+    /// let mut memory = [0; 64];
+    /// let mut order = BodyWriter::new(MsgType::new(b"D"), &mut memory);
+    /// let mut parties = order.group(Key::new(453));
+    /// for id in ["BROKER", "TRADER", ""].into_iter().filter(|id| !id.is_empty()) {
+    ///     order.entry(&mut parties);
+    ///     order.bytes(Key::new(448), id.as_bytes());
+    /// }
+    /// order.end_group(parties);
+    /// assert_eq!(order.finish()?.bytes, b"453=2\x01448=BROKER\x01448=TRADER\x01");
+    /// # Ok::<(), fixbolt_codec::EncodeError>(())
+    /// ```
     #[inline]
-    pub fn group(&mut self, count: Key, entries: usize) -> OpenGroup {
-        if entries > 0 {
-            self.field(count, &(entries as u64));
-        }
-        let outer = self.nesting;
+    pub fn group(&mut self, count: Key) -> OpenGroup {
+        let (begin, body_begun, outer) = (self.at, self.body_begun, self.nesting);
+        self.bytes(count, b"0");
         self.nesting = outer.within(count.tag);
         OpenGroup {
             count_tag: count.tag,
-            announced: entries,
-            written: 0,
+            body_begun,
+            entries: 0,
+            begin,
+            first_entry: self.at,
             entry_at: self.at,
             outer,
             outer_scope: self.scope,
@@ -68,20 +99,43 @@ impl BodyWriter<'_> {
     #[inline]
     pub fn entry(&mut self, group: &mut OpenGroup) {
         self.end_entry(group);
-        group.written += 1;
+        group.entries = group.entries.saturating_add(1);
         group.entry_at = self.at;
         self.scope = Scope::new(self.at);
     }
 
-    /// Ends a group.
+    /// Ends a group and writes the number of its entries.
     #[inline]
     pub fn end_group(&mut self, group: OpenGroup) {
         self.end_entry(&group);
-        if group.written != group.announced {
-            self.refuse(group.count_tag, EncodeErrorKind::GroupOrder);
+        // Of a body that is refused nobody reads the count.
+        if self.error().is_none() {
+            match group.entries {
+                0 => {
+                    self.at = group.begin;
+                    self.body_begun = group.body_begun;
+                }
+                digit @ 1..=9 => self.memory[group.count_at()] = b'0' + digit as u8,
+                _ => self.write_count(&group),
+            }
         }
         self.scope = group.outer_scope;
         self.nesting = group.outer;
+    }
+
+    /// Writes a count of several digits, for which the entries move.
+    #[cold]
+    fn write_count(&mut self, group: &OpenGroup) {
+        let mut digits = [0; u64::MAX_LEN];
+        let length = u64::from(group.entries).write_to(&mut digits);
+        let (digit, more) = (group.count_at(), length - 1);
+        if self.limit - self.at < more {
+            self.refuse(group.count_tag, EncodeErrorKind::NoRoom);
+            return;
+        }
+        self.memory.copy_within(digit + 1..self.at, digit + 1 + more);
+        self.memory[digit..=digit + more].copy_from_slice(&digits[..length]);
+        self.at += more;
     }
 
     /// Refuses what must not be before the next entry or the end of a group.
@@ -90,14 +144,14 @@ impl BodyWriter<'_> {
         if self.announced.is_some() {
             self.refuse_announced();
         }
-        if self.nesting != group.outer.within(group.count_tag) || group.memory != self.memory.as_ptr().addr()
-        {
+        let count_tag = group.count_tag;
+        if self.nesting != group.outer.within(count_tag) || group.memory != self.memory.as_ptr().addr() {
             // A group in this one was not ended, or the group is not the innermost of this writer.
-            self.refuse(self.nesting.open_group().unwrap_or(group.count_tag), EncodeErrorKind::OpenGroup);
+            self.refuse(self.nesting.open_group().unwrap_or(count_tag), EncodeErrorKind::OpenGroup);
         }
-        match (group.written == 0, group.entry_at == self.at) {
-            (true, false) => self.refuse(group.count_tag, EncodeErrorKind::GroupOrder),
-            (false, true) => self.refuse(group.count_tag, EncodeErrorKind::EmptyEntry),
+        match (group.entries == 0, group.entry_at == self.at) {
+            (true, false) => self.refuse(count_tag, EncodeErrorKind::GroupOrder),
+            (false, true) => self.refuse(count_tag, EncodeErrorKind::EmptyEntry),
             _ => {}
         }
     }

@@ -89,7 +89,7 @@ fn a_length_field_must_state_the_length_of_the_data_after_it() {
 #[test]
 fn the_end_of_an_entry_must_not_separate_a_length_from_its_data() {
     let wrong = error_of(|w| {
-        let mut group = w.group(Key::new(453), 2);
+        let mut group = w.group(Key::new(453));
         w.entry(&mut group);
         w.bytes(Key::new(448), b"a").bytes(Key::new(95), b"4");
         w.entry(&mut group);
@@ -98,7 +98,7 @@ fn the_end_of_an_entry_must_not_separate_a_length_from_its_data() {
     });
     assert_eq!(wrong, Some((95, EncodeErrorKind::DanglingLength)));
     let last = error_of(|w| {
-        let mut group = w.group(Key::new(453), 1);
+        let mut group = w.group(Key::new(453));
         w.entry(&mut group);
         w.bytes(Key::new(448), b"a").bytes(Key::new(95), b"4");
         w.end_group(group);
@@ -122,7 +122,7 @@ fn tags_that_share_a_bit_are_not_confused() {
 #[test]
 fn a_tag_occurs_once_in_an_entry_and_again_in_the_next() {
     let entries = |w: &mut BodyWriter<'_>, twice: bool| {
-        let mut group = w.group(Key::new(453), 2);
+        let mut group = w.group(Key::new(453));
         for _ in 0..2 {
             w.entry(&mut group);
             w.bytes(Key::new(448), b"A").bytes(Key::new(447), b"D");
@@ -285,19 +285,19 @@ fn what_is_copied_raw_is_not_checked_except_for_fields_of_the_session() {
 fn a_group_that_is_not_ended_is_refused() {
     let open = Some((453, EncodeErrorKind::OpenGroup));
     let dropped = error_of(|w| {
-        let mut group = w.group(Key::new(453), 1);
+        let mut group = w.group(Key::new(453));
         w.entry(&mut group);
         w.bytes(Key::new(448), b"A");
     });
     assert_eq!(dropped, open);
-    assert_eq!(error_of(|w| _ = w.group(Key::new(453), 0)), open);
+    assert_eq!(error_of(|w| _ = w.group(Key::new(453))), open);
     // Also inside a group that goes on, or ends.
     for goes_on in [true, false] {
         let inner = error_of(|w| {
-            let mut group = w.group(Key::new(555), 2);
+            let mut group = w.group(Key::new(555));
             w.entry(&mut group);
             w.bytes(Key::new(600), b"A");
-            let mut parties = w.group(Key::new(453), 1);
+            let mut parties = w.group(Key::new(453));
             w.entry(&mut parties);
             w.bytes(Key::new(448), b"A");
             if goes_on {
@@ -312,8 +312,8 @@ fn a_group_that_is_not_ended_is_refused() {
 
 #[test]
 fn a_writer_does_not_end_the_group_of_another_one() {
-    fn one_entry(w: &mut BodyWriter<'_>, entries: usize) -> OpenGroup {
-        let mut group = w.group(Key::new(453), entries);
+    fn one_entry(w: &mut BodyWriter<'_>) -> OpenGroup {
+        let mut group = w.group(Key::new(453));
         w.entry(&mut group);
         w.bytes(Key::new(448), b"A");
         group
@@ -321,8 +321,8 @@ fn a_writer_does_not_end_the_group_of_another_one() {
     let (mut memory, mut other_memory) = ([0; 64], [0; 64]);
     let mut other = BodyWriter::new(ORDER, &mut other_memory);
     let mut writer = BodyWriter::new(ORDER, &mut memory);
-    let _two = one_entry(&mut writer, 2);
-    writer.end_group(one_entry(&mut other, 1));
+    let _own = one_entry(&mut writer);
+    writer.end_group(one_entry(&mut other));
     assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::OpenGroup));
     assert!(other.finish().is_err());
 }
@@ -330,9 +330,9 @@ fn a_writer_does_not_end_the_group_of_another_one() {
 #[test]
 fn every_entry_of_a_group_has_a_field_and_every_field_after_the_count_is_in_an_entry() {
     let k = Key::new;
-    let entries = |count: usize, fields: &'static [usize]| {
+    let entries = |fields: &'static [usize]| {
         error_of(move |w| {
-            let mut group = w.group(k(453), count);
+            let mut group = w.group(k(453));
             for fields in fields {
                 w.entry(&mut group);
                 for tag in [448, 447, 452].into_iter().take(*fields) {
@@ -342,16 +342,13 @@ fn every_entry_of_a_group_has_a_field_and_every_field_after_the_count_is_in_an_e
             w.end_group(group);
         })
     };
-    assert_eq!(entries(2, &[1, 3]), None);
+    assert_eq!(entries(&[1, 3]), None);
     for empty in [&[0, 1][..], &[1, 0], &[0, 0]] {
-        assert_eq!(entries(2, empty), Some((453, EncodeErrorKind::EmptyEntry)), "{empty:?}");
+        assert_eq!(entries(empty), Some((453, EncodeErrorKind::EmptyEntry)), "{empty:?}");
     }
-    for other in [&[][..], &[1], &[1, 1, 1]] {
-        assert_eq!(entries(2, other), Some((453, EncodeErrorKind::GroupOrder)), "{other:?}");
-    }
-    for (count, entry) in [(1, true), (0, false)] {
+    for entry in [true, false] {
         let between = error_of(|w| {
-            let mut group = w.group(k(453), count);
+            let mut group = w.group(k(453));
             w.bytes(k(448), b"A");
             if entry {
                 w.entry(&mut group);
@@ -363,20 +360,66 @@ fn every_entry_of_a_group_has_a_field_and_every_field_after_the_count_is_in_an_e
     }
 }
 
+/// Writes a group with a group in its first entry, so many entries each, and a field around them.
+fn nested(w: &mut BodyWriter<'_>, entries: usize) {
+    w.bytes(Key::new(11), b"a");
+    let mut legs = w.group(Key::new(555));
+    for leg in 0..entries {
+        w.entry(&mut legs);
+        w.field(Key::new(600), &(leg as u64));
+        let mut ids = w.group(Key::new(604));
+        for id in 0..if leg == 0 { entries } else { 0 } {
+            w.entry(&mut ids);
+            w.field(Key::new(605), &(id as u64));
+        }
+        w.end_group(ids);
+        w.bytes(Key::new(608), b"x");
+    }
+    w.end_group(legs);
+    w.bytes(Key::new(55), b"b");
+}
+
 #[test]
-fn a_group_has_as_many_entries_as_it_announces() {
-    let error = error_of(|w| {
-        let group = w.group(Key::new(453), 2);
-        w.end_group(group);
-    });
-    assert_eq!(error, Some((453, EncodeErrorKind::GroupOrder)));
-    assert_eq!(
-        error_of(|w| {
-            let group = w.group(Key::new(453), 0);
-            w.end_group(group);
-        }),
-        None
-    );
+fn a_group_is_counted_when_it_ends_and_an_empty_one_leaves_nothing() {
+    for entries in [0, 1, 2, 9, 10, 11, 99, 100, 1234] {
+        let mut memory = [0; 1 << 16];
+        let mut writer = BodyWriter::new(ORDER, &mut memory);
+        nested(&mut writer, entries);
+        let mut expected = String::from("11=a|");
+        if entries > 0 {
+            expected += &format!("555={entries}|");
+        }
+        for leg in 0..entries {
+            expected += &format!("600={leg}|");
+            if leg == 0 {
+                expected += &format!("604={entries}|");
+                (0..entries).for_each(|id| expected += &format!("605={id}|"));
+            }
+            expected += "608=x|";
+        }
+        expected += "55=b|";
+        let body = writer.finish().unwrap();
+        assert_eq!(String::from_utf8_lossy(body.bytes).replace('\x01', "|"), expected);
+    }
+}
+
+#[test]
+fn a_count_for_which_there_is_no_room_is_refused() {
+    let mut memory = [0; 512];
+    let mut writer = BodyWriter::new(ORDER, &mut memory);
+    nested(&mut writer, 12);
+    let length = writer.finish().unwrap().bytes.len();
+    for room in 0..length {
+        let mut memory = [0; 512];
+        let mut writer = BodyWriter::within(ORDER, &mut memory, 0, room);
+        nested(&mut writer, 12);
+        assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::NoRoom), "{room}");
+        assert_eq!(memory[room..], [0; 512][room..]);
+    }
+    let mut memory = [0; 512];
+    let mut writer = BodyWriter::within(ORDER, &mut memory, 0, length);
+    nested(&mut writer, 12);
+    assert_eq!(writer.error(), None);
 }
 
 #[test]
@@ -384,7 +427,7 @@ fn a_length_without_its_data_does_not_mislead_what_is_read_back() {
     // Found by the fuzzer: the length field of a refused data field stays in the body, and the data
     // field of the next entry does not have that length.
     let error = error_of(|w| {
-        let mut group = w.group(Key::new(453), 2);
+        let mut group = w.group(Key::new(453));
         w.entry(&mut group);
         w.bytes(Key::new(96), b"x").data(RAW_DATA, b"12345");
         w.entry(&mut group);

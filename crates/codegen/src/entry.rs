@@ -79,8 +79,11 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         Some(false) => "Required",
         Some(true) => "Required<'v>",
     };
-    let (lives, anonymous) =
-        if borrowing == Some(true) { ("<'g, 'b, 'v>", "<'_, 'b, '_>") } else { ("<'g, 'b>", "<'_, 'b>") };
+    let (lives, anonymous, returned) = if borrowing == Some(true) {
+        ("<'e, 'b, 'v>", "<'_, 'b, '_>", "<'_, 'b, 'v>")
+    } else {
+        ("<'e, 'b>", "<'_, 'b>", "<'_, 'b>")
+    };
     if borrowing.is_some() {
         let generics = if borrowing == Some(true) { "<'v>" } else { "" };
         line!(out, "impl{generics} typed::Required for {required} {{");
@@ -94,16 +97,16 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         for (n, placed) in fields.iter().enumerate() {
             let key = format!("super::super::keys::{}", plan.key_name(placed.tag));
             let value = format!("self.{}", plan.method(placed.tag));
-            let put = member::put(plan.kind(placed.tag), "to", None, &key, &value);
+            let put = member::put(plan.kind(placed.tag), "to", &key, &value);
             let pattern = if n + 1 == fields.len() { "_".to_string() } else { n.to_string() };
             line!(out, "            {pattern} => {{ {put}; }}");
         }
         line!(out, "        }}\n    }}\n}}");
     }
-    line!(out, "/// An entry to be written.");
-    line!(out, "#[derive(Debug)]\n#[must_use = \"the group has announced this entry\"]");
-    line!(out, "pub struct New<'g, 'b>(pub(crate) typed::NewEntry<'g, 'b>);");
-    line!(out, "impl<'g, 'b> New<'g, 'b> {{");
+    line!(out, "/// Writes the entries of {}.", group.name);
+    line!(out, "#[derive(Debug)]\n#[must_use = \"a group has entries\"]");
+    line!(out, "pub struct Entries<'g, 'b>(pub(crate) typed::GroupWriter<'g, 'b>);");
+    line!(out, "impl<'b> Entries<'_, 'b> {{");
     let (generic, argument, value) = match borrowing {
         None => ("", String::new(), "typed::NothingRequired"),
         Some(true) => ("<'v>", format!(", required: {required}"), "required"),
@@ -111,32 +114,31 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     };
     let groups: Vec<String> =
         layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
-    line!(out, "    /// Begins the entry.");
+    line!(out, "    /// Begins the next entry.");
     line!(
         out,
-        "    #[inline] pub fn entry{generic}(self{argument}) -> Writer{lives} {{ Writer(self.0.begin({value}, {delimiter}, &[{}])) }}\n}}",
+        "    #[inline] pub fn entry{generic}(&mut self{argument}) -> Writer{returned} {{ Writer(self.0.entry({value}, {delimiter}, &[{}])) }}\n}}",
         groups.join(", ")
     );
     line!(out, "/// Writes an entry, in the order of the group's members.");
-    line!(out, "#[derive(Debug)]\n#[must_use = \"an entry ends with `done`\"]");
-    line!(out, "pub struct Writer{lives}(typed::EntryWriter<'g, 'b, {required}>);");
+    line!(out, "#[derive(Debug)]\npub struct Writer{lives}(typed::EntryWriter<'e, 'b, {required}>);");
     line!(out, "impl<'b> typed::Put<'b> for Writer{anonymous} {{");
+    for place in ["at", "outside"] {
+        line!(
+            out,
+            "    #[inline] fn {place}(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.at(ordinal, key) }}"
+        );
+    }
     line!(
         out,
-        "    #[inline] fn at(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.at(ordinal, key) }}"
+        "    #[inline] fn group(&mut self, ordinal: u16, count: codec::Key) -> typed::GroupWriter<'_, 'b> {{ self.0.group(ordinal, count) }}\n}}"
     );
-    line!(
-        out,
-        "    #[inline] fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}"
-    );
-    line!(out, "impl{lives} Writer{lives} {{");
+    line!(out, "impl<'b> Writer{anonymous} {{");
     for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
         member::print_setter(out, plan, placed, &site);
     }
     line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
-    line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
-    line!(out, "    /// Ends the entry.");
-    line!(out, "    #[inline] pub fn done(&mut self) -> typed::Written<'g> {{ self.0.done() }}\n}}");
+    line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}\n}}");
     let writer = format!("Writer{anonymous}");
     member::print_component_impls(out, plan, &layout, "impl<'b>", true, &writer);
     line!(out, "}}");

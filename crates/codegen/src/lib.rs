@@ -212,14 +212,13 @@ pub fn generate_together(
         member::print_keys(out, &plan, &sorted.words_behind("keys::"));
         line!(
             out,
-            "/// Members that several messages and groups share: one trait of getters and one of setters per component. \
-             `use components::*` also imports `need`."
+            "/// Members that several messages and groups share: one trait of getters and one of setters per component."
         );
         line!(out, "pub mod components {{");
         line!(out, "#[allow(unused_imports)] use super::{{codec, fields, groups, keys, typed}};");
-        line!(out, "#[doc(no_inline)] pub use typed::View as _;");
         sorted.print(out, ItemModule::Components);
         line!(out, "}}");
+        member::print_prelude(out, &plan);
         line!(out, "/// Entries of repeating groups: a view and a module with the writer for each group.");
         line!(out, "pub mod groups {{");
         line!(out, "#[allow(unused_imports)] use super::{{codec, components, fields, groups, typed}};");
@@ -238,7 +237,7 @@ pub fn generate_together(
 /// Returns what versions over this one take from it.
 fn sessions_of(version: &Version<'_>) -> Sessions {
     let messages = version.dictionary.messages().iter().map(|message| names::view(&message.name));
-    let own = ["Header", "HeaderWriter", "Trailer"].map(String::from);
+    let own = ["Header", "HeaderWriter", "Trailer", "with_header"].map(String::from);
     Sessions { module: version.module.clone(), names: own.into_iter().chain(messages).collect() }
 }
 

@@ -62,6 +62,23 @@ pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     })
 }
 
+/// Prints module `prelude`: the traits of the components, without their names.
+pub(crate) fn print_prelude(out: &mut String, plan: &Plan<'_>) {
+    line!(
+        out,
+        "/// The getters and setters of all components, for `use prelude::*`. Those of several versions can be imported side by side."
+    );
+    line!(
+        out,
+        "#[allow(unused_imports)]\npub mod prelude {{\n#[doc(no_inline)] pub use super::typed::View as _;"
+    );
+    for &component in &plan.components {
+        let name = names::camel(&plan.dictionary.component(component).name);
+        line!(out, "#[doc(no_inline)] pub use super::components::{{{name} as _, {name}Writer as _}};");
+    }
+    line!(out, "}}");
+}
+
 /// Implements the traits of the components for a view and its writer.
 pub(crate) fn print_component_impls(
     out: &mut String,
@@ -200,21 +217,12 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     let key = format!("{root}keys::{}", plan.key_name(tag));
     if let Some(group) = member.group {
         let definition = plan.dictionary.group(group);
-        let module = format!("{root}groups::{}", names::submodule(&definition.name));
+        let entries = format!("{root}groups::{}::Entries", names::submodule(&definition.name));
+        line!(out, "    /// {} Entries of {}.", document(plan, tag, member.required), definition.name);
         line!(
             out,
-            "    /// {} Writes one entry of {} per item.",
-            document(plan, tag, member.required),
-            definition.name
-        );
-        line!(
-            out,
-            "    {visibility}fn {}<T>(&mut self, items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>, mut each: impl for<'e> FnMut({module}::New<'e, 'b>, T) -> typed::Written<'e>) -> &mut Self {{",
+            "    {visibility}fn {}(&mut self) -> {entries}<'_, 'b> {{ {entries}(self.group({ordinal}, {key})) }}",
             plan.group_method(tag)
-        );
-        line!(
-            out,
-            "        self.put_group({ordinal}, {key}, items, |new, item| each({module}::New(new), item)); self\n    }}"
         );
         return;
     }
@@ -222,23 +230,43 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         return;
     }
     let kind = plan.kind(tag);
+    let at = if (site.shadowed)(tag) { "outside" } else { "at" };
+    let to = format!("self.{at}({ordinal}, {key})");
     line!(out, "    /// {}", document(plan, tag, false));
     line!(
         out,
         "    {visibility}fn {}(&mut self, value: {}) -> &mut Self {{ {}; self }}",
         plan.method(tag),
-        argument_type(kind, "'_", root),
-        put(kind, "self", Some(&ordinal), &key, "value")
+        setter_type(kind, root),
+        put(kind, &to, &key, &setter_value(kind))
     );
 }
 
-/// Returns the expression that writes a value: through `Put` with an ordinal, or directly into a
-/// body.
-pub(crate) fn put(kind: &Kind, to: &str, ordinal: Option<&str>, key: &str, value: &str) -> String {
-    let to = match ordinal {
-        Some(ordinal) => format!("{to}.at({ordinal}, {key})"),
-        None => to.to_string(),
-    };
+/// Returns the type that a setter takes: text as anything with bytes, amounts and times as anything
+/// that converts without loss.
+fn setter_type(kind: &Kind, root: &str) -> String {
+    match kind {
+        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "impl AsRef<[u8]>".to_string(),
+        Kind::Plain(name) if CONVERTED.contains(name) => format!("impl Into<{name}>"),
+        other => argument_type(other, "'_", root),
+    }
+}
+
+/// Returns the value of a setter as [`put`] writes it.
+fn setter_value(kind: &Kind) -> String {
+    match kind {
+        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "value.as_ref()",
+        Kind::Plain(name) if CONVERTED.contains(name) => "value.into()",
+        _ => "value",
+    }
+    .to_string()
+}
+
+/// Types that values of other types convert into.
+const CONVERTED: [&str; 2] = ["codec::Decimal", "codec::UtcTimestamp"];
+
+/// Returns the expression that writes a value with a `BodyWriter`.
+pub(crate) fn put(kind: &Kind, to: &str, key: &str, value: &str) -> String {
     match kind {
         Kind::Bytes | Kind::Tokens => format!("{to}.bytes({key}, {value})"),
         Kind::Data(pair) => format!("{to}.data(const {{ codec::DataKey::{pair} }}, {value})"),

@@ -14,17 +14,17 @@ pub(crate) fn header_items(plan: &Plan<'_>) -> Vec<Item> {
         return Vec::new();
     }
     let dictionary = plan.dictionary;
-    let root = |name: &str, text| Item {
+    let root = |names: &[&str], text| Item {
         place: ItemModule::Root,
-        names: vec![name.to_string()],
+        names: names.iter().map(|name| (*name).to_string()).collect(),
         document: String::new(),
         text,
         meaning: String::new(),
     };
     vec![
-        root("Header", print_part(plan, "Header", &plan.layout(dictionary.header(), None))),
-        root("Trailer", print_part(plan, "Trailer", &plan.layout(dictionary.trailer(), None))),
-        root("HeaderWriter", print_header_writer(plan)),
+        root(&["Header"], print_part(plan, "Header", &plan.layout(dictionary.header(), None))),
+        root(&["Trailer"], print_part(plan, "Trailer", &plan.layout(dictionary.trailer(), None))),
+        root(&["HeaderWriter", "with_header"], print_header_writer(plan)),
     ]
 }
 
@@ -91,22 +91,39 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
     let mut text = String::new();
     let out = &mut text;
     let layout = plan.layout(&plan.application_header(), None);
-    line!(out, "/// Writes the header fields that belong to the application, before the body.");
-    line!(
-        out,
-        "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(pub(crate) &'h mut codec::BodyWriter<'b>);"
-    );
-    line!(out, "impl<'b> typed::Put<'b> for HeaderWriter<'_, 'b> {{");
-    line!(
-        out,
-        "    #[inline] fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0 }}"
-    );
-    line!(out, "    #[inline] fn group_written(&mut self, _: u16) {{}}\n}}");
+    line!(out, "/// Writes the header fields that belong to the application; see [`with_header`].");
+    line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(typed::MessageWriter<'h, 'b>);");
+    print_put(out, "HeaderWriter<'_, 'b>");
     line!(out, "impl<'b> HeaderWriter<'_, 'b> {{");
     print_setters(out, plan, &layout, "");
     line!(out, "}}");
     member::print_component_impls(out, plan, &layout, "impl<'b>", true, "HeaderWriter<'_, 'b>");
+    line!(
+        out,
+        "/// Returns a sink that writes these fields of the standard header before the body of a message."
+    );
+    line!(
+        out,
+        "#[inline] pub fn with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl FnOnce(&mut HeaderWriter<'_, 'b>)) -> impl codec::NewBody<'b, Draft = N::Draft> {{ typed::WithHeader::new(to, |writer: typed::MessageWriter<'_, 'b>| header(&mut HeaderWriter(writer))) }}"
+    );
     text
+}
+
+/// Prints `Put` for the writer of a message or header.
+fn print_put(out: &mut String, of: &str) {
+    line!(out, "impl<'b> typed::Put<'b> for {of} {{");
+    line!(
+        out,
+        "    #[inline] fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}"
+    );
+    line!(
+        out,
+        "    #[inline] fn outside(&mut self, _: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.outside(key) }}"
+    );
+    line!(
+        out,
+        "    #[inline] fn group(&mut self, ordinal: u16, count: codec::Key) -> typed::GroupWriter<'_, 'b> {{ self.0.group(ordinal, count) }}\n}}"
+    );
 }
 
 fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout: &Layout) {
@@ -131,33 +148,26 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     let borrowing = member::print_required(&mut writer, plan, layout, &message.name, "super::");
     let (argument, pass) = match borrowing {
         None => (String::new(), ""),
-        Some(true) => (format!(", required: {module}::Required<'_>"), ", required"),
-        Some(false) => (format!(", required: {module}::Required"), ", required"),
+        Some(true) => (format!("required: {module}::Required<'_>, "), "required, "),
+        Some(false) => (format!("required: {module}::Required, "), "required, "),
     };
-    let result = format!("{module}::Writer<'b, N::Draft>");
-    line!(out, "    /// Begins a message. Nothing is sent until `send` is called.");
-    if plan.has_header() {
-        line!(
-            out,
-            "    #[inline] pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ Self::write_with_header(to, |_| {{}}{pass}) }}"
-        );
-        line!(
-            out,
-            "    /// Begins a message with fields of the standard header. Nothing is sent until `send` is called."
-        );
-        line!(
-            out,
-            "    #[inline] pub fn write_with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl FnOnce(&mut HeaderWriter<'_, 'b>){argument}) -> {result} {{"
-        );
-        line!(out, "        let mut draft = to.draft(Self::MSG_TYPE);");
-        line!(out, "        header(&mut HeaderWriter(codec::BodySink::writer(&mut draft)));");
-        line!(out, "        {module}::Writer::begin(draft{pass})\n    }}");
-    } else {
-        line!(
-            out,
-            "    #[inline] pub fn write<'b, N: codec::NewBody<'b>>(to: N{argument}) -> {result} {{ {module}::Writer::begin(to.draft(Self::MSG_TYPE){pass}) }}"
-        );
-    }
+    line!(out, "    /// Writes a message into `to` and sends it. `write` is called with the writer of the");
+    line!(out, "    /// optional fields.\n    ///\n    /// # Errors");
+    line!(
+        out,
+        "    /// Returns the error of `write`, of the sink, or the first mistake. Then nothing was sent."
+    );
+    line!(
+        out,
+        "    #[inline] pub fn send<'b, N: codec::NewBody<'b>, R: typed::Outcome<<N::Draft as codec::BodySink<'b>>::Error>>(to: N, {argument}write: impl FnOnce(&mut {module}::Writer<'_, 'b>) -> R) -> Result<<N::Draft as codec::BodySink<'b>>::Receipt, R::Error> {{"
+    );
+    let groups: Vec<String> =
+        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
+    line!(
+        out,
+        "        typed::send(to, Self::MSG_TYPE, &[{}], |writer| write(&mut {module}::Writer::begin({pass}writer)))\n    }}",
+        groups.join(", ")
+    );
     line!(out, "    /// Returns the message.");
     line!(out, "    #[inline] pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
     line!(
@@ -183,54 +193,33 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "#[allow(unused_imports)] use super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::typed::Put as _;");
     out.push_str(&writer);
-    line!(out, "/// A message being written.");
-    line!(out, "#[derive(Debug)]\n#[must_use = \"nothing is sent until `send`\"]");
-    line!(out, "pub struct Writer<'b, D>(typed::MessageWriter<'b, D>);");
-    line!(out, "impl<'b, D: codec::BodySink<'b>> typed::Put<'b> for Writer<'b, D> {{");
-    line!(
-        out,
-        "    #[inline] fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}"
-    );
-    line!(
-        out,
-        "    #[inline] fn group_written(&mut self, ordinal: u16) {{ self.0.group_written(ordinal); }}\n}}"
-    );
-    line!(out, "impl<'b, D: codec::BodySink<'b>> Writer<'b, D> {{");
-    let groups: Vec<String> =
-        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
+    line!(out, "/// Writes the optional fields, in any order.");
+    line!(out, "#[derive(Debug)]\npub struct Writer<'w, 'b>(typed::MessageWriter<'w, 'b>);");
+    print_put(out, "Writer<'_, 'b>");
+    line!(out, "impl<'w, 'b> Writer<'w, 'b> {{");
     let argument = match borrowing {
         None => "",
-        Some(true) => ", required: Required<'_>",
-        Some(false) => ", required: Required",
+        Some(true) => "required: Required<'_>, ",
+        Some(false) => "required: Required, ",
     };
     let mutable = if borrowing.is_some() { "mut " } else { "" };
-    line!(out, "    #[inline] pub(super) fn begin({mutable}draft: D{argument}) -> Self {{");
+    line!(
+        out,
+        "    #[inline] pub(super) fn begin({argument}{mutable}writer: typed::MessageWriter<'w, 'b>) -> Self {{"
+    );
     if borrowing.is_some() {
-        line!(out, "        let body = draft.writer();");
+        line!(out, "        let body = writer.body();");
         for placed in layout.required_fields().filter(|placed| !plan.is_length(placed.tag)) {
             let key = format!("super::keys::{}", plan.key_name(placed.tag));
             let value = format!("required.{}", plan.method(placed.tag));
-            let put = member::put(plan.kind(placed.tag), "body", None, &key, &value);
+            let put = member::put(plan.kind(placed.tag), "body", &key, &value);
             line!(out, "        {put};");
         }
     }
-    line!(out, "        Self(typed::MessageWriter::new(draft, &[{}]))\n    }}", groups.join(", "));
+    line!(out, "        Self(writer)\n    }}");
     print_setters(out, plan, layout, "super::");
     line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
-    line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}");
-    line!(out, "    /// Sends the message.\n    ///\n    /// # Errors");
-    line!(
-        out,
-        "    /// Returns the error of the sink or the first mistake in the message. Nothing was sent."
-    );
-    line!(out, "    #[inline] pub fn send(self) -> Result<D::Receipt, D::Error> {{ self.0.send() }}\n}}");
-    member::print_component_impls(
-        out,
-        plan,
-        layout,
-        "impl<'b, D: codec::BodySink<'b>>",
-        true,
-        "Writer<'b, D>",
-    );
+    line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}\n}}");
+    member::print_component_impls(out, plan, layout, "impl<'b>", true, "Writer<'_, 'b>");
     line!(out, "}}");
 }

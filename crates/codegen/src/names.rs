@@ -81,30 +81,23 @@ pub(crate) fn value_suffix(value: &str) -> String {
 
 /// Methods of every view or writer, and names that a trait in scope would make ambiguous.
 const OWN_METHODS: [&str; 19] = [
-    "body",
-    "clone",
-    "done",
-    "entry",
-    "fields",
-    "from",
-    "get",
-    "header",
-    "into",
-    "message",
-    "need",
-    "read",
-    "send",
-    "to_owned",
-    "trailer",
-    "try_from",
-    "try_into",
-    "write",
-    "write_with_header",
+    "at", "body", "clone", "entry", "fields", "from", "get", "group", "header", "into", "message", "need",
+    "outside", "read", "send", "to_owned", "trailer", "try_from", "try_into",
 ];
 
 /// Modules and functions of every version, and what its modules import.
-const OWN_MODULES: [&str; 8] =
-    ["codec", "components", "dispatch", "fields", "groups", "keys", "other", "typed"];
+const OWN_MODULES: [&str; 10] = [
+    "codec",
+    "components",
+    "dispatch",
+    "fields",
+    "groups",
+    "keys",
+    "other",
+    "prelude",
+    "typed",
+    "with_header",
+];
 
 /// Types of every version.
 const OWN_TYPES: [&str; 6] = ["Handler", "Header", "HeaderWriter", "Message", "Other", "Trailer"];

@@ -16,7 +16,7 @@ use crate::{GenerateError, line, member, names};
 
 /// Prints the round-trip test of a version: an array `MESSAGES` with one `Case { name, msg_type,
 /// write, read }` per message, and the functions it needs. It expects `version`, the module of the
-/// version, and `Case`, `Place`, `codec` and `typed` in scope.
+/// version, and `Case`, `Place` and `codec` in scope.
 ///
 /// # Errors
 /// Returns an error as [`generate`](crate::generate) does.
@@ -62,12 +62,13 @@ impl Printer<'_, '_> {
         let function = names::snake(name);
         line!(
             out,
-            "#[allow(dead_code, unused_variables)] fn write_component_{function}<'b, W: {name}Writer<'b>>(w: &mut W, v: &Place<'_>) {{"
+            "#[allow(dead_code, unused_variables)] fn write_component_{function}<'b, W: {name}Writer<'b>>(w: &mut W, v: &Place<'_>, groups: bool) {{"
         );
-        for placed in members {
-            self.write(out, placed);
-        }
-        line!(out, "}}");
+        line!(out, "    if !groups {{");
+        members.iter().filter(|placed| placed.group.is_none()).for_each(|placed| self.write(out, placed));
+        line!(out, "    }} else {{");
+        members.iter().filter(|placed| placed.group.is_some()).for_each(|placed| self.write(out, placed));
+        line!(out, "    }}\n}}");
         line!(
             out,
             "#[allow(dead_code, unused_variables)] fn read_component_{function}<'m, R: {name}<'m>>(r: &R, v: &Place<'_>) {{"
@@ -84,16 +85,20 @@ impl Printer<'_, '_> {
         let delimiter = layout.all.first();
         line!(
             out,
-            "fn write_group_{module}<'e, 'b>(new: version::groups::{module}::New<'e, 'b>, v: &Place<'_>) -> typed::Written<'e> {{"
+            "fn write_group_{module}(group: &mut version::groups::{module}::Entries<'_, '_>, v: &Place<'_>) {{"
         );
         self.requiring(out, &layout, delimiter);
         let argument = self.required(&layout, &format!("version::groups::{module}"));
-        line!(out, "    #[allow(unused_mut)] let mut w = new.entry({});", argument.unwrap_or_default());
+        line!(
+            out,
+            "    #[allow(unused_mut, unused_variables)] let mut w = group.entry({});",
+            argument.unwrap_or_default()
+        );
         // In the order of the group, components included.
         for placed in layout.all.iter().filter(|placed| !placed.required || placed.group.is_some()) {
             self.write(out, placed);
         }
-        line!(out, "    w.done()\n}}");
+        line!(out, "}}");
         line!(out, "fn read_group_{module}(r: &version::groups::{view}<'_>, v: &Place<'_>) {{");
         self.requiring(out, &layout, delimiter);
         self.read_layout(out, &layout);
@@ -131,13 +136,15 @@ impl Printer<'_, '_> {
             "fn write_{module}<'b>(memory: codec::Memory<'b>, v: &Place<'_>) -> Result<codec::Body<'b>, codec::EncodeError> {{"
         );
         self.requiring(out, &layout, None);
-        let header = if self.header { "_with_header(memory, |h| write_header(h, v)" } else { "(memory" };
+        let to = if self.header { "version::with_header(memory, |h| write_header(h, v))" } else { "memory" };
         let argument = self.required(&layout, &format!("version::{module}"));
-        let argument = argument.map_or_else(String::new, |required| format!(", {required}"));
-        line!(out, "    let mut writer = version::{view}::write{header}{argument});");
-        line!(out, "    #[allow(unused_variables)] let w = &mut writer;");
+        let argument = argument.map_or_else(String::new, |required| format!("{required}, "));
+        line!(
+            out,
+            "    #[allow(unused_variables)] let write = |w: &mut version::{module}::Writer<'_, 'b>| {{"
+        );
         self.write_layout(out, &layout);
-        line!(out, "    writer.send()\n}}");
+        line!(out, "    }};\n    version::{view}::send({to}, {argument}write)\n}}");
         line!(out, "fn read_{module}(message: codec::Message<'_>, v: &Place<'_>) {{");
         self.requiring(out, &layout, None);
         line!(out, "    let r = &version::{view}::read(message).unwrap();");
@@ -172,12 +179,14 @@ impl Printer<'_, '_> {
 
     /// Setters of a place with free order.
     fn write_layout(&self, out: &mut String, layout: &Layout) {
-        for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
-            self.write(out, placed);
-        }
-        for (component, _) in &layout.components {
-            let name = names::snake(&self.plan.dictionary.component(*component).name);
-            line!(out, "    write_component_{name}(w, v);");
+        // Groups last: a field that a group has as well must not follow it.
+        for groups in [false, true] {
+            let own = layout.own.iter().filter(|placed| placed.group.is_some() == groups);
+            own.filter(|placed| !placed.required || groups).for_each(|placed| self.write(out, placed));
+            for (component, _) in &layout.components {
+                let name = names::snake(&self.plan.dictionary.component(*component).name);
+                line!(out, "    write_component_{name}(w, v, {groups});");
+            }
         }
     }
 
@@ -196,7 +205,7 @@ impl Printer<'_, '_> {
                 (plan.group_method(tag), names::submodule(&plan.dictionary.group(group).name));
             line!(
                 out,
-                "    if v.writes({tag}) {{ w.{method}(v.entries({tag}), |new, entry| write_group_{module}(new, &entry)); }}"
+                "    if v.writes({tag}) {{ let mut group = w.{method}(); for entry in v.entries({tag}) {{ write_group_{module}(&mut group, &entry); }} }}"
             );
         } else if !plan.is_length(tag) {
             line!(out, "    if v.writes({tag}) {{ w.{}({}); }}", plan.method(tag), self.value(tag));
@@ -239,7 +248,8 @@ impl Printer<'_, '_> {
             Kind::Data(_) => "data",
             Kind::Tokens => "tokens",
             Kind::Codes(_) => "codes",
-            Kind::Char | Kind::Plain(_) | Kind::Code(..) => "value",
+            Kind::Plain(name) => return format!("v.value::<{name}>({tag})"),
+            Kind::Char | Kind::Code(..) => "value",
         };
         format!("v.{method}({tag})")
     }

@@ -210,7 +210,7 @@ fn references(item: &Item) -> Vec<(ItemModule, String)> {
         }
     }
     if item.place == ItemModule::Root {
-        for name in ["Header", "HeaderWriter", "Trailer"] {
+        for name in ["Header", "Trailer"] {
             if item.text.contains(&format!(" {name}<'")) || item.text.contains(&format!("mut {name}<'")) {
                 found.push((ItemModule::Root, name.to_string()));
             }

@@ -8,8 +8,8 @@
 //! ```
 
 use fixbolt::codec::{Decimal, Message};
-use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{CxlRejResponseTo, ExecType, OrdStatus};
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{self, execution_report, order_cancel_reject};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, OrderCancelReject, OrderCancelRequest};
 use fixbolt::session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
@@ -33,7 +33,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
         let avg_px = order.need(|order| order.price())?;
         let (exec_type, ord_status, leaves_qty) = (ExecType::Trade, OrdStatus::Filled, Decimal::from(0));
         let (order_id, exec_id) = (id, id);
-        let mut report = ExecutionReport::write(
+        ExecutionReport::send(
             turn.reply(),
             execution_report::Required {
                 order_id,
@@ -45,9 +45,10 @@ impl fix44::Handler<Turn<'_>> for Venue {
                 cum_qty,
                 avg_px,
             },
-        );
-        report.cl_ord_id(id).symbol(symbol);
-        report.send()?;
+            |report| {
+                report.cl_ord_id(id).symbol(symbol);
+            },
+        )?;
         Ok(Delivery::Done)
     }
 
@@ -57,7 +58,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
         turn: &mut Turn<'_>,
     ) -> Self::Answer {
         let (cl_ord_id, order) = (cancel.cl_ord_id()?, cancel.orig_cl_ord_id()?);
-        let mut reject = OrderCancelReject::write(
+        OrderCancelReject::send(
             turn.reply(),
             order_cancel_reject::Required {
                 order_id: order,
@@ -66,9 +67,10 @@ impl fix44::Handler<Turn<'_>> for Venue {
                 ord_status: OrdStatus::Filled,
                 cxl_rej_response_to: CxlRejResponseTo::OrderCancelRequest,
             },
-        );
-        reject.text(b"too late: filled");
-        reject.send()?;
+            |reject| {
+                reject.text("too late: filled");
+            },
+        )?;
         Ok(Delivery::Done)
     }
 

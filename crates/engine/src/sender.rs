@@ -55,10 +55,10 @@ use crate::worker_signal::{WorkerSignal, on_worker_thread};
 /// let ord_type = OrdType::Market;
 /// let required = || Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time, ord_type };
 /// // At once, or not at all.
-/// let sent = NewOrderSingle::write(&mut sender, required()).send();
+/// let sent = NewOrderSingle::send(&mut sender, required(), |_| {});
 /// assert_eq!(sent, Err(PostError::NotLoggedOn));
 /// // Waits for room in the queue, but not for a logon.
-/// let sent = NewOrderSingle::write(sender.within(Duration::from_millis(5)), required()).send();
+/// let sent = NewOrderSingle::send(sender.within(Duration::from_millis(5)), required(), |_| {});
 /// assert_eq!(sent, Err(PostError::NotLoggedOn));
 /// engine.stop()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

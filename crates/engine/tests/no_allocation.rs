@@ -45,8 +45,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::codec::{Decimal, Message, UtcTimestamp};
-use fixbolt::messages::fix44::components::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus, OrdType, Side};
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report, new_order_single};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, Role, SessionDictionary, SessionId, SessionReject,
@@ -180,9 +180,9 @@ impl Application for Venue {
             cum_qty: qty,
             avg_px: price,
         };
-        let mut report = ExecutionReport::write(turn.reply(), required);
-        report.cl_ord_id(id).symbol(b"IBM");
-        report.send()?;
+        ExecutionReport::send(turn.reply(), required, |report| {
+            report.cl_ord_id(id).symbol("IBM");
+        })?;
         self.0.message();
         Ok(Delivery::Done)
     }
@@ -212,9 +212,9 @@ fn order<'b, N: fixbolt::codec::NewBody<'b>>(
         transact_time: UtcTimestamp::from_unix_nanos(utc, fixbolt::codec::Precision::Millis),
         ord_type: OrdType::Limit,
     };
-    let mut order = NewOrderSingle::write(to, required);
-    order.symbol(b"IBM").order_qty(Decimal::from(57)).price("298.075".parse().unwrap());
-    order.send()
+    NewOrderSingle::send(to, required, |order| {
+        order.symbol("IBM").order_qty(57).price(Decimal::from_parts(298_075, 3));
+    })
 }
 
 impl Application for Trader {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Decimal, Key, Message, MsgType, NewBody, SeqNum};
-use fixbolt::messages::fix44::components::*;
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{NewOrderSingle, TestRequest};
 use fixbolt::session::{
     Application, Delivery, Direction, Event, Failure, Phase, Resume, Role, SessionDictionary,

@@ -36,17 +36,19 @@
 //! # #[cfg(feature = "fix44")] {
 //! use fixbolt_codec::{EncodeError, Memory};
 //! use fixbolt_messages::encoding::Encoding;
-//! use fixbolt_messages::fix44::{News, components::*, fields::MessageEncoding, groups, news};
+//! use fixbolt_messages::fix44::{self, News, fields::MessageEncoding, news};
 //!
 //! let text = Encoding::Utf8.encode("Größe").unwrap();
 //! let mut memory = [0; 256];
-//! let mut news = News::write_with_header(
-//!     Memory(&mut memory),
-//!     |header| _ = header.message_encoding(MessageEncoding::UTF8),
-//!     news::Required { headline: b"Size" },
-//! );
-//! news.encoded_headline(&text);
-//! # let _ = news;
+//! let to = fix44::with_header(Memory(&mut memory), |header| {
+//!     header.message_encoding(MessageEncoding::UTF8);
+//! });
+//! let required = news::Required { headline: b"Size" };
+//! // Without a group: News requires one with its lines (33).
+//! let refused = News::send(to, required, |news| {
+//!     news.encoded_headline(&text);
+//! });
+//! assert_eq!(refused.unwrap_err().tag.number(), 33);
 //! # }
 //! ```
 

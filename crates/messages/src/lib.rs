@@ -14,14 +14,23 @@
 //!   groups ([`Message::with_places`](fixbolt_codec::Message::with_places); an engine does this for
 //!   each message). Then reading in wire order finds each field without a search. A message without
 //!   places is read by the structure of the view's own version.
-//! - **Writing.** `NewOrderSingle::write(to, Required { .. })` takes the required fields in one
-//!   struct: forgetting one does not compile, and two cannot be swapped unnoticed. Optional fields
-//!   are chained setters, in any order. A group takes an iterator of known length and a closure
-//!   that must write one entry per item. `send` refuses what would not be a valid message (a
+//! - **Writing.** `NewOrderSingle::send(to, Required { .. }, |order| ..)` writes a message and sends
+//!   it, in one call: into a session, a queue or plain memory. The required fields are one struct:
+//!   forgetting one does not compile, and two cannot be swapped unnoticed. The closure sets the
+//!   optional fields, in any order; it returns nothing, or a `Result` whose error becomes that of
+//!   the call. Text is anything with bytes (`impl AsRef<[u8]>`), an amount anything that is a
+//!   [`Decimal`](codec::Decimal) without loss. A message that would not be valid is refused (a
 //!   repeated field, SOH in a value, a group out of order, a missing required group), and then no
 //!   sequence number is used.
+//! - **Groups.** `order.party_ids()` begins a group, `entry` its next entry, whose members are set
+//!   in the order of the group. The entries may come from any loop, with `?` in it; the count is
+//!   written when the group ends, which it does when the message goes on. Without entries nothing is
+//!   written.
+//! - **Header.** `with_header(to, |header| ..)` is a sink that writes fields of the standard header
+//!   first.
 //! - **Components.** Their fields are methods of traits that all messages with the component share:
-//!   `use fix44::components::*`.
+//!   `use fix44::prelude::*` imports them all. Preludes of several versions can be imported in one
+//!   file.
 //! - **Anything else.** `get(tag)` reads and `body()` writes fields that the dictionary does not
 //!   know, in messages and in entries.
 //!
@@ -30,39 +39,38 @@
 //!
 //! ```
 //! # #[cfg(feature = "fix44")] {
-//! use fixbolt_codec::{Decimal, EncodeError, Memory, UtcTimestamp};
-//! use fixbolt_messages::fix44::components::*;
+//! use fixbolt_codec::{Decimal, Memory, UtcTimestamp};
+//! use fixbolt_messages::fix44::prelude::*;
 //! use fixbolt_messages::fix44::fields::{OrdType, Side, PartyIDSource, PartyRole};
 //! use fixbolt_messages::fix44::groups::parties;
 //! use fixbolt_messages::fix44::{NewOrderSingle, new_order_single};
 //!
 //! let mut memory = [0; 512];
-//! let now: UtcTimestamp = "20261121-10:00:00".parse().unwrap();
-//! let mut order = NewOrderSingle::write(
-//!     Memory(&mut memory),
-//!     new_order_single::Required {
-//!         cl_ord_id: b"ord1",
-//!         side: Side::Buy,
-//!         transact_time: now,
-//!         ord_type: OrdType::Limit,
-//!     },
-//! );
-//! order.symbol(b"IBM").order_qty(Decimal::from(57)).price("298.075".parse().unwrap());
-//! let parties = [
-//!     (b"BROKER", PartyRole::ExecutingFirm),
-//!     (b"TRADER", PartyRole::OrderOriginationTrader),
-//! ];
-//! order.party_ids(parties, |new, (id, role)| {
-//!     new.entry(parties::Required { party_id: id })
-//!         .party_id_source(PartyIDSource::Proprietary)
-//!         .party_role(role)
-//!         .done()
-//! });
-//! let body = order.send()?;
+//! let now: UtcTimestamp = "20261121-10:00:00".parse()?;
+//! let price: Decimal = "298.075".parse()?;
+//! let required = new_order_single::Required {
+//!     cl_ord_id: b"ord1",
+//!     side: Side::Buy,
+//!     transact_time: now,
+//!     ord_type: OrdType::Limit,
+//! };
+//! let body = NewOrderSingle::send(Memory(&mut memory), required, |order| {
+//!     order.symbol("IBM").order_qty(57).price(price);
+//!     let mut parties = order.party_ids();
+//!     for (id, role) in [
+//!         (b"BROKER", PartyRole::ExecutingFirm),
+//!         (b"TRADER", PartyRole::OrderOriginationTrader),
+//!     ] {
+//!         parties
+//!             .entry(parties::Required { party_id: id })
+//!             .party_id_source(PartyIDSource::Proprietary)
+//!             .party_role(role);
+//!     }
+//! })?;
 //! let parties = b"453=2\x01448=BROKER\x01447=D\x01452=1\x01448=TRADER\x01447=D\x01452=11\x01";
 //! assert!(body.bytes.ends_with(parties));
 //! # }
-//! # Ok::<(), fixbolt_codec::EncodeError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Handling several types

@@ -3,12 +3,12 @@
 mod support;
 
 use fixbolt_messages::codec::{EncodeError, EncodeErrorKind, Key, Memory, MsgType, Tag};
-use fixbolt_messages::fix44::components::*;
 use fixbolt_messages::fix44::fields::{MDEntryType, SecurityIDSource, Side, SubscriptionRequestType};
 use fixbolt_messages::fix44::groups::{
     instrmt_leg_grp, instrmt_md_req_grp, leg_sec_alt_id_grp, list_ord_grp, md_req_grp, quot_entry_grp,
     quot_set_grp,
 };
+use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{
     MarketDataRequest, MassQuote, NewOrderList, NewOrderSingle, QuoteStatusRequest, market_data_request,
     mass_quote, new_order_list,
@@ -24,22 +24,19 @@ fn kind_of(error: EncodeError) -> (u32, EncodeErrorKind) {
 #[test]
 fn a_market_data_request_is_read_as_it_was_written() {
     let body = |to| {
-        let mut request = MarketDataRequest::write(
-            to,
-            market_data_request::Required {
-                md_req_id: b"MDRQ-1487838687427",
-                subscription_request_type: SubscriptionRequestType::SnapshotAndUpdates,
-                market_depth: 1,
-            },
-        );
-        request
-            .md_entry_types([MDEntryType::Bid, MDEntryType::Offer], |new, md_entry_type| {
-                new.entry(md_req_grp::Required { md_entry_type }).done()
-            })
-            .related_sym([b"EUR/USD"], |new, symbol| {
-                new.entry(instrmt_md_req_grp::Required { symbol }).done()
-            });
-        let body = request.send().unwrap();
+        let required = market_data_request::Required {
+            md_req_id: b"MDRQ-1487838687427",
+            subscription_request_type: SubscriptionRequestType::SnapshotAndUpdates,
+            market_depth: 1,
+        };
+        let body = MarketDataRequest::send(to, required, |request| {
+            let mut types = request.md_entry_types();
+            for md_entry_type in [MDEntryType::Bid, MDEntryType::Offer] {
+                types.entry(md_req_grp::Required { md_entry_type });
+            }
+            request.related_sym().entry(instrmt_md_req_grp::Required { symbol: b"EUR/USD" });
+        });
+        let body = body.unwrap();
         assert_eq!(shown(&body), "262=MDRQ-1487838687427|263=1|264=1|267=2|269=0|269=1|146=1|55=EUR/USD|");
         body
     };
@@ -64,18 +61,19 @@ const LEGS: [Leg; 3] = [
 #[test]
 fn a_quote_status_request_with_nested_groups_is_read_as_it_was_written() {
     let body = |to| {
-        let mut request = QuoteStatusRequest::write(to);
-        request.symbol(b"ABCDE").legs(LEGS, |new, (leg_symbol, suffix, ids)| {
-            new.entry(instrmt_leg_grp::Required { leg_symbol })
-                .leg_symbol_sfx(suffix)
-                .leg_security_alt_id(ids, |new, (id, source)| {
-                    new.entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id })
-                        .leg_security_alt_id_source(SecurityIDSource::Other(source))
-                        .done()
-                })
-                .done()
+        let body = QuoteStatusRequest::send(to, |request| {
+            let mut legs = request.symbol("ABCDE").legs();
+            for (leg_symbol, suffix, ids) in LEGS {
+                let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol });
+                let mut alt_ids = leg.leg_symbol_sfx(suffix).leg_security_alt_id();
+                for (id, source) in ids {
+                    alt_ids
+                        .entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id })
+                        .leg_security_alt_id_source(SecurityIDSource::Other(source));
+                }
+            }
         });
-        let body = request.send().unwrap();
+        let body = body.unwrap();
         assert_eq!(
             shown(&body),
             "55=ABCDE|555=3|600=BCDEF|601=PQRS|604=2|605=12345|606=QWERTYU|605=23456|606=ASDFGHJ|\
@@ -114,50 +112,117 @@ fn required_members_of_an_entry_are_written_in_their_places() {
         tot_no_orders: 1,
     };
     let mut memory = [0; 512];
-    let mut order = NewOrderList::write(Memory(&mut memory), list);
-    order.orders([1], |new, list_seq_no| {
-        new.entry(list_ord_grp::Required { cl_ord_id: b"c", list_seq_no, side: Side::Sell })
-            .secondary_cl_ord_id(b"second")
-            .symbol(b"IBM")
-            .text(b"last")
-            .done()
+    let order = NewOrderList::send(Memory(&mut memory), list, |list| {
+        let required = list_ord_grp::Required { cl_ord_id: b"c", list_seq_no: 1, side: Side::Sell };
+        list.orders().entry(required).secondary_cl_ord_id("second").symbol("IBM").text("last");
     });
-    let body = order.send().unwrap();
+    let body = order.unwrap();
     assert_eq!(shown(&body), "66=L|394=3|68=1|73=1|11=c|526=second|67=1|55=IBM|54=2|58=last|");
+}
+
+/// Writes a QuoteStatusRequest whose only leg is written by `write`.
+fn leg_error(write: impl FnOnce(&mut instrmt_leg_grp::Writer<'_, '_, '_>)) -> Option<(u32, EncodeErrorKind)> {
+    let mut memory = [0; 512];
+    let sent = QuoteStatusRequest::send(Memory(&mut memory), |request| {
+        write(&mut request.legs().entry(instrmt_leg_grp::Required { leg_symbol: b"A" }));
+    });
+    sent.err().map(kind_of)
 }
 
 #[test]
 fn a_component_inside_an_entry_keeps_the_groups_order() {
-    let mut memory = [0; 512];
-    let mut request = QuoteStatusRequest::write(Memory(&mut memory));
-    request.legs([()], |new, ()| {
-        let mut leg = new.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
-        leg.leg_cfi_code(b"x").leg_symbol_sfx(b"WI");
-        leg.done()
-    });
-    assert_eq!(request.send().map_err(kind_of).unwrap_err(), (601, EncodeErrorKind::GroupOrder));
+    let wrong = leg_error(|leg| _ = leg.leg_cfi_code("x").leg_symbol_sfx("WI"));
+    assert_eq!(wrong, Some((601, EncodeErrorKind::GroupOrder)));
+    assert_eq!(leg_error(|leg| _ = leg.leg_symbol_sfx("WI").leg_cfi_code("x")), None);
 }
 
 #[test]
 fn an_entrys_first_field_cannot_be_written_again_through_its_component() {
-    let mut memory = [0; 512];
-    let mut request = QuoteStatusRequest::write(Memory(&mut memory));
-    request.legs([()], |new, ()| {
-        new.entry(instrmt_leg_grp::Required { leg_symbol: b"A" }).leg_symbol(b"B").done()
-    });
-    assert_eq!(request.send().map_err(kind_of).unwrap_err(), (600, EncodeErrorKind::Duplicate));
+    assert_eq!(leg_error(|leg| _ = leg.leg_symbol("B")), Some((600, EncodeErrorKind::Duplicate)));
+}
+
+#[test]
+fn a_group_of_unknown_length_is_counted_and_without_entries_it_is_not_written() {
+    for entries in [0, 1, 9, 10, 123] {
+        let mut memory = vec![0; 1 << 14];
+        let ids = (0..1000).map(|n| format!("{n}")).filter(|id| id.len() < 9).take(entries);
+        let body = QuoteStatusRequest::send(Memory(&mut memory), |request| {
+            let mut legs = request.symbol("ABC").legs();
+            for id in ids {
+                let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: id.as_bytes() });
+                _ = leg.leg_security_alt_id();
+            }
+            request.quote_status_req_id("Q");
+        });
+        let body = body.unwrap();
+        let legs: String = (0..entries).map(|n| format!("600={n}|")).collect();
+        let count = if entries > 0 { format!("555={entries}|") } else { String::new() };
+        assert_eq!(shown(&body), format!("55=ABC|{count}{legs}649=Q|"));
+    }
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_group_is_returned_and_nothing_is_sent() {
+    #[derive(Debug)]
+    enum Error {
+        Parse,
+        Encode(EncodeError),
+    }
+    impl From<std::num::ParseIntError> for Error {
+        fn from(_: std::num::ParseIntError) -> Self {
+            Error::Parse
+        }
+    }
+    impl From<EncodeError> for Error {
+        fn from(error: EncodeError) -> Self {
+            Error::Encode(error)
+        }
+    }
+    fn send(memory: &mut [u8], ratios: &str) -> Result<String, Error> {
+        let body = QuoteStatusRequest::send(Memory(memory), |request| {
+            let mut legs = request.legs();
+            for ratio in ratios.split(' ') {
+                let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" });
+                leg.leg_ratio_qty(ratio.parse::<i32>()?);
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(shown(&body))
+    }
+    let mut memory = [0; 256];
+    assert_eq!(send(&mut memory, "1 2").unwrap(), "555=2|600=A|623=1|600=A|623=2|");
+    assert!(matches!(send(&mut memory, "1 x"), Err(Error::Parse)));
+    let error = send(&mut [0; 20], "1 2").unwrap_err();
+    assert!(matches!(error, Error::Encode(error) if error.kind == EncodeErrorKind::NoRoom));
+}
+
+#[test]
+fn an_entry_that_is_kept_from_ending_is_refused() {
+    for more in [false, true] {
+        let mut memory = [0; 256];
+        let sent = QuoteStatusRequest::send(Memory(&mut memory), |request| {
+            let mut legs = request.legs();
+            std::mem::forget(legs.entry(instrmt_leg_grp::Required { leg_symbol: b"A" }));
+            if more {
+                legs.entry(instrmt_leg_grp::Required { leg_symbol: b"B" });
+            }
+        });
+        assert!(sent.is_err(), "{more}");
+    }
 }
 
 #[test]
 fn fields_unknown_to_the_dictionary_are_written_after_the_entrys_first_field() {
     let body = |to| {
-        let mut request = QuoteStatusRequest::write(to);
-        request.legs([b"A", b"B"], |new, leg_symbol| {
-            let mut leg = new.entry(instrmt_leg_grp::Required { leg_symbol });
-            leg.body().bytes(Key::new(5001), b"own");
-            leg.leg_symbol_sfx(b"WI").done()
+        let body = QuoteStatusRequest::send(to, |request| {
+            let mut legs = request.legs();
+            for leg_symbol in [b"A", b"B"] {
+                let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol });
+                leg.body().bytes(Key::new(5001), b"own");
+                leg.leg_symbol_sfx("WI");
+            }
         });
-        let body = request.send().unwrap();
+        let body = body.unwrap();
         assert_eq!(shown(&body), "555=2|600=A|5001=own|601=WI|600=B|5001=own|601=WI|");
         body
     };
@@ -173,22 +238,22 @@ fn fields_unknown_to_the_dictionary_are_written_after_the_entrys_first_field() {
 #[test]
 fn a_required_group_that_is_omitted_is_refused() {
     let required = || mass_quote::Required { quote_id: b"Q" };
-    let mut memory = [0; 512];
-    let quote = MassQuote::write(Memory(&mut memory), required());
-    assert_eq!(quote.send().map_err(kind_of).unwrap_err(), (296, EncodeErrorKind::Missing));
     let set = || quot_set_grp::Required { quote_set_id: b"S", tot_no_quote_entries: 1 };
-    let mut quote = MassQuote::write(Memory(&mut memory), required());
-    quote.quote_sets([()], |new, ()| new.entry(set()).done());
-    assert_eq!(quote.send().map_err(kind_of).unwrap_err(), (295, EncodeErrorKind::Missing));
-    let mut quote = MassQuote::write(Memory(&mut memory), required());
-    quote.quote_sets([()], |new, ()| {
-        new.entry(set())
-            .quote_entries([b"E"], |new, quote_entry_id| {
-                new.entry(quot_entry_grp::Required { quote_entry_id }).symbol(b"IBM").done()
-            })
-            .done()
+    let mut memory = [0; 512];
+    let without = MassQuote::send(Memory(&mut memory), required(), |_| {});
+    assert_eq!(without.map_err(kind_of).unwrap_err(), (296, EncodeErrorKind::Missing));
+    let begun = MassQuote::send(Memory(&mut memory), required(), |quote| _ = quote.quote_sets());
+    assert_eq!(begun.map_err(kind_of).unwrap_err(), (296, EncodeErrorKind::Missing));
+    let empty = MassQuote::send(Memory(&mut memory), required(), |quote| {
+        quote.quote_sets().entry(set());
     });
-    let body = quote.send().unwrap();
+    assert_eq!(empty.map_err(kind_of).unwrap_err(), (295, EncodeErrorKind::Missing));
+    let whole = MassQuote::send(Memory(&mut memory), required(), |quote| {
+        let mut sets = quote.quote_sets();
+        let mut set = sets.entry(set());
+        set.quote_entries().entry(quot_entry_grp::Required { quote_entry_id: b"E" }).symbol("IBM");
+    });
+    let body = whole.unwrap();
     assert_eq!(shown(&body), "117=Q|296=1|302=S|304=1|295=1|299=E|55=IBM|");
     received(body.msg_type, body.bytes, |message| {
         let quote = MassQuote::read(message).unwrap();

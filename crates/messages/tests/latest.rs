@@ -5,12 +5,12 @@
 mod support;
 
 use fixbolt_messages::codec::Country;
-use fixbolt_messages::fix_latest::components::*;
 use fixbolt_messages::fix_latest::fields::{DeliveryScheduleSettlDay, StreamType};
 use fixbolt_messages::fix_latest::groups::{
     instrmt_leg_grp, leg_stream_commodity_settl_day_grp, leg_stream_commodity_settl_period_grp,
     leg_stream_commodity_settl_time_grp, leg_stream_grp, quot_entry_grp, quot_set_grp,
 };
+use fixbolt_messages::fix_latest::prelude::*;
 use fixbolt_messages::fix_latest::{MassQuote, mass_quote};
 
 use support::written;

@@ -3,7 +3,7 @@
 mod support;
 
 use fixbolt_messages::codec::{FieldError, FieldErrorKind, Tag, ValueError};
-use fixbolt_messages::fix44::components::*;
+use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::fix44::{ExecutionReport, NewOrderSingle};
 
 use support::text;

@@ -12,7 +12,7 @@ use fixbolt_dictionary::sample::{Sample, Samples, framed};
 use fixbolt_dictionary::{Action, Check, Dictionary, Policy, Source, Validator, fix44};
 use fixbolt_messages::codec::{Decimal, FieldError, Frame, Framer, Index, Message, Place, Scope, Span, Tag};
 use fixbolt_messages::fix44::NewOrderSingle;
-use fixbolt_messages::fix44::components::*;
+use fixbolt_messages::fix44::prelude::*;
 use fixbolt_messages::typed::View;
 
 /// FIX.4.4 with a group of the venue's own, whose entries hold OrderQty (38) too.

@@ -47,7 +47,7 @@ fn versions_over_fixt_have_its_header_and_session_messages() {
         heart_bt_int: 30,
         default_appl_ver_id: fixt11::fields::ApplVerID::FIX50SP2,
     };
-    let body = fix50sp2::Logon::write(Memory(&mut memory), logon).send().unwrap();
+    let body = fix50sp2::Logon::send(Memory(&mut memory), logon, |_| {}).unwrap();
     assert_eq!(body.bytes, b"98=0\x01108=30\x011137=9\x01");
 }
 
@@ -68,8 +68,8 @@ fn a_message_has_the_names_of_other_versions_too() {
         transact_time: "20261121-10:00:00".parse().unwrap(),
         ord_type,
     };
-    let order = fix42::OrderSingle::write(Memory(&mut memory), required(fix42::fields::OrdType::Market));
-    let body = order.send().unwrap();
+    let required = required(fix42::fields::OrdType::Market);
+    let body = fix42::OrderSingle::send(Memory(&mut memory), required, |_| {}).unwrap();
     support::received(body.msg_type, body.bytes, |message| {
         let order: fix42::NewOrderSingle<'_> = fix42::OrderSingle::read(message).unwrap();
         assert_eq!(order.cl_ord_id(), Ok(&b"ord1"[..]));

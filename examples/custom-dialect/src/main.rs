@@ -3,9 +3,9 @@
 
 use std::sync::mpsc;
 
-use custom_dialect::auction::components::*;
 use custom_dialect::auction::fields::{AuctionType, PartyRole};
-use custom_dialect::auction::groups::{parcels_grp, parties};
+use custom_dialect::auction::groups::{parcels_grp::Required as Parcel, parties::Required as Party};
+use custom_dialect::auction::prelude::*;
 use custom_dialect::auction::{AuctionAck, AuctionRequest, auction_ack, auction_request};
 use custom_dialect::validator;
 use fixbolt::codec::{Decimal, Message};
@@ -35,8 +35,8 @@ impl Application for Venue {
             let desk = party.desk().ok().flatten().unwrap_or(b"none");
             println!("venue: desk {}", desk.escape_ascii());
         }
-        AuctionAck::write(turn.reply(), auction_ack::Required { auction_id, auction_type, cum_qty })
-            .send()?;
+        let required = auction_ack::Required { auction_id, auction_type, cum_qty };
+        AuctionAck::send(turn.reply(), required, |_| {})?;
         Ok(Delivery::Done)
     }
 }
@@ -74,18 +74,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("trader: {}", news.recv()?);
 
     let mut sender = trader.session(&id).ok_or("no such session")?.sender();
-    let mut request = AuctionRequest::write(
-        &mut sender,
-        auction_request::Required { auction_id: b"A1", auction_type: AuctionType::Periodic },
-    );
-    request.symbol(b"IBM");
-    request.party_ids([b"BROKER"], |new, party_id| {
-        new.entry(parties::Required { party_id }).party_role(PartyRole::ExecutingFirm).desk(b"Z7").done()
-    });
-    request.parcels([(b"P1", 400), (b"P2", 250)], |new, (parcel_id, quantity)| {
-        new.entry(parcels_grp::Required { parcel_id, parcel_qty: quantity.into() }).done()
-    });
-    request.send()?;
+    let required = auction_request::Required { auction_id: b"A1", auction_type: AuctionType::Periodic };
+    AuctionRequest::send(&mut sender, required, |request| {
+        request.symbol("IBM");
+        let mut parties = request.party_ids();
+        parties.entry(Party { party_id: b"BROKER" }).party_role(PartyRole::ExecutingFirm).desk("Z7");
+        let mut parcels = request.parcels();
+        for (parcel_id, quantity) in [(b"P1", 400), (b"P2", 250)] {
+            parcels.entry(Parcel { parcel_id, parcel_qty: quantity.into() });
+        }
+    })?;
     println!("trader: {}", news.recv()?);
 
     trader.stop()?;

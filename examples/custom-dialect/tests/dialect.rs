@@ -28,11 +28,11 @@ fn the_dialects_requirements_are_the_types_own() {
     assert_eq!(OrdType::from_value(b'a'), OrdType::AuctionOnly);
     let required = || auction_request::Required { auction_id: b"A", auction_type: AuctionType::Opening };
     let mut memory = [0; 256];
-    let error = AuctionRequest::write(Memory(&mut memory), required()).send().unwrap_err();
+    let error = AuctionRequest::send(Memory(&mut memory), required(), |_| {}).unwrap_err();
     assert_eq!((error.tag.number(), error.kind), (5003, EncodeErrorKind::Missing));
-    let mut request = AuctionRequest::write(Memory(&mut memory), required());
-    request.parcels([1], |new, quantity| {
-        new.entry(parcels_grp::Required { parcel_id: b"P", parcel_qty: quantity.into() }).done()
+    let request = AuctionRequest::send(Memory(&mut memory), required(), |request| {
+        let required = parcels_grp::Required { parcel_id: b"P", parcel_qty: 1.into() };
+        request.parcels().entry(required);
     });
-    assert_eq!(request.send().unwrap().bytes, b"5002=A\x015001=1\x015003=1\x015004=P\x015005=1\x01");
+    assert_eq!(request.unwrap().bytes, b"5002=A\x015001=1\x015003=1\x015004=P\x015005=1\x01");
 }

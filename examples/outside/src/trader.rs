@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 
 use fixbolt::codec::FieldError;
-use fixbolt::messages::fix44::components::*;
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::fields::{OrdType, Side};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, new_order_single::Required};
 use fixbolt::prelude::*;
@@ -46,10 +46,10 @@ pub fn order<'b, D: BodySink<'b>>(
 ) -> Result<D::Receipt, D::Error> {
     let cl_ord_id = cl_ord_id.as_bytes();
     let required = Required { cl_ord_id, side: Side::Buy, transact_time, ord_type: OrdType::Limit };
-    let mut order = NewOrderSingle::write(to, required);
-    order.symbol(b"IBM").order_qty(57.into()).price(Decimal::from_parts(298_075, 3));
-    order.body().bytes(const { Key::new(DESK.number()) }, desk.as_bytes());
-    order.send()
+    NewOrderSingle::send(to, required, |order| {
+        order.symbol("IBM").order_qty(57).price(Decimal::from_parts(298_075, 3));
+        order.body().bytes(const { Key::new(DESK.number()) }, desk.as_bytes());
+    })
 }
 
 impl Application for Trader {

@@ -3,7 +3,7 @@
 
 use fixbolt::codec::FieldError;
 use fixbolt::dictionary::{Action, Check, Policy};
-use fixbolt::messages::fix44::components::*;
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus};
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report::Required};
 use fixbolt::prelude::*;
@@ -54,10 +54,10 @@ impl Application for Venue {
         let (exec_type, ord_status, leaves_qty) = (ExecType::Trade, OrdStatus::Filled, Decimal::from(0));
         let required =
             Required { order_id: id, exec_id: id, exec_type, ord_status, side, leaves_qty, cum_qty, avg_px };
-        let mut report = ExecutionReport::write(turn.reply(), required);
-        report.cl_ord_id(id).symbol(symbol);
-        report.body().bytes(const { Key::new(DESK.number()) }, desk);
-        report.send()?;
+        ExecutionReport::send(turn.reply(), required, |report| {
+            report.cl_ord_id(id).symbol(symbol);
+            report.body().bytes(const { Key::new(DESK.number()) }, desk);
+        })?;
         self.filled += 1;
         Ok(Delivery::Done)
     }

@@ -256,13 +256,14 @@ fn write_one(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choic
 
 fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Choices<'_>, depth: usize) {
     let tag = tag(choices);
-    let announced = usize::from(choices.byte() % 4);
-    let written = if choices.byte() == 0xEE { announced + 1 } else { announced };
-    let mut group = writer.group(Key::new(tag), announced);
-    if announced > 0 {
-        model.field(tag, announced.to_string().as_bytes());
-    }
-    for _ in 0..written {
+    let entries = match choices.byte() {
+        0xEE => 12,
+        byte => usize::from(byte % 4),
+    };
+    let (before, used, body_begun) = (model.fields.len(), model.used, model.body_begun);
+    let mut group = writer.group(Key::new(tag));
+    model.bytes(tag, b"0");
+    for _ in 0..entries {
         writer.entry(&mut group);
         model.refuse_waiting();
         let begin = model.used;
@@ -278,9 +279,21 @@ fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Cho
         return;
     }
     writer.end_group(group);
-    if written != announced {
-        model.refuse(tag, EncodeErrorKind::GroupOrder);
+    if model.error.is_some() {
+        return;
     }
+    if entries == 0 {
+        model.fields.truncate(before);
+        model.scope().own.retain(|own| *own != tag);
+        (model.used, model.body_begun) = (used, body_begun);
+        return;
+    }
+    let digits = entries.to_string();
+    model.used += digits.len() - 1;
+    if model.used > ROOM {
+        model.refuse(tag, EncodeErrorKind::NoRoom);
+    }
+    model.fields[before].1 = digits.into_bytes();
 }
 
 fn read_back(memory: &mut [u8], end: usize, sum: u8, msg_type: MsgType, model: &Model, again: bool) {

@@ -161,7 +161,7 @@ macro_rules! read_all {
 }
 
 fn typed_44(message: Message<'_>) {
-    use typed_fix44::components::*;
+    use typed_fix44::prelude::*;
     if let Ok(order) = typed_fix44::NewOrderSingle::read(message) {
         read_all!(order: cl_ord_id side transact_time ord_type symbol security_type maturity_month_year order_qty price
             stop_px currency time_in_force account exec_inst locate_reqd text encoded_text expire_time settl_date);

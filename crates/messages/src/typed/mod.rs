@@ -1,7 +1,7 @@
 //! What generated messages are built on: views over a message's fields, and writers into a body.
 //!
 //! Applications use [`View::need`], [`FieldError`], [`WrongMsgType`], [`Group`], [`Codes`] and
-//! [`Written`]. The rest is for code that `fixbolt-codegen` generates from a dictionary.
+//! [`Outcome`]. The rest is for code that `fixbolt-codegen` generates from a dictionary.
 //!
 //! `tests/compile_fail` has the compiler's messages for common mistakes.
 
@@ -14,4 +14,7 @@ pub use code::{Code, Codes};
 pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMsgType};
 pub use group::{Group, GroupShape, Tags};
 pub use view::{Entry, Fields, Outside, View};
-pub use write::{EntryWriter, MessageWriter, NewEntry, NothingRequired, Put, Required, Written, put_codes};
+pub use write::{
+    EntryWriter, GroupWriter, MessageWriter, NothingRequired, Outcome, Put, Required, WithHeader, put_codes,
+    send,
+};

@@ -56,7 +56,7 @@ pub trait View<'m> {
     /// # #[cfg(feature = "fix44")] {
     /// use fixbolt_messages::codec::{Decimal, FieldError};
     /// use fixbolt_messages::fix44::NewOrderSingle;
-    /// use fixbolt_messages::fix44::components::*;
+    /// use fixbolt_messages::fix44::prelude::*;
     ///
     /// /// The dictionary does not require Symbol, OrderQty and Price; this venue does.
     /// fn accept<'m>(

@@ -1,11 +1,9 @@
 //! Writing a message's body field by field, and the entries of its groups in order.
 //!
-//! A mistake does not stop the writing. It is recorded, and `send` refuses the message because of
-//! the first one.
+//! A mistake does not stop the writing. It is recorded, and the message is refused because of the
+//! first one.
 
-use core::marker::PhantomData;
-
-use fixbolt_codec::{BodySink, BodyWriter, EncodeErrorKind, Key, OpenGroup, Tag};
+use fixbolt_codec::{BodySink, BodyWriter, EncodeErrorKind, Key, MsgType, NewBody, OpenGroup, Tag};
 
 use super::code::Code;
 
@@ -14,54 +12,255 @@ pub trait Put<'b> {
     /// Returns the writer for the field `key`; `ordinal` is its position among the members.
     fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b>;
 
-    /// Records that the group at this position has entries.
-    fn group_written(&mut self, ordinal: u16);
+    /// Returns the writer for a field that a group beside it may have as well.
+    fn outside(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b>;
 
-    /// Writes a group with one entry per item. Nothing is written if there are no items.
+    /// Begins the group with this count field.
+    fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b>;
+}
+
+/// What the closure that writes a message returns: nothing, or a `Result` whose error becomes that
+/// of the whole call. The message is not sent after an error.
+#[diagnostic::on_unimplemented(
+    message = "the closure that writes a message must return `()` or `Result<(), E>`: end it with `;`",
+    label = "this closure returns `{Self}`"
+)]
+pub trait Outcome<F> {
+    /// The error of the call; `F` is that of the sink.
+    type Error;
+
+    /// Sends the message if the closure has not failed.
+    ///
+    /// # Errors
+    /// Returns the error of the closure, or else that of `send`.
+    fn then<T>(self, send: impl FnOnce() -> Result<T, F>) -> Result<T, Self::Error>;
+}
+
+impl<F> Outcome<F> for () {
+    type Error = F;
+
     #[inline]
-    fn put_group<I: IntoIterator<IntoIter: ExactSizeIterator>>(
-        &mut self,
-        ordinal: u16,
-        count: Key,
-        items: I,
-        mut each: impl for<'g> FnMut(NewEntry<'g, 'b>, I::Item) -> Written<'g>,
-    ) {
-        let items = items.into_iter();
-        if items.len() == 0 {
-            return;
-        }
-        let body = self.at(ordinal, count);
-        let mut group: OpenGroup = body.group(count, items.len());
-        for item in items {
-            body.entry(&mut group);
-            let Written(_) = each(NewEntry(body), item);
-        }
-        body.end_group(group);
-        self.group_written(ordinal);
+    fn then<T>(self, send: impl FnOnce() -> Result<T, F>) -> Result<T, F> {
+        send()
     }
 }
 
-/// Proof that an entry was written. Only a finished entry returns it, and only for itself.
-#[derive(Debug)]
-#[must_use = "the group's closure returns it"]
-pub struct Written<'g>(PhantomData<fn(&'g ()) -> &'g ()>);
+impl<F, E: From<F>> Outcome<F> for Result<(), E> {
+    type Error = E;
 
-/// An entry that was announced and must be written.
-#[derive(Debug)]
-pub struct NewEntry<'g, 'b>(&'g mut BodyWriter<'b>);
-
-impl<'g, 'b> NewEntry<'g, 'b> {
-    /// Begins the entry with its required members: fields, and groups by ordinal and count tag.
-    /// `delimiter` is the tag of its first field.
     #[inline]
-    pub const fn begin<R: Required>(
-        self,
+    fn then<T>(self, send: impl FnOnce() -> Result<T, F>) -> Result<T, E> {
+        self?;
+        Ok(send()?)
+    }
+}
+
+/// Writes a message into a sink and sends it, as the `send` of every message does.
+///
+/// # Errors
+/// Returns the error of `write`, of the sink, or the first mistake in the message.
+#[inline]
+pub fn send<'b, N, R>(
+    to: N,
+    msg_type: MsgType,
+    required_groups: &'static [(u16, u32)],
+    write: impl FnOnce(MessageWriter<'_, 'b>) -> R,
+) -> Result<<N::Draft as BodySink<'b>>::Receipt, R::Error>
+where
+    N: NewBody<'b>,
+    R: Outcome<<N::Draft as BodySink<'b>>::Error>,
+{
+    let mut draft = to.draft(msg_type);
+    let outcome = write(MessageWriter::new(draft.writer(), required_groups));
+    outcome.then(|| draft.send())
+}
+
+/// A sink that has fields of the standard header written before the body.
+#[derive(Debug)]
+pub struct WithHeader<N, H> {
+    to: N,
+    header: H,
+}
+
+impl<N, H> WithHeader<N, H> {
+    /// Creates the sink; `header` writes the fields.
+    #[inline]
+    pub const fn new(to: N, header: H) -> Self {
+        Self { to, header }
+    }
+}
+
+impl<'b, N: NewBody<'b>, H: FnOnce(MessageWriter<'_, 'b>)> NewBody<'b> for WithHeader<N, H> {
+    type Draft = N::Draft;
+
+    #[inline]
+    fn draft(self, msg_type: MsgType) -> N::Draft {
+        let mut draft = self.to.draft(msg_type);
+        (self.header)(MessageWriter::new(draft.writer(), &[]));
+        draft
+    }
+}
+
+/// Writes the fields of a message or of its header, in any order.
+#[derive(Debug)]
+pub struct MessageWriter<'w, 'b> {
+    body: &'w mut BodyWriter<'b>,
+    groups: Groups,
+}
+
+impl<'w, 'b> MessageWriter<'w, 'b> {
+    /// Creates a writer. Required groups are given by ordinal and count tag.
+    #[inline]
+    pub const fn new(body: &'w mut BodyWriter<'b>, required_groups: &'static [(u16, u32)]) -> Self {
+        Self { body, groups: Groups::new(required_groups) }
+    }
+
+    /// Returns the writer of the body.
+    #[inline]
+    pub fn body(&mut self) -> &mut BodyWriter<'b> {
+        self.groups.end(self.body);
+        self.body
+    }
+
+    /// Returns the writer of the body, for a field that a group of the message may have as well:
+    /// after the group, the counterparty could take it for one of the last entry.
+    #[inline]
+    pub fn outside(&mut self, key: Key) -> &mut BodyWriter<'b> {
+        self.groups.end(self.body);
+        if self.groups.any {
+            self.body.refuse(key.tag(), EncodeErrorKind::GroupOrder);
+        }
+        self.body
+    }
+
+    /// Begins a group, as [`Put::group`] does.
+    #[inline]
+    pub fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
+        self.groups.end(self.body);
+        self.groups.begin(self.body, ordinal, count)
+    }
+}
+
+impl Drop for MessageWriter<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.groups.end(self.body);
+        self.groups.check(self.body);
+    }
+}
+
+/// The groups of a message or entry: the one that is being written, and which of the required ones
+/// have entries.
+#[derive(Debug)]
+struct Groups {
+    /// Ordinal and count tag. The generator refuses more than 32.
+    required: &'static [(u16, u32)],
+    /// A bit for each one that has entries.
+    written: u32,
+    /// Whether any group has entries.
+    any: bool,
+    open: Option<Open>,
+}
+
+/// A group that is being written. Whatever is written next beside it ends it.
+#[derive(Debug)]
+struct Open {
+    ordinal: u16,
+    count_tag: Tag,
+    /// Whether there is an entry, and whether it has ended.
+    entries: Entries,
+    group: OpenGroup,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Entries {
+    None,
+    Begun,
+    Ended,
+}
+
+impl Groups {
+    #[inline]
+    const fn new(required: &'static [(u16, u32)]) -> Self {
+        Self { required, written: 0, any: false, open: None }
+    }
+
+    #[inline]
+    fn begin<'g, 'b>(
+        &'g mut self,
+        body: &'g mut BodyWriter<'b>,
+        ordinal: u16,
+        count: Key,
+    ) -> GroupWriter<'g, 'b> {
+        let group = body.group(count);
+        let open = Open { ordinal, count_tag: count.tag(), entries: Entries::None, group };
+        GroupWriter { body, open: self.open.insert(open) }
+    }
+
+    /// Ends the open group, if there is one. Returns its ordinal if it has no entries.
+    #[inline]
+    fn end(&mut self, body: &mut BodyWriter<'_>) -> Option<u16> {
+        if self.open.is_some() { self.end_open(body) } else { None }
+    }
+
+    fn end_open(&mut self, body: &mut BodyWriter<'_>) -> Option<u16> {
+        let open = self.open.take()?;
+        open.refuse_unended(body);
+        body.end_group(open.group);
+        if open.entries == Entries::None {
+            return Some(open.ordinal);
+        }
+        self.any = true;
+        if let Some(n) = self.required.iter().position(|group| group.0 == open.ordinal) {
+            self.written |= 1 << n;
+        }
+        None
+    }
+
+    #[inline]
+    fn check(&self, body: &mut BodyWriter<'_>) {
+        let missing = self.required.iter().enumerate().find(|(n, _)| self.written & 1 << n == 0);
+        if let Some((_, (_, tag))) = missing {
+            body.refuse(Tag::new(*tag), EncodeErrorKind::Missing);
+        }
+    }
+}
+
+impl Open {
+    /// Refuses an entry that was kept from ending (`mem::forget`).
+    #[inline]
+    fn refuse_unended(&self, body: &mut BodyWriter<'_>) {
+        if self.entries == Entries::Begun {
+            body.refuse(self.count_tag, EncodeErrorKind::OpenGroup);
+        }
+    }
+}
+
+/// Writes the entries of a group. The group ends when its message or entry is written to again, or
+/// ends itself; then its entries are counted.
+#[derive(Debug)]
+#[must_use = "a group has entries"]
+pub struct GroupWriter<'g, 'b> {
+    body: &'g mut BodyWriter<'b>,
+    open: &'g mut Open,
+}
+
+impl<'b> GroupWriter<'_, 'b> {
+    /// Begins the next entry with its required members: fields, and groups by ordinal and count
+    /// tag. `delimiter` is the tag of its first field.
+    #[inline]
+    pub fn entry<R: Required>(
+        &mut self,
         required: R,
         delimiter: u32,
         groups: &'static [(u16, u32)],
-    ) -> EntryWriter<'g, 'b, R> {
-        let groups = RequiredGroups { all: groups, written: 0 };
-        EntryWriter { body: self.0, required, delimiter, put: 0, first: 0, last: 0, groups }
+    ) -> EntryWriter<'_, 'b, R> {
+        self.open.refuse_unended(self.body);
+        self.body.entry(&mut self.open.group);
+        self.open.entries = Entries::Begun;
+        let entries = &mut self.open.entries;
+        let groups = Groups::new(groups);
+        EntryWriter { body: self.body, entries, required, delimiter, put: 0, first: 0, last: 0, groups }
     }
 }
 
@@ -84,10 +283,11 @@ impl Required for NothingRequired {
     fn put(&self, _: usize, _: &mut BodyWriter<'_>) {}
 }
 
-/// Writes an entry in the order of its group.
+/// Writes an entry in the order of its group. The entry ends when this is dropped.
 #[derive(Debug)]
-pub struct EntryWriter<'g, 'b, R> {
-    body: &'g mut BodyWriter<'b>,
+pub struct EntryWriter<'e, 'b, R: Required> {
+    body: &'e mut BodyWriter<'b>,
+    entries: &'e mut Entries,
     required: R,
     delimiter: u32,
     /// Number of required fields written so far.
@@ -96,46 +296,51 @@ pub struct EntryWriter<'g, 'b, R> {
     first: u16,
     /// Ordinal of the last member that was written.
     last: u16,
-    groups: RequiredGroups,
+    groups: Groups,
 }
 
-impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
+impl<'b, R: Required> EntryWriter<'_, 'b, R> {
     /// Returns the writer for a field, as [`Put::at`] does.
     #[inline]
     pub fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
+        self.move_to(ordinal, key.tag());
+        self.body
+    }
+
+    /// Begins a group, as [`Put::group`] does.
+    #[inline]
+    pub fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
+        self.move_to(ordinal, count.tag());
+        self.groups.begin(self.body, ordinal, count)
+    }
+
+    /// Returns the body, positioned after the entry's first field.
+    #[inline]
+    pub fn body(&mut self) -> &mut BodyWriter<'b> {
+        self.end_group();
+        self.put_required_before(2);
+        self.body
+    }
+
+    #[inline]
+    fn move_to(&mut self, ordinal: u16, tag: Tag) {
+        self.end_group();
         if ordinal < self.last {
-            self.body.refuse(key.tag(), EncodeErrorKind::GroupOrder);
+            self.body.refuse(tag, EncodeErrorKind::GroupOrder);
         }
         self.put_required_before(ordinal);
         if self.first == 0 {
             self.first = ordinal;
         }
         self.last = ordinal;
-        self.body
     }
 
-    /// Records that a group has entries, as [`Put::group_written`] does.
-    pub fn group_written(&mut self, ordinal: u16) {
-        self.groups.note(ordinal);
-    }
-
-    /// Returns the body, positioned after the entry's first field.
+    /// Ends the open group. One without entries is not the entry's first member.
     #[inline]
-    pub fn body(&mut self) -> &mut BodyWriter<'b> {
-        self.put_required_before(2);
-        self.body
-    }
-
-    /// Ends the entry; nothing can be written to it afterwards.
-    #[inline]
-    pub fn done(&mut self) -> Written<'g> {
-        self.put_required_before(u16::MAX);
-        if R::FIELDS.first() != Some(&1) && self.first != 1 {
-            self.body.refuse(Tag::new(self.delimiter), EncodeErrorKind::GroupOrder);
+    fn end_group(&mut self) {
+        if self.groups.end(self.body).is_some_and(|empty| empty == self.first) {
+            self.first = 0;
         }
-        self.groups.check(self.body);
-        self.last = u16::MAX;
-        Written(PhantomData)
     }
 
     #[inline]
@@ -149,64 +354,16 @@ impl<'g, 'b, R: Required> EntryWriter<'g, 'b, R> {
     }
 }
 
-/// Writes a message's body into the draft of a sink.
-#[derive(Debug)]
-pub struct MessageWriter<'b, D> {
-    draft: D,
-    groups: RequiredGroups,
-    lent: PhantomData<&'b mut [u8]>,
-}
-
-impl<'b, D: BodySink<'b>> MessageWriter<'b, D> {
-    /// Creates a writer over a draft. Required groups are given by ordinal and count tag.
-    pub const fn new(draft: D, groups: &'static [(u16, u32)]) -> Self {
-        Self { draft, groups: RequiredGroups { all: groups, written: 0 }, lent: PhantomData }
-    }
-
-    /// Returns the writer of the body.
+impl<R: Required> Drop for EntryWriter<'_, '_, R> {
     #[inline]
-    pub fn body(&mut self) -> &mut BodyWriter<'b> {
-        self.draft.writer()
-    }
-
-    /// Records that a group has entries, as [`Put::group_written`] does.
-    pub fn group_written(&mut self, ordinal: u16) {
-        self.groups.note(ordinal);
-    }
-
-    /// Sends the message.
-    ///
-    /// # Errors
-    /// Returns the error of the sink, or the first mistake.
-    #[inline]
-    pub fn send(mut self) -> Result<D::Receipt, D::Error> {
-        self.groups.check(self.draft.writer());
-        self.draft.send()
-    }
-}
-
-/// Required groups by ordinal and count tag, with a bit for each one that has entries. The
-/// generator refuses more than 32.
-#[derive(Debug)]
-struct RequiredGroups {
-    all: &'static [(u16, u32)],
-    written: u32,
-}
-
-impl RequiredGroups {
-    #[inline]
-    fn note(&mut self, ordinal: u16) {
-        if let Some(n) = self.all.iter().position(|group| group.0 == ordinal) {
-            self.written |= 1 << n;
+    fn drop(&mut self) {
+        self.end_group();
+        self.put_required_before(u16::MAX);
+        if R::FIELDS.first() != Some(&1) && self.first != 1 {
+            self.body.refuse(Tag::new(self.delimiter), EncodeErrorKind::GroupOrder);
         }
-    }
-
-    #[inline]
-    fn check(&self, body: &mut BodyWriter<'_>) {
-        let missing = self.all.iter().enumerate().find(|(n, _)| self.written & 1 << n == 0);
-        if let Some((_, (_, tag))) = missing {
-            body.refuse(Tag::new(*tag), EncodeErrorKind::Missing);
-        }
+        self.groups.check(self.body);
+        *self.entries = Entries::Ended;
     }
 }
 

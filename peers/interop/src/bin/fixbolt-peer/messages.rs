@@ -1,7 +1,7 @@
 //! Orders and their reports in FIX.4.2 and FIX.4.4, as typed messages.
 
 use fixbolt::codec::{Decimal, Message, Precision, Tag, UtcTimestamp, Version};
-use fixbolt::messages::fix44::components::*;
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::groups::parties;
 use fixbolt::messages::{fix42, fix44};
 use fixbolt::session::{SendError, Turn};
@@ -45,7 +45,7 @@ impl NewOrder<'_> {
         match version {
             Version::Fix42 => {
                 use fix42::fields::{HandlInst, OrdType, Side};
-                let mut order = fix42::OrderSingle::write(
+                fix42::OrderSingle::send(
                     to,
                     fix42::order_single::Required {
                         cl_ord_id,
@@ -55,35 +55,36 @@ impl NewOrder<'_> {
                         transact_time,
                         ord_type: OrdType::Limit,
                     },
-                );
-                order.order_qty(quantity).price(PRICE);
-                order.send()?;
+                    |order| {
+                        order.order_qty(quantity).price(PRICE);
+                    },
+                )?;
             }
             _ => {
                 use fix44::fields::{OrdType, PartyIDSource, PartyRole, Side};
-                let mut order = fix44::NewOrderSingle::write(
-                    to,
-                    fix44::new_order_single::Required {
-                        cl_ord_id,
-                        side: Side::Buy,
-                        transact_time,
-                        ord_type: OrdType::Limit,
-                    },
-                );
-                order.symbol(SYMBOL).order_qty(quantity).price(PRICE);
-                if self.parties {
+                let required = fix44::new_order_single::Required {
+                    cl_ord_id,
+                    side: Side::Buy,
+                    transact_time,
+                    ord_type: OrdType::Limit,
+                };
+                fix44::NewOrderSingle::send(to, required, |order| {
+                    order.symbol(SYMBOL).order_qty(quantity).price(PRICE);
+                    if !self.parties {
+                        return;
+                    }
                     let both: [(&[u8], _); 2] = [
                         (b"DEUTDEFF", PartyRole::ExecutingFirm),
                         (b"TRADER7", PartyRole::OrderOriginationTrader),
                     ];
-                    order.party_ids(both, |new, (party_id, role)| {
-                        new.entry(parties::Required { party_id })
+                    let mut parties = order.party_ids();
+                    for (party_id, role) in both {
+                        parties
+                            .entry(parties::Required { party_id })
                             .party_id_source(PartyIDSource::Proprietary)
-                            .party_role(role)
-                            .done()
-                    });
-                }
-                order.send()?;
+                            .party_role(role);
+                    }
+                })?;
             }
         }
         Ok(())
@@ -106,7 +107,7 @@ pub(crate) fn report_filled(
     match version {
         Version::Fix42 => {
             use fix42::fields::{ExecTransType, ExecType, OrdStatus, Side};
-            let mut report = fix42::ExecutionReport::write(
+            fix42::ExecutionReport::send(
                 turn.reply(),
                 fix42::execution_report::Required {
                     order_id: &order_id,
@@ -120,44 +121,40 @@ pub(crate) fn report_filled(
                     cum_qty: quantity,
                     avg_px: price,
                 },
-            );
-            report.cl_ord_id(cl_ord_id).order_qty(quantity).price(price).last_shares(quantity).last_px(price);
-            report.send()?;
+                |report| {
+                    report.cl_ord_id(cl_ord_id).order_qty(quantity).price(price);
+                    report.last_shares(quantity).last_px(price);
+                },
+            )?;
         }
         _ => {
             use fix44::fields::{ExecType, OrdStatus, Side};
-            let mut report = fix44::ExecutionReport::write(
-                turn.reply(),
-                fix44::execution_report::Required {
-                    order_id: &order_id,
-                    exec_id: &exec_id,
-                    exec_type: ExecType::Trade,
-                    ord_status: OrdStatus::Filled,
-                    side: Side::Buy,
-                    leaves_qty: none,
-                    cum_qty: quantity,
-                    avg_px: price,
-                },
-            );
-            report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
-            report.last_qty(quantity).last_px(price);
-            if let Ok(group) =
-                fix44::NewOrderSingle::read(order).map_err(drop).and_then(|m| m.party_ids().map_err(drop))
-                && group.len() > 0
-            {
-                report.party_ids(group, |new, party| {
-                    let mut entry =
-                        new.entry(parties::Required { party_id: party.party_id().unwrap_or(b"?") });
+            let required = fix44::execution_report::Required {
+                order_id: &order_id,
+                exec_id: &exec_id,
+                exec_type: ExecType::Trade,
+                ord_status: OrdStatus::Filled,
+                side: Side::Buy,
+                leaves_qty: none,
+                cum_qty: quantity,
+                avg_px: price,
+            };
+            fix44::ExecutionReport::send(turn.reply(), required, |report| {
+                report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
+                report.last_qty(quantity).last_px(price);
+                let ordered = fix44::NewOrderSingle::read(order).ok().and_then(|order| order.party_ids().ok());
+                let mut parties = report.party_ids();
+                for party in ordered.into_iter().flatten() {
+                    let party_id = party.party_id().unwrap_or(b"?");
+                    let mut entry = parties.entry(parties::Required { party_id });
                     if let Ok(Some(source)) = party.party_id_source() {
                         entry.party_id_source(source);
                     }
                     if let Ok(Some(role)) = party.party_role() {
                         entry.party_role(role);
                     }
-                    entry.done()
-                });
-            }
-            report.send()?;
+                }
+            })?;
         }
     }
     Ok(())

@@ -5,7 +5,8 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 fn main() {
     let mut memory = [0; 256];
     let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
-    let mut order = PaintOrder::write(Memory(&mut memory), required);
-    order.account(b"A");
-    order.send().unwrap();
+    PaintOrder::send(Memory(&mut memory), required, |order| {
+        order.account("A");
+    })
+    .unwrap();
 }

@@ -4,6 +4,5 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 fn main() {
     let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
     let mut bytes = Vec::<u8>::new();
-    let order = PaintOrder::write(&mut bytes, required);
-    order.send().unwrap();
+    PaintOrder::send(&mut bytes, required, |_| {}).unwrap();
 }

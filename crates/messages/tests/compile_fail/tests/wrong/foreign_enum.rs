@@ -5,7 +5,8 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 fn main() {
     let mut memory = [0; 256];
     let required = paint_order::Required { cl_ord_id: b"1", side: Colour::Red };
-    let mut order = PaintOrder::write(Memory(&mut memory), required);
-    order.colour(Side::Buy);
-    order.send().unwrap();
+    PaintOrder::send(Memory(&mut memory), required, |order| {
+        order.colour(Side::Buy);
+    })
+    .unwrap();
 }

@@ -4,6 +4,6 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 
 fn main() {
     let mut memory = [0; 256];
-    let order = PaintOrder::write(Memory(&mut memory), paint_order::Required { side: Side::Buy });
-    order.send().unwrap();
+    let required = paint_order::Required { side: Side::Buy };
+    PaintOrder::send(Memory(&mut memory), required, |_| {}).unwrap();
 }

@@ -3,6 +3,5 @@ use fixbolt_compile_fail::paint::PaintOrder;
 
 fn main() {
     let mut memory = [0; 256];
-    let order = PaintOrder::write(Memory(&mut memory));
-    order.send().unwrap();
+    PaintOrder::send(Memory(&mut memory), |_| {}).unwrap();
 }

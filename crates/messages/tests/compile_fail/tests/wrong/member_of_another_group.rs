@@ -6,10 +6,10 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 fn main() {
     let mut memory = [0; 256];
     let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
-    let mut order = PaintOrder::write(Memory(&mut memory), required);
-    order.pots([b"A"], |new, pot_id| {
-        new.entry(pots_grp::Required { pot_id }).brush_width(5.into()).done()
-    });
-    order.brushes([b"B"], |new, pot_id| new.entry(pots_grp::Required { pot_id }).done());
-    order.send().unwrap();
+    PaintOrder::send(Memory(&mut memory), required, |order| {
+        order.pots().entry(pots_grp::Required { pot_id: b"A" }).brush_width(5);
+        order.brushes().entry(pots_grp::Required { pot_id: b"B" });
+        order.pot_size(5);
+    })
+    .unwrap();
 }

@@ -30,7 +30,7 @@ struct Case {
 macro_rules! calls {
     ($calls:ident of $version:path) => {
         mod $calls {
-            use fixbolt_messages::{codec, typed};
+            use fixbolt_messages::codec;
             use $version as version;
 
             use crate::Case;
@@ -211,4 +211,28 @@ fn every_message_of_fix50sp2_is_read_back_as_it_was_written() {
 fn every_message_of_an_odd_dialect_is_read_back_as_it_was_written() {
     let dictionary = Source::text(include_str!("../../odd.xml")).load().unwrap().dictionary;
     every_message(Box::leak(Box::new(dictionary)), &odd_calls::MESSAGES);
+}
+
+#[test]
+fn a_field_that_a_group_may_have_as_well_is_refused_after_the_group() {
+    let error = |entries: usize, after: bool| {
+        let mut memory = [0; 256];
+        let sent = odd::Inside::send(Memory(&mut memory), |inside| {
+            if !after {
+                inside.send_("x");
+            }
+            let mut pots = inside.pots();
+            for _ in 0..entries {
+                pots.entry(odd::groups::pots_grp2::Required { pot_id: b"P" });
+            }
+            if after {
+                inside.send_("x");
+            }
+        });
+        sent.err().map(|error| error.kind)
+    };
+    assert_eq!(error(1, false), None);
+    assert_eq!(error(1, true), Some(EncodeErrorKind::GroupOrder));
+    // A group without entries is not there.
+    assert_eq!(error(0, true), None);
 }

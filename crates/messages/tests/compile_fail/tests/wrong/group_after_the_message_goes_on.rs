@@ -1,12 +1,15 @@
 use fixbolt_compile_fail::codec::Memory;
-use fixbolt_compile_fail::paint::fields::Side;
+use fixbolt_compile_fail::paint::fields::{Colour, Side};
 use fixbolt_compile_fail::paint::groups::pots_grp;
 use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 
 fn main() {
     let mut memory = [0; 256];
     let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
-    let mut order = PaintOrder::write(Memory(&mut memory), required);
-    order.pots([b"A"], |new, pot_id| new.entry(pots_grp::Required { pot_id }));
-    order.send().unwrap();
+    PaintOrder::send(Memory(&mut memory), required, |order| {
+        let mut pots = order.pots();
+        order.colour(Colour::Red);
+        pots.entry(pots_grp::Required { pot_id: b"A" });
+    })
+    .unwrap();
 }

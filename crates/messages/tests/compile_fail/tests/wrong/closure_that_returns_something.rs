@@ -1,4 +1,3 @@
-#![deny(unused_must_use)]
 use fixbolt_compile_fail::codec::Memory;
 use fixbolt_compile_fail::paint::fields::Side;
 use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
@@ -6,5 +5,5 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 fn main() {
     let mut memory = [0; 256];
     let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
-    PaintOrder::write(Memory(&mut memory), required);
+    PaintOrder::send(Memory(&mut memory), required, |_| 5).unwrap();
 }

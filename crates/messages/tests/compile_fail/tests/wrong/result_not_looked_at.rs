@@ -1,3 +1,4 @@
+#![deny(unused_must_use)]
 use fixbolt_compile_fail::codec::Memory;
 use fixbolt_compile_fail::paint::fields::Side;
 use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
@@ -5,11 +6,5 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 fn main() {
     let mut memory = [0; 256];
     let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
-    let mut order = PaintOrder::write(Memory(&mut memory), required);
-    order.pots([b"A", b"B"], |new, pot_id| {
-        if pot_id == b"A" {
-            println!("no pot A");
-        }
-    });
-    order.send().unwrap();
+    PaintOrder::send(Memory(&mut memory), required, |_| {});
 }
