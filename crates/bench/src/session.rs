@@ -260,8 +260,8 @@ impl Application for Venue {
         let required = execution_report::Required {
             order_id: id,
             exec_id: id,
-            exec_type: ExecType::Trade,
-            ord_status: OrdStatus::Filled,
+            exec_type: ExecType::TRADE,
+            ord_status: OrdStatus::FILLED,
             side,
             leaves_qty: Decimal::from(0),
             cum_qty: quantity,

@@ -111,7 +111,7 @@ pub fn nested_quote_status_request(session: &mut Session, n: u64) -> Option<&[u8
                 let mut alt_ids = leg.leg_security_alt_id();
                 for (id, source) in ids {
                     let required = leg_sec_alt_id_grp::Required { leg_security_alt_id: id.as_bytes() };
-                    let source = SecurityIDSource::Other(source.as_bytes());
+                    let source = SecurityIDSource::from_value(source.as_bytes());
                     alt_ids.entry(required).leg_security_alt_id_source(source);
                 }
             }

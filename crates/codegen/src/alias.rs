@@ -1,4 +1,4 @@
-//! Prints messages and enums under the other names that versions of the standard, QuickFIX and
+//! Prints messages and code sets under the other names that versions of the standard, QuickFIX and
 //! QuickFIX/J have for them, so that programs find names they know, and renamed items keep their
 //! old names.
 //!
@@ -30,16 +30,16 @@ pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
     }
 }
 
-/// Prints aliases of enums that are named after a field, in module `fields`.
-pub(crate) fn print_enums(out: &mut String, plan: &Plan<'_>) {
-    let mut taken: HashSet<String> = plan.enums.iter().map(|code_enum| code_enum.name.clone()).collect();
-    for code_enum in &plan.enums {
-        let life = if code_enum.holds == Holds::Text { "<'m>" } else { "" };
-        for field in code_enum.fields.iter().filter(|field| names::camel(&field.name) == code_enum.name) {
+/// Prints aliases of code sets that are named after a field, in module `fields`.
+pub(crate) fn print_code_sets(out: &mut String, plan: &Plan<'_>) {
+    let mut taken: HashSet<String> = plan.code_sets.iter().map(|set| set.name.clone()).collect();
+    for set in &plan.code_sets {
+        let life = if set.holds == Holds::Text { "<'m>" } else { "" };
+        for field in set.fields.iter().filter(|field| names::camel(&field.name) == set.name) {
             for alias in others(field_names(field.tag), &field.name) {
                 let alias = names::camel(alias);
                 if taken.insert(alias.clone()) {
-                    let name = &code_enum.name;
+                    let name = &set.name;
                     line!(out, "/// {name} under the name of another version.");
                     line!(out, "pub type {alias}{life} = {name}{life};");
                 }

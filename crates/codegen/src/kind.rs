@@ -1,10 +1,10 @@
-//! The Rust types of values: which fields have an enum, and which other types are read and written.
+//! The Rust types of values: which fields have codes, and which other types are read and written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use fixbolt_codec::{DataFields, Tag};
-use fixbolt_dictionary::{CodeSetId, DataType, Definition, Dictionary, FieldDef};
+use fixbolt_dictionary::{Code, CodeSetId, DataType, Definition, Dictionary, FieldDef};
 
 use crate::{GenerateError, names};
 
@@ -21,9 +21,9 @@ pub(crate) enum Kind {
     Plain(&'static str),
     /// Tokens without a code set.
     Tokens,
-    /// An enum.
+    /// A code.
     Code(String, Holds),
-    /// Tokens, each a value of the enum.
+    /// Tokens, each a code.
     Codes(String),
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for DataPair {
     }
 }
 
-/// What `Other` of an enum holds.
+/// What a code is on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     Byte,
@@ -63,20 +63,28 @@ pub(crate) enum Holds {
     Text,
 }
 
-/// An enum to print.
-pub(crate) struct CodeEnum<'d> {
+/// A code set to print.
+pub(crate) struct CodeSet<'d> {
     pub(crate) name: String,
+    /// The field that it is named after, or else the first one that uses it.
+    pub(crate) tag: u32,
     pub(crate) holds: Holds,
-    /// (variant, value), by length and order of the values.
-    pub(crate) variants: Vec<(String, &'d str)>,
+    /// By length and order of the values.
+    pub(crate) constants: Vec<Constant<'d>>,
     /// The fields that use it.
     pub(crate) fields: Vec<&'d FieldDef>,
 }
 
-/// Returns the enums of a dictionary in the order of its code sets. A Boolean is always a `bool`,
-/// whatever its codes are called.
-pub(crate) fn enums(dictionary: &Dictionary) -> Vec<CodeEnum<'_>> {
-    let mut enums = Vec::new();
+/// A code as a constant of its set.
+pub(crate) struct Constant<'d> {
+    pub(crate) name: String,
+    pub(crate) code: &'d Code,
+}
+
+/// Returns the code sets of a dictionary that fields use, in its order. A Boolean is always a
+/// `bool`, whatever its codes are called.
+pub(crate) fn code_sets(dictionary: &Dictionary) -> Vec<CodeSet<'_>> {
+    let mut sets = Vec::new();
     let mut users: BTreeMap<CodeSetId, Vec<&FieldDef>> = BTreeMap::new();
     for field in dictionary.fields() {
         if let Some(set) = field.codes.filter(|_| field.kind != DataType::Boolean) {
@@ -99,39 +107,43 @@ pub(crate) fn enums(dictionary: &Dictionary) -> Vec<CodeEnum<'_>> {
         } else {
             Holds::Text
         };
-        let mut variants = Vec::new();
-        let mut used = HashSet::from(["Other".to_string()]);
-        let mut count: HashMap<String, usize> = HashMap::new();
-        let upper = set.codes.iter().all(|code| !code.name.contains(|c: char| c.is_ascii_lowercase()));
-        let name_of = if upper { names::camel_of_upper } else { names::camel };
-        for code in &set.codes {
-            *count.entry(name_of(&code.name)).or_default() += 1;
-        }
-        for code in &set.codes {
-            let mut variant = name_of(&code.name);
-            if variant == "Other" || count[&variant] > 1 {
-                variant += &names::value_suffix(&code.value);
-            }
-            while !used.insert(variant.clone()) {
-                variant.push('_');
-            }
-            variants.push((variant, code.value.as_str()));
-        }
-        variants.sort_by_key(|(_, value)| (value.len(), *value));
-        enums.push(CodeEnum { name, holds, variants, fields });
+        let named = fields.iter().find(|field| names::camel(&field.name) == name);
+        let tag = named.unwrap_or(&fields[0]).tag;
+        sets.push(CodeSet { name, tag, holds, constants: constants(&set.codes), fields });
     }
-    enums
+    sets
+}
+
+fn constants(codes: &[Code]) -> Vec<Constant<'_>> {
+    let mut count: HashMap<String, usize> = HashMap::new();
+    for code in codes {
+        *count.entry(names::constant(&code.name)).or_default() += 1;
+    }
+    let mut constants = Vec::new();
+    let mut used = HashSet::new();
+    for code in codes {
+        let mut name = names::constant(&code.name);
+        if count[&name] > 1 {
+            name = format!("{name}_{}", names::value_suffix(&code.value));
+        }
+        while !used.insert(name.clone()) {
+            name.push('_');
+        }
+        constants.push(Constant { name, code });
+    }
+    constants.sort_by_key(|Constant { code, .. }| (code.value.len(), &code.value[..]));
+    constants
 }
 
 /// Returns the type of every field that has one, and adds an error for each of the others.
 pub(crate) fn kinds(
     dictionary: &Dictionary,
-    enums: &[CodeEnum<'_>],
+    sets: &[CodeSet<'_>],
     errors: &mut Vec<GenerateError>,
 ) -> HashMap<u32, Kind> {
-    let codes: HashMap<u32, (&str, Holds)> = enums
+    let codes: HashMap<u32, (&str, Holds)> = sets
         .iter()
-        .flat_map(|e| e.fields.iter().map(|field| (field.tag, (e.name.as_str(), e.holds))))
+        .flat_map(|set| set.fields.iter().map(|field| (field.tag, (set.name.as_str(), set.holds))))
         .collect();
     let mut kinds = HashMap::new();
     for field in dictionary.fields() {

@@ -1,6 +1,6 @@
 //! Generates Rust source for typed FIX messages from a dictionary.
 //!
-//! [`generate`] prints one module: enums of the code sets, a view and a writer for every message
+//! [`generate`] prints one module: a type for every code set, a view and a writer for every message
 //! and group entry, a pair of traits for every component, and an enum and a trait over all
 //! messages. Components, and groups with identical entries, are printed once and shared by all
 //! messages. [`generate_together`] prints several versions, each of which re-exports what it shares
@@ -26,16 +26,15 @@
 //! - a field has its name in snake case (`ClOrdID`: `cl_ord_id`, `NoPartyIDs` as a plain field:
 //!   `no_party_ids`), a repeating group the name of its count field without `No` (`NoPartyIDs`:
 //!   `party_ids`);
-//! - a code set is an enum without the suffix `CodeSet`, a code is a variant. In a set with names
-//!   in capitals `PARTIALLY_FILLED` becomes `PartiallyFilled`. A code called `Other` and a name
-//!   that two codes share have the value appended (`Other99`), as `Other` is the variant for any
-//!   other value;
+//! - a code set is a type without the suffix `CodeSet`, a code is a constant of it, in capitals:
+//!   `PartiallyFilled` becomes `PARTIALLY_FILLED`, as [`fixbolt_dictionary::upper_snake`] does it.
+//!   A name that two codes share has the value appended (`RED_2`);
 //! - a keyword, the name of a view's own method and the name of one of the module's own items
 //!   (`Message`, `Handler`, `fields`, ...) end with `_`; a name that begins with a digit gets a
 //!   leading `_`;
 //! - of two fields with the same name the one with the higher tag has its tag appended.
 //!
-//! Messages, and enums named after a field, have the names of other versions and engines as
+//! Messages, and code sets named after a field, have the names of other versions and engines as
 //! aliases, which are in `names.rs` of the dictionary crate. An alias never takes the name of an
 //! item.
 #![forbid(unsafe_code)]
@@ -168,7 +167,7 @@ pub fn generate(dictionary: &Dictionary, options: &Options) -> Result<Generated,
 
 /// Generates the typed messages of several versions, whose modules are next to one another.
 ///
-/// An enum, component, group or message that is identical in an earlier version is re-exported from
+/// A code set, component, group or message that is identical in an earlier version is re-exported from
 /// there. Whether two versions share a type depends only on these two versions, not on the others.
 ///
 /// # Errors
@@ -204,10 +203,13 @@ pub fn generate_together(
         line!(out, "/// BeginString (8) of the version.");
         line!(out, "pub const BEGIN_STRING: &[u8] = b\"{}\";", version.dictionary.version().begin_string);
         line!(out, "#[allow(dead_code)] const KNOWN: &[u32] = &[\n{}\n];", plan.known_tags());
-        line!(out, "/// Values of fields that have codes: one enum per code set.\npub mod fields {{");
+        line!(
+            out,
+            "/// Values of fields that have codes: one type per code set, with a constant per code.\npub mod fields {{"
+        );
         line!(out, "#[allow(unused_imports)] use super::{{codec, typed}};");
         sorted.print(out, ItemModule::Fields);
-        alias::print_enums(out, &plan);
+        alias::print_code_sets(out, &plan);
         line!(out, "}}");
         member::print_keys(out, &plan, &sorted.words_behind("keys::"));
         line!(

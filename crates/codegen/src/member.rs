@@ -131,8 +131,8 @@ pub(crate) fn component_members(plan: &Plan<'_>, id: ComponentId) -> Vec<Placed>
     placed
 }
 
-/// `Side (54), char, required: 1 Buy, 2 Sell.` Only the first codes if there are many, as the enum
-/// lists them all.
+/// `Side (54), char, required: 1 Buy, 2 Sell.` Only the first codes if there are many, as the
+/// code set lists them all.
 fn document(plan: &Plan<'_>, tag: u32, required: bool) -> String {
     const ENOUGH: usize = 60;
     let field = plan.field(tag);

@@ -1,5 +1,7 @@
 //! Rust names of FIX names. The rules are in the crate's documentation; they are API.
 
+use fixbolt_dictionary::upper_snake;
+
 /// `ClOrdID` becomes `cl_ord_id`; keywords and the names of a view's own methods get a trailing
 /// `_`.
 pub(crate) fn snake(name: &str) -> String {
@@ -47,9 +49,12 @@ pub(crate) fn module(file: &str) -> String {
     if name.is_empty() || is_keyword(&name) { name + "_" } else { name }
 }
 
-/// `PARTIALLY_FILLED` as a type: `PartiallyFilled`.
-pub(crate) fn camel_of_upper(name: &str) -> String {
-    camel(&name.to_ascii_lowercase())
+/// Returns the name of a code as a constant, in the form in which tools display it:
+/// `PartiallyFilled` becomes `PARTIALLY_FILLED`.
+pub(crate) fn constant(name: &str) -> String {
+    let mut name = upper_snake(name);
+    name.retain(|c| c.is_ascii_alphanumeric() || c == '_');
+    digit_first(name)
 }
 
 /// Returns text of a dictionary in the form for a line of documentation.
@@ -73,10 +78,11 @@ pub(crate) fn view(name: &str) -> String {
 /// Returns the value of a code as part of a name: letters and digits are kept, other characters
 /// become their number.
 pub(crate) fn value_suffix(value: &str) -> String {
-    value
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("{:02X}", c as u32) })
-        .collect()
+    let part = |c: char| match c {
+        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase().to_string(),
+        c => format!("{:02X}", c as u32),
+    };
+    value.chars().map(part).collect()
 }
 
 /// Methods of every view or writer, and names that a trait in scope would make ambiguous.
@@ -238,7 +244,10 @@ mod tests {
         assert_eq!(camel("3DInternet"), "_3DInternet");
         assert_eq!(camel("half-day open"), "HalfDayOpen");
         assert_eq!(camel("Self"), "Self_");
-        assert_eq!(camel_of_upper("PARTIALLY_FILLED"), "PartiallyFilled");
+        assert_eq!(constant("PARTIALLY_FILLED"), "PARTIALLY_FILLED");
+        assert_eq!(constant("PartiallyFilled"), "PARTIALLY_FILLED");
+        assert_eq!(constant("TPlus2"), "T_PLUS2");
+        assert_eq!(constant("3DInternet"), "_3D_INTERNET");
         assert_eq!(view("Message"), "Message_");
         assert_eq!(submodule("Fields"), "fields_");
         assert_eq!(submodule("Keys"), "keys_");

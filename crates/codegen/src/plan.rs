@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use fixbolt_dictionary::{ComponentId, Definition, Dictionary, FieldDef, GroupId, Member, MessageDef};
 
-use crate::kind::{self, CodeEnum, Kind};
+use crate::kind::{self, CodeSet, Kind};
 use crate::{GenerateError, names};
 
 /// Fields that the session writes; the codec refuses them from anyone else.
@@ -19,8 +19,8 @@ pub(crate) struct Plan<'d> {
     /// Names of groups as methods, by count tag.
     group_methods: HashMap<u32, String>,
     kinds: HashMap<u32, Kind>,
-    /// Enums to print, in the dictionary's order.
-    pub(crate) enums: Vec<CodeEnum<'d>>,
+    /// Code sets to print, in the dictionary's order.
+    pub(crate) code_sets: Vec<CodeSet<'d>>,
     /// For each group the first one that is identical.
     alike: Vec<GroupId>,
     /// Components that are always required where they occur: their required members are required.
@@ -86,7 +86,7 @@ impl<'d> Plan<'d> {
             methods: HashMap::new(),
             group_methods: HashMap::new(),
             kinds: HashMap::new(),
-            enums: Vec::new(),
+            code_sets: Vec::new(),
             alike: alike(dictionary),
             always: HashSet::new(),
             shadowed: BTreeSet::new(),
@@ -104,8 +104,8 @@ impl<'d> Plan<'d> {
             plan.find_tags_within(group);
         }
         plan.name_methods();
-        plan.enums = kind::enums(dictionary);
-        plan.kinds = kind::kinds(dictionary, &plan.enums, &mut errors);
+        plan.code_sets = kind::code_sets(dictionary);
+        plan.kinds = kind::kinds(dictionary, &plan.code_sets, &mut errors);
         plan.always = plan.always_present();
         for layout in plan.layouts() {
             plan.shadowed.extend(layout.shadowed);

@@ -43,7 +43,7 @@ pub(crate) struct Item {
     /// The names it defines: a type, and often a module or another type with it. Texts refer to
     /// each by place and name.
     pub(crate) names: Vec<String>,
-    /// Lines of documentation before the text, which are not compared.
+    /// What precedes the text and is not compared: documentation.
     pub(crate) document: String,
     pub(crate) text: String,
     /// What the item depends on besides its text.

@@ -31,7 +31,7 @@ impl fix44::Handler<Turn<'_>> for Venue {
         let symbol = order.need(|order| order.symbol())?;
         let cum_qty = order.need(|order| order.order_qty())?;
         let avg_px = order.need(|order| order.price())?;
-        let (exec_type, ord_status, leaves_qty) = (ExecType::Trade, OrdStatus::Filled, Decimal::from(0));
+        let (exec_type, ord_status, leaves_qty) = (ExecType::TRADE, OrdStatus::FILLED, Decimal::from(0));
         let (order_id, exec_id) = (id, id);
         ExecutionReport::send(
             turn.reply(),
@@ -64,8 +64,8 @@ impl fix44::Handler<Turn<'_>> for Venue {
                 order_id: order,
                 cl_ord_id,
                 orig_cl_ord_id: order,
-                ord_status: OrdStatus::Filled,
-                cxl_rej_response_to: CxlRejResponseTo::OrderCancelRequest,
+                ord_status: OrdStatus::FILLED,
+                cxl_rej_response_to: CxlRejResponseTo::ORDER_CANCEL_REQUEST,
             },
             |reject| {
                 reject.text("too late: filled");

@@ -52,8 +52,8 @@ use crate::worker_signal::{WorkerSignal, on_worker_thread};
 /// let engine = Engine::builder().connect(Initiation::new(session, "127.0.0.1", 1)).start(Trader)?;
 /// let mut sender = engine.session(&id).ok_or("no such session")?.sender();
 /// let transact_time: UtcTimestamp = "20261121-10:00:00".parse()?;
-/// let ord_type = OrdType::Market;
-/// let required = || Required { cl_ord_id: b"ord1", side: Side::Buy, transact_time, ord_type };
+/// let ord_type = OrdType::MARKET;
+/// let required = || Required { cl_ord_id: b"ord1", side: Side::BUY, transact_time, ord_type };
 /// // At once, or not at all.
 /// let sent = NewOrderSingle::send(&mut sender, required(), |_| {});
 /// assert_eq!(sent, Err(PostError::NotLoggedOn));

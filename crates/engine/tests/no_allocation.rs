@@ -173,8 +173,8 @@ impl Application for Venue {
         let required = execution_report::Required {
             order_id: id,
             exec_id: id,
-            exec_type: ExecType::Trade,
-            ord_status: OrdStatus::Filled,
+            exec_type: ExecType::TRADE,
+            ord_status: OrdStatus::FILLED,
             side,
             leaves_qty: Decimal::from(0),
             cum_qty: qty,
@@ -208,9 +208,9 @@ fn order<'b, N: fixbolt::codec::NewBody<'b>>(
     }
     let required = new_order_single::Required {
         cl_ord_id: &id,
-        side: Side::Buy,
+        side: Side::BUY,
         transact_time: UtcTimestamp::from_unix_nanos(utc, fixbolt::codec::Precision::Millis),
-        ord_type: OrdType::Limit,
+        ord_type: OrdType::LIMIT,
     };
     NewOrderSingle::send(to, required, |order| {
         order.symbol("IBM").order_qty(57).price(Decimal::from_parts(298_075, 3));
@@ -220,7 +220,7 @@ fn order<'b, N: fixbolt::codec::NewBody<'b>>(
 impl Application for Trader {
     fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
         let Ok(report) = ExecutionReport::read(message) else { return Ok(Delivery::UNSUPPORTED) };
-        if !matches!(report.ord_status(), Ok(OrdStatus::Filled)) {
+        if !matches!(report.ord_status(), Ok(OrdStatus::FILLED)) {
             return Ok(Delivery::UNSUPPORTED);
         }
         self.sent += 1;

@@ -50,20 +50,20 @@
 //! let price: Decimal = "298.075".parse()?;
 //! let required = new_order_single::Required {
 //!     cl_ord_id: b"ord1",
-//!     side: Side::Buy,
+//!     side: Side::BUY,
 //!     transact_time: now,
-//!     ord_type: OrdType::Limit,
+//!     ord_type: OrdType::LIMIT,
 //! };
 //! let body = NewOrderSingle::send(Memory(&mut memory), required, |order| {
 //!     order.symbol("IBM").order_qty(57).price(price);
 //!     let mut parties = order.party_ids();
 //!     for (id, role) in [
-//!         (b"BROKER", PartyRole::ExecutingFirm),
-//!         (b"TRADER", PartyRole::OrderOriginationTrader),
+//!         (b"BROKER", PartyRole::EXECUTING_FIRM),
+//!         (b"TRADER", PartyRole::ORDER_ORIGINATION_TRADER),
 //!     ] {
 //!         parties
 //!             .entry(parties::Required { party_id: id })
-//!             .party_id_source(PartyIDSource::Proprietary)
+//!             .party_id_source(PartyIDSource::PROPRIETARY)
 //!             .party_role(role);
 //!     }
 //! })?;
@@ -72,6 +72,32 @@
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Several versions
+//! Where the code sets of two versions are the same, so is their type. Where they differ,
+//! `convert` turns a code of one into the code with the same value of the other. It compiles only
+//! between sets of the same field.
+//!
+//! ```
+//! # #[cfg(all(feature = "fix42", feature = "fix44"))] {
+//! use fixbolt_messages::{fix42, fix44};
+//!
+//! let side: fix42::fields::Side = fix44::fields::Side::SELL.convert();
+//! assert_eq!(side, fix42::fields::Side::SELL);
+//! let source: fix42::fields::IDSource = fix44::fields::SecurityIDSource::RIC_CODE.convert();
+//! assert_eq!(source.value(), b"5");
+//! # }
+//! ```
+//!
+//! ```compile_fail,E0271
+//! use fixbolt_messages::fix44::fields::{OrdType, Side};
+//!
+//! let ord_type: OrdType = Side::SELL.convert();
+//! ```
+//!
+//! A field that has become narrower in the other version, from text to a single character, is read
+//! again: `SettlType::from_field(settl_type.value())?`, with
+//! [`FromField`](fixbolt_codec::FromField).
 //!
 //! # Handling several types
 //! Each version has an enum `Message` to match on, and a trait `Handler` with one method per

@@ -26,12 +26,12 @@ fn a_market_data_request_is_read_as_it_was_written() {
     let body = |to| {
         let required = market_data_request::Required {
             md_req_id: b"MDRQ-1487838687427",
-            subscription_request_type: SubscriptionRequestType::SnapshotAndUpdates,
+            subscription_request_type: SubscriptionRequestType::SNAPSHOT_AND_UPDATES,
             market_depth: 1,
         };
         let body = MarketDataRequest::send(to, required, |request| {
             let mut types = request.md_entry_types();
-            for md_entry_type in [MDEntryType::Bid, MDEntryType::Offer] {
+            for md_entry_type in [MDEntryType::BID, MDEntryType::OFFER] {
                 types.entry(md_req_grp::Required { md_entry_type });
             }
             request.related_sym().entry(instrmt_md_req_grp::Required { symbol: b"EUR/USD" });
@@ -45,7 +45,7 @@ fn a_market_data_request_is_read_as_it_was_written() {
         assert_eq!(request.md_req_id(), Ok(&b"MDRQ-1487838687427"[..]));
         assert_eq!(request.market_depth(), Ok(1));
         let types: Vec<_> = request.md_entry_types().unwrap().map(|e| e.md_entry_type()).collect();
-        assert_eq!(types, [Ok(MDEntryType::Bid), Ok(MDEntryType::Offer)]);
+        assert_eq!(types, [Ok(MDEntryType::BID), Ok(MDEntryType::OFFER)]);
         let symbols: Vec<_> = request.related_sym().unwrap().map(|e| e.symbol()).collect();
         assert_eq!(symbols, [Ok(Some(&b"EUR/USD"[..]))]);
     });
@@ -69,7 +69,7 @@ fn a_quote_status_request_with_nested_groups_is_read_as_it_was_written() {
                 for (id, source) in ids {
                     alt_ids
                         .entry(leg_sec_alt_id_grp::Required { leg_security_alt_id: id })
-                        .leg_security_alt_id_source(SecurityIDSource::Other(source));
+                        .leg_security_alt_id_source(SecurityIDSource::from_value(source));
                 }
             }
         });
@@ -113,7 +113,7 @@ fn required_members_of_an_entry_are_written_in_their_places() {
     };
     let mut memory = [0; 512];
     let order = NewOrderList::send(Memory(&mut memory), list, |list| {
-        let required = list_ord_grp::Required { cl_ord_id: b"c", list_seq_no: 1, side: Side::Sell };
+        let required = list_ord_grp::Required { cl_ord_id: b"c", list_seq_no: 1, side: Side::SELL };
         list.orders().entry(required).secondary_cl_ord_id("second").symbol("IBM").text("last");
     });
     let body = order.unwrap();

@@ -30,7 +30,7 @@ fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
                         .legs([b"L1", b"L2"], |new, leg_symbol| {
                             new.entry(instrmt_leg_grp::Required { leg_symbol })
                                 .leg_streams([()], |new, ()| {
-                                    let leg_stream_type = StreamType::PhysicalDelivery;
+                                    let leg_stream_type = StreamType::PHYSICAL_DELIVERY;
                                     new.entry(leg_stream_grp::Required { leg_stream_type })
                                         .leg_stream_commodity_settl_periods([()], |new, ()| {
                                             let required = leg_stream_commodity_settl_period_grp::Required {

@@ -43,7 +43,7 @@ fn versions_over_fixt_have_its_header_and_session_messages() {
     });
     let mut memory = [0; 256];
     let logon = fixt11::logon::Required {
-        encrypt_method: fix50sp2::fields::EncryptMethod::None,
+        encrypt_method: fix50sp2::fields::EncryptMethod::NONE,
         heart_bt_int: 30,
         default_appl_ver_id: fixt11::fields::ApplVerID::FIX50SP2,
     };
@@ -53,8 +53,8 @@ fn versions_over_fixt_have_its_header_and_session_messages() {
 
 #[test]
 fn an_item_that_is_identical_in_two_versions_is_one_type() {
-    let side: fix42::fields::AdvSide = fix44::fields::AdvSide::Buy;
-    assert_eq!(side, fix50sp2::fields::AdvSide::Buy);
+    let side: fix42::fields::AdvSide = fix44::fields::AdvSide::BUY;
+    assert_eq!(side, fix50sp2::fields::AdvSide::BUY);
 }
 
 #[test]
@@ -62,13 +62,13 @@ fn a_message_has_the_names_of_other_versions_too() {
     let mut memory = [0; 256];
     let required = |ord_type| fix42::order_single::Required {
         cl_ord_id: b"ord1",
-        handl_inst: fix42::fields::HandlInst::ManualOrder,
+        handl_inst: fix42::fields::HandlInst::MANUAL_ORDER,
         symbol: b"IBM",
-        side: fix42::fields::Side::Buy,
+        side: fix42::fields::Side::BUY,
         transact_time: "20261121-10:00:00".parse().unwrap(),
         ord_type,
     };
-    let required = required(fix42::fields::OrdType::Market);
+    let required = required(fix42::fields::OrdType::MARKET);
     let body = fix42::OrderSingle::send(Memory(&mut memory), required, |_| {}).unwrap();
     support::received(body.msg_type, body.bytes, |message| {
         let order: fix42::NewOrderSingle<'_> = fix42::OrderSingle::read(message).unwrap();

@@ -24,9 +24,9 @@ fn the_program_sends_the_custom_message_and_reads_it_typed() {
 
 #[test]
 fn the_dialects_requirements_are_the_types_own() {
-    assert_eq!(AuctionType::from_value(b'2'), AuctionType::Closing);
-    assert_eq!(OrdType::from_value(b'a'), OrdType::AuctionOnly);
-    let required = || auction_request::Required { auction_id: b"A", auction_type: AuctionType::Opening };
+    assert_eq!(AuctionType::from_value(b'2'), AuctionType::CLOSING);
+    assert_eq!(OrdType::from_value(b'a'), OrdType::AUCTION_ONLY);
+    let required = || auction_request::Required { auction_id: b"A", auction_type: AuctionType::OPENING };
     let mut memory = [0; 256];
     let error = AuctionRequest::send(Memory(&mut memory), required(), |_| {}).unwrap_err();
     assert_eq!((error.tag.number(), error.kind), (5003, EncodeErrorKind::Missing));

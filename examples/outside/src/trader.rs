@@ -45,7 +45,7 @@ pub fn order<'b, D: BodySink<'b>>(
     transact_time: UtcTimestamp,
 ) -> Result<D::Receipt, D::Error> {
     let cl_ord_id = cl_ord_id.as_bytes();
-    let required = Required { cl_ord_id, side: Side::Buy, transact_time, ord_type: OrdType::Limit };
+    let required = Required { cl_ord_id, side: Side::BUY, transact_time, ord_type: OrdType::LIMIT };
     NewOrderSingle::send(to, required, |order| {
         order.symbol("IBM").order_qty(57).price(Decimal::from_parts(298_075, 3));
         order.body().bytes(const { Key::new(DESK.number()) }, desk.as_bytes());

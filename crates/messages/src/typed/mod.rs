@@ -10,7 +10,8 @@ mod group;
 mod view;
 mod write;
 
-pub use code::{Code, Codes};
+pub use crate::__codes as codes;
+pub use code::{Code, CodeValue, Codes, CodesOf, IntoCodeValue, code_name};
 pub use fixbolt_codec::{FieldError, FieldErrorKind, WrongMsgType};
 pub use group::{Group, GroupShape, Tags};
 pub use view::{Entry, Fields, Outside, View};

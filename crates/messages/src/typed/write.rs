@@ -368,7 +368,7 @@ impl<R: Required> Drop for EntryWriter<'_, '_, R> {
 }
 
 /// Writes several codes separated by spaces, up to 256 bytes: over a hundred codes of one letter.
-pub fn put_codes<'v, C: Code<'v>>(to: &mut BodyWriter<'_>, key: Key, codes: &[C]) {
+pub fn put_codes<'v, C: Code<Value = &'v [u8]>>(to: &mut BodyWriter<'_>, key: Key, codes: &[C]) {
     let mut text = [0; 256];
     let mut length = 0;
     for code in codes {

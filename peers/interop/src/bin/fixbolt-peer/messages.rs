@@ -49,11 +49,11 @@ impl NewOrder<'_> {
                     to,
                     fix42::order_single::Required {
                         cl_ord_id,
-                        handl_inst: HandlInst::AutomatedExecutionNoIntervention,
+                        handl_inst: HandlInst::AUTOMATED_EXECUTION_NO_INTERVENTION,
                         symbol: SYMBOL,
-                        side: Side::Buy,
+                        side: Side::BUY,
                         transact_time,
-                        ord_type: OrdType::Limit,
+                        ord_type: OrdType::LIMIT,
                     },
                     |order| {
                         order.order_qty(quantity).price(PRICE);
@@ -64,9 +64,9 @@ impl NewOrder<'_> {
                 use fix44::fields::{OrdType, PartyIDSource, PartyRole, Side};
                 let required = fix44::new_order_single::Required {
                     cl_ord_id,
-                    side: Side::Buy,
+                    side: Side::BUY,
                     transact_time,
-                    ord_type: OrdType::Limit,
+                    ord_type: OrdType::LIMIT,
                 };
                 fix44::NewOrderSingle::send(to, required, |order| {
                     order.symbol(SYMBOL).order_qty(quantity).price(PRICE);
@@ -74,14 +74,14 @@ impl NewOrder<'_> {
                         return;
                     }
                     let both: [(&[u8], _); 2] = [
-                        (b"DEUTDEFF", PartyRole::ExecutingFirm),
-                        (b"TRADER7", PartyRole::OrderOriginationTrader),
+                        (b"DEUTDEFF", PartyRole::EXECUTING_FIRM),
+                        (b"TRADER7", PartyRole::ORDER_ORIGINATION_TRADER),
                     ];
                     let mut parties = order.party_ids();
                     for (party_id, role) in both {
                         parties
                             .entry(parties::Required { party_id })
-                            .party_id_source(PartyIDSource::Proprietary)
+                            .party_id_source(PartyIDSource::PROPRIETARY)
                             .party_role(role);
                     }
                 })?;
@@ -112,11 +112,11 @@ pub(crate) fn report_filled(
                 fix42::execution_report::Required {
                     order_id: &order_id,
                     exec_id: &exec_id,
-                    exec_trans_type: ExecTransType::New,
-                    exec_type: ExecType::Fill,
-                    ord_status: OrdStatus::Filled,
+                    exec_trans_type: ExecTransType::NEW,
+                    exec_type: ExecType::FILL,
+                    ord_status: OrdStatus::FILLED,
                     symbol,
-                    side: Side::Buy,
+                    side: Side::BUY,
                     leaves_qty: none,
                     cum_qty: quantity,
                     avg_px: price,
@@ -132,9 +132,9 @@ pub(crate) fn report_filled(
             let required = fix44::execution_report::Required {
                 order_id: &order_id,
                 exec_id: &exec_id,
-                exec_type: ExecType::Trade,
-                ord_status: OrdStatus::Filled,
-                side: Side::Buy,
+                exec_type: ExecType::TRADE,
+                ord_status: OrdStatus::FILLED,
+                side: Side::BUY,
                 leaves_qty: none,
                 cum_qty: quantity,
                 avg_px: price,

@@ -4,6 +4,6 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 
 fn main() {
     let mut memory = [0; 256];
-    let required = paint_order::Required { side: Side::Buy };
+    let required = paint_order::Required { side: Side::BUY };
     PaintOrder::send(Memory(&mut memory), required, |_| {}).unwrap();
 }

@@ -6,10 +6,10 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 
 fn main() -> Result<(), EncodeError> {
     let mut memory = [0; 256];
-    let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
+    let required = paint_order::Required { cl_ord_id: b"1", side: Side::BUY };
     let size = Some(5);
     PaintOrder::send(Memory(&mut memory), required, |order| {
-        order.colour(Colour::Red).account("A");
+        order.colour(Colour::RED).account("A");
         let mut pots = order.pots();
         let mut pot = pots.entry(pots_grp::Required { pot_id: b"P" });
         if let Some(size) = size {

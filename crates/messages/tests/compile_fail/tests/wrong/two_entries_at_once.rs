@@ -5,7 +5,7 @@ use fixbolt_compile_fail::paint::{PaintOrder, paint_order};
 
 fn main() {
     let mut memory = [0; 256];
-    let required = paint_order::Required { cl_ord_id: b"1", side: Side::Buy };
+    let required = paint_order::Required { cl_ord_id: b"1", side: Side::BUY };
     PaintOrder::send(Memory(&mut memory), required, |order| {
         let mut pots = order.pots();
         let mut first = pots.entry(pots_grp::Required { pot_id: b"A" });

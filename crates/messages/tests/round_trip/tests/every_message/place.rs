@@ -201,7 +201,7 @@ impl Place<'_> {
     }
 
     /// Returns the same as values of the enum.
-    pub(crate) fn codes<C: Code<'static> + 'static>(&self, tag: u32) -> &'static [C] {
+    pub(crate) fn codes<C: Code<Value = &'static [u8]> + 'static>(&self, tag: u32) -> &'static [C] {
         self.tokens(tag).split(|byte| *byte == b' ').map(C::from_value).collect::<Vec<_>>().leak()
     }
 
@@ -255,11 +255,15 @@ impl Place<'_> {
         assert_eq!(got.map(|length| length.map(T::into)), Ok(length), "field {tag}");
     }
 
-    pub(crate) fn required_codes<'m, C: Code<'m>>(&self, tag: u32, got: Result<Codes<'m, C>, FieldError>) {
+    pub(crate) fn required_codes<'m, C: Code<Value = &'m [u8]>>(
+        &self,
+        tag: u32,
+        got: Result<Codes<'m, C>, FieldError>,
+    ) {
         self.optional_codes(tag, got.map(Some));
     }
 
-    pub(crate) fn optional_codes<'m, C: Code<'m>>(
+    pub(crate) fn optional_codes<'m, C: Code<Value = &'m [u8]>>(
         &self,
         tag: u32,
         got: Result<Option<Codes<'m, C>>, FieldError>,
