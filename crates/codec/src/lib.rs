@@ -24,10 +24,13 @@
 //! | Tenor | [`Tenor`] |
 //! | Unions such as Reserved100Plus, or Qty and codes | the code's type; validation knows the union |
 //!
-//! Two features, off by default: `f64` (conversion between decimals and binary fractions) and
-//! `rust_decimal` (conversion to and from that crate's decimals).
+//! Three features, off by default: `f64` (conversion between decimals and binary fractions),
+//! `rust_decimal` (conversion to and from that crate's decimals) and `std` (the system's clock).
 #![no_std]
 #![deny(unsafe_code)]
+
+#[cfg(feature = "std")]
+extern crate std;
 
 mod body;
 mod body_writer;

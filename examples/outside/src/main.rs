@@ -13,7 +13,7 @@ mod venue;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use fixbolt::prelude::*;
 
@@ -95,9 +95,8 @@ fn one_run(run: u64, journals: &Path) -> Outcome<()> {
 /// What one thread does.
 fn send_orders(mut sender: Sender, run: u64, desk: &str) -> Outcome<()> {
     for n in 1..=ORDERS {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH)?;
-        let time = UtcTimestamp::from_unix_time(since_1970, Precision::Millis).ok_or("the clock is wrong")?;
-        trader::order(sender.within(PATIENCE), &format!("{run}-{desk}-{n}"), desk, time)?;
+        let cl_ord_id = format!("{run}-{desk}-{n}");
+        trader::order(sender.within(PATIENCE), &cl_ord_id, desk, UtcTimestamp::now())?;
     }
     Ok(())
 }

@@ -4,8 +4,8 @@
 use std::sync::mpsc;
 
 use fixbolt::codec::FieldError;
-use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::fields::{OrdType, Side};
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, new_order_single::Required};
 use fixbolt::prelude::*;
 

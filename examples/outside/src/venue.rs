@@ -3,8 +3,8 @@
 
 use fixbolt::codec::FieldError;
 use fixbolt::dictionary::{Action, Check, Policy};
-use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::fields::{ExecType, OrdStatus};
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::fix44::{ExecutionReport, NewOrderSingle, execution_report::Required};
 use fixbolt::prelude::*;
 

@@ -218,6 +218,22 @@ impl UtcTimestamp {
         })
     }
 
+    /// Returns the present time of the system's clock in milliseconds, which every version of FIX
+    /// accepts. Needs the feature `std`.
+    ///
+    /// ```
+    /// use fixbolt_codec::{Precision, UtcTimestamp};
+    ///
+    /// let now = UtcTimestamp::now();
+    /// assert_eq!(now.time().fraction_digits(), 3);
+    /// assert!(now.to_string().len() == "20261121-10:00:00.000".len());
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn now() -> Self {
+        std::time::SystemTime::now().into()
+    }
+
     /// Returns the time since 1970-01-01 00:00 UTC, truncated to nanoseconds, or `None` before
     /// 1970. A leap second has the time of the second after it.
     #[must_use]
@@ -242,6 +258,29 @@ impl UtcTimestamp {
     pub fn to_unix_nanos(self) -> Option<u64> {
         let day = u64::try_from(self.date.unix_day()).ok()?;
         day.checked_mul(86_400_000_000_000)?.checked_add(self.time.nanos_of_day())
+    }
+}
+
+/// In milliseconds, truncated, which every version of FIX accepts; for others see
+/// [`UtcTimestamp::from_unix_time`]. A time before 1970 or after the year 9999 becomes the first or
+/// last one between them. Needs the feature `std`.
+///
+/// ```
+/// use std::time::{Duration, UNIX_EPOCH};
+///
+/// use fixbolt_codec::UtcTimestamp;
+///
+/// let later = UNIX_EPOCH + Duration::from_micros(1_500_999);
+/// assert_eq!(UtcTimestamp::from(later).to_string(), "19700101-00:00:01.500");
+/// let earlier = UNIX_EPOCH - Duration::from_secs(1);
+/// assert_eq!(UtcTimestamp::from(earlier).to_string(), "19700101-00:00:00.000");
+/// ```
+#[cfg(feature = "std")]
+impl From<std::time::SystemTime> for UtcTimestamp {
+    fn from(time: std::time::SystemTime) -> Self {
+        const LAST: Duration = Duration::from_millis((Date::LAST_UNIX_DAY as u64 + 1) * 86_400_000 - 1);
+        let since_1970 = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().min(LAST);
+        Self::from_unix_time(since_1970, Precision::Millis).expect("the last time has a year")
     }
 }
 

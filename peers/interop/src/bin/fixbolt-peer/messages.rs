@@ -1,12 +1,11 @@
 //! Orders and their reports in FIX.4.2 and FIX.4.4, as typed messages.
 
-use fixbolt::codec::{Decimal, Message, Precision, Tag, UtcTimestamp, Version};
-use fixbolt::messages::fix44::prelude::*;
+use fixbolt::codec::{Decimal, Message, Tag, UtcTimestamp, Version};
 use fixbolt::messages::fix44::groups::parties;
+use fixbolt::messages::fix44::prelude::*;
 use fixbolt::messages::{fix42, fix44};
 use fixbolt::session::{SendError, Turn};
 use fixbolt::{PostError, Sender};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A limit order to buy.
 pub(crate) struct NewOrder<'o> {
@@ -40,7 +39,7 @@ impl NewOrder<'_> {
     /// Sends it from this thread.
     pub(crate) fn send(&self, to: &mut Sender, version: Version) -> Result<(), PostError> {
         let cl_ord_id = self.cl_ord_id.as_bytes();
-        let transact_time = now();
+        let transact_time = UtcTimestamp::now();
         let quantity = Decimal::from(self.quantity as i64);
         match version {
             Version::Fix42 => {
@@ -142,7 +141,8 @@ pub(crate) fn report_filled(
             fix44::ExecutionReport::send(turn.reply(), required, |report| {
                 report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
                 report.last_qty(quantity).last_px(price);
-                let ordered = fix44::NewOrderSingle::read(order).ok().and_then(|order| order.party_ids().ok());
+                let ordered =
+                    fix44::NewOrderSingle::read(order).ok().and_then(|order| order.party_ids().ok());
                 let mut parties = report.party_ids();
                 for party in ordered.into_iter().flatten() {
                     let party_id = party.party_id().unwrap_or(b"?");
@@ -158,9 +158,4 @@ pub(crate) fn report_filled(
         }
     }
     Ok(())
-}
-
-fn now() -> UtcTimestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    UtcTimestamp::from_unix_nanos(since.as_nanos() as u64, Precision::Millis)
 }
