@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use fixbolt_codec::{
-    Char, Country, Currency, Date, Decimal, Digits, Message, MonthYear, SeqNum, ToField, UtcTimestamp,
+    Char, Country, Currency, Date, Decimal, Digits, Message, MonthYear, SeqNum, Text, ToField, UtcTimestamp,
 };
 use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::prelude::*;
@@ -57,6 +57,12 @@ pub trait Shown {
 }
 
 impl Shown for &[u8] {
+    fn show(self, to: &mut Vec<u8>) {
+        to.extend_from_slice(self);
+    }
+}
+
+impl Shown for &Text {
     fn show(self, to: &mut Vec<u8>) {
         to.extend_from_slice(self);
     }

@@ -1,4 +1,5 @@
-//! Prints the code sets: for each one a type around the value on the wire, with a constant per code.
+//! Prints the code sets: for each one a type around the value on the wire, with a constant per
+//! code.
 
 use crate::kind::{CodeSet, Constant, Holds};
 use crate::plan::Plan;

@@ -11,7 +11,7 @@ use crate::{GenerateError, names};
 /// The Rust type of a field's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Plain bytes.
+    /// Text: read as `Text`, written from bytes.
     Bytes,
     /// Raw bytes with a length field.
     Data(DataPair),

@@ -16,7 +16,7 @@
 //! use fixbolt_codegen::{Options, generate};
 //!
 //! let fix42 = generate(fixbolt_dictionary::fix42(), &Options::default()).unwrap();
-//! let getter = "pub fn cl_ord_id(&self) -> Result<&'m [u8], typed::FieldError>";
+//! let getter = "pub fn cl_ord_id(&self) -> Result<&'m codec::Text, typed::FieldError>";
 //! assert!(fix42.source().contains(getter));
 //! ```
 //!
@@ -167,8 +167,9 @@ pub fn generate(dictionary: &Dictionary, options: &Options) -> Result<Generated,
 
 /// Generates the typed messages of several versions, whose modules are next to one another.
 ///
-/// A code set, component, group or message that is identical in an earlier version is re-exported from
-/// there. Whether two versions share a type depends only on these two versions, not on the others.
+/// A code set, component, group or message that is identical in an earlier version is re-exported
+/// from there. Whether two versions share a type depends only on these two versions, not on the
+/// others.
 ///
 /// # Errors
 /// Returns everything in the dictionaries that cannot be generated, not only the first.

@@ -155,7 +155,8 @@ fn document(plan: &Plan<'_>, tag: u32, required: bool) -> String {
 /// Returns the type of a value; `life` is the lifetime of what it borrows.
 fn value_type(kind: &Kind, life: &str, root: &str) -> String {
     match kind {
-        Kind::Bytes | Kind::Data(_) => format!("&{life} [u8]"),
+        Kind::Bytes => format!("&{life} codec::Text"),
+        Kind::Data(_) => format!("&{life} [u8]"),
         Kind::Tokens => format!("codec::MultipleStringValue<{life}>"),
         Kind::Char => "codec::Char".to_string(),
         Kind::Plain(name) => (*name).to_string(),

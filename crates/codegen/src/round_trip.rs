@@ -64,11 +64,15 @@ impl Printer<'_, '_> {
             out,
             "#[allow(dead_code, unused_variables)] fn write_component_{function}<'b, W: {name}Writer<'b>>(w: &mut W, v: &Place<'_>, groups: bool) {{"
         );
-        line!(out, "    if !groups {{");
-        members.iter().filter(|placed| placed.group.is_none()).for_each(|placed| self.write(out, placed));
-        line!(out, "    }} else {{");
-        members.iter().filter(|placed| placed.group.is_some()).for_each(|placed| self.write(out, placed));
-        line!(out, "    }}\n}}");
+        for groups in [false, true] {
+            let mut of_kind = members.iter().filter(|placed| placed.group.is_some() == groups).peekable();
+            if of_kind.peek().is_some() {
+                line!(out, "    if {}groups {{", if groups { "" } else { "!" });
+                of_kind.for_each(|placed| self.write(out, placed));
+                line!(out, "    }}");
+            }
+        }
+        line!(out, "}}");
         line!(
             out,
             "#[allow(dead_code, unused_variables)] fn read_component_{function}<'m, R: {name}<'m>>(r: &R, v: &Place<'_>) {{"
@@ -235,6 +239,13 @@ impl Printer<'_, '_> {
             match plan.kind(tag) {
                 Kind::Codes(_) => line!(out, "    v.{word}_codes({tag}, r.{method}());"),
                 Kind::Tokens => line!(out, "    v.{word}_tokens({tag}, r.{method}());"),
+                Kind::Bytes => {
+                    line!(
+                        out,
+                        "    v.{word}({tag}, r.{method}(), <&codec::Text>::from({}));",
+                        self.value(tag)
+                    );
+                }
                 _ => line!(out, "    v.{word}({tag}, r.{method}(), {});", self.value(tag)),
             }
         }

@@ -252,7 +252,7 @@ fn read_and_write(kind: DataType, value: &[u8]) -> Result<Vec<u8>, ValueError> {
         DataType::Char => typed::<Char>(value),
         DataType::Boolean => typed::<bool>(value),
         DataType::String | DataType::Xid | DataType::XidRef => {
-            Text::from_field(value).map(|t| t.as_bytes().to_vec())
+            <&Text>::from_field(value).map(|t| t.as_bytes().to_vec())
         }
         DataType::MultipleCharValue => MultipleCharValue::from_field(value).map(|v| v.as_bytes().to_vec()),
         DataType::MultipleValueString | DataType::MultipleStringValue => {

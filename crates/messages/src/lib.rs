@@ -8,11 +8,13 @@
 //!
 //! - **Reading.** `NewOrderSingle::read(message)` returns the view if the type is right. The getter
 //!   of a required field returns `Result<T, FieldError>`, any other one `Result<Option<T>,
-//!   FieldError>`; `need` makes an optional field required. A repeating group is an iterator of
-//!   entry views. A getter returns the first field with its tag in its own scope, in whatever order
-//!   one asks: the dictionary that the message was checked against decides which fields are in
-//!   groups ([`Message::with_places`](fixbolt_codec::Message::with_places); an engine does this for
-//!   each message). Then reading in wire order finds each field without a search. A message without
+//!   FieldError>`; `need` makes an optional field required. Text is a
+//!   [`&Text`](fixbolt_codec::Text): compare it with `"IBM"`, display it, read it `to_str`, or pass
+//!   it on where bytes are wanted. A repeating group is an iterator of entry views. A getter
+//!   returns the first field with its tag in its own scope, in whatever order one asks: the
+//!   dictionary that the message was checked against decides which fields are in groups
+//!   ([`Message::with_places`](fixbolt_codec::Message::with_places); an engine does this for each
+//!   message). Then reading in wire order finds each field without a search. A message without
 //!   places is read by the structure of the view's own version.
 //! - **Writing.** `NewOrderSingle::send(to, Required { .. }, |order| ..)` writes a message and sends
 //!   it, in one call: into a session, a queue or plain memory. The required fields are one struct:

@@ -42,12 +42,12 @@ fn a_market_data_request_is_read_as_it_was_written() {
     };
     written(&mut [0; 256], body, |message| {
         let request = MarketDataRequest::read(message).unwrap();
-        assert_eq!(request.md_req_id(), Ok(&b"MDRQ-1487838687427"[..]));
+        assert_eq!(request.md_req_id(), Ok("MDRQ-1487838687427".into()));
         assert_eq!(request.market_depth(), Ok(1));
         let types: Vec<_> = request.md_entry_types().unwrap().map(|e| e.md_entry_type()).collect();
         assert_eq!(types, [Ok(MDEntryType::BID), Ok(MDEntryType::OFFER)]);
         let symbols: Vec<_> = request.related_sym().unwrap().map(|e| e.symbol()).collect();
-        assert_eq!(symbols, [Ok(Some(&b"EUR/USD"[..]))]);
+        assert_eq!(symbols, [Ok(Some("EUR/USD".into()))]);
     });
 }
 
@@ -83,18 +83,18 @@ fn a_quote_status_request_with_nested_groups_is_read_as_it_was_written() {
     };
     written(&mut [0; 512], body, |message| {
         let request = QuoteStatusRequest::read(message).unwrap();
-        assert_eq!(request.symbol(), Ok(Some(&b"ABCDE"[..])));
+        assert_eq!(request.symbol(), Ok(Some("ABCDE".into())));
         let legs = request.legs().unwrap();
         assert_eq!(legs.len(), 3);
         for (leg, (symbol, suffix, ids)) in legs.zip(LEGS) {
-            assert_eq!(leg.leg_symbol(), Ok(Some(symbol)));
-            assert_eq!(leg.leg_symbol_sfx(), Ok(Some(suffix)));
+            assert_eq!(leg.leg_symbol(), Ok(Some(symbol.into())));
+            assert_eq!(leg.leg_symbol_sfx(), Ok(Some(suffix.into())));
             let read: Vec<_> = leg
                 .leg_security_alt_id()
                 .unwrap()
                 .map(|id| {
                     let source = id.leg_security_alt_id_source().unwrap().unwrap();
-                    (id.leg_security_alt_id().unwrap(), source.value())
+                    (id.leg_security_alt_id().unwrap().as_bytes(), source.value())
                 })
                 .collect();
             assert_eq!(read, ids);
@@ -230,7 +230,7 @@ fn fields_unknown_to_the_dictionary_are_written_after_the_entrys_first_field() {
         let request = QuoteStatusRequest::read(message).unwrap();
         for leg in request.legs().unwrap() {
             assert_eq!(leg.get(Tag::new(5001)), Some(&b"own"[..]));
-            assert_eq!(leg.leg_symbol_sfx(), Ok(Some(&b"WI"[..])));
+            assert_eq!(leg.leg_symbol_sfx(), Ok(Some("WI".into())));
         }
     });
 }
@@ -258,7 +258,7 @@ fn a_required_group_that_is_omitted_is_refused() {
     received(body.msg_type, body.bytes, |message| {
         let quote = MassQuote::read(message).unwrap();
         let set = quote.quote_sets().unwrap().next().unwrap();
-        assert_eq!(set.quote_entries().unwrap().next().unwrap().symbol(), Ok(Some(&b"IBM"[..])));
+        assert_eq!(set.quote_entries().unwrap().next().unwrap().symbol(), Ok(Some("IBM".into())));
     });
     text(b"i", "117=Q|", |message| {
         let error = MassQuote::read(message).unwrap().quote_sets().unwrap_err();
@@ -321,10 +321,10 @@ fn no_order_of_fields_makes_a_view_panic_or_read_outside_its_region() {
             let Ok(legs) = order.legs() else { return };
             let mut seen = 0;
             for leg in legs {
-                assert_eq!(leg.leg_symbol(), Ok(Some(&b"A"[..])), "{body}");
+                assert_eq!(leg.leg_symbol(), Ok(Some("A".into())), "{body}");
                 assert_eq!(leg.get(Tag::new(58)), None, "{body}");
                 if let Ok(ids) = leg.leg_security_alt_id() {
-                    ids.for_each(|id| assert_eq!(id.leg_security_alt_id(), Ok(&b"I"[..])));
+                    ids.for_each(|id| assert_eq!(id.leg_security_alt_id(), Ok("I".into())));
                 }
                 seen += 1;
             }
@@ -340,7 +340,7 @@ fn the_same_group_in_two_messages_is_two_groups_when_its_members_differ() {
     text(b"AI", "117=Q|555=1|600=A|539=1|524=P|", |message| {
         let report = fixbolt_messages::fix44::QuoteStatusReport::read(message).unwrap();
         let leg = report.legs().unwrap().next().unwrap();
-        assert_eq!(leg.nested_party_ids().unwrap().next().unwrap().nested_party_id(), Ok(&b"P"[..]));
+        assert_eq!(leg.nested_party_ids().unwrap().next().unwrap().nested_party_id(), Ok("P".into()));
     });
     text(b"a", "117=Q|555=1|600=A|539=1|524=P|", |message| {
         let request = QuoteStatusRequest::read(message).unwrap();

@@ -20,11 +20,11 @@ fn order<R>(body: &str, read: impl FnOnce(NewOrderSingle<'_>) -> R) -> R {
 #[test]
 fn a_field_that_is_there_is_returned_and_an_absent_one_is_named() {
     order("11=A|55=IBM|38=5|", |order| {
-        assert_eq!(order.need(|o| o.symbol()), Ok(&b"IBM"[..]));
+        assert_eq!(order.need(|o| o.symbol()), Ok("IBM".into()));
         assert_eq!(order.need(|o| o.order_qty()), Ok(5.into()));
         assert_eq!(order.need(|o| o.price()), Err(missing(44)));
         // In any order, and again.
-        assert_eq!(order.need(|o| o.symbol()), Ok(&b"IBM"[..]));
+        assert_eq!(order.need(|o| o.symbol()), Ok("IBM".into()));
         assert_eq!(order.need(|o| o.account()), Err(missing(1)));
         assert_eq!(order.need(|o| o.price()), Err(missing(44)));
     });

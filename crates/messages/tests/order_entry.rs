@@ -68,15 +68,15 @@ fn an_order_is_read_as_it_was_written() {
     };
     written(&mut memory, body, |message| {
         let order = NewOrderSingle::read(message).unwrap();
-        assert_eq!(order.header().on_behalf_of_comp_id(), Ok(Some(&b"CLIENT"[..])));
+        assert_eq!(order.header().on_behalf_of_comp_id(), Ok(Some("CLIENT".into())));
         assert_eq!(order.header().poss_resend(), Ok(Some(true)));
         assert_eq!(order.header().msg_seq_num(), Ok(SeqNum(7)));
-        assert_eq!(order.header().sender_comp_id(), Ok(&b"TRADER"[..]));
-        assert_eq!(order.cl_ord_id(), Ok(&b"ord1"[..]));
+        assert_eq!(order.header().sender_comp_id(), Ok("TRADER".into()));
+        assert_eq!(order.cl_ord_id(), Ok("ord1".into()));
         assert_eq!(order.side(), Ok(Side::BUY));
         assert_eq!(order.transact_time(), Ok(time("20261121-10:00:00.123")));
         assert_eq!(order.ord_type(), Ok(OrdType::LIMIT));
-        assert_eq!(order.symbol(), Ok(Some(&b"IBM"[..])));
+        assert_eq!(order.symbol(), Ok(Some("IBM".into())));
         assert_eq!(order.security_type(), Ok(Some(SecurityType::COMMON_STOCK)));
         assert_eq!(order.maturity_month_year(), Ok(Some("202612".parse::<MonthYear>().unwrap())));
         assert_eq!(order.encoded_issuer_len(), Ok(Some(3)));
@@ -89,7 +89,7 @@ fn an_order_is_read_as_it_was_written() {
         assert_eq!(exec_inst, [ExecInst::HELD, ExecInst::from_value(b"?"), ExecInst::ALL_OR_NONE]);
         assert_eq!(order.security_id_source(), Ok(Some(SecurityIDSource::from_value(b"M3"))));
         assert_eq!(order.locate_reqd(), Ok(Some(false)));
-        assert_eq!(order.text(), Ok(Some(&b"hello"[..])));
+        assert_eq!(order.text(), Ok(Some("hello".into())));
         assert_eq!(order.stop_px(), Ok(None));
         assert_eq!(order.get(Tag::new(5001)), Some(&b"own"[..]));
         assert_eq!(order.trailer().check_sum().unwrap().len(), 3);
@@ -123,17 +123,17 @@ fn a_report_has_its_required_fields_in_the_dictionarys_order() {
         },
         |message| {
             assert_eq!(ExecutionReport::read(message).unwrap_err().wanted, ExecutionReport::MSG_TYPE);
-            assert_eq!(fix42::Heartbeat::read(message).unwrap().test_req_id(), Ok(Some(&b"T"[..])));
+            assert_eq!(fix42::Heartbeat::read(message).unwrap().test_req_id(), Ok(Some("T".into())));
         },
     );
     text(b"8", &shown(&body), |message| {
         let report = ExecutionReport::read(message).unwrap();
         assert_eq!(report.side(), Ok(Side::from_value(b'~')));
         // Against the order of the wire, and twice.
-        assert_eq!(report.cl_ord_id(), Ok(Some(&b"ord1"[..])));
+        assert_eq!(report.cl_ord_id(), Ok(Some("ord1".into())));
         assert_eq!(report.avg_px(), Ok(decimal("1.25")));
-        assert_eq!(report.order_id(), Ok(&b"37"[..]));
-        assert_eq!(report.order_id(), Ok(&b"37"[..]));
+        assert_eq!(report.order_id(), Ok("37".into()));
+        assert_eq!(report.order_id(), Ok("37".into()));
     });
 }
 
@@ -210,19 +210,22 @@ fn groups_and_groups_in_groups_are_read_as_they_were_written() {
         let parties = order.party_ids().unwrap();
         assert_eq!(parties.len(), 3);
         for (party, (party_id, subs)) in parties.zip(entries) {
-            assert_eq!(party.party_id(), Ok(party_id));
+            assert_eq!(party.party_id(), Ok(party_id.into()));
             assert_eq!(party.party_role(), Ok(Some(PartyRole::EXECUTING_FIRM)));
             assert_eq!(party.get(Tag::new(58)), None);
             let read: Vec<_> = party
                 .party_sub_ids()
                 .unwrap()
-                .map(|sub| (sub.party_sub_id().unwrap(), sub.party_sub_id_type().unwrap().unwrap().value()))
+                .map(|sub| {
+                    let kind = sub.party_sub_id_type().unwrap().unwrap();
+                    (sub.party_sub_id().unwrap().as_bytes(), kind.value())
+                })
                 .collect();
             assert_eq!(read, subs);
             assert_eq!(party.party_id_source(), Ok(Some(PartyIDSource::PROPRIETARY)));
         }
         assert_eq!(order.allocs().unwrap().count(), 1);
-        assert_eq!(order.text(), Ok(Some(&b"after"[..])));
+        assert_eq!(order.text(), Ok(Some("after".into())));
         assert_eq!(order.underlyings().unwrap().len(), 0);
     });
 }

@@ -14,18 +14,18 @@ fn header_and_trailer_are_read_typed_and_by_any_tag() {
     text(b"D", body, |message| {
         let order = fix44::NewOrderSingle::read(message).unwrap();
         let header = order.header();
-        assert_eq!(header.sender_comp_id(), Ok(&b"TRADER"[..]));
-        assert_eq!(header.sender_sub_id(), Ok(Some(&b"DESK"[..])));
-        assert_eq!(header.target_sub_id(), Ok(Some(&b"FLOOR"[..])));
-        assert_eq!(header.on_behalf_of_comp_id(), Ok(Some(&b"CLIENT"[..])));
+        assert_eq!(header.sender_comp_id(), Ok("TRADER".into()));
+        assert_eq!(header.sender_sub_id(), Ok(Some("DESK".into())));
+        assert_eq!(header.target_sub_id(), Ok(Some("FLOOR".into())));
+        assert_eq!(header.on_behalf_of_comp_id(), Ok(Some("CLIENT".into())));
         assert_eq!(header.poss_dup_flag(), Ok(Some(true)));
         assert_eq!(header.poss_resend(), Ok(None));
         let hops = header.hops().unwrap();
         let hops: Vec<_> =
             hops.map(|hop| (hop.hop_comp_id().unwrap(), hop.hop_ref_id().unwrap().is_some())).collect();
-        assert_eq!(hops, [(&b"HUB1"[..], true), (b"HUB2", false)]);
+        assert_eq!(hops, [("HUB1".into(), true), ("HUB2".into(), false)]);
         assert_eq!(order.trailer().signature(), Ok(Some(&b"a\x01b"[..])));
-        assert_eq!(order.trailer().check_sum().map(<[u8]>::len), Ok(3));
+        assert_eq!(order.trailer().check_sum().map(|sum| sum.len()), Ok(3));
         for view in [header.get(Tag::new(9001)), order.get(Tag::new(9001))] {
             assert_eq!(view, Some(&b"x"[..]));
         }
@@ -72,7 +72,7 @@ fn a_message_has_the_names_of_other_versions_too() {
     let body = fix42::OrderSingle::send(Memory(&mut memory), required, |_| {}).unwrap();
     support::received(body.msg_type, body.bytes, |message| {
         let order: fix42::NewOrderSingle<'_> = fix42::OrderSingle::read(message).unwrap();
-        assert_eq!(order.cl_ord_id(), Ok(&b"ord1"[..]));
+        assert_eq!(order.cl_ord_id(), Ok("ord1".into()));
     });
 }
 
@@ -109,7 +109,7 @@ fn a_handler_gets_each_message_in_its_method_and_the_others_in_on_other() {
 fn a_message_is_chosen_by_its_type_session_messages_too() {
     text(b"5", "58=bye|", |message| {
         let fix44::Message::Logout(logout) = fix44::Message::read(message) else { panic!("no Logout") };
-        assert_eq!(logout.text(), Ok(Some(&b"bye"[..])));
+        assert_eq!(logout.text(), Ok(Some("bye".into())));
         assert!(matches!(fix50sp2::Message::read(message), fix50sp2::Message::Logout(_)));
     });
     text(b"UX", "58=bye|", |message| {

@@ -28,12 +28,12 @@ impl Application for Venue {
         let mut cum_qty = Decimal::from(0);
         for parcel in parcels {
             let (Ok(id), Ok(quantity)) = (parcel.parcel_id(), parcel.parcel_qty()) else { continue };
-            println!("venue: {auction_type:?} auction, parcel {} of {quantity}", id.escape_ascii());
+            println!("venue: {auction_type:?} auction, parcel {id} of {quantity}");
             cum_qty = cum_qty.checked_add(quantity).unwrap_or(cum_qty);
         }
         for party in request.party_ids().into_iter().flatten() {
-            let desk = party.desk().ok().flatten().unwrap_or(b"none");
-            println!("venue: desk {}", desk.escape_ascii());
+            let desk = party.desk().ok().flatten().unwrap_or("none".into());
+            println!("venue: desk {desk}");
         }
         let required = auction_ack::Required { auction_id, auction_type, cum_qty };
         AuctionAck::send(turn.reply(), required, |_| {})?;

@@ -67,8 +67,8 @@ impl Application for Trader {
         let report = ExecutionReport::read(message)?;
         let cl_ord_id = report.need(|report| report.cl_ord_id())?;
         let desk = report.get(DESK).ok_or(FieldError::missing(DESK))?;
-        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        self.tells.send(Told::Filled { cl_ord_id: text(cl_ord_id), desk: text(desk) })?;
+        let desk = String::from_utf8_lossy(desk).into_owned();
+        self.tells.send(Told::Filled { cl_ord_id: cl_ord_id.to_string(), desk })?;
         Ok(Delivery::Done)
     }
 }

@@ -80,6 +80,9 @@ pub enum ValueError {
     /// value is incorrect for this tag). For [`Decimal`] and [`WideDecimal`]: it has more digits
     /// than they can hold and may still be valid, see [`Digits`].
     OutOfRange,
+    /// The bytes are not UTF-8 (SessionRejectReason 6). The text may be in another encoding, see
+    /// [`Text`].
+    Encoding,
 }
 
 impl ValueError {
@@ -89,7 +92,7 @@ impl ValueError {
         match self {
             Self::Empty => 4,
             Self::OutOfRange => 5,
-            Self::Format => 6,
+            Self::Format | Self::Encoding => 6,
         }
     }
 }
@@ -100,6 +103,7 @@ impl fmt::Display for ValueError {
             Self::Empty => "the value is empty",
             Self::Format => "the value does not have the form of its type",
             Self::OutOfRange => "the value is outside the range of its type",
+            Self::Encoding => "the text is not UTF-8; it may be in another encoding, such as ISO 8859-1",
         })
     }
 }

@@ -3,11 +3,27 @@
 
 use super::{FromField, ToField, ValueError};
 use core::fmt::{self, Write as _};
+use core::ops::Deref;
 
-/// A String: at least one byte, in ISO 8859-1 unless the parties agreed on another single-byte
-/// character set.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Text<'m>(&'m [u8]);
+/// A String: the bytes as they are on the wire, in ISO 8859-1 unless the parties agreed on another
+/// character set. It compares with text and bytes, displays as text, and a `&Text` can be passed
+/// wherever a `&[u8]` is wanted.
+///
+/// ```
+/// use fixbolt_codec::{FromField, Text};
+///
+/// let symbol: &Text = FromField::from_field(b"IBM")?;
+/// assert_eq!(symbol, "IBM");
+/// assert_eq!(symbol, b"IBM");
+/// assert_eq!(symbol.to_str()?.to_lowercase(), "ibm");
+/// assert_eq!(format!("{symbol} {symbol:?}"), r#"IBM "IBM""#);
+/// let bytes: &[u8] = symbol;
+/// assert_eq!(bytes.len(), 3);
+/// # Ok::<(), fixbolt_codec::ValueError>(())
+/// ```
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Text([u8]);
 
 /// A char: exactly one byte other than SOH, case-sensitive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,22 +37,29 @@ pub struct MultipleCharValue<'m>(&'m [u8]);
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MultipleStringValue<'m>(&'m [u8]);
 
-impl<'m> Text<'m> {
-    /// Returns the bytes as they are on the wire.
-    #[must_use]
-    pub const fn as_bytes(self) -> &'m [u8] {
-        self.0
+impl Text {
+    #[allow(unsafe_code)]
+    const fn over(bytes: &[u8]) -> &Self {
+        // SAFETY: `Text` is a transparent wrapper of `[u8]`, of which any bytes are a valid value.
+        // The reference has the lifetime of `bytes`.
+        unsafe { &*(core::ptr::from_ref(bytes) as *const Self) }
     }
 
-    /// Returns the text if its bytes are ASCII, which all single-byte sets and UTF-8 share.
+    /// Returns the bytes as they are on the wire.
+    #[inline]
     #[must_use]
-    pub const fn as_ascii(self) -> Option<&'m str> {
-        if !self.0.is_ascii() {
-            return None;
-        }
-        match core::str::from_utf8(self.0) {
-            Ok(text) => Some(text),
-            Err(_) => None,
+    pub const fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Returns the text if its bytes are UTF-8, as all of ASCII is.
+    ///
+    /// # Errors
+    /// Returns [`ValueError::Encoding`] if they are not.
+    pub const fn to_str(&self) -> Result<&str, ValueError> {
+        match core::str::from_utf8(&self.0) {
+            Ok(text) => Ok(text),
+            Err(_) => Err(ValueError::Encoding),
         }
     }
 }
@@ -62,8 +85,8 @@ impl<'m> MultipleStringValue<'m> {
     }
 
     /// Returns the tokens, in the sender's order.
-    pub fn iter(self) -> impl Iterator<Item = Text<'m>> + Clone {
-        self.0.split(|byte| *byte == b' ').map(Text)
+    pub fn iter(self) -> impl Iterator<Item = &'m Text> + Clone {
+        self.0.split(|byte| *byte == b' ').map(Text::over)
     }
 }
 
@@ -76,10 +99,10 @@ impl<'m> FromField<'m> for &'m [u8] {
 }
 
 /// String. It contains no SOH, as the index ends a value there.
-impl<'m> FromField<'m> for Text<'m> {
+impl<'m> FromField<'m> for &'m Text {
     #[inline]
     fn from_field(value: &'m [u8]) -> Result<Self, ValueError> {
-        <&[u8]>::from_field(value).map(Self)
+        <&[u8]>::from_field(value).map(Text::over)
     }
 }
 
@@ -156,31 +179,79 @@ impl ToField for bool {
     }
 }
 
-impl PartialEq<str> for Text<'_> {
-    fn eq(&self, other: &str) -> bool {
-        self.0 == other.as_bytes()
+impl Deref for Text {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.0
     }
 }
 
-impl PartialEq<&str> for Text<'_> {
-    fn eq(&self, other: &&str) -> bool {
-        self.0 == other.as_bytes()
-    }
-}
-
-impl AsRef<[u8]> for Text<'_> {
+impl AsRef<[u8]> for Text {
+    #[inline]
     fn as_ref(&self) -> &[u8] {
-        self.0
+        &self.0
     }
 }
 
-/// Each byte as its ISO 8859-1 character.
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.as_ascii() {
-            Some(text) => f.pad(text),
-            None => self.0.iter().try_for_each(|byte| f.write_char(char::from(*byte))),
+impl<'m> From<&'m str> for &'m Text {
+    fn from(text: &'m str) -> Self {
+        Text::over(text.as_bytes())
+    }
+}
+
+impl<'m> From<&'m [u8]> for &'m Text {
+    fn from(bytes: &'m [u8]) -> Self {
+        Text::over(bytes)
+    }
+}
+
+impl<'m, const N: usize> From<&'m [u8; N]> for &'m Text {
+    fn from(bytes: &'m [u8; N]) -> Self {
+        Text::over(bytes)
+    }
+}
+
+/// Compares with text and bytes, on either side.
+macro_rules! compares {
+    ($([$($generic:tt)*] $other:ty, |$value:ident| $bytes:expr;)+) => {$(
+        impl<$($generic)*> PartialEq<$other> for Text {
+            #[inline]
+            fn eq(&self, $value: &$other) -> bool {
+                let bytes: &[u8] = $bytes;
+                self.0 == *bytes
+            }
         }
+
+        impl<$($generic)*> PartialEq<Text> for $other {
+            #[inline]
+            fn eq(&self, other: &Text) -> bool {
+                other == self
+            }
+        }
+    )+};
+}
+compares! {
+    [] str, |text| text.as_bytes();
+    [] [u8], |bytes| bytes;
+    [const N: usize] [u8; N], |bytes| bytes;
+}
+
+/// As UTF-8 if the bytes are valid, otherwise each byte as its ISO 8859-1 character.
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_str() {
+            Ok(text) => f.pad(text),
+            Err(_) => self.0.iter().try_for_each(|byte| f.write_char(char::from(*byte))),
+        }
+    }
+}
+
+/// Quoted, with escapes for bytes that are not printable ASCII.
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
     }
 }
 
@@ -192,13 +263,13 @@ impl fmt::Display for Char {
 
 impl fmt::Display for MultipleCharValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Text(self.0).fmt(f)
+        fmt::Display::fmt(Text::over(self.0), f)
     }
 }
 
 impl fmt::Display for MultipleStringValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Text(self.0).fmt(f)
+        fmt::Display::fmt(Text::over(self.0), f)
     }
 }
 
@@ -214,7 +285,6 @@ macro_rules! debug_escaped {
     )+};
 }
 debug_escaped! {
-    Text<'_>, "Text", |text| text.0;
     Char, "Char", |char| core::slice::from_ref(&char.0);
     MultipleCharValue<'_>, "MultipleCharValue", |value| value.0;
     MultipleStringValue<'_>, "MultipleStringValue", |value| value.0;

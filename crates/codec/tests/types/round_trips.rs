@@ -178,7 +178,7 @@ proptest! {
         read::<Digits<'_>>(&bytes);
         read::<Char>(&bytes);
         read::<bool>(&bytes);
-        read::<Text<'_>>(&bytes);
+        read::<&Text>(&bytes);
         read::<MultipleCharValue<'_>>(&bytes);
         read::<MultipleStringValue<'_>>(&bytes);
         read::<Country>(&bytes);

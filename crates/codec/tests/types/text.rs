@@ -24,16 +24,44 @@ fn a_boolean_is_y_or_n() {
 
 #[test]
 fn a_string_is_any_bytes_but_none() {
-    refuses::<Text<'_>>(&[]);
+    refuses::<&Text>(&[]);
     refuses::<&[u8]>(&[]);
-    let text = Text::from_field(b"caf\xE9 = x").unwrap();
-    assert_eq!(
-        (text.as_bytes(), text.as_ascii(), text.to_string()),
-        (&b"caf\xE9 = x"[..], None, "café = x".into())
-    );
-    assert_eq!(Text::from_field(b"IBM").unwrap(), "IBM");
-    assert_eq!(format!("{:?}", Text::from_field(b"a\0").unwrap()), r#"Text("a\x00")"#);
     assert_eq!(<&[u8]>::from_field(b"a\x01b"), Ok(&b"a\x01b"[..]));
+}
+
+#[test]
+fn text_is_read_as_str_if_it_is_utf_8_and_shown_in_any_encoding() {
+    for (bytes, str, shown, debug) in [
+        (&b"IBM"[..], Ok("IBM"), "IBM", r#""IBM""#),
+        (b"caf\xC3\xA9", Ok("caf\u{e9}"), "caf\u{e9}", r#""caf\xc3\xa9""#),
+        (b"caf\xE9 = x", Err(ValueError::Encoding), "caf\u{e9} = x", r#""caf\xe9 = x""#),
+        (b"a\0\"b", Ok("a\0\"b"), "a\0\"b", r#""a\x00\"b""#),
+    ] {
+        let text = <&Text>::from_field(bytes).unwrap();
+        assert_eq!(text.as_bytes(), bytes);
+        assert_eq!(text.to_str(), str);
+        assert_eq!((text.to_string(), format!("{text:?}")), (shown.into(), debug.into()));
+    }
+    assert_eq!(format!("{:>5}|{:<5}|", <&Text>::from("IBM"), <&Text>::from("IBM")), "  IBM|IBM  |");
+    assert_eq!(ValueError::Encoding.session_reject_reason(), 6);
+}
+
+#[test]
+fn text_compares_with_text_and_bytes_on_either_side() {
+    let text = <&Text>::from_field(b"IBM").unwrap();
+    let (str, bytes) = ("IBM", &b"IBM"[..]);
+    for equal in [
+        [text == str, str == text, *text == *str, *str == *text],
+        [text == bytes, bytes == text, *text == *bytes, *bytes == *text],
+        [text == b"IBM", b"IBM" == text, *text == *b"IBM", *b"IBM" == *text],
+    ] {
+        assert_eq!(equal, [true; 4]);
+    }
+    assert!(text != "IBM " && text != b"ibm" && !text.is_empty() && text != &bytes[..2]);
+    assert!(text == <&Text>::from(str) && text == <&Text>::from(bytes) && text == <&Text>::from(b"IBM"));
+    // As bytes where bytes are wanted.
+    let length: fn(&[u8]) -> usize = <[u8]>::len;
+    assert_eq!((length(text), text.starts_with(b"IB"), text.as_ref()), (3, true, bytes));
 }
 
 #[test]

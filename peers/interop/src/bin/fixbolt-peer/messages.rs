@@ -25,9 +25,8 @@ pub(crate) fn parties_of(version: Version, message: Message<'_>) -> String {
         (Version::Fix44, b"8") => fix44::ExecutionReport::read(message).ok().and_then(|m| m.party_ids().ok()),
         _ => None,
     };
-    let text = |value: &[u8]| value.escape_ascii().to_string();
     let shown = group.into_iter().flatten().map(|party| {
-        let id = text(party.party_id().unwrap_or(b"?"));
+        let id = party.party_id().unwrap_or("?".into()).escape_ascii();
         let source = party.party_id_source().ok().flatten().map_or(b'?', |source| source.value());
         let role = party.party_role().ok().flatten().map_or(-1, |role| role.value());
         format!("{id}/{}/{role}", char::from(source))
@@ -145,7 +144,7 @@ pub(crate) fn report_filled(
                     fix44::NewOrderSingle::read(order).ok().and_then(|order| order.party_ids().ok());
                 let mut parties = report.party_ids();
                 for party in ordered.into_iter().flatten() {
-                    let party_id = party.party_id().unwrap_or(b"?");
+                    let party_id = party.party_id().unwrap_or("?".into());
                     let mut entry = parties.entry(parties::Required { party_id });
                     if let Ok(Some(source)) = party.party_id_source() {
                         entry.party_id_source(source);
