@@ -260,11 +260,8 @@ impl Post<'_> {
     fn try_post(self, body: &Body<'_>) -> Result<Ticket, PostError> {
         let Self { queue, signal, .. } = self;
         let status = &queue.status;
-        if signal.is_stopped() {
-            return Err(PostError::Stopped);
-        }
-        if status.is_closed() {
-            return Err(PostError::NoSession);
+        if signal.is_stopped() || status.is_closed() {
+            return Err(self.closed());
         }
         if body.msg_type.is_admin() {
             return Err(PostError::SessionMessage);
@@ -281,10 +278,13 @@ impl Post<'_> {
         }
         signal.push(queue, body).map_err(|refused| match refused {
             Refused::Full => PostError::Full,
-            // A worker that ends closes its queues after it says so.
-            Refused::Closed if signal.is_stopped() => PostError::Stopped,
-            Refused::Closed => PostError::NoSession,
+            Refused::Closed => self.closed(),
         })
+    }
+
+    /// Why the queue is closed. A worker that ends closes its sessions and queues after it says so.
+    fn closed(&self) -> PostError {
+        if self.signal.is_stopped() { PostError::Stopped } else { PostError::NoSession }
     }
 }
 

@@ -29,6 +29,7 @@ struct Case {
 /// What `fixbolt_codegen::round_trip` generates for a version.
 macro_rules! calls {
     ($calls:ident of $version:path) => {
+        #[allow(clippy::all)] // generated
         mod $calls {
             use fixbolt_messages::codec;
             use $version as version;
