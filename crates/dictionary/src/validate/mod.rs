@@ -183,6 +183,7 @@ impl Validator {
         self.report_each(message, policy, scratch, &mut report)
     }
 
+    #[inline]
     fn report_each<'m, 's>(
         &self,
         message: &Message<'m>,

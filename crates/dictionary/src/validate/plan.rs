@@ -275,7 +275,7 @@ impl Plan {
     /// Checks that a non-empty value has the type of its field and is one of its codes, as far as
     /// the policy makes these checks. Returns the check that fails, and the reason. RefMsgType
     /// repeats what the counterparty sent, known or not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value_is_right(
         &self,
         tag: u32,

@@ -411,7 +411,7 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     /// Notes the field's place, checks it with its partner if it has one, and opens the group if it
     /// counts one.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, position: usize, scope: u32, member: u16, place: Place) -> ControlFlow<()> {
         let rule = self.plan.member_rule(scope, member);
         self.places[position] = place;
