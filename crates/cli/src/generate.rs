@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSION"), "\"");
 
 fn module(source: &Path, source_options: &SourceOptions) -> Result<Result<Module, Vec<Finding>>, Failure> {
-    match source_options.source(source).load() {
+    match source_options.source(source)?.load() {
         Ok(loaded) => Ok(Module::new(source, loaded, &Options::default())),
         Err(refused @ LoadError::Refused { .. }) => Ok(Err(Finding::all_of(&refused))),
         Err(error) => Err(failure(source, &error)),

@@ -54,8 +54,8 @@ fn the_shipped_tables_are_made_by_this_command() {
             eprintln!("shared folder absent: 1 check skipped");
             continue;
         }
-        let licence = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";
-        let ended = run(&["dictionary", "compile", "--licence", licence, source.to_str().unwrap()]);
+        let license = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";
+        let ended = run(&["dictionary", "compile", "--license", license, source.to_str().unwrap()]);
         assert_eq!(ended.status, 0, "{}", ended.err);
         assert!(ended.out == std::fs::read_to_string(tables.join(table)).unwrap(), "{table} differs");
     }
@@ -298,27 +298,34 @@ fn every_command_reads_a_file_with_the_same_options() {
     assert!(made.contains("version FIX.4.3\n"), "{made}");
     let whole = run(&["dictionary", "show", "header", "-d", "5.0sp2", "--transport", "FIXT"]);
     assert_eq!(whole.status, 0, "{}", whole.err);
+    // They would not change a shipped version, so nobody may think that they did.
+    let ended = run(&["dictionary", "show", "D", "-d", "latest", "--as-of", "4.4"]);
+    assert_eq!((ended.status, ended.out.as_str()), (2, ""));
+    assert_eq!(ended.err, "fixbolt: --as-of is for files, and latest is a shipped version\n");
+    assert_eq!(run(&["dictionary", "diff", "4.2", "4.4", "--standard-names"]).status, 2);
+    let ended = run(&[&["dictionary", "diff", "4.3", &file][..], &options].concat());
+    assert_eq!(ended.status, 1, "{}", ended.err);
 }
 
 #[test]
 fn the_license_is_that_of_what_was_shipped_or_what_the_user_says() {
-    let file = small("dictionary-licence", SMALL);
+    let file = small("dictionary-license", SMALL);
     let source_line = |arguments: &[&str]| {
         let table = run(&[&["dictionary", "compile"], arguments].concat()).out;
         table.lines().find(|line| line.starts_with("source ")).unwrap().to_owned()
     };
     let own = source_line(&[&file]);
     assert!(own.starts_with("source small.xml sha256:") && own.ends_with(' '), "{own}");
-    assert!(source_line(&[&file, "--licence", "ours alone"]).ends_with(" ours%20alone"));
+    assert!(source_line(&[&file, "--license", "ours alone"]).ends_with(" ours%20alone"));
     let exported = run(&["dictionary", "export", &file]).out;
     assert!(exported.contains("<!-- FIX.4.4 from small.xml -->"), "{exported}");
-    let exported = run(&["dictionary", "export", &file, "--licence", "ours alone"]).out;
+    let exported = run(&["dictionary", "export", &file, "--license", "ours alone"]).out;
     assert!(exported.contains("<!-- FIX.4.4 from small.xml, ours alone -->"), "{exported}");
     let shipped = run(&["dictionary", "export", "FIX.4.3"]).out;
     assert!(shipped.contains("<!-- FIX.4.3 from FIX43.xml, QuickFIX Software License 1.0"), "{shipped}");
     // An overlay has the shipped facts, too.
-    let overlay = small("dictionary-licence-overlay", "<fix extends='FIX.4.4'/>");
-    let both = source_line(&[&overlay, "--licence", "ours alone"]);
+    let overlay = small("dictionary-license-overlay", "<fix extends='FIX.4.4'/>");
+    let both = source_line(&[&overlay, "--license", "ours alone"]);
     assert!(
         both.ends_with("Apache-2.0%20(FIX%20Orchestra,%20FIX%20Trading%20Community);%20ours%20alone"),
         "{both}"
@@ -327,14 +334,14 @@ fn the_license_is_that_of_what_was_shipped_or_what_the_user_says() {
         "dictionary",
         "export",
         &small(
-            "dictionary-licence-50",
+            "dictionary-license-50",
             &SMALL
                 .replace("major='4' minor='4'", "major='5' minor='0'")
                 .replace("<field name='BeginString' required='Y'/></header>", "</header>"),
         ),
         "--transport",
         "FIXT",
-        "--licence",
+        "--license",
         "ours",
     ])
     .out;

@@ -37,11 +37,12 @@ pub fn build(source: Source<'_>) {
     let Some(folder) = env::var_os("OUT_DIR").map(PathBuf::from) else {
         return error("OUT_DIR is not set: this function is for build scripts");
     };
-    let Some(file) = files.first() else {
-        return error("the source is not a file; shipped versions are features of fixbolt-messages");
+    let file = match source.path() {
+        Some(path) if !files.is_empty() => path.to_path_buf(),
+        _ => return error("the source is not a file; shipped versions are features of fixbolt-messages"),
     };
     let made = source.load().map_err(|error| Finding::all_of(&error));
-    let module = match made.and_then(|loaded| Module::new(file, loaded, &Options::default())) {
+    let module = match made.and_then(|loaded| Module::new(&file, loaded, &Options::default())) {
         Ok(module) => module,
         Err(faults) => return faults.iter().for_each(error),
     };

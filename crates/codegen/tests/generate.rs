@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use fixbolt_codegen::{Options, Version, generate, generate_together};
+use fixbolt_codegen::{Finding, Module, Options, Version, generate, generate_together};
 use fixbolt_dictionary::{
-    ApplicationVersion, Dictionary, DictionarySet, Member, Source, fix_latest, fix40, fix41, fix42, fix43,
-    fix44, fix50, fix50sp1, fix50sp2, fixt11,
+    ApplicationVersion, Dictionary, DictionarySet, Encoding, Member, Source, fix_latest, fix40, fix41, fix42,
+    fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11,
 };
 
 /// Maximum number of lines for FIX.4.4.
@@ -313,4 +313,30 @@ fn every_dictionary_of_the_reference_folder_can_be_generated() {
             }
         }
     }
+}
+
+/// What `build` and `fixbolt generate` do with a file.
+#[test]
+fn a_file_in_latin_1_is_generated_and_any_other_byte_is_told_with_its_line() {
+    let text = "<fix extends='FIX.4.4'><!-- M\u{fc}ller -->\n<fields>\n\
+        <field number='5001' name='DeskCode' type='STRING'/></fields></fix>";
+    let latin = |text: &str| text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("Latin-1.xml");
+    let generated = |bytes: &[u8], encoding: Option<Encoding>| {
+        std::fs::write(&file, bytes).unwrap();
+        let source = Source::file(&file);
+        let source = encoding.into_iter().fold(source, Source::encoding);
+        let loaded = source.load().map_err(|error| Finding::all_of(&error))?;
+        Module::new(&file, loaded, &Options::default())
+    };
+    let declared = latin(&format!("<?xml version='1.0' encoding='ISO-8859-1'?>{text}"));
+    let module = generated(&declared, None).unwrap();
+    assert_eq!(module.name, "latin_1");
+    assert_eq!(module.dictionary.field(5001).unwrap().name, "DeskCode");
+    assert!(generated(&latin(text), Some(Encoding::Latin1)).is_ok());
+
+    let told: Vec<String> =
+        generated(&latin(text), None).unwrap_err().iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with("Latin-1.xml:1: document: byte 29 is not UTF-8: this is not a dictionary, or its encoding must be stated"), "{told:?}");
 }

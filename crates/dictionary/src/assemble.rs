@@ -15,6 +15,7 @@ use crate::model::{
     CodeSet, ComponentDef, Dictionary, DictionaryVersion, FieldDef, GroupDef, Member, MessageDef, Origin,
     compare_without_case,
 };
+use crate::read::brief;
 use crate::terms::{AllTerms, Scenario};
 
 /// Everything a reader collects.
@@ -162,7 +163,7 @@ impl Draft {
             if let Some(first) = tags.insert(field.tag, &field.name) {
                 faults.push(DraftError {
                     place,
-                    reason: format!("tag {} already belongs to '{first}'", field.tag),
+                    reason: format!("tag {} already belongs to '{}'", field.tag, brief(first)),
                 });
             }
             if !names.insert(field.name.to_ascii_lowercase()) {
@@ -188,14 +189,18 @@ impl Draft {
                 });
             }
             if !types.insert(message.msg_type.as_str()) {
-                let reason = format!("message type '{}' is already defined", message.msg_type);
+                let reason = format!("message type '{}' is already defined", brief(&message.msg_type));
                 faults.push(DraftError { place: Definition::Message(at), reason });
             }
         }
         let mut types = HashSet::new();
         for (at, Scenario { name, message }) in self.scenarios.iter().enumerate() {
             if !types.insert((name.as_str(), message.msg_type.as_str())) {
-                let reason = format!("message type '{}' is already defined in '{name}'", message.msg_type);
+                let reason = format!(
+                    "message type '{}' is already defined in '{}'",
+                    brief(&message.msg_type),
+                    brief(name)
+                );
                 faults.push(DraftError { place: Definition::Scenario(at), reason });
             }
         }

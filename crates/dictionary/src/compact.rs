@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
                 ("version", [name]) => {
                     unescape(name).map(|name| self.draft.version = DictionaryVersion::named(&name))
                 }
-                ("source", [name, hash, licence]) => self.source(name, hash, licence),
+                ("source", [name, hash, license]) => self.source(name, hash, license),
                 ("codes", [name, codes @ ..]) => self.codes(at, name, codes),
                 ("field", [tag, name, kind, rest @ ..]) => self.field(at, tag, name, kind, rest),
                 ("component", [name, members @ ..]) => self.component(at, name, members),
@@ -213,10 +213,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn source(&mut self, name: &str, hash: &str, licence: &str) -> Result<(), String> {
+    fn source(&mut self, name: &str, hash: &str, license: &str) -> Result<(), String> {
         let hash = hash.strip_prefix("sha256:").ok_or("the hash does not begin with sha256:")?;
         let name = if name == "-" { String::new() } else { unescape(name)? };
-        self.draft.origin = Origin { name, sha256: hash.to_string(), licence: unescape(licence)? };
+        self.draft.origin = Origin { name, sha256: hash.to_string(), license: unescape(license)? };
         Ok(())
     }
 

@@ -24,7 +24,7 @@ impl Dictionary {
             "source {} sha256:{} {}",
             if source.name.is_empty() { "-".to_string() } else { escape(&source.name) },
             source.sha256,
-            escape(&source.licence)
+            escape(&source.license)
         );
         for set in &self.code_sets {
             let _ = write!(out, "codes {}", escape(&set.name));

@@ -10,9 +10,11 @@ pub(crate) const BYTES: usize = 32 << 20;
 /// Errors, and warnings, that are reported one by one; further ones are counted.
 pub(crate) const FINDINGS: usize = 1000;
 
-/// Levels of nested elements, attributes of an element, and namespaces of a document.
+/// Levels of nested elements, attributes of an element, bytes of a tag with its attributes, and
+/// namespaces of a document.
 pub(crate) const XML_DEPTH: usize = 256;
 pub(crate) const XML_ATTRIBUTES: usize = 256;
+pub(crate) const XML_TAG: usize = 64 << 10;
 pub(crate) const XML_NAMESPACES: usize = 64;
 
 /// Levels of nested definitions: later walks over the model may be recursive.

@@ -1,6 +1,9 @@
 //! What a reader is told, and what it returns.
 
 use std::collections::HashMap;
+use std::path::Path;
+
+use fixbolt_codec::Version;
 
 use crate::assemble::{self, Draft};
 use crate::locate::{Definition, Key};
@@ -42,7 +45,7 @@ pub(crate) struct Options<'a> {
     pub(crate) as_of: Option<String>,
     pub(crate) duplicate_tags: bool,
     pub(crate) standard_names: bool,
-    pub(crate) licence: Option<String>,
+    pub(crate) license: Option<String>,
     pub(crate) scenario: Option<String>,
     /// What an overlay extends, if it is not a shipped version.
     pub(crate) base: Option<&'a Dictionary>,
@@ -60,12 +63,17 @@ impl Options<'_> {
             || self.base.is_some()
     }
 
+    /// Returns the version whose name the file has, if it has one.
+    pub(crate) fn file_version(&self) -> Option<Version> {
+        Path::new(&self.name).file_stem()?.to_str()?.parse().ok()
+    }
+
     /// Returns the origin of what was read from this text.
     pub(crate) fn origin(&self, text: &str) -> Origin {
         Origin {
             name: self.name.clone(),
             sha256: Origin::hash_of(text),
-            licence: self.licence.clone().unwrap_or_default(),
+            license: self.license.clone().unwrap_or_default(),
         }
     }
 }

@@ -77,7 +77,7 @@ pub struct Origin {
     pub sha256: String,
     /// License under which the source's facts are used; empty if nothing was said. Facts of a
     /// shipped version bring that version's license into whatever is made from it.
-    pub licence: String,
+    pub license: String,
 }
 
 impl Origin {
@@ -88,7 +88,7 @@ impl Origin {
 }
 
 /// Returns the licenses of what was put together, each once.
-pub(crate) fn licences(of: [&str; 2]) -> String {
+pub(crate) fn licenses(of: [&str; 2]) -> String {
     match of {
         [one, other] if one == other || other.is_empty() => one.to_string(),
         ["", other] => other.to_string(),

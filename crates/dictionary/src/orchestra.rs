@@ -34,7 +34,11 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
     let pedigree = match &options.as_of {
         None => None,
         Some(name) => {
-            let unknown = || Faults::of_document(format!("'{name}' is not a version that pedigrees name"));
+            let unknown = || {
+                Faults::of_document(format!(
+                    "'{name}' is not a version that pedigrees name: FIX.4.0 to FIX.5.0SP2, FIX.Latest"
+                ))
+            };
             Some(Pedigree::new(name, document.root_element()).ok_or_else(unknown)?)
         }
     };
@@ -126,8 +130,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             return None;
         }
         let version = self.version(root)?;
-        if origin.licence.is_empty() {
-            origin.licence = rights(root).unwrap_or_default();
+        if origin.license.is_empty() {
+            origin.license = rights(root).unwrap_or_default();
         }
         self.note_scenarios(root);
         let data_types = xml::children(root, "datatypes").flat_map(xml::elements);
@@ -593,6 +597,6 @@ const BASE: &str = "base";
 /// Returns the license or else the rights in the metadata of a repository, as one line.
 fn rights(root: Node<'_, '_>) -> Option<String> {
     let metadata = xml::child(root, "metadata")?;
-    let said = ["license", "licence", "rights"].iter().find_map(|name| xml::child(metadata, name)?.text())?;
+    let said = ["license", "license", "rights"].iter().find_map(|name| xml::child(metadata, name)?.text())?;
     Some(words(said))
 }

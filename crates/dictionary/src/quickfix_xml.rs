@@ -38,7 +38,7 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
     let origin = options.origin(text);
     if let Some(base) = overlay::base(root, options, &found)? {
         if options.version.is_some() || options.duplicate_tags || options.standard_names {
-            let reason = "options cannot be used with a file that only extends a version";
+            let reason = "version, duplicate tags and standard names cannot be set for a file that only extends a version";
             return Err(Faults::of_document(reason));
         }
         let mut reader = Reader::over(base, root, found);
@@ -49,6 +49,7 @@ pub(crate) fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> 
         found,
         duplicate_tags: options.duplicate_tags,
         given_version: options.version.as_deref(),
+        file_version: options.file_version(),
         ..Reader::default()
     };
     let draft = reader.read(root, origin);
@@ -70,6 +71,8 @@ struct Reader<'a, 'd> {
     base: Option<&'a Dictionary>,
     duplicate_tags: bool,
     given_version: Option<&'a str>,
+    /// The version whose name the file has.
+    file_version: Option<Version>,
     fields: Vec<FieldDef>,
     /// Position of the first field with each tag.
     field_places: HashMap<u32, usize>,
@@ -180,8 +183,23 @@ impl<'a, 'd> Reader<'a, 'd> {
         let (major, minor) =
             (xml::number(root, "major", &mut self.found), xml::number(root, "minor", &mut self.found));
         let pack = root.attribute("servicepack").map(|pack| pack.trim().trim_start_matches("SP"));
+        let name = |pack: &str| Some(format!("{kind}.{}.{}{pack}", major?, minor?));
         let service_pack = match pack {
-            None | Some("") => String::new(),
+            None | Some("") => {
+                // QuickFIX/J's files of FIX.5.0SP1 and FIX.5.0SP2 say it only in their names.
+                let plain = name("")?;
+                let file_version = self.file_version.map(Version::name);
+                let of_file = file_version.filter(|of_file| {
+                    of_file.strip_prefix(plain.as_str()).is_some_and(|pack| pack.starts_with("SP"))
+                });
+                if let Some(of_file) = of_file {
+                    let reason = format!(
+                        "says {plain} without a service pack, and the file's name is that of {of_file}: read as {of_file}"
+                    );
+                    self.found.warn(xml::line(root), xml::label(root), reason);
+                }
+                return Some(DictionaryVersion::named(of_file.unwrap_or(&plain)));
+            }
             Some(pack) => match pack.parse::<u32>() {
                 Ok(0) => String::new(),
                 Ok(pack) => format!("SP{pack}"),
@@ -192,7 +210,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 }
             },
         };
-        Some(DictionaryVersion::named(&format!("{kind}.{}.{}{service_pack}", major?, minor?)))
+        Some(DictionaryVersion::named(&name(&service_pack)?))
     }
 
     fn field(&mut self, node: Node<'a, 'd>, before_42: bool) {

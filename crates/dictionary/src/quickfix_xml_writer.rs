@@ -59,7 +59,7 @@ impl Writer<'_> {
         );
         let source = &dictionary.origin;
         // Two hyphens would end the comment.
-        let parts = [("from ", &source.name), ("", &source.licence)];
+        let parts = [("from ", &source.name), ("", &source.license)];
         let parts = parts.iter().filter(|(_, words)| !words.is_empty());
         let said: Vec<String> = parts.map(|(lead, words)| format!("{lead}{words}")).collect();
         let origin = format!("{} {}", dictionary.version.name, said.join(", "));

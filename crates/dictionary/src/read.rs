@@ -1,5 +1,6 @@
 //! What a reader reports about a source: errors, which refuse it, and warnings, which do not.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::limits;
@@ -84,6 +85,17 @@ impl fmt::Display for Faults {
 }
 
 impl std::error::Error for Faults {}
+
+/// Returns a name for messages, which may quote it many times: a long one is cut.
+pub(crate) fn brief(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(NAME_LENGTH) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
+}
+
+/// Characters of a name in messages. No name of a published file is as long.
+const NAME_LENGTH: usize = 100;
 
 /// A place in a text: a line, or a byte whose line is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

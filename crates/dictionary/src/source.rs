@@ -48,8 +48,8 @@ use crate::{compact, orchestra, quickfix_xml, xml};
 ///
 /// # Limits
 /// Reading takes time and memory in proportion to the size of the source. Refused are: more than 32
-/// MiB ([`Source::max_bytes`] changes it); elements nested deeper than 256 or with more than 256
-/// attributes, and more than 64 namespaces; definitions nested deeper than 64; more than 60,000
+/// MiB ([`Source::max_bytes`] changes it); elements nested deeper than 256, with more than 256
+/// attributes or a tag of more than 64 KiB, and more than 64 namespaces; definitions nested deeper than 64; more than 60,000
 /// fields; a definition with more than 100,000 members when its components and groups are replaced
 /// by theirs, or 4,000,000 in all messages and groups together; and messages and groups whose
 /// number multiplied by that of the fields exceeds 67,108,864. The first 1,000 errors, and as many
@@ -131,11 +131,11 @@ impl<'a> Source<'a> {
     }
 
     /// Sets the version that the source describes, if the source says it wrongly or not at all.
-    /// QuickFIX/J's file of FIX.5.0SP2 has no service pack, for example, and a venue's Orchestra
-    /// file may have the venue's own version.
+    /// A venue's Orchestra file may have the venue's own version, for example. By default a file of
+    /// QuickFIX's XML without a service pack has that of its name: QuickFIX/J's FIX50SP1.xml.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Source<'a> {
-        self.options.version = Some(version.into());
+        self.options.version = Some(in_full(version.into()));
         self
     }
 
@@ -144,7 +144,7 @@ impl<'a> Source<'a> {
     /// omitted, as FIXT.1.1 has it.
     #[must_use]
     pub fn as_of(mut self, version: impl Into<String>) -> Source<'a> {
-        self.options.as_of = Some(version.into());
+        self.options.as_of = Some(in_full(version.into()));
         self
     }
 
@@ -245,8 +245,8 @@ impl<'a> Source<'a> {
     /// Sets the license under which the facts of the source are used. By default it is what the
     /// source says, and nothing is assumed of a source that says nothing.
     #[must_use]
-    pub fn licence(mut self, licence: impl Into<String>) -> Source<'a> {
-        self.options.licence = Some(licence.into());
+    pub fn license(mut self, license: impl Into<String>) -> Source<'a> {
+        self.options.license = Some(license.into());
         self
     }
 
@@ -262,6 +262,15 @@ impl<'a> Source<'a> {
     pub fn max_bytes(mut self, bytes: usize) -> Source<'a> {
         self.max_bytes = bytes;
         self
+    }
+
+    /// Returns the file, or the name of the shipped version as a path; `None` for a text or bytes.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.content {
+            Content::File(path) => Some(path),
+            Content::Shipped(version) => Some(Path::new(version.name())),
+            Content::Text(_) | Content::Bytes(_) => None,
+        }
     }
 
     /// Returns the files that the source and its transport are read from.
@@ -332,8 +341,17 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Returns the name of a version that is written in any usual spelling.
+fn in_full(version: String) -> String {
+    version.parse::<Version>().map_or(version, |known| known.name().to_string())
+}
+
 /// Reads a text in the form that it shows.
 fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> {
+    if let Some(version) = options.version.as_ref().filter(|version| !version.starts_with("FIX")) {
+        let reason = format!("the version '{version}' that was set does not begin with FIX");
+        return Err(Faults::of_document(reason));
+    }
     let plain = xml::plain(text);
     let root = root_element(&plain);
     let is_xml = root.is_some();
@@ -346,8 +364,8 @@ fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> {
         None => compact::read(text),
     }?;
     let dictionary = &mut loaded.dictionary;
-    if let (false, Some(licence)) = (is_xml, &options.licence) {
-        dictionary.origin.licence = licence.clone();
+    if let (false, Some(license)) = (is_xml, &options.license) {
+        dictionary.origin.license = license.clone();
     }
     if let Some(name) = &options.scenario {
         *dictionary = dictionary.in_scenario(name).ok_or_else(|| {
@@ -359,8 +377,7 @@ fn read(text: &str, options: &Options<'_>) -> Result<Loaded, Faults> {
             Faults::of_document(format!("no message has the scenario '{name}'; {known}"))
         })?;
     }
-    let stem = Path::new(&options.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    if let (Ok(named), None) = (stem.parse::<Version>(), &options.version)
+    if let (Some(named), None) = (options.file_version(), &options.version)
         && dictionary.version.known != Some(named)
     {
         let reason = format!(

@@ -8,7 +8,7 @@ use crate::assemble::Draft;
 use crate::locate::Key;
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentDef, ComponentId, Dictionary, DictionaryVersion, GroupDef, GroupId,
-    Member, MessageDef, Origin, licences,
+    Member, MessageDef, Origin, licenses,
 };
 use crate::shipped::fixt11;
 
@@ -89,7 +89,7 @@ impl Dictionary {
                 ..self.version.clone()
             },
             origin: Origin {
-                licence: licences([&self.origin.licence, &transport.origin.licence]),
+                license: licenses([&self.origin.license, &transport.origin.license]),
                 ..self.origin.clone()
             },
             fields: self.fields.clone(),

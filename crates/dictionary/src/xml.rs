@@ -10,7 +10,7 @@ use roxmltree::{Document, Error, Node};
 use crate::assemble::{Definition, Draft, DraftError, NO_HEADER};
 use crate::limits;
 use crate::loaded::{Loaded, lines_of};
-use crate::read::{Faults, Findings, Lines, ReadError, Spot};
+use crate::read::{Faults, Findings, Lines, ReadError, Spot, brief};
 
 /// Returns the text for the parser, every line where it was: without a byte order mark, white space
 /// before the XML declaration, and the document type declaration.
@@ -104,9 +104,10 @@ pub(crate) fn parse(plain: &str) -> Result<Document<'_>, Faults> {
     })
 }
 
-/// Checks what would make parsing slow: comparing the attributes of an element, and copying
-/// namespaces into every element, takes time that grows with the square of their number. Returns
-/// where the last tag begins if it has no end.
+/// Checks what would make reading slow: comparing the attributes of an element, and copying
+/// namespaces into every element, takes time that grows with the square of their number, and so do
+/// messages that quote a long name again and again. Returns where the last tag begins if it has no
+/// end.
 ///
 /// # Errors
 /// Returns the byte and the reason.
@@ -142,6 +143,9 @@ fn measure(plain: &str) -> Result<Option<usize>, (usize, String)> {
                 return Err((at, format!("an element has more than {most} attributes")));
             }
             at += 1;
+        }
+        if at - start > limits::XML_TAG {
+            return Err((start, format!("a tag has more than {} bytes", limits::XML_TAG)));
         }
         if at == bytes.len() {
             return Ok(Some(start));
@@ -221,7 +225,7 @@ pub(crate) fn label(node: Node<'_, '_>) -> String {
         .iter()
         .find_map(|key| node.attribute(*key));
     match name {
-        Some(name) => format!("{} '{name}'", node.tag_name().name()),
+        Some(name) => format!("{} '{}'", node.tag_name().name(), brief(name)),
         None => node.tag_name().name().to_string(),
     }
 }

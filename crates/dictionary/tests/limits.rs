@@ -241,3 +241,22 @@ fn what_makes_parsing_slow_is_refused() {
     let comment = "<!-- <a> -->".repeat(1000);
     assert!(load(Source::text(file("", &comment, ""))).is_ok());
 }
+
+/// Each of the errors would quote the name of the message around it.
+#[test]
+fn a_long_name_is_not_quoted_again_and_again() {
+    let fields: String = (0..20_000).map(|at| format!("<field name='X{at}'/>")).collect();
+    let inside = |length: usize| {
+        file(&format!("<message name='{}' msgtype='U'>{fields}</message>", "M".repeat(length)), "", "")
+    };
+    let (_, all, first) = count(inside(60_000));
+    assert_eq!(all, 20_000);
+    let name = "M".repeat(100);
+    assert_eq!(first, format!("line 3: field 'X0' in message '{name}...': no field has this name"));
+    assert_eq!(refused(&inside(70_000)), "line 3: document: a tag has more than 65536 bytes");
+
+    let twice = |at: usize| format!("<field number='5' name='{}{at}' type='INT'/>", "F".repeat(60_000));
+    let (_, all, first) = count(file("", "", &(0..400).map(twice).collect::<String>()));
+    assert_eq!(all, 399);
+    assert!(first.len() < 400, "{first}");
+}

@@ -35,6 +35,45 @@ fn read(text: &str) -> Dictionary {
     dictionary
 }
 
+/// QuickFIX/J's FIX50SP1.xml and FIX50SP2.xml.
+#[test]
+fn a_service_pack_that_only_the_name_of_the_file_says_is_read() {
+    let text = |version: &str| file(version, "", "", "");
+    let loaded = |version: &str, name: &str| {
+        let text = text(version);
+        let (dictionary, warnings) = load(Source::text(text).called(name)).expect("it is right");
+        let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        (dictionary.version().name.clone(), warnings.join("; "))
+    };
+    let told = "line 1: fix: says FIX.5.0 without a service pack, and the file's name is that of FIX.5.0SP1: \
+        read as FIX.5.0SP1";
+    assert_eq!(loaded("major='5' minor='0'", "FIX50SP1.xml"), ("FIX.5.0SP1".to_string(), told.to_string()));
+    assert_eq!(loaded("major='5' minor='0' servicepack=''", "FIX.5.0SP2.xml").0, "FIX.5.0SP2");
+    assert_eq!(loaded("major='5' minor='0'", "FIX50.xml"), ("FIX.5.0".to_string(), String::new()));
+    assert_eq!(loaded("major='5' minor='0'", "venue.xml"), ("FIX.5.0".to_string(), String::new()));
+    // What the file says counts, and what contradicts it is warned of.
+    let (version, warning) = loaded("major='5' minor='0' servicepack='2'", "FIX50SP1.xml");
+    assert_eq!(version, "FIX.5.0SP2");
+    assert!(warning.contains("the file's name is that of FIX.5.0SP1, but it says FIX.5.0SP2"), "{warning}");
+    assert_eq!(loaded("major='4' minor='4'", "FIX50SP1.xml").0, "FIX.4.4");
+    let source = Source::text(text("major='5' minor='0'")).called("FIX50SP1.xml").version("FIX.5.0SP2");
+    assert_eq!(load(source).expect("it is right").0.version().name, "FIX.5.0SP2");
+}
+
+#[test]
+fn a_version_that_is_set_has_any_usual_spelling() {
+    let text = file("major='5' minor='0'", "", "", "");
+    let version =
+        |name: &str| load(Source::text(&text).version(name)).map(|(read, _)| read.version().name.clone());
+    assert_eq!(version("4.4"), Ok("FIX.4.4".to_string()));
+    assert_eq!(version("fix50sp2"), Ok("FIX.5.0SP2".to_string()));
+    assert_eq!(version("FIX.VENUE"), Ok("FIX.VENUE".to_string()));
+    for wrong in ["", "nonsense"] {
+        let told = format!("line 1: document: the version '{wrong}' that was set does not begin with FIX");
+        assert_eq!(version(wrong).expect_err("it is no version")[0].to_string(), told);
+    }
+}
+
 fn reasons(warnings: &[Warning]) -> Vec<&str> {
     warnings.iter().map(|warning| warning.reason.as_str()).collect()
 }

@@ -368,7 +368,10 @@ fn an_earlier_version_has_what_the_pedigree_says_it_had() {
     let wrong = |text: &str, version: &str| {
         load(Source::text(text).as_of(version)).expect_err("it cannot be told")[0].to_string()
     };
-    assert_eq!(wrong(&text, "FIX.6"), "line 1: document: 'FIX.6' is not a version that pedigrees name");
+    assert_eq!(
+        wrong(&text, "FIX.6"),
+        "line 1: document: 'FIX.6' is not a version that pedigrees name: FIX.4.0 to FIX.5.0SP2, FIX.Latest"
+    );
     assert_eq!(
         wrong("<fix major='4' minor='4'/>", "FIX.4.2"),
         "line 1: document: QuickFIX XML does not say what belonged to an earlier version"

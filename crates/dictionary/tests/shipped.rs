@@ -134,18 +134,18 @@ type Options = fn(Source<'static>) -> Source<'static>;
 /// Returns the command of each table as `tables/README.md` states it: source, options, table.
 fn recipes() -> [(&'static str, Options, &'static str); 10] {
     let latest = "orchestra/OrchestraFIXLatest_1.5.4.xml";
-    let renamed: Options = |source| source.standard_names().licence(QUICKFIX);
-    let plain: Options = |source| source.licence(ORCHESTRA);
+    let renamed: Options = |source| source.standard_names().license(QUICKFIX);
+    let plain: Options = |source| source.license(ORCHESTRA);
     [
         ("quickfix/FIX40.xml", renamed, include_str!("../tables/FIX.4.0.txt")),
         ("quickfix/FIX41.xml", renamed, include_str!("../tables/FIX.4.1.txt")),
         ("orchestra/OrchestraFIX42.xml", plain, include_str!("../tables/FIX.4.2.txt")),
         ("quickfix/FIX43.xml", renamed, include_str!("../tables/FIX.4.3.txt")),
         ("orchestra/OrchestraFIX44.xml", plain, include_str!("../tables/FIX.4.4.txt")),
-        (latest, |s| s.as_of("FIX.5.0").licence(ORCHESTRA), include_str!("../tables/FIX.5.0.txt")),
-        (latest, |s| s.as_of("FIX.5.0SP1").licence(ORCHESTRA), include_str!("../tables/FIX.5.0SP1.txt")),
-        (latest, |s| s.as_of("FIX.5.0SP2").licence(ORCHESTRA), include_str!("../tables/FIX.5.0SP2.txt")),
-        (latest, |s| s.as_of("FIX.Latest").licence(ORCHESTRA), include_str!("../tables/FIX.Latest.txt")),
+        (latest, |s| s.as_of("FIX.5.0").license(ORCHESTRA), include_str!("../tables/FIX.5.0.txt")),
+        (latest, |s| s.as_of("FIX.5.0SP1").license(ORCHESTRA), include_str!("../tables/FIX.5.0SP1.txt")),
+        (latest, |s| s.as_of("FIX.5.0SP2").license(ORCHESTRA), include_str!("../tables/FIX.5.0SP2.txt")),
+        (latest, |s| s.as_of("FIX.Latest").license(ORCHESTRA), include_str!("../tables/FIX.Latest.txt")),
         ("orchestra/FIXTSession.xml", plain, include_str!("../tables/FIXT.1.1.txt")),
     ]
 }

@@ -35,17 +35,51 @@ pub(crate) struct SourceOptions {
     standard_names: bool,
     /// The license of a file's facts, if it does not say so
     #[arg(long, value_name = "TEXT")]
-    licence: Option<String>,
+    license: Option<String>,
 }
 
 impl SourceOptions {
     /// Returns the source that an argument names, with these options.
-    pub(crate) fn source(&self, argument: &Path) -> Source<'static> {
-        let source = self.applied(Source::named(argument));
-        match &self.transport {
+    ///
+    /// # Errors
+    /// Refuses options for files with a shipped version, which they would not change.
+    pub(crate) fn source(&self, argument: &Path) -> Result<Source<'static>, Failure> {
+        let source = Source::named(argument);
+        if let (true, Some(option)) = (source.files().is_empty(), self.for_files()) {
+            let name = argument.display();
+            return Err(Failure::usage(format!("{option} is for files, and {name} is a shipped version")));
+        }
+        let source = self.applied(source);
+        Ok(match &self.transport {
             Some(transport) => source.transport(Source::named(transport)),
             None => source,
-        }
+        })
+    }
+
+    /// Returns an option that is set and changes how a file is read.
+    fn for_files(&self) -> Option<&'static str> {
+        let set = [
+            ("--version", self.version.is_some()),
+            ("--accept-duplicate-tags", self.accept_duplicate_tags),
+            ("--encoding", self.encoding.is_some()),
+            ("--as-of", self.as_of.is_some()),
+            ("--scenario", self.scenario.is_some()),
+            ("--standard-names", self.standard_names),
+            ("--license", self.license.is_some()),
+        ];
+        set.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
+    }
+
+    /// Returns two dictionaries. If only one of them is a file, options for files apply to it alone.
+    pub(crate) fn load_both(&self, arguments: [&Path; 2]) -> Result<[Loaded; 2], Failure> {
+        let is_shipped = |argument: &Path| Source::named(argument).files().is_empty();
+        let for_shipped = SourceOptions { transport: self.transport.clone(), ..SourceOptions::default() };
+        let [left, right] = arguments;
+        let options = |one: &Path, other: &Path| match is_shipped(one) && !is_shipped(other) {
+            true => &for_shipped,
+            false => self,
+        };
+        Ok([options(left, right).load(left)?, options(right, left).load(right)?])
     }
 
     fn applied(&self, mut source: Source<'static>) -> Source<'static> {
@@ -67,15 +101,15 @@ impl SourceOptions {
         if self.standard_names {
             source = source.standard_names();
         }
-        if let Some(licence) = &self.licence {
-            source = source.licence(licence);
+        if let Some(license) = &self.license {
+            source = source.license(license);
         }
         source
     }
 
     /// Returns the dictionary that an argument names.
     pub(crate) fn load(&self, argument: &Path) -> Result<Loaded, Failure> {
-        self.source(argument).load().map_err(|error| failure(argument, &error))
+        self.source(argument)?.load().map_err(|error| failure(argument, &error))
     }
 }
 

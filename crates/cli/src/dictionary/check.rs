@@ -81,7 +81,7 @@ struct Report {
 impl Report {
     fn of(path: &Path, source_options: &SourceOptions) -> Result<Report, Failure> {
         let file = path.display().to_string();
-        Ok(match source_options.source(path).load() {
+        Ok(match source_options.source(path)?.load() {
             Ok(loaded) => {
                 let finding = |warning: fixbolt_dictionary::Warning| Finding {
                     line: warning.line,

@@ -16,7 +16,7 @@ use crate::output;
 ///
 /// Reads a dictionary as QuickFIX XML or FIX Orchestra (the text itself shows which) and writes the
 /// table that the engine ships and loads: tags, names, types, codes, groups, messages, and the hash
-/// of the source. It names the license that the source or --licence
+/// of the source. It names the license that the source or --license
 /// states. Oddities in the source are reported as warnings. Errors are reported with their
 /// line, and nothing is written.
 ///
@@ -37,7 +37,7 @@ pub(crate) struct Compile {
 /// Runs the command.
 pub(super) fn run(arguments: &Compile) -> Result<Answer, Failure> {
     let place = arguments.source.display();
-    let loaded = match arguments.source_options.source(&arguments.source).load() {
+    let loaded = match arguments.source_options.source(&arguments.source)?.load() {
         Ok(loaded) => loaded,
         Err(LoadError::Refused { faults, .. }) => {
             for error in faults.first() {

@@ -43,7 +43,7 @@ pub(crate) struct Diff {
 /// Runs the command.
 pub(super) fn run(arguments: &Diff) -> Result<Answer, Failure> {
     let source_options = &arguments.source_options;
-    let (left, right) = (source_options.load(&arguments.left)?, source_options.load(&arguments.right)?);
+    let [left, right] = source_options.load_both([&arguments.left, &arguments.right])?;
     let differences = left.dictionary.diff(&right.dictionary);
     let mut out = output::stdout();
     match arguments.output {

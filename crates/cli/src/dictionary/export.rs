@@ -17,7 +17,7 @@ use crate::output;
 /// allowOtherValues and unionDataType, which other readers ignore. FIX Latest is written as
 /// FIX.5.0SP2. Constant values, conditions and scenarios are lost. The header and trailer of
 /// FIX.5.0 and later are in FIXT.1.1: export both, or one over the other with --transport. The
-/// license is that of what was shipped, or what the file or --licence states.
+/// license is that of what was shipped, or what the file or --license states.
 ///
 /// Exit status: 0 written; 2 a file cannot be read or written, or is not a dictionary.
 #[derive(Debug, Args)]

@@ -78,5 +78,5 @@ fn json(dictionary: &Dictionary) -> Object {
         .maybe_text("appl_ver_id", version.appl_ver_id());
     let object =
         keys.into_iter().zip(counts(dictionary)).fold(object, |object, (key, count)| object.raw(key, count));
-    object.text("source", &source.name).text("sha256", &source.sha256).text("licence", &source.licence)
+    object.text("source", &source.name).text("sha256", &source.sha256).text("license", &source.license)
 }

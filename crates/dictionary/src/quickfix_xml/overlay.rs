@@ -19,7 +19,7 @@ use crate::limits;
 use crate::loaded::Options;
 use crate::model::{
     Code, CodeSet, CodeSetId, ComponentId, Dictionary, GroupDef, GroupId, Member, MessageDef, Origin,
-    licences,
+    licenses,
 };
 use crate::read::{Faults, Findings, ReadError};
 use crate::shipped;
@@ -134,7 +134,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let origin = Origin {
             name: format!("{}, extended", base.origin.name),
             sha256: own.sha256,
-            licence: licences([&base.origin.licence, &own.licence]),
+            license: licenses([&base.origin.license, &own.license]),
         };
         Some(self.draft(version, origin, messages, [header, trailer]))
     }
