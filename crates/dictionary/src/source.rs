@@ -47,13 +47,13 @@ use crate::{compact, orchestra, quickfix_xml, xml};
 /// ```
 ///
 /// # Limits
-/// Reading takes time and memory in proportion to the size of the source. Refused are: more than 32
-/// MiB ([`Source::max_bytes`] changes it); elements nested deeper than 256, with more than 256
-/// attributes or a tag of more than 64 KiB, and more than 64 namespaces; definitions nested deeper than 64; more than 60,000
-/// fields; a definition with more than 100,000 members when its components and groups are replaced
-/// by theirs, or 4,000,000 in all messages and groups together; and messages and groups whose
-/// number multiplied by that of the fields exceeds 67,108,864. The first 1,000 errors, and as many
-/// warnings, are reported; the others are counted.
+/// Reading takes time and memory in proportion to the size of the source. Refused are: more than
+/// 32 MiB ([`Source::max_bytes`] changes it); elements nested deeper than 256, with more than 256
+/// attributes or a tag of more than 64 KiB, and more than 64 namespaces; definitions nested deeper
+/// than 64; more than 60,000 fields; a definition with more than 100,000 members when its
+/// components and groups are replaced by theirs, or 4,000,000 in all messages and groups together;
+/// and messages and groups whose number multiplied by that of the fields exceeds 67,108,864. The
+/// first 1,000 errors, and as many warnings, are reported; the others are counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source<'a> {
     content: Content<'a>,

@@ -24,9 +24,14 @@ pub struct TransportMismatch {
     pub reasons: Vec<String>,
 }
 
+/// Reasons in the text of a mismatch.
+const SHOWN: usize = 3;
+
 impl fmt::Display for TransportMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} over {}: {}", self.application, self.transport, self.reasons.join("; "))
+        let (first, more) = self.reasons.split_at(self.reasons.len().min(SHOWN));
+        write!(f, "{} over {}: {}", self.application, self.transport, first.join("; "))?;
+        if more.is_empty() { Ok(()) } else { write!(f, " (and {} more)", more.len()) }
     }
 }
 

@@ -115,6 +115,23 @@ fn a_transport_without_header_is_refused() {
     assert_eq!(mismatch.to_string(), "FIX.5.0 over FIX.5.0SP2: the transport has no header");
 }
 
+/// Names that the transport has for other tags.
+#[test]
+fn the_text_of_a_mismatch_has_the_first_reasons_and_a_count() {
+    let fields: String =
+        (0..50).map(|at| format!("<field number='{}' name='F{at}' type='INT'/>", at + 5000)).collect();
+    let text = |fields: &str| {
+        format!(
+            "<fix major='5' minor='0'><header><field name='F0'/></header><messages/><fields>{fields}</fields></fix>"
+        )
+    };
+    let read = |fields: &str| Source::text(text(fields)).load().expect("it is right").dictionary;
+    let other = read(&fields.replace("number='50", "number='60"));
+    let mismatch = read(&fields).over(&other).expect_err("all names are taken");
+    assert_eq!(mismatch.reasons.len(), 50);
+    assert!(mismatch.to_string().ends_with("(and 47 more)"), "{mismatch}");
+}
+
 #[test]
 fn length_and_data_fields_are_pairs_the_codec_can_use() {
     let pairs = fix44().length_data_pairs();

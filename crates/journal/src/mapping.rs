@@ -1,4 +1,5 @@
-//! Memory-mapped files: together with `checksum` and `fallocate` the only unsafe code of this crate.
+//! Memory-mapped files: together with `checksum` and `fallocate` the only unsafe code of this
+//! crate.
 //!
 //! A [`Mapping`] behaves like a byte slice of fixed length: shared borrows read, exclusive ones
 //! write. The store's threads hold a [`MappingAhead`], which touches and flushes pages but never

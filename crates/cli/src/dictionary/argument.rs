@@ -70,7 +70,8 @@ impl SourceOptions {
         set.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
     }
 
-    /// Returns two dictionaries. If only one of them is a file, options for files apply to it alone.
+    /// Returns two dictionaries. If only one of them is a file, options for files apply to it
+    /// alone.
     pub(crate) fn load_both(&self, arguments: [&Path; 2]) -> Result<[Loaded; 2], Failure> {
         let is_shipped = |argument: &Path| Source::named(argument).files().is_empty();
         let for_shipped = SourceOptions { transport: self.transport.clone(), ..SourceOptions::default() };
