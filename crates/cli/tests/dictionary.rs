@@ -223,6 +223,25 @@ fn a_dictionary_is_written_for_other_engines_and_read_back() {
 }
 
 #[test]
+fn a_check_warns_of_what_generate_renames_or_refuses() {
+    let own = "<fix major='4' minor='4'><header/><trailer/><components/>\n<messages>\
+        <message name='Handler' msgtype='U1'><field name='Type'/><field name='Blob'/></message></messages>\n<fields>\n\
+        <field number='5001' name='Type' type='STRING'/>\n\
+        <field number='95' name='BlobLen' type='LENGTH'/><field number='5003' name='Blob' type='DATA'/></fields></fix>";
+    let refused = small("dictionary-check-refused", own);
+    let ended = run(&["dictionary", "check", &refused]);
+    let line = format!("{refused}:5: warning: field 5003 (Blob): no typed messages can be generated: ");
+    assert!(ended.status == 0 && ended.out.starts_with(&line), "{}", ended.out);
+    let renamed = small("dictionary-check-renamed", &own.replace("'95'", "'5002'"));
+    let ended = run(&["dictionary", "check", &renamed]);
+    let warned: Vec<&str> = ended.out.lines().filter(|line| line.contains(": warning: ")).collect();
+    assert!(warned[0].starts_with(&format!("{renamed}:2: warning: message Handler (U1): ")), "{warned:?}");
+    assert!(warned[0].contains("calls it `Handler_`"), "{warned:?}");
+    assert!(warned[1].starts_with(&format!("{renamed}:4: warning: field 5001 (Type): ")), "{warned:?}");
+    assert!(warned.len() == 2 && ended.status == 0, "{}", ended.out);
+}
+
+#[test]
 fn a_check_reports_every_error_with_its_line() {
     let good = small("dictionary-check", SMALL);
     let ended = run(&["dictionary", "check", &good]);

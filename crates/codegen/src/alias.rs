@@ -15,17 +15,19 @@ use crate::{line, names};
 /// Prints aliases of messages, in the root.
 pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
     let messages = plan.dictionary.messages();
-    let mut taken: HashSet<String> = messages.iter().map(|message| names::view(&message.name)).collect();
+    let taken = messages.iter().flat_map(|message| plan.message_names(message)).map(String::from);
+    let mut taken: HashSet<String> = taken.collect();
     for message in messages {
+        let [view, module] = plan.message_names(message);
         for alias in others(message_names(message.msg_type.as_bytes()), &message.name) {
-            if !taken.insert(names::view(alias)) {
+            let (other_view, other_module) = (names::view(alias), names::submodule(alias));
+            if taken.contains(&other_view) || taken.contains(&other_module) {
                 continue;
             }
-            let view = names::view(&message.name);
             line!(out, "/// {view} ({}) under another name.", message.msg_type.escape_default());
-            line!(out, "pub type {}<'m> = {view}<'m>;", names::view(alias));
-            let (module, alias) = (names::submodule(&message.name), names::submodule(alias));
-            line!(out, "#[doc(no_inline)] pub use self::{module} as {alias};");
+            line!(out, "pub type {other_view}<'m> = {view}<'m>;");
+            line!(out, "#[doc(no_inline)] pub use self::{module} as {other_module};");
+            taken.extend([other_view, other_module]);
         }
     }
 }

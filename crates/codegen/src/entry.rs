@@ -13,12 +13,11 @@ use crate::{line, names};
 /// Returns the items of module `groups`.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     plan.groups.iter().map(|&group| {
-        let name = &plan.dictionary.group(group).name;
         let mut text = String::new();
         print_group(&mut text, plan, group);
         Item {
             place: ItemModule::Groups,
-            names: vec![names::camel(name), names::submodule(name)],
+            names: plan.group_names(group).map(String::from).to_vec(),
             document: String::new(),
             text,
             meaning: String::new(),
@@ -29,25 +28,24 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
 /// Groups that are identical to one that is printed, under their own names.
 pub(crate) fn print_twins(out: &mut String, plan: &Plan<'_>) {
     for (twin, printed) in plan.twins() {
-        let (twin, printed) = (&plan.dictionary.group(twin).name, &plan.dictionary.group(printed).name);
-        let (twin_type, printed_type) = (names::camel(twin), names::camel(printed));
-        line!(out, "/// {twin}, identical to {printed}.\npub use self::{printed_type} as {twin_type};");
-        let (twin, printed) = (names::submodule(twin), names::submodule(printed));
-        line!(out, "#[doc(no_inline)] pub use self::{printed} as {twin};");
+        let ([twin_type, twin_module], [printed_type, printed_module]) =
+            (plan.group_names(twin), plan.group_names(printed));
+        line!(out, "/// Identical to [`{printed_type}`].\npub use self::{printed_type} as {twin_type};");
+        line!(out, "#[doc(no_inline)] pub use self::{printed_module} as {twin_module};");
     }
 }
 
 fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     let group = plan.dictionary.group(id);
     let layout = plan.entry_layout(id);
-    let name = names::camel(&group.name);
-    let module = names::submodule(&group.name);
-    let count = &plan.field(group.count_tag).name;
+    let [name, module] = plan.group_names(id);
+    let shown = names::in_a_line(&group.name);
+    let count = names::in_a_line(&plan.field(group.count_tag).name);
     let delimiter = plan.dictionary.delimiter(id);
     let ordinal = |n: u16| n.to_string();
     let shadowed = |tag| layout.shadowed.contains(&tag);
 
-    line!(out, "/// An entry of {} in {count} ({}).", group.name, group.count_tag);
+    line!(out, "/// An entry of {shown} in {count} ({}).", group.count_tag);
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
     let shape = print_shape_expression(plan, id);
     print_view_impl(out, plan, &layout, &format!("{name}<'m>"), "");
@@ -59,7 +57,10 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         out,
         "    /// Returns the value of the entry's first field with this tag, whether or not the dictionary knows it."
     );
-    line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    line!(
+        out,
+        "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
+    );
     let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
     for placed in &layout.own {
         member::print_getter(out, plan, placed, &site);
@@ -69,11 +70,10 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
 
     let site =
         Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "super::super::" };
-    line!(out, "/// Writes entries of {}.\npub mod {module} {{", group.name);
+    line!(out, "/// Writes entries of {shown}.\npub mod {module} {{");
     line!(out, "#[allow(unused_imports)] use super::super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::super::typed::Put as _;");
-    let borrowing =
-        member::print_required(out, plan, &layout, &format!("an entry of {}", group.name), site.root);
+    let borrowing = member::print_required(out, plan, &layout, &format!("an entry of {shown}"), site.root);
     let required = match borrowing {
         None => "typed::NothingRequired",
         Some(false) => "Required",
@@ -158,7 +158,7 @@ pub(crate) fn print_view_impl(
         let shapes: Vec<String> = layout
             .groups()
             .map(|group| {
-                let name = names::camel(&plan.dictionary.group(group).name);
+                let name = plan.group_names(group)[0];
                 format!("<{root}{name}<'static> as typed::Entry<'static>>::SHAPE")
             })
             .collect();

@@ -6,14 +6,15 @@ use crate::{line, names};
 
 /// Prints the enum, the trait and the function, in the root.
 pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
-    let version = &plan.dictionary.version().name;
+    let version = names::in_a_line(&plan.dictionary.version().name);
     let messages: Vec<(String, String, String)> = plan
         .dictionary
         .messages()
         .iter()
         .map(|message| {
-            let msg_type = message.msg_type.escape_default().to_string();
-            (names::view(&message.name), names::submodule(&message.name), msg_type)
+            let msg_type = message.msg_type.as_bytes().escape_ascii().to_string();
+            let [view, module] = plan.message_names(message).map(String::from);
+            (view, module, msg_type)
         })
         .collect();
 
@@ -40,7 +41,7 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
         "/// `C` is a context that the caller passes, for example the turn of a session. A method that is not implemented"
     );
     line!(out, "/// passes its message to [`Handler::on_other`].");
-    line!(out, "pub trait Handler<C: ?Sized> {{");
+    line!(out, "pub trait Handler<C: ?::core::marker::Sized> {{");
     line!(out, "    /// The result of a method.\n    type Answer;");
     line!(out, "    /// Handles a message whose type has no method, or none that is implemented.");
     line!(out, "    fn on_other(&mut self, message: codec::Message<'_>, context: &mut C) -> Self::Answer;");
@@ -55,7 +56,7 @@ pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     line!(out, "/// Calls the handler's method for the type of the message.");
     line!(
         out,
-        "#[inline] pub fn dispatch<C: ?Sized, H: Handler<C> + ?Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> H::Answer {{"
+        "#[inline] pub fn dispatch<C: ?::core::marker::Sized, H: Handler<C> + ?::core::marker::Sized>(message: codec::Message<'_>, handler: &mut H, context: &mut C) -> H::Answer {{"
     );
     line!(out, "    match Message::read(message) {{");
     for (view, module, _) in &messages {

@@ -6,6 +6,7 @@ use std::fmt;
 use fixbolt_codec::{DataFields, Tag};
 use fixbolt_dictionary::{Code, CodeSetId, DataType, Definition, Dictionary, FieldDef};
 
+use crate::naming::{Renamed, Taken};
 use crate::{GenerateError, names};
 
 /// The Rust type of a field's values.
@@ -83,7 +84,7 @@ pub(crate) struct Constant<'d> {
 
 /// Returns the code sets of a dictionary that fields use, in its order. A Boolean is always a
 /// `bool`, whatever its codes are called.
-pub(crate) fn code_sets(dictionary: &Dictionary) -> Vec<CodeSet<'_>> {
+pub(crate) fn code_sets<'d>(dictionary: &'d Dictionary, renamed: &mut Vec<Renamed>) -> Vec<CodeSet<'d>> {
     let mut sets = Vec::new();
     let mut users: BTreeMap<CodeSetId, Vec<&FieldDef>> = BTreeMap::new();
     for field in dictionary.fields() {
@@ -91,12 +92,26 @@ pub(crate) fn code_sets(dictionary: &Dictionary) -> Vec<CodeSet<'_>> {
             users.entry(set).or_default().push(field);
         }
     }
-    let mut taken = HashSet::new();
+    let mut taken = Taken::default();
     for (id, fields) in users {
         let set = dictionary.code_set(id);
-        let short = names::camel(set.name.strip_suffix("CodeSet").unwrap_or(&set.name));
-        let name = if taken.contains(&short) { names::camel(&set.name) } else { short };
-        taken.insert(name.clone());
+        let short = set.name.strip_suffix("CodeSet").unwrap_or(&set.name);
+        let [name] = taken.take(short, "CodeSet", |name| [names::camel(name)]);
+        let first = fields[0];
+        let mut rename = |element: String, name: &str| {
+            let definition = Some(Definition::Field(first.tag));
+            renamed.push(Renamed { element, definition, name: name.to_string() });
+        };
+        if name != names::camel(short) || !names::is_ascii(short) {
+            rename(format!("code set {} of field {} ({})", set.name, first.tag, first.name), &name);
+        }
+        let constants = constants(&set.codes);
+        for Constant { name, code } in &constants {
+            if *name != names::constant(&code.name) || !names::is_ascii(&code.name) {
+                let Code { name: of, value } = code;
+                rename(format!("code {of} ({value}) of field {} ({})", first.tag, first.name), name);
+            }
+        }
         let all = |kind: fn(&FieldDef) -> bool, value: fn(&str) -> bool| {
             fields.iter().all(|field| kind(field)) && set.codes.iter().all(|code| value(&code.value))
         };
@@ -109,7 +124,7 @@ pub(crate) fn code_sets(dictionary: &Dictionary) -> Vec<CodeSet<'_>> {
         };
         let named = fields.iter().find(|field| names::camel(&field.name) == name);
         let tag = named.unwrap_or(&fields[0]).tag;
-        sets.push(CodeSet { name, tag, holds, constants: constants(&set.codes), fields });
+        sets.push(CodeSet { name, tag, holds, constants, fields });
     }
     sets
 }
@@ -119,6 +134,9 @@ fn constants(codes: &[Code]) -> Vec<Constant<'_>> {
     for code in codes {
         *count.entry(names::constant(&code.name)).or_default() += 1;
     }
+    // By value, so that names do not depend on the order of the source.
+    let mut codes: Vec<&Code> = codes.iter().collect();
+    codes.sort_by_key(|code| (code.value.len(), &code.value[..]));
     let mut constants = Vec::new();
     let mut used = HashSet::new();
     for code in codes {
@@ -131,7 +149,6 @@ fn constants(codes: &[Code]) -> Vec<Constant<'_>> {
         }
         constants.push(Constant { name, code });
     }
-    constants.sort_by_key(|Constant { code, .. }| (code.value.len(), &code.value[..]));
     constants
 }
 

@@ -39,25 +39,26 @@ pub(crate) fn print_keys(out: &mut String, plan: &Plan<'_>, used: &HashSet<&str>
 pub(crate) fn component_items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
     plan.components.iter().map(|&id| {
         let component = plan.dictionary.component(id);
-        let name = names::camel(&component.name);
+        let [name, writer] = plan.component_names(id);
         let members = component_members(plan, id);
         let shadowed = |tag| plan.shadowed_somewhere(tag);
         let ordinal = |n: u16| format!("Self::FIRST + {}", n - 1);
         let site = Site { visibility: "", ordinal: &ordinal, shadowed: &shadowed, root: "" };
         let mut text = String::new();
         let out = &mut text;
-        line!(out, "/// {}: getters.\npub trait {name}<'m>: typed::View<'m> {{", component.name);
+        let shown = names::in_a_line(&component.name);
+        line!(out, "/// {shown}: getters.\npub trait {name}<'m>: typed::View<'m> {{");
         for member in &members {
             print_getter(out, plan, member, &site);
         }
         line!(out, "}}");
-        line!(out, "/// {}: setters.\npub trait {name}Writer<'b>: typed::Put<'b> {{", component.name);
+        line!(out, "/// {shown}: setters.\npub trait {writer}<'b>: typed::Put<'b> {{");
         line!(out, "    /// The place of the first member in the message or entry.\n    const FIRST: u16;");
         for member in &members {
             print_setter(out, plan, member, &site);
         }
         line!(out, "}}");
-        let names = vec![name.clone(), format!("{name}Writer")];
+        let names = vec![name.to_string(), writer.to_string()];
         Item { place: ItemModule::Components, names, document: String::new(), text, meaning: String::new() }
     })
 }
@@ -73,8 +74,8 @@ pub(crate) fn print_prelude(out: &mut String, plan: &Plan<'_>) {
         "#[allow(unused_imports)]\npub mod prelude {{\n#[doc(no_inline)] pub use super::typed::View as _;"
     );
     for &component in &plan.components {
-        let name = names::camel(&plan.dictionary.component(component).name);
-        line!(out, "#[doc(no_inline)] pub use super::components::{{{name} as _, {name}Writer as _}};");
+        let [getters, setters] = plan.component_names(component);
+        line!(out, "#[doc(no_inline)] pub use super::components::{{{getters} as _, {setters} as _}};");
     }
     line!(out, "}}");
 }
@@ -89,11 +90,11 @@ pub(crate) fn print_component_impls(
     of: &str,
 ) {
     for (component, first) in &layout.components {
-        let name = names::camel(&plan.dictionary.component(*component).name);
+        let [getters, setters] = plan.component_names(*component);
         if writer {
-            line!(out, "{traits} components::{name}Writer<'b> for {of} {{ const FIRST: u16 = {first}; }}");
+            line!(out, "{traits} components::{setters}<'b> for {of} {{ const FIRST: u16 = {first}; }}");
         } else {
-            line!(out, "{traits} components::{name}<'m> for {of} {{}}");
+            line!(out, "{traits} components::{getters}<'m> for {of} {{}}");
         }
     }
 }
@@ -189,24 +190,27 @@ pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         fields += ".outside(<Self as typed::View<'m>>::GROUPS)";
     }
     if let Some(group) = member.group {
-        let definition = plan.dictionary.group(group);
-        let entry = format!("{root}groups::{}<'m>", names::camel(&definition.name));
+        let name = names::in_a_line(&plan.dictionary.group(group).name);
+        let entry = format!("{root}groups::{}<'m>", plan.group_names(group)[0]);
         let read = if member.required { "required_group" } else { "group" };
-        line!(out, "    /// {} Entries of {}.", document(plan, tag, member.required), definition.name);
+        line!(out, "    /// {} Entries of {name}.", document(plan, tag, member.required));
         line!(
             out,
-            "    {visibility}fn {}(&self) -> Result<typed::Group<'m, {entry}>, typed::FieldError> {{ {fields}.{read}() }}",
+            "    {visibility}fn {}(&self) -> ::core::result::Result<typed::Group<'m, {entry}>, typed::FieldError> {{ {fields}.{read}() }}",
             plan.group_method(tag)
         );
         return;
     }
     let value = value_type(plan.kind(tag), "'m", root);
-    let (value, read) =
-        if member.required { (value, "required") } else { (format!("Option<{value}>"), "optional") };
+    let (value, read) = if member.required {
+        (value, "required")
+    } else {
+        (format!("::core::option::Option<{value}>"), "optional")
+    };
     line!(out, "    /// {}", document(plan, tag, member.required));
     line!(
         out,
-        "    {visibility}fn {}(&self) -> Result<{value}, typed::FieldError> {{ {fields}.{read}({tag}) }}",
+        "    {visibility}fn {}(&self) -> ::core::result::Result<{value}, typed::FieldError> {{ {fields}.{read}({tag}) }}",
         plan.method(tag)
     );
 }
@@ -217,9 +221,9 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     let ordinal = (site.ordinal)(member.ordinal);
     let key = format!("{root}keys::{}", plan.key_name(tag));
     if let Some(group) = member.group {
-        let definition = plan.dictionary.group(group);
-        let entries = format!("{root}groups::{}::Entries", names::submodule(&definition.name));
-        line!(out, "    /// {} Entries of {}.", document(plan, tag, member.required), definition.name);
+        let name = names::in_a_line(&plan.dictionary.group(group).name);
+        let entries = format!("{root}groups::{}::Entries", plan.group_names(group)[1]);
+        line!(out, "    /// {} Entries of {name}.", document(plan, tag, member.required));
         line!(
             out,
             "    {visibility}fn {}(&mut self) -> {entries}<'_, 'b> {{ {entries}(self.group({ordinal}, {key})) }}",
@@ -247,8 +251,8 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
 /// that converts without loss.
 fn setter_type(kind: &Kind, root: &str) -> String {
     match kind {
-        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "impl AsRef<[u8]>".to_string(),
-        Kind::Plain(name) if CONVERTED.contains(name) => format!("impl Into<{name}>"),
+        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "impl ::core::convert::AsRef<[u8]>".to_string(),
+        Kind::Plain(name) if CONVERTED.contains(name) => format!("impl ::core::convert::Into<{name}>"),
         other => argument_type(other, "'_", root),
     }
 }
@@ -256,8 +260,8 @@ fn setter_type(kind: &Kind, root: &str) -> String {
 /// Returns the value of a setter as [`put`] writes it.
 fn setter_value(kind: &Kind) -> String {
     match kind {
-        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "value.as_ref()",
-        Kind::Plain(name) if CONVERTED.contains(name) => "value.into()",
+        Kind::Bytes | Kind::Data(_) | Kind::Tokens => "::core::convert::AsRef::<[u8]>::as_ref(&value)",
+        Kind::Plain(name) if CONVERTED.contains(name) => "::core::convert::Into::into(value)",
         _ => "value",
     }
     .to_string()

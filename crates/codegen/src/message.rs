@@ -36,7 +36,7 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         print_message(&mut text, plan, message, &layout);
         Item {
             place: ItemModule::Root,
-            names: vec![names::view(&message.name), names::submodule(&message.name)],
+            names: plan.message_names(message).map(String::from).to_vec(),
             document: String::new(),
             text,
             // Where its groups end depends on all tags of the version.
@@ -62,7 +62,10 @@ fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
         out,
         "    /// Returns the value of the first field with this tag, whether or not the dictionary knows it."
     );
-    line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    line!(
+        out,
+        "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
+    );
     print_getters(out, plan, layout);
     line!(out, "}}");
     member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
@@ -104,7 +107,7 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
     );
     line!(
         out,
-        "#[inline] pub fn with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl FnOnce(&mut HeaderWriter<'_, 'b>)) -> impl codec::NewBody<'b, Draft = N::Draft> {{ typed::WithHeader::new(to, |writer: typed::MessageWriter<'_, 'b>| header(&mut HeaderWriter(writer))) }}"
+        "#[inline] pub fn with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl ::core::ops::FnOnce(&mut HeaderWriter<'_, 'b>)) -> impl codec::NewBody<'b, Draft = N::Draft> {{ typed::WithHeader::new(to, |writer: typed::MessageWriter<'_, 'b>| header(&mut HeaderWriter(writer))) }}"
     );
     text
 }
@@ -127,12 +130,12 @@ fn print_put(out: &mut String, of: &str) {
 }
 
 fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout: &Layout) {
-    let name = names::view(&message.name);
-    let module = names::submodule(&message.name);
+    let [name, module] = plan.message_names(message);
+    let shown = names::in_a_line(&message.name);
     let known = if layout.groups().next().is_some() { "KNOWN" } else { "&[]" };
-    let msg_type = message.msg_type.escape_default();
+    let msg_type = message.msg_type.as_bytes().escape_ascii();
 
-    line!(out, "/// {} ({msg_type}).", message.name);
+    line!(out, "/// {shown} ({msg_type}).");
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
     print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
     line!(out, "impl<'m> {name}<'m> {{");
@@ -142,10 +145,10 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "    /// Returns [`typed::WrongMsgType`] if the message has another type.");
     line!(
         out,
-        "    #[inline] pub fn read(message: codec::Message<'m>) -> Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE, {known}).map(Self) }}"
+        "    #[inline] pub fn read(message: codec::Message<'m>) -> ::core::result::Result<Self, typed::WrongMsgType> {{ typed::Fields::read(message, Self::MSG_TYPE, {known}).map(Self) }}"
     );
     let mut writer = String::new();
-    let borrowing = member::print_required(&mut writer, plan, layout, &message.name, "super::");
+    let borrowing = member::print_required(&mut writer, plan, layout, &shown, "super::");
     let (argument, pass) = match borrowing {
         None => (String::new(), ""),
         Some(true) => (format!("required: {module}::Required<'_>, "), "required, "),
@@ -159,7 +162,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     );
     line!(
         out,
-        "    #[inline] pub fn send<'b, N: codec::NewBody<'b>, R: typed::Outcome<<N::Draft as codec::BodySink<'b>>::Error>>(to: N, {argument}write: impl FnOnce(&mut {module}::Writer<'_, 'b>) -> R) -> Result<<N::Draft as codec::BodySink<'b>>::Receipt, R::Error> {{"
+        "    #[inline] pub fn send<'b, N: codec::NewBody<'b>, R: typed::Outcome<<N::Draft as codec::BodySink<'b>>::Error>>(to: N, {argument}write: impl ::core::ops::FnOnce(&mut {module}::Writer<'_, 'b>) -> R) -> ::core::result::Result<<N::Draft as codec::BodySink<'b>>::Receipt, R::Error> {{"
     );
     let groups: Vec<String> =
         layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
@@ -174,7 +177,10 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         out,
         "    /// Returns the value of the first field with this tag, whether or not the dictionary knows it."
     );
-    line!(out, "    #[inline] pub fn get(&self, tag: codec::Tag) -> Option<&'m [u8]> {{ self.0.get(tag) }}");
+    line!(
+        out,
+        "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
+    );
     if plan.has_header() {
         line!(
             out,
@@ -189,7 +195,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "}}");
     member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
 
-    line!(out, "/// Writes {} ({msg_type}).\npub mod {module} {{", message.name);
+    line!(out, "/// Writes {shown} ({msg_type}).\npub mod {module} {{");
     line!(out, "#[allow(unused_imports)] use super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::typed::Put as _;");
     out.push_str(&writer);

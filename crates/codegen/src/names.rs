@@ -1,11 +1,13 @@
 //! Rust names of FIX names. The rules are in the crate's documentation; they are API.
 
+use std::borrow::Cow;
+
 use fixbolt_dictionary::upper_snake;
 
 /// `ClOrdID` becomes `cl_ord_id`; keywords and the names of a view's own methods get a trailing
 /// `_`.
 pub(crate) fn snake(name: &str) -> String {
-    let name = words(name).join("_").to_lowercase();
+    let name = words(&spelled(name)).join("_").to_lowercase();
     let name = digit_first(name);
     if is_keyword(&name) || OWN_METHODS.contains(&name.as_str()) { name + "_" } else { name }
 }
@@ -15,7 +17,7 @@ pub(crate) fn snake(name: &str) -> String {
 pub(crate) fn camel(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut upper = true;
-    for character in name.chars() {
+    for character in spelled(name).chars() {
         if !character.is_ascii_alphanumeric() {
             upper = true;
         } else if upper {
@@ -52,9 +54,27 @@ pub(crate) fn module(file: &str) -> String {
 /// Returns the name of a code as a constant, in the form in which tools display it:
 /// `PartiallyFilled` becomes `PARTIALLY_FILLED`.
 pub(crate) fn constant(name: &str) -> String {
-    let mut name = upper_snake(name);
+    let mut name = upper_snake(&spelled(name));
     name.retain(|c| c.is_ascii_alphanumeric() || c == '_');
     digit_first(name)
+}
+
+/// Returns whether all letters and digits of a name are ASCII, and there is one at all.
+pub(crate) fn is_ascii(name: &str) -> bool {
+    name.contains(|c: char| c.is_ascii_alphanumeric())
+        && !name.contains(|c: char| c.is_alphanumeric() && !c.is_ascii())
+}
+
+/// Returns a name in which no character is an ASCII letter or digit as the numbers of its
+/// characters: `U65E5U672C`. Any other name is returned unchanged.
+fn spelled(name: &str) -> Cow<'_, str> {
+    if name.contains(|c: char| c.is_ascii_alphanumeric()) {
+        return name.into();
+    }
+    match name.chars().map(|c| format!("U{:X}", u32::from(c))).collect::<String>() {
+        none if none.is_empty() => "U".into(),
+        spelled => spelled.into(),
+    }
 }
 
 /// Returns text of a dictionary in the form for a line of documentation.
@@ -86,9 +106,9 @@ pub(crate) fn value_suffix(value: &str) -> String {
 }
 
 /// Methods of every view or writer, and names that a trait in scope would make ambiguous.
-const OWN_METHODS: [&str; 19] = [
-    "at", "body", "clone", "entry", "fields", "from", "get", "group", "header", "into", "message", "need",
-    "outside", "read", "send", "to_owned", "trailer", "try_from", "try_into",
+const OWN_METHODS: [&str; 20] = [
+    "at", "begin", "body", "clone", "entry", "fields", "from", "get", "group", "header", "into", "message",
+    "need", "outside", "read", "send", "to_owned", "trailer", "try_from", "try_into",
 ];
 
 /// Modules and functions of every version, and what its modules import.
@@ -106,7 +126,7 @@ const OWN_MODULES: [&str; 10] = [
 ];
 
 /// Types of every version.
-const OWN_TYPES: [&str; 6] = ["Handler", "Header", "HeaderWriter", "Message", "Other", "Trailer"];
+const OWN_TYPES: [&str; 7] = ["Handler", "Header", "HeaderWriter", "KNOWN", "Message", "Other", "Trailer"];
 
 fn is_keyword(name: &str) -> bool {
     matches!(
@@ -244,6 +264,9 @@ mod tests {
         assert_eq!(camel("3DInternet"), "_3DInternet");
         assert_eq!(camel("half-day open"), "HalfDayOpen");
         assert_eq!(camel("Self"), "Self_");
+        assert_eq!((camel("\u{65e5}\u{672c}"), snake("\u{e9}")), ("U65E5U672C".into(), "ue9".into()));
+        assert_eq!((camel("_"), constant("+"), camel("")), ("U5F".into(), "U2B".into(), "U".into()));
+        assert_eq!((is_ascii("Buy+Sell"), is_ascii("Gr\u{f6}sse"), is_ascii("--")), (true, false, false));
         assert_eq!(constant("PARTIALLY_FILLED"), "PARTIALLY_FILLED");
         assert_eq!(constant("PartiallyFilled"), "PARTIALLY_FILLED");
         assert_eq!(constant("TPlus2"), "T_PLUS2");

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use fixbolt_codec::{MsgType, Tag};
 use fixbolt_dictionary::{ComponentId, Definition, Dictionary, FieldDef, GroupId, Member, MessageDef};
 
 use crate::kind::{self, CodeSet, Kind};
+use crate::naming::{Naming, Renamed, Taken};
 use crate::{GenerateError, names};
 
 /// Fields that the session writes; the codec refuses them from anyone else.
@@ -14,6 +16,7 @@ pub(crate) const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 
 /// Everything that printing needs to know about a dictionary.
 pub(crate) struct Plan<'d> {
     pub(crate) dictionary: &'d Dictionary,
+    naming: Naming,
     /// Names of fields as methods.
     methods: HashMap<u32, String>,
     /// Names of groups as methods, by count tag.
@@ -83,6 +86,7 @@ impl<'d> Plan<'d> {
         let mut errors = Vec::new();
         let mut plan = Plan {
             dictionary,
+            naming: Naming::new(dictionary),
             methods: HashMap::new(),
             group_methods: HashMap::new(),
             kinds: HashMap::new(),
@@ -96,6 +100,7 @@ impl<'d> Plan<'d> {
             groups: BTreeSet::new(),
         };
         plan.reach();
+        plan.check_messages(&mut errors);
         plan.check_members(&mut errors);
         if !errors.is_empty() {
             return Err(errors);
@@ -104,7 +109,7 @@ impl<'d> Plan<'d> {
             plan.find_tags_within(group);
         }
         plan.name_methods();
-        plan.code_sets = kind::code_sets(dictionary);
+        plan.code_sets = kind::code_sets(dictionary, &mut plan.naming.renamed);
         plan.kinds = kind::kinds(dictionary, &plan.code_sets, &mut errors);
         plan.always = plan.always_present();
         for layout in plan.layouts() {
@@ -116,6 +121,26 @@ impl<'d> Plan<'d> {
 
     pub(crate) fn field(&self, tag: u32) -> &'d FieldDef {
         self.dictionary.field(tag).expect("members were checked")
+    }
+
+    /// Returns the view of a message and its module.
+    pub(crate) fn message_names(&self, message: &MessageDef) -> [&str; 2] {
+        self.naming.message(&message.msg_type)
+    }
+
+    /// Returns a component's trait of getters and that of setters.
+    pub(crate) fn component_names(&self, id: ComponentId) -> [&str; 2] {
+        self.naming.component(id)
+    }
+
+    /// Returns the view of a group's entries and its module.
+    pub(crate) fn group_names(&self, id: GroupId) -> [&str; 2] {
+        self.naming.group(id)
+    }
+
+    /// Returns everything whose name is not just the dictionary's in Rust's case.
+    pub(crate) fn renamed(&self) -> &[Renamed] {
+        &self.naming.renamed
     }
 
     pub(crate) fn method(&self, tag: u32) -> &str {
@@ -130,9 +155,9 @@ impl<'d> Plan<'d> {
         &self.kinds[&tag]
     }
 
-    /// Returns the tags of all fields that have a name of their own here.
+    /// Returns the name of the constant for a tag that is written.
     pub(crate) fn key_name(&self, tag: u32) -> String {
-        self.method(tag).trim_end_matches('_').to_uppercase()
+        self.method(tag).to_uppercase()
     }
 
     /// Returns the one group that is printed for all identical ones.
@@ -338,6 +363,18 @@ impl<'d> Plan<'d> {
         }
     }
 
+    fn check_messages(&self, errors: &mut Vec<GenerateError>) {
+        for message in self.dictionary.messages() {
+            if MsgType::try_new(message.msg_type.as_bytes()).is_none() {
+                errors.push(GenerateError {
+                    element: format!("message {}", message.name),
+                    definition: Some(Definition::Message(message.msg_type.clone())),
+                    reason: format!("its MsgType {:?} has no bytes, more than 15, or SOH", message.msg_type),
+                });
+            }
+        }
+    }
+
     fn check_members(&self, errors: &mut Vec<GenerateError>) {
         for (element, members) in self.member_lists() {
             for member in members {
@@ -379,12 +416,18 @@ impl<'d> Plan<'d> {
     }
 
     fn name_methods(&mut self) {
-        let mut taken = HashSet::new();
+        let mut taken = Taken::default();
         for field in self.dictionary.fields() {
-            let mut name = names::snake(&field.name);
-            if !taken.insert(name.clone()) {
-                name = format!("{name}_{}", field.tag);
-                taken.insert(name.clone());
+            let [name] = taken.take(&field.name, &field.tag.to_string(), |name| [names::snake(name)]);
+            let plain = names::snake(&field.name);
+            let standard = Tag::try_new(field.tag).is_some_and(Tag::is_of_standard);
+            let reserved = plain.ends_with('_') && !standard;
+            if name != plain || reserved || !names::is_ascii(&field.name) {
+                self.naming.renamed.push(Renamed {
+                    element: format!("field {} ({})", field.tag, field.name),
+                    definition: Some(Definition::Field(field.tag)),
+                    name: name.clone(),
+                });
             }
             self.methods.insert(field.tag, name);
         }
@@ -395,13 +438,26 @@ impl<'d> Plan<'d> {
             let rest = rest.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
             stripped.insert(count, rest.map_or_else(|| self.method(count).to_string(), names::snake));
         }
-        // A field of the same name next to the group keeps it.
-        for layout in self.layouts() {
-            let fields = layout.all.iter().filter(|member| member.group.is_none());
-            let fields: HashSet<&str> = fields.map(|member| self.method(member.tag)).collect();
-            for member in layout.all.iter().filter(|member| member.group.is_some()) {
-                if fields.contains(stripped[&member.tag].as_str()) {
-                    stripped.insert(member.tag, self.method(member.tag).to_string());
+        // A field of the same name next to the group keeps it, and so does the first of two groups.
+        let layouts = self.layouts();
+        let mut full = HashSet::new();
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for layout in &layouts {
+                let (groups, fields): (Vec<&Placed>, Vec<&Placed>) =
+                    layout.all.iter().partition(|member| member.group.is_some());
+                let mut taken: HashSet<String> =
+                    fields.iter().map(|member| self.method(member.tag).to_string()).collect();
+                for member in groups {
+                    let name = stripped.get_mut(&member.tag).expect("every group has a name");
+                    while !taken.insert(name.clone()) {
+                        changed = true;
+                        if full.insert(member.tag) {
+                            *name = self.method(member.tag).to_string();
+                        } else {
+                            name.push('_');
+                        }
+                    }
                 }
             }
         }

@@ -8,11 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use fixbolt_dictionary::{Dictionary, GroupId, MessageDef};
+use fixbolt_dictionary::{ComponentId, Dictionary, GroupId, MessageDef};
 
 use crate::kind::Kind;
 use crate::plan::{Layout, Placed, Plan, SESSION_FIELDS};
-use crate::{GenerateError, line, member, names};
+use crate::{GenerateError, line, member};
 
 /// Prints the round-trip test of a version: an array `MESSAGES` with one `Case { name, msg_type,
 /// write, read }` per message, and the functions it needs. It expects `version`, the module of the
@@ -27,18 +27,17 @@ pub fn round_trip(dictionary: &Dictionary) -> Result<String, Vec<GenerateError>>
     let messages = dictionary.messages();
     line!(out, "pub(crate) const MESSAGES: [Case; {}] = [", messages.len());
     for message in messages {
-        let (name, module) = (&message.name, names::submodule(&message.name));
-        let msg_type = message.msg_type.escape_default();
+        let [view, module] = plan.message_names(message);
+        let msg_type = message.msg_type.as_bytes().escape_ascii();
         line!(
             out,
-            "    Case {{ name: \"{name}\", msg_type: b\"{msg_type}\", write: write_{module}, read: read_{module} }},"
+            "    Case {{ name: \"{view}\", msg_type: b\"{msg_type}\", write: write_{module}, read: read_{module} }},"
         );
     }
     line!(out, "];");
     let printer = Printer { plan: &plan, header: !dictionary.header().is_empty() };
     for &component in &plan.components {
-        let name = names::camel(&dictionary.component(component).name);
-        printer.component(&mut out, &name, &member::component_members(&plan, component));
+        printer.component(&mut out, component);
     }
     for &group in &plan.groups {
         printer.group(&mut out, group);
@@ -58,11 +57,12 @@ struct Printer<'p, 'd> {
 }
 
 impl Printer<'_, '_> {
-    fn component(&self, out: &mut String, name: &str, members: &[Placed]) {
-        let function = names::snake(name);
+    fn component(&self, out: &mut String, id: ComponentId) {
+        let [getters, setters] = self.plan.component_names(id);
+        let (function, members) = (id.index(), &member::component_members(self.plan, id));
         line!(
             out,
-            "#[allow(dead_code, unused_variables)] fn write_component_{function}<'b, W: {name}Writer<'b>>(w: &mut W, v: &Place<'_>, groups: bool) {{"
+            "#[allow(dead_code, unused_variables)] fn write_component_{function}<'b, W: {setters}<'b>>(w: &mut W, v: &Place<'_>, groups: bool) {{"
         );
         for groups in [false, true] {
             let mut of_kind = members.iter().filter(|placed| placed.group.is_some() == groups).peekable();
@@ -75,7 +75,7 @@ impl Printer<'_, '_> {
         line!(out, "}}");
         line!(
             out,
-            "#[allow(dead_code, unused_variables)] fn read_component_{function}<'m, R: {name}<'m>>(r: &R, v: &Place<'_>) {{"
+            "#[allow(dead_code, unused_variables)] fn read_component_{function}<'m, R: {getters}<'m>>(r: &R, v: &Place<'_>) {{"
         );
         self.read_all(out, members);
         line!(out, "}}");
@@ -83,8 +83,7 @@ impl Printer<'_, '_> {
 
     fn group(&self, out: &mut String, id: GroupId) {
         let plan = self.plan;
-        let name = &plan.dictionary.group(id).name;
-        let (module, view) = (names::submodule(name), names::camel(name));
+        let [view, module] = plan.group_names(id);
         let layout = plan.entry_layout(id);
         let delimiter = layout.all.first();
         line!(
@@ -133,11 +132,11 @@ impl Printer<'_, '_> {
 
     fn message(&self, out: &mut String, message: &MessageDef) {
         let plan = self.plan;
-        let (module, view) = (names::submodule(&message.name), names::view(&message.name));
+        let [view, module] = plan.message_names(message);
         let layout = plan.message_layout(message);
         line!(
             out,
-            "fn write_{module}<'b>(memory: codec::Memory<'b>, v: &Place<'_>) -> Result<codec::Body<'b>, codec::EncodeError> {{"
+            "fn write_{module}<'b>(memory: codec::Memory<'b>, v: &Place<'_>) -> ::core::result::Result<codec::Body<'b>, codec::EncodeError> {{"
         );
         self.requiring(out, &layout, None);
         let to = if self.header { "version::with_header(memory, |h| write_header(h, v))" } else { "memory" };
@@ -188,8 +187,7 @@ impl Printer<'_, '_> {
             let own = layout.own.iter().filter(|placed| placed.group.is_some() == groups);
             own.filter(|placed| !placed.required || groups).for_each(|placed| self.write(out, placed));
             for (component, _) in &layout.components {
-                let name = names::snake(&self.plan.dictionary.component(*component).name);
-                line!(out, "    write_component_{name}(w, v, {groups});");
+                line!(out, "    write_component_{}(w, v, {groups});", component.index());
             }
         }
     }
@@ -197,16 +195,14 @@ impl Printer<'_, '_> {
     fn read_layout(&self, out: &mut String, layout: &Layout) {
         self.read_all(out, &layout.own);
         for (component, _) in &layout.components {
-            let name = names::snake(&self.plan.dictionary.component(*component).name);
-            line!(out, "    read_component_{name}(r, v);");
+            line!(out, "    read_component_{}(r, v);", component.index());
         }
     }
 
     fn write(&self, out: &mut String, placed: &Placed) {
         let (plan, tag) = (self.plan, placed.tag);
         if let Some(group) = placed.group {
-            let (method, module) =
-                (plan.group_method(tag), names::submodule(&plan.dictionary.group(group).name));
+            let (method, module) = (plan.group_method(tag), plan.group_names(group)[1]);
             line!(
                 out,
                 "    if v.writes({tag}) {{ let mut group = w.{method}(); for entry in v.entries({tag}) {{ write_group_{module}(&mut group, &entry); }} }}"
@@ -221,8 +217,7 @@ impl Printer<'_, '_> {
         for placed in members {
             let tag = placed.tag;
             if let Some(group) = placed.group {
-                let (method, module) =
-                    (plan.group_method(tag), names::submodule(&plan.dictionary.group(group).name));
+                let (method, module) = (plan.group_method(tag), plan.group_names(group)[1]);
                 line!(out, "    v.group({tag}, r.{method}(), read_group_{module});");
                 continue;
             }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use fixbolt_codegen::{Finding, Module, Options, Version, generate, generate_together};
+use fixbolt_codegen::{Finding, Module, Options, Version, check, generate, generate_together};
 use fixbolt_dictionary::{
     ApplicationVersion, Dictionary, DictionarySet, Encoding, Member, Source, fix_latest, fix40, fix41, fix42,
     fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11,
@@ -213,9 +213,13 @@ fn a_required_field_of_a_required_component_is_in_the_struct_and_of_an_optional_
         source(&dialect(&member, components, fields))
     };
     assert!(of("Y").contains("pub red: i64,"));
-    assert!(of("Y").contains("fn red(&self) -> Result<i64, typed::FieldError>"));
+    assert!(of("Y").contains("fn red(&self) -> ::core::result::Result<i64, typed::FieldError>"));
     assert!(!of("N").contains("pub red: i64,"));
-    assert!(of("N").contains("fn red(&self) -> Result<Option<i64>, typed::FieldError>"));
+    assert!(
+        of("N").contains(
+            "fn red(&self) -> ::core::result::Result<::core::option::Option<i64>, typed::FieldError>"
+        )
+    );
 }
 
 #[test]
@@ -275,10 +279,59 @@ fn everything_that_cannot_be_generated_is_reported() {
 }
 
 #[test]
+fn check_lists_what_generate_renames_and_what_it_refuses() {
+    let own = dialect(
+        "<field name='Type'/><field name='RedX'/><field name='Red_X'/><field name='Yield'/><field name='Colour'/>\
+         <component name='\u{65e5}'/>",
+        "<component name='\u{65e5}'><field name='RedX'/></component>",
+        "<field number='5001' name='Type' type='INT'/><field number='5002' name='RedX' type='INT'/>\
+         <field number='5003' name='Red_X' type='INT'/><field number='236' name='Yield' type='PERCENTAGE'/>\
+         <field number='5004' name='Colour' type='INT'><value enum='2' description='RED'/>\
+         <value enum='3' description='Red'/><value enum='4' description='Blue'/></field>",
+    );
+    let renamed = check(&own).unwrap();
+    let seen: Vec<_> = renamed.iter().map(|renamed| (&*renamed.element, &*renamed.name)).collect();
+    let expected = [
+        ("component \u{65e5}", "U65E5"),
+        ("field 5001 (Type)", "type_"),
+        ("field 5003 (Red_X)", "red_x_5003"),
+        ("code RED (2) of field 5004 (Colour)", "RED_2"),
+        ("code Red (3) of field 5004 (Colour)", "RED_3"),
+    ];
+    assert_eq!(seen, expected);
+    let source = source(&own);
+    for name in ["pub trait U65E5<'m>", "fn type_(&self)", "fn red_x_5003(&self)", "] RED_2 = 2"] {
+        assert!(source.contains(name), "{name}");
+    }
+    assert_eq!(generate(&own, &Options::default()).unwrap().renamed(), renamed);
+    // Words of Rust among the names of the standard are no news.
+    for (module, dictionary) in versions() {
+        let renamed = check(&dictionary).unwrap();
+        let seen: Vec<_> = renamed.iter().map(|renamed| &*renamed.name).collect();
+        match module {
+            // Two codes of BenchmarkCurveName (221).
+            "fix_latest" => assert_eq!(seen, ["EURIBOR_EURIBOR", "EURIBOR_EURIBOR_"]),
+            _ => assert!(seen.is_empty(), "{module}: {renamed:?}"),
+        }
+    }
+    assert_eq!(
+        check(&shade(4099, 4100)),
+        Err(generate(&shade(4099, 4100), &Options::default()).unwrap_err())
+    );
+    let text = "<fix major='4' minor='4'><header/><messages><message name='A' msgtype='sixteen letters!'>\
+        <field name='Text'/></message></messages><trailer/><components/>\
+        <fields><field number='58' name='Text' type='STRING'/></fields></fix>";
+    let long = Source::text(text).load().unwrap().dictionary;
+    assert!(check(&long).unwrap_err()[0].reason.contains("more than 15"));
+}
+
+#[test]
 fn a_data_field_is_written_with_its_length_field_as_one_constant() {
     let own = source(&shade(20001, 20002));
-    assert!(own.contains("data(const { codec::DataKey::of_dialect(20001, 20002) }, value.as_ref())"));
-    assert!(source(fix44()).contains("data(const { codec::DataKey::new(354, 355) }, value.as_ref())"));
+    assert!(own.contains("data(const { codec::DataKey::of_dialect(20001, 20002) }, ::core::convert::AsRef::<[u8]>::as_ref(&value))"));
+    assert!(source(fix44()).contains(
+        "data(const { codec::DataKey::new(354, 355) }, ::core::convert::AsRef::<[u8]>::as_ref(&value))"
+    ));
 }
 
 /// A dialect with a data field of its own.

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fixbolt_dictionary::{Dictionary, LoadError};
+use fixbolt_dictionary::{Definition, Dictionary, LoadError, Loaded};
 
 use super::argument::{SourceOptions, failure};
 use crate::exit::{Answer, Failure};
@@ -14,8 +14,9 @@ use crate::output::{self, Format, Object, shown};
 ///
 /// Reads QuickFIX XML, FIX Orchestra or a compiled table; the text itself shows which. Errors make
 /// a dictionary invalid: a name or tag that is not defined, or defined twice, or a group without
-/// members. Warnings do not: they say what is odd and how it is read. Each is one line,
-/// `FILE:LINE: error: WHERE: WHAT`. The first 1,000 are shown, and the number of all.
+/// members. Warnings do not: they say what is odd and how it is read, and which names generated
+/// code must change. Each is one line, `FILE:LINE: error: WHERE: WHAT`. The first 1,000 are shown,
+/// and the number of all.
 ///
 /// Exit status: 0 it is a dictionary, perhaps with warnings; 1 it has errors; 2 it cannot be read.
 #[derive(Debug, Args)]
@@ -78,6 +79,31 @@ struct Report {
     warnings: Vec<Finding>,
 }
 
+/// Returns what `fixbolt generate` would refuse, or else rename.
+fn of_generated_code(loaded: &Loaded) -> Vec<Finding> {
+    let line = |definition: &Option<Definition>| {
+        definition.as_ref().and_then(|definition| loaded.line_of(definition)).unwrap_or(1)
+    };
+    match fixbolt_codegen::check(&loaded.dictionary) {
+        Ok(renamed) => renamed
+            .into_iter()
+            .map(|renamed| Finding {
+                line: line(&renamed.definition),
+                reason: renamed.reason(),
+                element: renamed.element,
+            })
+            .collect(),
+        Err(errors) => errors
+            .into_iter()
+            .map(|error| Finding {
+                line: line(&error.definition),
+                reason: format!("no typed messages can be generated: {}", error.reason),
+                element: error.element,
+            })
+            .collect(),
+    }
+}
+
 impl Report {
     fn of(path: &Path, source_options: &SourceOptions) -> Result<Report, Failure> {
         let file = path.display().to_string();
@@ -88,7 +114,9 @@ impl Report {
                     element: warning.element,
                     reason: warning.reason,
                 };
-                let warnings = loaded.warnings.into_iter().map(finding).collect();
+                let of_code = of_generated_code(&loaded);
+                let mut warnings: Vec<Finding> = loaded.warnings.into_iter().map(finding).collect();
+                warnings.extend(of_code);
                 let dictionary = Some(loaded.dictionary);
                 Report { file, dictionary, errors: Vec::new(), error_count: 0, warnings }
             }

@@ -5,9 +5,11 @@ use fixbolt_dictionary::{Dictionary, Source, fix42, fix44, fix50sp2, fixt11};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let odd = Source::file("odd.xml");
-    fixbolt_codegen::build(odd.clone());
-    print("odd", &odd.load().expect("the build has read it").dictionary);
+    for dialect in ["odd", "hostile"] {
+        let source = Source::file(format!("{dialect}.xml"));
+        fixbolt_codegen::build(source.clone());
+        print(dialect, &source.load().expect("the build has read it").dictionary);
+    }
     print("fix42", fix42());
     print("fix44", fix44());
     print("fix50sp2", &fix50sp2().over(fixt11()).expect("FIXT.1.1 carries it"));

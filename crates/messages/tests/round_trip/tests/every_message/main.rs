@@ -29,7 +29,7 @@ struct Case {
 /// What `fixbolt_codegen::round_trip` generates for a version.
 macro_rules! calls {
     ($calls:ident of $version:path) => {
-        #[allow(clippy::all)] // generated
+        #[allow(clippy::all, non_snake_case)] // generated; of `hostile.xml`: on__5
         mod $calls {
             use fixbolt_messages::codec;
             use $version as version;
@@ -45,11 +45,19 @@ calls!(fix42_calls of fixbolt_messages::fix42);
 calls!(fix44_calls of fixbolt_messages::fix44);
 calls!(fix50sp2_calls of fixbolt_messages::fix50sp2);
 calls!(odd_calls of crate::odd);
+calls!(hostile_calls of crate::hostile);
 
 /// The dialect of `odd.xml`.
 #[allow(clippy::all, dead_code, unreachable_pub)] // generated: names and structure come from the dictionary
 mod odd {
     include!(concat!(env!("OUT_DIR"), "/odd.rs"));
+}
+
+/// The dialect of `hostile.xml`.
+#[allow(clippy::all, dead_code, unreachable_pub)] // generated: names and structure come from the dictionary
+#[allow(non_snake_case)] // as these names are
+mod hostile {
+    include!(concat!(env!("OUT_DIR"), "/hostile.rs"));
 }
 
 /// Rounds of random values for each message, besides those with no values, all values, and
@@ -236,4 +244,23 @@ fn a_field_that_a_group_may_have_as_well_is_refused_after_the_group() {
     assert_eq!(error(1, true), Some(EncodeErrorKind::GroupOrder));
     // A group without entries is not there.
     assert_eq!(error(0, true), None);
+}
+
+#[test]
+fn every_message_with_names_that_try_to_break_generated_code_is_read_back_as_it_was_written() {
+    let hostile = Source::text(include_str!("../../hostile.xml")).load().unwrap();
+    every_message(Box::leak(Box::new(hostile.dictionary)), &hostile_calls::MESSAGES);
+}
+
+#[test]
+fn a_code_with_any_name_or_value_is_a_constant() {
+    use hostile::fields::{Chars, Ints, Texts};
+    assert_eq!((Chars::SELF.value(), Chars::SELF.name()), (b'\'', Some("Self")));
+    assert_eq!((Chars::BUY_7D.value(), Chars::BUY_23.value()), (b'}', b'#'));
+    assert_eq!(
+        (Ints::FROM_VALUE.value(), format!("{:?}", Ints::FROM_VALUE)),
+        (i64::MIN, "from_value".into())
+    );
+    assert_eq!((Texts::SELF.value(), Texts::BUY_7B7D.value()), (&b"\""[..], &b"{}"[..]));
+    assert_eq!((Texts::NAME.value(), Texts::NAME.name()), ("\u{e9}".as_bytes(), Some("name")));
 }
