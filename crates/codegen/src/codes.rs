@@ -12,11 +12,16 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         let mut text = String::new();
         print_set(&mut text, code_set);
         let users = code_set.fields.iter().map(|field| format!("{} ({})", field.name, field.tag));
+        let aliases = code_set.fields.iter().map(|field| format!("\"{}\"", field.tag));
         let users = users.collect::<Vec<_>>().join(", ");
         Item {
             place: ItemModule::Fields,
             names: vec![code_set.name.clone()],
-            document: format!("typed::codes! {{\n/// Values of {}.\n", names::in_a_line(&users)),
+            document: format!(
+                "typed::codes! {{ #[doc(alias({}))]\n/// Values of {}.\n",
+                aliases.collect::<Vec<_>>().join(", "),
+                names::in_a_line(&users)
+            ),
             text,
             meaning: String::new(),
         }

@@ -196,7 +196,7 @@ pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
         line!(out, "    /// {} Entries of {name}.", document(plan, tag, member.required));
         line!(
             out,
-            "    {visibility}fn {}(&self) -> ::core::result::Result<typed::Group<'m, {entry}>, typed::FieldError> {{ {fields}.{read}() }}",
+            "    #[doc(alias = \"{tag}\")] {visibility}fn {}(&self) -> ::core::result::Result<typed::Group<'m, {entry}>, typed::FieldError> {{ {fields}.{read}() }}",
             plan.group_method(tag)
         );
         return;
@@ -210,7 +210,7 @@ pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     line!(out, "    /// {}", document(plan, tag, member.required));
     line!(
         out,
-        "    {visibility}fn {}(&self) -> ::core::result::Result<{value}, typed::FieldError> {{ {fields}.{read}({tag}) }}",
+        "    #[doc(alias = \"{tag}\")] {visibility}fn {}(&self) -> ::core::result::Result<{value}, typed::FieldError> {{ {fields}.{read}({tag}) }}",
         plan.method(tag)
     );
 }

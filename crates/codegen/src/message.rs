@@ -1,6 +1,6 @@
 //! Prints header and trailer, and the messages: for each one a view, and a module with its writer.
 
-use fixbolt_dictionary::MessageDef;
+use fixbolt_dictionary::{Member, MessageDef};
 
 use crate::entry::print_view_impl;
 use crate::member::{self, Site};
@@ -37,12 +37,49 @@ pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
         Item {
             place: ItemModule::Root,
             names: plan.message_names(message).map(String::from).to_vec(),
-            document: String::new(),
+            document: document(plan, message),
             text,
             // Where its groups end depends on all tags of the version.
             meaning: layout.groups().next().map_or_else(String::new, |_| plan.known_tags()),
         }
     })
+}
+
+/// Returns the documentation of a message: its name and type, and, when rustdoc runs, a table of
+/// its members in order.
+fn document(plan: &Plan<'_>, message: &MessageDef) -> String {
+    let cell = |text: &str| names::in_a_line(text).replace('|', "\\|");
+    let mut table = "\n| tag | name | type | required |\n|---|---|---|---|\n".to_string();
+    for member in &message.members {
+        let (tag, name, kind, required) = match *member {
+            Member::Field { tag, required } => {
+                let field = plan.field(tag);
+                (tag.to_string(), cell(&field.name), field.kind.to_string(), required)
+            }
+            Member::Group { group, required } => {
+                let count = plan.field(plan.dictionary.group(group).count_tag);
+                let [view, _] = plan.group_names(plan.printed(group));
+                let entries = format!("group of [{view}](groups::{view})");
+                (count.tag.to_string(), cell(&count.name), entries, required)
+            }
+            Member::Component { component, required } => {
+                let [getters, _] = plan.component_names(component);
+                let name = format!("[{getters}](components::{getters})");
+                (String::new(), name, "component".to_string(), required)
+            }
+        };
+        let required = if required { "yes" } else { "" };
+        table += &format!("| {tag} | {name} | {kind} | {required} |\n");
+    }
+    let mut text = String::new();
+    let msg_type = &message.msg_type;
+    line!(text, "/// {} ({}).", names::in_a_line(&message.name), msg_type.as_bytes().escape_ascii());
+    let alias = match msg_type.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        true if *msg_type != plan.message_names(message)[0] => format!("#[doc(alias = {msg_type:?})] "),
+        _ => String::new(),
+    };
+    line!(text, "{alias}#[cfg_attr(doc, doc = {table:?})]");
+    text
 }
 
 /// Prints the view of header or trailer.
@@ -135,7 +172,6 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     let known = if layout.groups().next().is_some() { "KNOWN" } else { "&[]" };
     let msg_type = message.msg_type.as_bytes().escape_ascii();
 
-    line!(out, "/// {shown} ({msg_type}).");
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
     print_view_impl(out, plan, layout, &format!("{name}<'m>"), "groups::");
     line!(out, "impl<'m> {name}<'m> {{");

@@ -195,6 +195,23 @@ fn messages_and_code_sets_have_the_names_of_other_versions() {
 }
 
 #[test]
+fn search_finds_fields_by_tag_and_messages_by_type_and_a_message_lists_its_members() {
+    let source = source(fix44());
+    for line in [
+        "    #[doc(alias = \"11\")] #[inline] pub fn cl_ord_id(&self)",
+        "    #[doc(alias = \"55\")] fn symbol(&self)",
+        "    #[doc(alias = \"453\")] #[inline] pub fn party_ids(&self)",
+        "typed::codes! { #[doc(alias(\"54\"))]\n",
+        "/// NewOrderSingle (D).\n#[doc(alias = \"D\")] #[cfg_attr(doc, doc = \"\\n| tag | name | type | required |\\n|---|---|---|---|\\n\
+         | 11 | ClOrdID | String | yes |\\n",
+        "\\n|  | [Instrument](components::Instrument) | component | yes |\\n",
+        "\\n| 78 | NoAllocs | group of [PreAllocGrp](groups::PreAllocGrp) |  |\\n",
+    ] {
+        assert!(source.contains(line), "{line}");
+    }
+}
+
+#[test]
 fn groups_with_alike_members_are_printed_once() {
     let source = source(fix44());
     assert!(source.contains("pub use self::ExecCollGrp as ExecsGrp;"));
