@@ -1,6 +1,6 @@
 //! Prints the dialect's typed messages.
-use fixbolt_codegen::{Source, build};
+use fixbolt_codegen::{Options, Source, build};
 
 fn main() {
-    build(Source::file("auction.xml"));
+    build(Source::file("auction.xml"), &Options::default());
 }

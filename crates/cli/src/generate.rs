@@ -21,12 +21,12 @@ use crate::output::{self, Format, Object};
 /// nothing is written.
 ///
 /// To do the same in a build script at every build, one line is enough:
-/// fixbolt_codegen::build(Source::file("FILE")).
+/// fixbolt_codegen::build(Source::file("FILE"), &Options::default()).
 ///
 /// Exit status: 0 written; 1 the dictionary has errors; 2 a file cannot be read or written.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fixbolt generate paint.xml --out src\n  fixbolt generate FIX.4.4 --out src"
+    after_help = "Examples:\n  fixbolt generate paint.xml --out src\n  fixbolt generate FIX.4.4 --messages D,8,F --out src"
 )]
 pub(crate) struct Arguments {
     /// The dictionary: a file, or the name of a shipped version
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// The folder for the module, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Only the messages of these MsgTypes, with what they use: D,8,F
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    messages: Option<Vec<String>>,
     /// Output format
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
@@ -44,8 +47,9 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let Arguments { source, out, output, source_options } = arguments;
-    let module = match module(source, source_options)? {
+    let Arguments { source, out, messages, output, source_options } = arguments;
+    let options = Options { messages: messages.clone(), ..Options::default() };
+    let module = match module(source, source_options, &options)? {
         Ok(module) => module,
         Err(faults) => {
             tell("error", &faults, *output)?;
@@ -62,7 +66,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 
     let mut to = output::stdout();
     let (name, place) = (&module.name, file.display());
-    let (lines, messages) = (text.lines().count(), module.dictionary.messages().len());
+    let all = module.dictionary.messages().len();
+    let (lines, messages) = (text.lines().count(), messages.as_ref().map_or(all, Vec::len));
     match output {
         Format::Text => {
             writeln!(to, "{place}: {lines} lines, {messages} messages")?;
@@ -87,9 +92,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 /// The dependency of the generated code.
 const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSION"), "\"");
 
-fn module(source: &Path, source_options: &SourceOptions) -> Result<Result<Module, Vec<Finding>>, Failure> {
+fn module(
+    source: &Path,
+    source_options: &SourceOptions,
+    options: &Options,
+) -> Result<Result<Module, Vec<Finding>>, Failure> {
     match source_options.source(source)?.load() {
-        Ok(loaded) => Ok(Module::new(source, loaded, &Options::default())),
+        Ok(loaded) => Ok(Module::new(source, loaded, options)),
         Err(refused @ LoadError::Refused { .. }) => Ok(Err(Finding::all_of(&refused))),
         Err(error) => Err(failure(source, &error)),
     }

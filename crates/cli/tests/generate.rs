@@ -34,6 +34,20 @@ fn a_module_is_written_and_the_dependency_it_needs_is_shown() {
 }
 
 #[test]
+fn only_the_messages_that_are_named_are_written_with_what_they_use() {
+    let out = directory("generate-messages").join("src");
+    let generate = |types| run(&["generate", "FIX.4.4", "--messages", types, "--out", out.to_str().unwrap()]);
+    let ended = generate("D,8,f");
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains(" 3 messages\n"), "{}", ended.out);
+    let ended = generate("D,newordersingle,Order");
+    let lines: Vec<&str> = ended.err.lines().collect();
+    let near = "error: FIX.4.4: messages: no message has the MsgType \"newordersingle\"; near it are D (NewOrderSingle)";
+    assert_eq!((ended.status, lines.len(), lines[0]), (1, 2, near));
+    assert!(lines[1].contains("F (OrderCancelRequest), "), "{}", lines[1]);
+}
+
+#[test]
 fn every_error_in_a_dictionary_is_reported_with_its_line_and_nothing_is_written() {
     let folder = directory("generate-wrong");
     let (source, out) = (folder.join("paint.xml"), folder.join("src"));

@@ -14,7 +14,7 @@ use crate::{line, names};
 
 /// Prints aliases of messages, in the root.
 pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
-    let messages = plan.dictionary.messages();
+    let messages = &plan.messages;
     let taken = messages.iter().flat_map(|message| plan.message_names(message)).map(String::from);
     let mut taken: HashSet<String> = taken.collect();
     for message in messages {

@@ -19,10 +19,10 @@ use crate::{Finding, Module, Options};
 ///
 /// ```ignore
 /// // build.rs
-/// use fixbolt_codegen::{Source, build};
+/// use fixbolt_codegen::{Options, Source, build};
 ///
 /// fn main() {
-///     build(Source::file("dialects/paint.xml"));
+///     build(Source::file("dialects/paint.xml"), &Options::default());
 /// }
 ///
 /// // src/lib.rs; the generated code needs the crate `fixbolt-messages`
@@ -31,7 +31,15 @@ use crate::{Finding, Module, Options};
 ///     include!(concat!(env!("OUT_DIR"), "/paint.rs"));
 /// }
 /// ```
-pub fn build(source: Source<'_>) {
+///
+/// With options, for example only some messages:
+///
+/// ```ignore
+/// let messages = Some(["D", "8", "F"].map(String::from).to_vec());
+/// let options = Options { messages, ..Options::default() };
+/// fixbolt_codegen::build(Source::file("dialects/paint.xml"), &options);
+/// ```
+pub fn build(source: Source<'_>, options: &Options) {
     let files: Vec<PathBuf> = source.files().into_iter().map(Path::to_path_buf).collect();
     files.iter().for_each(|file| println!("cargo::rerun-if-changed={}", file.display()));
     let Some(folder) = env::var_os("OUT_DIR").map(PathBuf::from) else {
@@ -42,7 +50,7 @@ pub fn build(source: Source<'_>) {
         _ => return error("the source is not a file; shipped versions are features of fixbolt-messages"),
     };
     let made = source.load().map_err(|error| Finding::all_of(&error));
-    let module = match made.and_then(|loaded| Module::new(&file, loaded, &Options::default())) {
+    let module = match made.and_then(|loaded| Module::new(&file, loaded, options)) {
         Ok(module) => module,
         Err(faults) => return faults.iter().for_each(error),
     };

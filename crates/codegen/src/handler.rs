@@ -8,8 +8,7 @@ use crate::{line, names};
 pub(crate) fn print(out: &mut String, plan: &Plan<'_>) {
     let version = names::in_a_line(&plan.dictionary.version().name);
     let messages: Vec<(String, String, String)> = plan
-        .dictionary
-        .messages()
+        .messages
         .iter()
         .map(|message| {
             let msg_type = message.msg_type.as_bytes().escape_ascii().to_string();

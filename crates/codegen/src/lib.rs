@@ -58,6 +58,7 @@ mod names;
 mod naming;
 mod plan;
 mod round_trip;
+mod select;
 mod share;
 
 use std::fmt;
@@ -82,11 +83,14 @@ pub use round_trip::round_trip;
 pub struct Options {
     /// Path of the `fixbolt-messages` crate as seen from the generated code.
     pub library: String,
+    /// The MsgTypes of the messages to generate; `None` for all. Components, groups and code sets
+    /// are those that the messages use, with the same names as in all messages.
+    pub messages: Option<Vec<String>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { library: "::fixbolt_messages".to_string() }
+        Options { library: "::fixbolt_messages".to_string(), messages: None }
     }
 }
 
@@ -205,7 +209,10 @@ pub fn generate_together(
     let mut shelf = Shelf::default();
     let mut printed = Vec::new();
     for (n, version) in versions.iter().enumerate() {
-        let plan = Plan::new(version.dictionary)?;
+        let mut plan = Plan::new(version.dictionary)?;
+        if let Some(messages) = &options.messages {
+            plan.select(messages)?;
+        }
         let sessions = version.transport.as_ref().map(|transport| {
             let transport = versions[..n].iter().find(|version| version.module == *transport);
             sessions_of(transport.expect("a transport comes before the versions over it"))

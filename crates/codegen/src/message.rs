@@ -30,7 +30,7 @@ pub(crate) fn header_items(plan: &Plan<'_>) -> Vec<Item> {
 
 /// Returns every message as an item of the root.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
-    plan.dictionary.messages().iter().map(|message| {
+    plan.messages.iter().map(|message| {
         let layout = plan.message_layout(message);
         let mut text = String::new();
         print_message(&mut text, plan, message, &layout);

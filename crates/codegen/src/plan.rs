@@ -17,6 +17,8 @@ pub(crate) const SESSION_FIELDS: [u32; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 
 pub(crate) struct Plan<'d> {
     pub(crate) dictionary: &'d Dictionary,
     naming: Naming,
+    /// Messages to print.
+    pub(crate) messages: Vec<&'d MessageDef>,
     /// Names of fields as methods.
     methods: HashMap<u32, String>,
     /// Names of groups as methods, by count tag.
@@ -87,6 +89,7 @@ impl<'d> Plan<'d> {
         let mut plan = Plan {
             dictionary,
             naming: Naming::new(dictionary),
+            messages: dictionary.messages().iter().collect(),
             methods: HashMap::new(),
             group_methods: HashMap::new(),
             kinds: HashMap::new(),
@@ -292,9 +295,9 @@ impl<'d> Plan<'d> {
     }
 
     /// Layouts of everything that is printed.
-    fn layouts(&self) -> Vec<Layout> {
+    pub(crate) fn layouts(&self) -> Vec<Layout> {
         let mut layouts: Vec<Layout> =
-            self.dictionary.messages().iter().map(|message| self.message_layout(message)).collect();
+            self.messages.iter().map(|message| self.message_layout(message)).collect();
         layouts.extend(self.groups.iter().map(|group| self.entry_layout(*group)));
         layouts.push(self.layout(self.dictionary.header(), None));
         layouts.push(self.layout(self.dictionary.trailer(), None));
@@ -339,10 +342,12 @@ impl<'d> Plan<'d> {
     }
 
     /// Finds the components and groups that are used.
-    fn reach(&mut self) {
+    pub(crate) fn reach(&mut self) {
         let dictionary = self.dictionary;
+        self.components.clear();
+        self.groups.clear();
         let mut open: Vec<&[Member]> = vec![dictionary.header(), dictionary.trailer()];
-        open.extend(dictionary.messages().iter().map(|message| &message.members[..]));
+        open.extend(self.messages.iter().map(|message| &message.members[..]));
         while let Some(members) = open.pop() {
             for member in members {
                 match *member {

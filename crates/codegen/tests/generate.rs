@@ -212,6 +212,34 @@ fn search_finds_fields_by_tag_and_messages_by_type_and_a_message_lists_its_membe
 }
 
 #[test]
+fn a_subset_has_the_messages_that_are_named_and_what_they_use_as_in_all_messages() {
+    let messages = Some(["D", "8"].map(String::from).to_vec());
+    let subset = generate(fix44(), &Options { messages, ..Options::default() }).unwrap();
+    let (subset, all) = (subset.source(), source(fix44()));
+    assert!(subset.lines().count() * 3 < all.lines().count(), "{}", subset.lines().count());
+    for (part, there) in [
+        ("pub struct NewOrderSingle<'m>", true),
+        ("pub struct ExecutionReport<'m>", true),
+        ("pub struct OrderCancelRequest<'m>", false),
+        ("    OrderCancelRequest(", false),
+        ("pub trait OrderQtyData<'m>", true),
+        ("pub struct PtysSubGrp<'m>", true),
+        ("pub struct MDReqGrp<'m>", false),
+        ("\nSide(u8) of 54 {", true),
+        ("\nMDEntryType(u8) of 269 {", false),
+    ] {
+        assert!(all.contains(part), "{part}");
+        assert_eq!(subset.contains(part), there, "{part}");
+    }
+    // Whatever it has is the same in all messages, but for what lists the messages.
+    let end = subset.find("/// A message of FIX.4.4, by its MsgType").unwrap();
+    let lines: std::collections::HashSet<&str> = all.lines().collect();
+    for line in subset[..end].lines() {
+        assert!(lines.contains(line), "{line}");
+    }
+}
+
+#[test]
 fn groups_with_alike_members_are_printed_once() {
     let source = source(fix44());
     assert!(source.contains("pub use self::ExecCollGrp as ExecsGrp;"));

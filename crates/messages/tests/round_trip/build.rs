@@ -7,7 +7,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     for dialect in ["odd", "hostile"] {
         let source = Source::file(format!("{dialect}.xml"));
-        fixbolt_codegen::build(source.clone());
+        fixbolt_codegen::build(source.clone(), &fixbolt_codegen::Options::default());
         print(dialect, &source.load().expect("the build has read it").dictionary);
     }
     print("fix42", fix42());
