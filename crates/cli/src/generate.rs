@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fixbolt_codegen::{Finding, Module, Options};
+use fixbolt_codegen::{BaseVersion, Finding, Module, Options};
 use fixbolt_dictionary::LoadError;
 
 use crate::dictionary::{SourceOptions, failure};
@@ -38,6 +38,10 @@ pub(crate) struct Arguments {
     /// Only the messages of these MsgTypes, with what they use: D,8,F
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     messages: Option<Vec<String>>,
+    /// The shipped version of which the file is a dialect: what does not differ is taken from
+    /// fixbolt-messages, whose feature of that version must be on
+    #[arg(long, value_name = "VERSION")]
+    base: Option<BaseVersion>,
     /// Output format
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
@@ -47,8 +51,8 @@ pub(crate) struct Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let Arguments { source, out, messages, output, source_options } = arguments;
-    let options = Options { messages: messages.clone(), ..Options::default() };
+    let Arguments { source, out, messages, base, output, source_options } = arguments;
+    let options = Options { messages: messages.clone(), base: *base, ..Options::default() };
     let module = match module(source, source_options, &options)? {
         Ok(module) => module,
         Err(faults) => {

@@ -105,7 +105,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     }
     line!(out, "/// Writes the entries of {}.", group.name);
     line!(out, "#[derive(Debug)]\n#[must_use = \"a group has entries\"]");
-    line!(out, "pub struct Entries<'g, 'b>(pub(crate) typed::GroupWriter<'g, 'b>);");
+    line!(out, "pub struct Entries<'g, 'b>(#[doc(hidden)] pub typed::GroupWriter<'g, 'b>);");
     line!(out, "impl<'b> Entries<'_, 'b> {{");
     let (generic, argument, value) = match borrowing {
         None => ("", String::new(), "typed::NothingRequired"),

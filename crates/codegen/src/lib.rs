@@ -73,6 +73,7 @@ use crate::share::{Item, ItemModule, Sessions, Shelf};
 pub use build::build;
 #[cfg(feature = "files")]
 pub use fixbolt_dictionary::Source;
+pub use fixbolt_dictionary::Version as BaseVersion;
 #[cfg(feature = "files")]
 pub use module::{Finding, Module};
 pub use naming::Renamed;
@@ -86,11 +87,17 @@ pub struct Options {
     /// The MsgTypes of the messages to generate; `None` for all. Components, groups and code sets
     /// are those that the messages use, with the same names as in all messages.
     pub messages: Option<Vec<String>>,
+    /// The shipped version that the dictionary is a dialect of. What does not differ from it is
+    /// re-exported from the library, whose feature of that version must be on: code that takes the
+    /// base's code sets, components and groups takes the dialect's as well. Messages with groups
+    /// differ if the dialect has fields of its own, because these may end a group; all messages do
+    /// if it has messages of its own, because MsgType (35) in their header has more codes.
+    pub base: Option<BaseVersion>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { library: "::fixbolt_messages".to_string(), messages: None }
+        Options { library: "::fixbolt_messages".to_string(), messages: None, base: None }
     }
 }
 
@@ -207,6 +214,9 @@ pub fn generate_together(
     options: &Options,
 ) -> Result<Vec<Generated>, Vec<GenerateError>> {
     let mut shelf = Shelf::default();
+    if let Some(base) = options.base {
+        put_on_shelf(&mut shelf, base, &options.library)?;
+    }
     let mut printed = Vec::new();
     for (n, version) in versions.iter().enumerate() {
         let mut plan = Plan::new(version.dictionary)?;
@@ -217,12 +227,7 @@ pub fn generate_together(
             let transport = versions[..n].iter().find(|version| version.module == *transport);
             sessions_of(transport.expect("a transport comes before the versions over it"))
         });
-        let mut items: Vec<Item> = codes::items(&plan).collect();
-        items.extend(member::component_items(&plan));
-        items.extend(entry::items(&plan));
-        items.extend(message::header_items(&plan));
-        items.extend(message::items(&plan));
-        let sorted = shelf.sort(&version.module, items, sessions.as_ref());
+        let sorted = shelf.sort(&version.module, items(&plan), sessions.as_ref());
 
         let mut source = String::with_capacity(1 << 20);
         let out = &mut source;
@@ -265,6 +270,32 @@ pub fn generate_together(
         printed.push(Generated { source, renamed: plan.renamed().to_vec() });
     }
     Ok(printed)
+}
+
+/// Returns everything of a version that another one may have as well.
+fn items(plan: &Plan<'_>) -> Vec<Item> {
+    let mut items: Vec<Item> = codes::items(plan).collect();
+    items.extend(member::component_items(plan));
+    items.extend(entry::items(plan));
+    items.extend(message::header_items(plan));
+    items.extend(message::items(plan));
+    items
+}
+
+/// Puts the items of a shipped version on the shelf, under their place in the library. One over
+/// FIXT.1.1 is compared with its header and session messages, as dialects have them.
+fn put_on_shelf(shelf: &mut Shelf, base: BaseVersion, library: &str) -> Result<(), Vec<GenerateError>> {
+    let shipped = fixbolt_dictionary::shipped(base);
+    let over;
+    let dictionary = if shipped.header().is_empty() {
+        over = shipped.over(fixbolt_dictionary::fixt11()).expect("FIXT.1.1 carries the shipped versions");
+        &over
+    } else {
+        shipped
+    };
+    let module = format!("{library}::{}", names::module_of(&shipped.version().name));
+    shelf.sort(&module, items(&Plan::new(dictionary)?), None);
+    Ok(())
 }
 
 /// Returns what versions over this one take from it.

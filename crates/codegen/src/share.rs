@@ -164,7 +164,9 @@ impl Sorted {
                 ItemModule::Root => String::new(),
                 _ => format!("::{}", place.module()),
             };
-            out.push_str(&format!("pub use {}::{home}{below}::{{\n", place.up()));
+            // A module of the library has a whole path.
+            let up = if home.contains("::") { String::new() } else { format!("{}::", place.up()) };
+            out.push_str(&format!("pub use {up}{home}{below}::{{\n"));
             for names in names.chunks(6) {
                 out.push_str(&format!("    {},\n", names.join(", ")));
             }

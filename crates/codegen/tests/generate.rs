@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use fixbolt_codegen::{Finding, Module, Options, Version, check, generate, generate_together};
+use fixbolt_codegen::{BaseVersion, Finding, Module, Options, Version, check, generate, generate_together};
 use fixbolt_dictionary::{
     ApplicationVersion, Dictionary, DictionarySet, Encoding, Member, Source, fix_latest, fix40, fix41, fix42,
     fix43, fix44, fix50, fix50sp1, fix50sp2, fixt11,
@@ -437,4 +437,34 @@ fn a_file_in_latin_1_is_generated_and_any_other_byte_is_told_with_its_line() {
         generated(&latin(text), None).unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].ends_with("Latin-1.xml:1: document: byte 29 is not UTF-8: this is not a dictionary, or its encoding must be stated"), "{told:?}");
+}
+
+#[test]
+fn a_dialect_takes_what_it_does_not_change_from_its_base() {
+    let of = |overlay: &str, base| {
+        let loaded = Source::text(overlay).load().unwrap().whole().unwrap();
+        let options = Options { base: Some(base), ..Options::default() };
+        generate(&loaded.dictionary, &options).unwrap().source().to_string()
+    };
+    // Without a change everything is the base's but the list of messages.
+    let same = of("<fix extends='FIX.4.4'/>", BaseVersion::Fix44);
+    assert!(same.contains("pub use ::fixbolt_messages::fix44::fields::{"), "{same}");
+    assert!(!same.contains("pub struct") && !same.contains("pub trait Instrument"));
+    let lines = same.lines().count();
+    assert!(lines < 1500, "{lines}");
+    let own = of(
+        "<fix extends='FIX.4.4'>
+            <fields><field number='5001' name='Desk' type='STRING'/></fields>
+            <messages><message name='Logout' msgtype='5'><field name='Desk' required='N'/></message></messages>
+        </fix>",
+        BaseVersion::Fix44,
+    );
+    assert!(own.contains("pub struct Logout<'m>") && !own.contains("pub struct Heartbeat<'m>"));
+    // Header and session messages of the later versions are those of FIXT.1.1.
+    let later = of("<fix extends='FIX.5.0SP2'/>", BaseVersion::Fix50Sp2);
+    assert!(
+        later.contains("pub use ::fixbolt_messages::fixt11::{")
+            || later.contains("pub use ::fixbolt_messages::fix50sp2::{")
+    );
+    assert!(!later.contains("pub struct NewOrderSingle<'m>"), "{later}");
 }

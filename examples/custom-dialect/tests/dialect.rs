@@ -36,3 +36,22 @@ fn the_dialects_requirements_are_the_types_own() {
     });
     assert_eq!(request.unwrap().bytes, b"5002=A\x015001=1\x015003=1\x015004=P\x015005=1\x01");
 }
+
+#[test]
+fn what_the_dialect_does_not_change_is_of_the_types_of_its_base() {
+    use custom_dialect::auction;
+    use fixbolt_messages::fix44;
+
+    // A code set, a group, a component and the setters of the header.
+    let side: auction::fields::Side = fix44::fields::Side::BUY;
+    assert_eq!(side.value(), b'1');
+    type Same<T, U> = fn(T) -> U;
+    let _: Same<fix44::groups::Stipulations<'_>, auction::groups::Stipulations<'_>> = |same| same;
+    fn of_base<'m>(of: &impl fix44::components::Instrument<'m>) -> bool {
+        of.symbol().is_ok()
+    }
+    let _: for<'a, 'm> fn(&'a auction::NewOrderSingle<'m>) -> bool = |order| of_base(order);
+    // OrdType has a code of the dialect.
+    assert_eq!(OrdType::AUCTION_ONLY.value(), b'a');
+    assert_eq!(fix44::fields::OrdType::from_value(b'a').name(), None);
+}
