@@ -224,10 +224,11 @@ fn a_dictionary_is_written_for_other_engines_and_read_back() {
 
 #[test]
 fn a_check_warns_of_what_generate_renames_or_refuses() {
-    let own = "<fix major='4' minor='4'><header/><trailer/><components/>\n<messages>\
+    let own = "<fix major='4' minor='4'><header><field name='BeginString'/></header><trailer/><components/>\n<messages>\
         <message name='Handler' msgtype='U1'><field name='Type'/><field name='Blob'/></message></messages>\n<fields>\n\
         <field number='5001' name='Type' type='STRING'/>\n\
-        <field number='95' name='BlobLen' type='LENGTH'/><field number='5003' name='Blob' type='DATA'/></fields></fix>";
+        <field number='95' name='BlobLen' type='LENGTH'/><field number='5003' name='Blob' type='DATA'/>\
+        <field number='8' name='BeginString' type='STRING'/></fields></fix>";
     let refused = small("dictionary-check-refused", own);
     let ended = run(&["dictionary", "check", &refused]);
     let line = format!("{refused}:5: warning: field 5003 (Blob): no typed messages can be generated: ");

@@ -77,9 +77,9 @@
 //!
 //! # Several versions
 //! The preludes of two versions can be imported side by side; `examples/two_versions.rs` turns an
-//! order in FIX.4.4 into one in FIX.5.0 SP2, and back. Where the code sets of two versions are the same, so is their type. Where they differ,
-//! `convert` turns a code of one into the code with the same value of the other. It compiles only
-//! between sets of the same field.
+//! order in FIX.4.4 into one in FIX.5.0 SP2, and back. Where the code sets of two versions are the
+//! same, so is their type. Where they differ, `convert` turns a code of one into the code with the
+//! same value of the other. It compiles only between sets of the same field.
 //!
 //! ```
 //! # #[cfg(all(feature = "fix42", feature = "fix44"))] {
