@@ -67,6 +67,8 @@ pub struct Index<'s> {
     spans: &'s mut [Span],
     data_fields: &'s DataFields,
     tier: Tier,
+    /// That of the message built last, if it has one.
+    fault: Option<Fault>,
 }
 
 /// Why a complete message has no index. It is garbled: ignored with a warning (test cases 2t, 3b,
@@ -142,7 +144,7 @@ impl<'s> Index<'s> {
     /// It knows the data fields of the standard versions.
     #[must_use]
     pub fn new(tags: &'s mut [u32], spans: &'s mut [Span]) -> Self {
-        Self { tags, spans, data_fields: DataFields::STANDARD, tier: Tier::current() }
+        Self { tags, spans, data_fields: DataFields::STANDARD, tier: Tier::current(), fault: None }
     }
 
     /// Replaces the data fields by those of a dialect.
@@ -175,6 +177,7 @@ impl<'s> Index<'s> {
             return Err(IndexError::MsgTypeNotThird);
         }
         debug_assert!(self.spans[2].start() > framed.body_start() && framed.body_end() < bytes.len());
+        let fault = fault.map(|fault| &*self.fault.insert(fault));
         Ok(Message::new(bytes, &self.tags[..count], &self.spans[..count], fault))
     }
 }

@@ -1,9 +1,14 @@
 //! Finding a tag among the tags of a message.
 
 /// Returns the position of the first of `tags` that equals `tag`, comparing sixteen at a time.
-#[cfg(target_arch = "x86_64")]
 #[must_use]
 pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
+    find(tags, tag)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn find(tags: &[u32], tag: u32) -> Option<usize> {
     use crate::simd::sse2::equal_16;
     let Some((_, last)) = tags.split_last_chunk::<16>() else { return find_tag_in_few(tags, tag) };
     let whole = tags.as_chunks::<16>().0;
@@ -30,10 +35,8 @@ fn first_hit(before: usize, hits: u32) -> Option<usize> {
     (hits != 0).then(|| before + hits.trailing_zeros() as usize)
 }
 
-/// Returns the position of the first of `tags` that equals `tag`.
 #[cfg(not(target_arch = "x86_64"))]
-#[must_use]
-pub fn find_tag(tags: &[u32], tag: u32) -> Option<usize> {
+pub(crate) fn find(tags: &[u32], tag: u32) -> Option<usize> {
     tags.iter().position(|one| *one == tag)
 }
 

@@ -41,9 +41,9 @@ pub struct Message<'m> {
     bytes: &'m [u8],
     tags: &'m [u32],
     spans: &'m [Span],
-    fault: Option<Fault>,
-    /// As many as there are tags.
-    places: Option<&'m [Place]>,
+    fault: Option<&'m Fault>,
+    /// As many as there are tags, or none.
+    places: &'m [Place],
 }
 
 /// Shows the fields as [`Redacted`](crate::Redacted) does:
@@ -60,9 +60,9 @@ impl<'m> Message<'m> {
         bytes: &'m [u8],
         tags: &'m [u32],
         spans: &'m [Span],
-        fault: Option<Fault>,
+        fault: Option<&'m Fault>,
     ) -> Self {
-        Self { bytes, tags, spans, fault, places: None }
+        Self { bytes, tags, spans, fault, places: &[] }
     }
 
     /// Returns the message from `8=` to the last SOH.
@@ -81,7 +81,7 @@ impl<'m> Message<'m> {
     /// Returns the first field that breaks the syntax, if there is one.
     #[must_use]
     pub const fn fault(&self) -> Option<Fault> {
-        self.fault
+        self.fault.copied()
     }
 
     /// Returns BeginString (8).
@@ -171,21 +171,21 @@ impl<'m> Message<'m> {
     #[inline]
     pub fn with_places(self, places: &'m [Place]) -> Self {
         assert!(places.len() == self.tags.len(), "{} places of {} fields", places.len(), self.tags.len());
-        Self { places: Some(places), ..self }
+        Self { places, ..self }
     }
 
     /// Returns the place of each field, if a dictionary's were attached.
     #[must_use]
     #[inline]
     pub const fn places(&self) -> Option<&'m [Place]> {
-        self.places
+        if self.places.is_empty() { None } else { Some(self.places) }
     }
 
     /// Returns the fields outside groups.
     #[must_use]
     #[inline]
     pub fn scope(&self) -> Scope<'m> {
-        Scope::within(*self, 0..self.len(), 0)
+        Scope::whole(*self, self.places)
     }
 
     /// Returns the position of the first field with this tag. If the message has places, fields in

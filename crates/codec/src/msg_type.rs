@@ -44,6 +44,7 @@ impl MsgType {
 
     /// Returns the bytes on the wire.
     #[must_use]
+    #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }

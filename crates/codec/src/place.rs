@@ -146,6 +146,13 @@ impl Place {
         self.0 & (DEPTH | BEGINS_ENTRY) == depth.0 | BEGINS_ENTRY
     }
 
+    /// Returns whether the field cannot be inside a group of this depth that begins before it.
+    #[inline]
+    pub(crate) const fn ends_group_at(self, depth: Depth) -> bool {
+        // UNDEFINED is above the depth.
+        self.0 & (DEPTH | UNDEFINED) < depth.0
+    }
+
     /// Returns whether the field is known to be the first with this tag in a scope of this depth
     /// that contains its position.
     #[inline]

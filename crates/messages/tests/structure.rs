@@ -280,7 +280,10 @@ fn views_and_get_find_what_a_naive_reader_finds_in_mutated_messages_under_every_
                     random.shuffle(&mut tags);
                     for (at, tag) in message.tags().iter().enumerate() {
                         let first = message.scope().is_first(at, *tag);
-                        assert!(!first || message.scope().position(*tag) == Some(at), "{tag}: {message:?}");
+                        let position = message.scope().position(*tag);
+                        assert!(!first || position == Some(at), "{tag}: {message:?}");
+                        let near = random.usize(..=message.len());
+                        assert_eq!(message.scope().position_near(*tag, near), position, "{message:?}");
                     }
                     let (mut found, mut again) = (BTreeMap::new(), BTreeMap::new());
                     collect(message.scope(), &Home::new(), &tags, &mut found);

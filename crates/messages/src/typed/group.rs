@@ -7,47 +7,31 @@
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
-use core::ops::Range;
 
-use fixbolt_codec::{Entries, Scope, find_tag};
+use fixbolt_codec::Entries;
 
 use super::view::{Entry, Fields};
 
 /// The entries of a repeating group.
 pub struct Group<'m, E> {
-    entries: Bounds<'m>,
+    entries: Entries<'m>,
     known: &'static [u32],
     entry: PhantomData<fn() -> E>,
-}
-
-/// What says where the next entry begins.
-#[derive(Clone)]
-enum Bounds<'m> {
-    /// The message's places.
-    Places(Entries<'m>),
-    /// The group's first field, in the entries that are left.
-    Delimiter { rest: Scope<'m>, left: usize },
 }
 
 /// Shows the number of remaining entries and their fields as [`Redacted`](fixbolt_codec::Redacted)
 /// does.
 impl<E> fmt::Debug for Group<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (left, fields) = match &self.entries {
-            Bounds::Places(entries) => (entries.len(), entries.message().redacted(entries.positions())),
-            Bounds::Delimiter { rest, left } => (*left, rest.message().redacted(rest.positions())),
-        };
-        f.debug_struct("Group").field("left", &left).field("fields", &fields).finish()
+        let fields = self.entries.message().redacted(self.entries.positions());
+        f.debug_struct("Group").field("left", &self.entries.len()).field("fields", &fields).finish()
     }
 }
 
 impl<'m, E> Group<'m, E> {
-    pub(super) const fn placed(entries: Entries<'m>, known: &'static [u32]) -> Self {
-        Self { entries: Bounds::Places(entries), known, entry: PhantomData }
-    }
-
-    pub(super) const fn compiled(rest: Scope<'m>, known: &'static [u32], left: usize) -> Self {
-        Self { entries: Bounds::Delimiter { rest, left }, known, entry: PhantomData }
+    #[inline]
+    pub(super) const fn new(entries: Entries<'m>, known: &'static [u32]) -> Self {
+        Self { entries, known, entry: PhantomData }
     }
 }
 
@@ -60,28 +44,15 @@ impl<E> Clone for Group<'_, E> {
 impl<'m, E: Entry<'m>> Iterator for Group<'m, E> {
     type Item = E;
 
+    #[inline]
     fn next(&mut self) -> Option<E> {
-        let entry = match &mut self.entries {
-            Bounds::Places(entries) => entries.next()?,
-            Bounds::Delimiter { rest, left } => {
-                *left = left.checked_sub(1)?;
-                let Range { start, end } = rest.positions();
-                let message = rest.message();
-                let later = find_tag(&message.tags()[start + 1..end], E::SHAPE.delimiter);
-                let next = later.map_or(end, |n| start + 1 + n);
-                *rest = Scope::within(message, next..end, rest.depth());
-                Scope::within(message, start..next, rest.depth())
-            }
-        };
+        let entry = self.entries.next()?;
         Some(E::over(Fields::within(entry, self.known)))
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = match &self.entries {
-            Bounds::Places(entries) => entries.len(),
-            Bounds::Delimiter { left, .. } => *left,
-        };
-        (left, Some(left))
+        self.entries.size_hint()
     }
 }
 

@@ -10,7 +10,7 @@ use core::fmt;
 use core::ops::Range;
 
 use fixbolt_codec::{
-    FieldError, FieldErrorKind, FromField, Message, MsgType, Scope, Tag, WrongMsgType, find_tag,
+    FieldError, FieldErrorKind, FromField, Message, MsgType, Scope, Tag, ValueError, WrongMsgType,
 };
 
 use super::group::{Group, GroupShape};
@@ -23,7 +23,7 @@ pub struct Fields<'m> {
     /// member of a group ends the group. If there are none, every other tag does.
     known: &'static [u32],
     /// The position after the last hit, where the next field is likely to be.
-    next: Cell<usize>,
+    next: Cell<u32>,
     /// The last tag that was looked for and not found; 0 if there is none.
     missing: Cell<u32>,
 }
@@ -109,6 +109,7 @@ impl<'m> Fields<'m> {
     ///
     /// # Errors
     /// Returns [`WrongMsgType`] if the message has another type.
+    #[inline]
     pub fn read(message: Message<'m>, wanted: MsgType, known: &'static [u32]) -> Result<Self, WrongMsgType> {
         if message.msg_type() == wanted.as_bytes() {
             Ok(Self::of(message, known))
@@ -120,9 +121,11 @@ impl<'m> Fields<'m> {
     /// Returns the fields of a scope.
     #[inline]
     pub(super) const fn within(scope: Scope<'m>, known: &'static [u32]) -> Self {
-        let start = scope.positions().start;
         // A message begins with BeginString, BodyLength and MsgType.
-        let next = if start == 0 { 3 } else { start };
+        let next = match scope.positions().start {
+            0 => 3,
+            start => start as u32,
+        };
         Self { scope, known, next: Cell::new(next), missing: Cell::new(0) }
     }
 
@@ -145,7 +148,10 @@ impl<'m> Fields<'m> {
     /// Returns [`FieldError`] if the field is missing or its value is not a `T`.
     #[inline]
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
-        self.value(tag, self.find(tag)).transpose().unwrap_or(Err(missing(tag)))
+        match self.find(tag) {
+            Some(at) => self.value(tag, at),
+            None => Err(missing(tag)),
+        }
     }
 
     /// Reads an optional field.
@@ -154,7 +160,10 @@ impl<'m> Fields<'m> {
     /// Returns [`FieldError`] if its value is not a `T`.
     #[inline]
     pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
-        self.value(tag, self.find(tag))
+        match self.find(tag) {
+            Some(at) => self.value(tag, at).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Returns the entries of a group, which is empty if the group is absent.
@@ -188,29 +197,24 @@ impl<'m> Fields<'m> {
     #[inline]
     fn find(&self, tag: u32) -> Option<usize> {
         let next = self.next.get();
-        if self.scope.is_first(next, tag) {
+        if self.scope.is_first(next as usize, tag) {
             self.next.set(next + 1);
-            return Some(next);
+            return Some(next as usize);
         }
         self.search(tag)
     }
 
-    /// Searches from the last hit on, and from the beginning if the field found there may not be
-    /// the first.
+    /// Searches the field, which is not the one after the last hit or may not be the first.
+    #[inline(never)]
     fn search(&self, tag: u32) -> Option<usize> {
-        let (next, end) = (self.next.get(), self.scope.positions().end);
-        let later = self.message().tags().get(next..end).and_then(|tags| find_tag(tags, tag));
-        let found = match later {
-            Some(n) if self.scope.is_first(next + n, tag) => Some(next + n),
-            _ => self.scope.position(tag),
-        };
-        self.noted(tag, found)
+        self.noted(tag, self.scope.position_near(tag, self.next.get() as usize))
     }
 
     /// Records a hit, or for [`View::need`] that there was none.
+    #[inline]
     fn noted(&self, tag: u32, found: Option<usize>) -> Option<usize> {
         match found {
-            Some(at) => self.next.set(at + 1),
+            Some(at) => self.next.set(at as u32 + 1),
             None => self.missing.set(tag),
         }
         found
@@ -221,17 +225,16 @@ impl<'m> Fields<'m> {
     fn last_missing(&self) -> Tag {
         // If all was found, the field of the last hit; if nothing was looked for, MsgType or the
         // first field of the entry.
-        let last = self.next.get().saturating_sub(1).max(self.scope.positions().start);
+        let last = (self.next.get() as usize).saturating_sub(1).max(self.scope.positions().start);
         let found = self.message().tags().get(last).copied().unwrap_or_default();
         [self.missing.get(), found].into_iter().find_map(Tag::try_new).unwrap_or(Tag::new(35))
     }
 
     #[inline]
-    fn value<T: FromField<'m>>(&self, tag: u32, at: Option<usize>) -> Result<Option<T>, FieldError> {
-        let Some(at) = at else { return Ok(None) };
+    fn value<T: FromField<'m>>(&self, tag: u32, at: usize) -> Result<T, FieldError> {
         match T::from_field(self.message().value(at)) {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => Err(FieldError::new(Tag::new(tag), FieldErrorKind::Value(error))),
+            Ok(value) => Ok(value),
+            Err(error) => Err(invalid(tag, error)),
         }
     }
 
@@ -240,20 +243,22 @@ impl<'m> Fields<'m> {
     /// number was announced: a wrong one that reaches the application is accepted by the policy.
     fn entries<E: Entry<'m>>(&self, count_at: Option<usize>) -> Result<Group<'m, E>, FieldError> {
         let Some(at) = count_at else {
-            return Ok(Group::compiled(Scope::within(self.message(), 0..0, 0), self.known, 0));
+            let none = self.scope.delimited(0..0, E::SHAPE.delimiter, 0);
+            return Ok(Group::new(none, self.known));
         };
         if let Some(entries) = self.scope.group_at(at) {
-            return Ok(Group::placed(entries, self.known));
+            return Ok(Group::new(entries, self.known));
         }
         let shape = E::SHAPE;
-        let announced = self.value::<u32>(shape.count, count_at)?.unwrap_or(0);
+        let announced = self.value::<u32>(shape.count, at)?;
         let end = self.scope.positions().end;
         let region = shape.region(self.message().tags(), at + 1, end, self.known);
         if u32::try_from(region.entries) != Ok(announced) {
             return Err(FieldError::new(Tag::new(shape.count), FieldErrorKind::Count));
         }
-        let scope = Scope::within(self.message(), at + 1..region.end, self.scope.depth());
-        Ok(Group::compiled(scope, self.known, region.entries))
+        let positions = at + 1..region.end;
+        let entries = self.scope.delimited(positions, shape.delimiter, region.entries);
+        Ok(Group::new(entries, self.known))
     }
 }
 
@@ -270,7 +275,7 @@ impl<'m> Outside<'_, 'm> {
     /// # Errors
     /// Returns an error as [`Fields::required`] does.
     pub fn required<T: FromField<'m>>(&self, tag: u32) -> Result<T, FieldError> {
-        self.optional(tag)?.ok_or(missing(tag))
+        self.optional(tag)?.ok_or_else(|| missing(tag))
     }
 
     /// Reads an optional field, as [`Fields::optional`] does.
@@ -278,7 +283,7 @@ impl<'m> Outside<'_, 'm> {
     /// # Errors
     /// Returns an error as [`Fields::optional`] does.
     pub fn optional<T: FromField<'m>>(&self, tag: u32) -> Result<Option<T>, FieldError> {
-        self.fields.value(tag, self.find(tag))
+        self.find(tag).map(|at| self.fields.value(tag, at)).transpose()
     }
 
     /// Returns the entries of a group, as [`Fields::group`] does.
@@ -317,6 +322,12 @@ impl<'m> Outside<'_, 'm> {
     }
 }
 
-const fn missing(tag: u32) -> FieldError {
+#[cold]
+fn missing(tag: u32) -> FieldError {
     FieldError::missing(Tag::new(tag))
+}
+
+#[cold]
+fn invalid(tag: u32, error: ValueError) -> FieldError {
+    FieldError::new(Tag::new(tag), FieldErrorKind::Value(error))
 }
