@@ -59,12 +59,20 @@ impl Decimal {
     /// point or a mantissa beyond `i64`; [`WideDecimal`] and [`Digits`] can read those.
     #[inline]
     pub fn parse(value: &[u8]) -> Result<Self, ValueError> {
-        let (negative, magnitude) = match value {
-            [b'-', rest @ ..] => (true, rest),
-            _ => (false, value),
-        };
+        let (negative, magnitude) = split_sign(value);
+        if !matches!(magnitude.len(), 1..=8) {
+            return Self::parse_longer(value);
+        }
+        let (mantissa, scale) = short(magnitude)?;
+        Ok(Self::signed(negative, mantissa, scale))
+    }
+
+    /// Reads a number that does not have one to eight bytes after its sign. The shorter ones, most
+    /// of all, are read where they are asked for.
+    #[inline(never)]
+    fn parse_longer(value: &[u8]) -> Result<Self, ValueError> {
+        let (negative, magnitude) = split_sign(value);
         let (mantissa, scale) = match magnitude.len() {
-            1..=8 => short(magnitude)?,
             9..=16 => middle(magnitude)?,
             17..=19 => match long(magnitude) {
                 Some(read) => read,
@@ -72,9 +80,14 @@ impl Decimal {
             },
             _ => return Self::parse_any(value),
         };
-        // At most 18 digits: neither the cast nor the sign can overflow.
+        Ok(Self::signed(negative, mantissa, scale))
+    }
+
+    /// Creates the number from at most 18 digits: neither the cast nor the sign can overflow.
+    #[inline]
+    const fn signed(negative: bool, mantissa: u64, scale: u8) -> Self {
         let mantissa = mantissa as i64;
-        Ok(Self { mantissa: if negative { -mantissa } else { mantissa }, scale })
+        Self { mantissa: if negative { -mantissa } else { mantissa }, scale }
     }
 
     #[cold]
@@ -187,23 +200,32 @@ impl Decimal {
 
 const POINT: u8 = b'.' ^ b'0';
 
+/// Returns whether there is a minus sign, and what is after it.
+#[inline]
+const fn split_sign(value: &[u8]) -> (bool, &[u8]) {
+    match value {
+        [b'-', magnitude @ ..] => (true, magnitude),
+        _ => (false, value),
+    }
+}
+
 /// Reads one to eight bytes of digits with at most one point.
 #[inline]
 fn short(magnitude: &[u8]) -> Result<(u64, u8), ValueError> {
-    let mut eight = digits::load(magnitude);
-    let point = digits::places_of(eight, POINT);
-    let mut scale = 0;
-    if point != 0 {
-        // The digits before the point move over it; a second point remains and is not a digit.
-        let place = point.trailing_zeros() & !7;
-        let before = eight & ((1 << place) - 1);
-        let after = (eight >> place) & !0xFF;
-        eight = (after << place) | (before << 8);
-        scale = 7 - (place / 8) as u8;
+    let eight = digits::load(magnitude);
+    let others = digits::others(eight);
+    if others == 0 {
+        return Ok((digits::number(eight), 0));
     }
-    let has_digit = point == 0 || magnitude.len() > 1;
-    if digits::all_digits(eight) && has_digit {
-        Ok((digits::number(eight), scale))
+    // The first byte that is not a digit has to be the point. The digits before it move over it; a
+    // second point remains and is not a digit.
+    let place = others.trailing_zeros() & !7;
+    let rest = eight >> place;
+    let before = eight ^ rest << place;
+    let after = (rest ^ u64::from(POINT)) << place;
+    let moved = after | before << 8;
+    if rest as u8 == POINT && digits::all_digits(moved) && magnitude.len() > 1 {
+        Ok((digits::number(moved), 7 - (place / 8) as u8))
     } else {
         Err(ValueError::Format)
     }

@@ -55,7 +55,14 @@ pub(crate) fn load(bytes: &[u8]) -> u64 {
 /// Returns whether all eight bytes are digits.
 #[inline]
 pub(crate) const fn all_digits(eight: u64) -> bool {
-    (eight.wrapping_add(ABOVE_NINE) | eight) & HIGH == 0
+    others(eight) == 0
+}
+
+/// Returns a mask (0x80) whose lowest bit is that of the first byte that is not a digit; the bits
+/// above it may be wrong.
+#[inline]
+pub(crate) const fn others(eight: u64) -> u64 {
+    (eight.wrapping_add(ABOVE_NINE) | eight) & HIGH
 }
 
 /// Returns the four two-digit numbers, in bytes 0, 2, 4 and 6.

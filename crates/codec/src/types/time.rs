@@ -344,6 +344,13 @@ pub(super) fn read_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
             }
             Ok(((a * 100 + b * 10 + c) * digits::TEN_TO[9], 3))
         }
+        _ => read_other_fraction(rest),
+    }
+}
+
+#[inline(never)]
+fn read_other_fraction(rest: &[u8]) -> Result<(u64, u8), ValueError> {
+    match rest {
         [b'.', fraction @ ..] if matches!(fraction.len(), 1..=12) => {
             let number = digits::unsigned(fraction)?;
             Ok((number * digits::TEN_TO[12 - fraction.len()], fraction.len() as u8))
