@@ -9,6 +9,7 @@ use std::fmt;
 
 use fixbolt_codec::{Message, Tag, is_admin};
 
+use crate::model::sorted;
 use crate::validate::SessionRejectReason;
 
 /// Holds something for each application version of a session, for example a `Validator` or a
@@ -282,7 +283,7 @@ impl<T> ApplicationVersions<T> {
             }
         }
         self.add(entry, &mut by_sender, &mut by_receiver);
-        (ByType::of(by_sender), ByType::of(by_receiver))
+        (ByType::of(&by_sender), ByType::of(&by_receiver))
     }
 
     fn add(&self, entry: Option<Entry<'_>>, by_sender: &mut Vec<Said>, by_receiver: &mut Vec<Said>) {
@@ -349,15 +350,17 @@ struct ByType(Vec<(Box<[u8]>, Option<usize>)>);
 
 impl ByType {
     /// Keeps one version for each type: the only one, or the first one marked as default.
-    fn of(mut said: Vec<Said>) -> ByType {
-        said.sort_by(|left, right| left.msg_type.cmp(&right.msg_type));
+    fn of(said: &[Said]) -> ByType {
+        let order = sorted(said.len(), &|left, right| {
+            said[left].msg_type.cmp(&said[right].msg_type).then(left.cmp(&right))
+        });
         let mut by_type = Vec::new();
-        for of_type in said.chunk_by(|left, right| left.msg_type == right.msg_type) {
+        for of_type in order.chunk_by(|left, right| said[*left].msg_type == said[*right].msg_type) {
             let one = match of_type {
                 [only] => Some(only),
-                several => several.iter().find(|one| one.is_default),
+                several => several.iter().find(|one| said[**one].is_default),
             };
-            by_type.extend(one.map(|one| (one.msg_type.clone(), one.version)));
+            by_type.extend(one.map(|one| (said[*one].msg_type.clone(), said[*one].version)));
         }
         ByType(by_type)
     }

@@ -4,7 +4,6 @@
 //! grow beyond the limits, and groups that contain their own count field are refused. Readers
 //! resolve names; this module only sees ids.
 
-use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use fixbolt_codec::{DataFields, Version};
@@ -13,7 +12,7 @@ use crate::data_type::DataType;
 use crate::limits;
 use crate::model::{
     CodeSet, ComponentDef, Dictionary, DictionaryVersion, FieldDef, GroupDef, Member, MessageDef, Origin,
-    compare_without_case,
+    compare_without_case, sorted,
 };
 use crate::read::brief;
 use crate::terms::{AllTerms, Scenario};
@@ -112,13 +111,17 @@ impl Draft {
         }
         self.prune_terms();
         // Tags, names and types are unique.
-        self.fields.sort_unstable_by_key(|field| field.tag);
+        let by_tag =
+            sorted(self.fields.len(), &|left, right| self.fields[left].tag.cmp(&self.fields[right].tag));
+        let mut fields: Vec<Option<FieldDef>> = self.fields.into_iter().map(Some).collect();
+        self.fields = by_tag.into_iter().filter_map(|at| fields[at].take()).collect();
         let fields_by_name = sorted(self.fields.len(), &|left, right| {
             compare_without_case(&self.fields[left].name, &self.fields[right].name)
         });
         let messages_by_type = sorted(self.messages.len(), &|left, right| {
             self.messages[left].msg_type.as_bytes().cmp(self.messages[right].msg_type.as_bytes())
         });
+        let index = |order: Vec<usize>| order.into_iter().map(|at| at as u32).collect();
         Ok(Dictionary {
             version: self.version,
             origin: self.origin,
@@ -131,8 +134,8 @@ impl Draft {
             trailer: self.trailer,
             scenarios: self.scenarios,
             terms: self.terms,
-            fields_by_name,
-            messages_by_type,
+            fields_by_name: index(fields_by_name),
+            messages_by_type: index(messages_by_type),
         })
     }
 
@@ -160,10 +163,14 @@ impl Draft {
                     reason: format!("tag {} is not in 1 to 2147483647", field.tag),
                 });
             }
-            if let Some(first) = tags.insert(field.tag, &field.name) {
+            if let Some(first) = tags.insert(field.tag, at) {
                 faults.push(DraftError {
                     place,
-                    reason: format!("tag {} already belongs to '{}'", field.tag, brief(first)),
+                    reason: format!(
+                        "tag {} already belongs to '{}'",
+                        field.tag,
+                        brief(&self.fields[first].name)
+                    ),
                 });
             }
             if !names.insert(field.name.to_ascii_lowercase()) {
@@ -310,7 +317,7 @@ impl Draft {
                                 self.components.len() + inner.index()
                             }
                         };
-                        if seen.insert(node) {
+                        if seen.insert(node as u32) {
                             open.push(self.definition(node));
                         }
                     }
@@ -427,13 +434,6 @@ impl Draft {
             Some(group) => Definition::Group(group),
         }
     }
-}
-
-/// Returns the positions of `count` items in order.
-fn sorted(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<u32> {
-    let mut positions: Vec<u32> = (0..count as u32).collect();
-    positions.sort_unstable_by(|&left, &right| compare(left as usize, right as usize));
-    positions
 }
 
 fn too_large(size: u64) -> String {

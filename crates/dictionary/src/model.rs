@@ -423,7 +423,7 @@ impl Dictionary {
         &self,
         members: &[Member],
         required_so_far: bool,
-        met: &mut HashSet<ComponentId>,
+        met: &mut HashSet<u32>,
         flat: &mut Vec<FlatMember>,
     ) {
         for member in members {
@@ -437,7 +437,7 @@ impl Dictionary {
                     group: Some(group),
                 }),
                 Member::Component { component, required } => {
-                    if met.insert(component) {
+                    if met.insert(component.0) {
                         let members = &self.component(component).members;
                         self.expand_into(members, required && required_so_far, met, flat);
                     }
@@ -445,6 +445,19 @@ impl Dictionary {
             }
         }
     }
+}
+
+/// Sorts positions. This is one function for all that is sorted once, as each closure's own would
+/// be compiled anew.
+pub(crate) fn sort_positions(positions: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+    positions.sort_unstable_by(|left, right| compare(*left, *right));
+}
+
+/// Returns the positions of `count` items in order.
+pub(crate) fn sorted(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..count).collect();
+    sort_positions(&mut positions, compare);
+    positions
 }
 
 pub(crate) fn compare_without_case(left: &str, right: &str) -> Ordering {

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use roxmltree::{Node, NodeId};
+use roxmltree::Node;
 
 use crate::assemble::{Definition, Draft};
 use crate::data_type::{DataType, UnionType};
@@ -91,14 +91,14 @@ struct Reader<'a, 'd> {
     /// Components and groups of scenarios other than base that something refers to.
     referred: HashSet<Target<'a>>,
     /// Definitions of another scenario that replace a missing base one.
-    stand_ins: HashSet<NodeId>,
+    stand_ins: HashSet<u32>,
     /// The types that the file defines itself, with the types they are based on.
     data_types: HashMap<&'a str, &'a str>,
     /// Code sets by name: position (none if its codes are elsewhere), type and union type.
     sets: HashMap<&'a str, (Option<CodeSetId>, DataType, Option<UnionType>)>,
     tags: HashSet<u32>,
-    component_ids: HashMap<Target<'a>, ComponentId>,
-    group_ids: HashMap<Target<'a>, GroupId>,
+    /// Positions of components and of groups.
+    places: HashMap<Target<'a>, u32>,
     /// Names of components and groups.
     names: HashMap<Target<'a>, String>,
     /// Ids of the components that are header and trailer, which are not members of a message's
@@ -147,7 +147,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             let key = Target { kind: Reference::Group, id, scenario: self.scenario_of(*node) };
             let name = self.name_of(*node);
             self.names.insert(key, name);
-            if self.group_ids.insert(key, GroupId(at as u32)).is_some() {
+            if self.places.insert(key, at as u32).is_some() {
                 let reason = format!("group id {id} is already defined");
                 self.found.error(xml::line(*node), xml::label(*node), reason);
             }
@@ -234,7 +234,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// Returns the scenario under which a definition is found.
     fn scenario_of(&self, node: Node<'a, 'd>) -> &'a str {
-        if self.stand_ins.contains(&node.id()) { BASE } else { self.scenario(node) }
+        if self.stand_ins.contains(&node.id().get()) { BASE } else { self.scenario(node) }
     }
 
     /// Returns the definitions of one kind: those of the base scenario, or of another one if there
@@ -257,8 +257,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             .flat_map(|section| xml::children(section, element))
             .filter(|node| self.pedigree.as_ref().is_none_or(|pedigree| pedigree.has_definition(*node)))
             .collect();
-        let mut known: HashSet<Option<&str>> =
-            all.iter().filter(|node| self.scenario(**node) == BASE).map(|node| node.attribute(key)).collect();
+        let key_of = |node: &Node<'a, 'd>| node.attribute(key).unwrap_or_default();
+        let mut known: HashSet<&str> =
+            all.iter().filter(|node| self.scenario(**node) == BASE).map(key_of).collect();
         let mut nodes = Vec::with_capacity(all.len());
         for node in all {
             let scenario = self.scenario(node);
@@ -268,10 +269,10 @@ impl<'a, 'd> Reader<'a, 'd> {
                 && id.is_some_and(|id| self.referred.contains(&Target { kind, id, scenario }));
             if scenario == BASE || is_referred {
                 nodes.push(node);
-            } else if known.insert(node.attribute(key)) {
+            } else if known.insert(key_of(&node)) {
                 let reason = format!("has no scenario base: scenario '{scenario}' is read instead");
                 self.found.warn(xml::line(node), xml::label(node), reason);
-                self.stand_ins.insert(node.id());
+                self.stand_ins.insert(node.id().get());
                 nodes.push(node);
                 if element == "message" {
                     self.scenario_nodes.push(node);
@@ -406,8 +407,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 _ => None,
             };
             let key = Target { kind: Reference::Component, id, scenario };
-            let twice =
-                scenario == BASE && self.outer_ids.contains(&id) || self.component_ids.contains_key(&key);
+            let twice = scenario == BASE && self.outer_ids.contains(&id) || self.places.contains_key(&key);
             if twice {
                 self.found.error(
                     xml::line(node),
@@ -420,7 +420,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             } else {
                 let name = self.name_of(node);
                 self.names.insert(key, name);
-                self.component_ids.insert(key, ComponentId(components.len() as u32));
+                self.places.insert(key, components.len() as u32);
                 components.push(node);
             }
         }
@@ -551,11 +551,14 @@ impl<'a, 'd> Reader<'a, 'd> {
             let key = Target { kind, id, scenario: self.scenario(node) };
             let member = match kind {
                 Reference::Field => self.field_tag(node).map(|tag| Member::Field { tag, required }),
-                Reference::Group => self.group_ids.get(&key).map(|&group| Member::Group { group, required }),
-                Reference::Component if self.outer_ids.contains(&id) => continue,
-                Reference::Component => {
-                    self.component_ids.get(&key).map(|&component| Member::Component { component, required })
+                Reference::Group => {
+                    self.places.get(&key).map(|&at| Member::Group { group: GroupId(at), required })
                 }
+                Reference::Component if self.outer_ids.contains(&id) => continue,
+                Reference::Component => self
+                    .places
+                    .get(&key)
+                    .map(|&at| Member::Component { component: ComponentId(at), required }),
             };
             match member {
                 None if kind == Reference::Field => {}

@@ -155,9 +155,9 @@ impl Draft {
     }
 
     /// Follows a group to its new name.
-    pub(crate) fn rename_terms(&mut self, names: &HashMap<String, String>) {
+    pub(crate) fn rename_terms(&mut self, names: &HashMap<&str, &str>) {
         let renamed = |key: Key| match key {
-            Key::Group(name) => Key::Group(names.get(&name).cloned().unwrap_or(name)),
+            Key::Group(name) => Key::Group(names.get(name.as_str()).map_or(name, |name| (*name).to_string())),
             other => other,
         };
         let terms = std::mem::take(&mut self.terms);

@@ -86,13 +86,13 @@ struct Reader<'a, 'd> {
     components: Vec<ComponentDef>,
     named: HashMap<&'a str, Named>,
     /// Components without members.
-    empty: HashSet<ComponentId>,
+    empty: HashSet<u32>,
     groups: Vec<GroupDef>,
     /// Groups inside messages, components and groups, by their content: equal ones become one.
     inline_groups: HashMap<(u32, Vec<Member>), GroupId>,
     group_names: HashSet<String>,
     /// The last number that was appended to each name.
-    group_numbers: HashMap<String, u32>,
+    group_numbers: HashMap<String, usize>,
     field_nodes: Vec<Node<'a, 'd>>,
     code_set_nodes: Vec<Node<'a, 'd>>,
     component_nodes: Vec<Node<'a, 'd>>,
@@ -310,7 +310,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                     self.components.push(ComponentDef { name: name.to_string(), members: Vec::new() });
                     self.component_nodes.push(node);
                     if xml::elements(node).next().is_none() {
-                        self.empty.insert(id);
+                        self.empty.insert(id.0);
                     }
                     others.push((id, node));
                     Named::Component(id)
@@ -355,7 +355,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 self.found.error(xml::line(node), xml::place(node), reason);
             }
             let Some(member) = self.member(node, depth) else { continue };
-            if seen.insert((node.tag_name().name(), node.attribute("name"))) {
+            if seen.insert((node.tag_name().name(), node.attribute("name").unwrap_or_default())) {
                 members.push(member);
             } else {
                 self.found.warn(xml::line(node), xml::place(node), "is listed twice, the first is kept");
@@ -424,7 +424,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     fn component_member(&mut self, node: Node<'a, 'd>, required: bool) -> Option<Member> {
         let name = xml::required(node, "name", &mut self.found)?;
         match self.named.get(name) {
-            Some(&Named::Component(component)) if self.empty.contains(&component) => {
+            Some(&Named::Component(component)) if self.empty.contains(&component.0) => {
                 self.found.warn(xml::line(node), xml::place(node), "the component has no members, not read");
                 None
             }

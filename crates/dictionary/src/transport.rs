@@ -176,8 +176,8 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
         .collect();
     let kept: HashMap<&str, u32> =
         (0..).zip(&draft.groups).map(|(at, own)| (own.name.as_str(), at)).collect();
-    let own: HashMap<&str, GroupId> =
-        application.groups.iter().map(|own| own.name.as_str()).zip(application.group_ids()).collect();
+    let own: HashMap<&str, u32> =
+        (0..).zip(&application.groups).map(|(at, own)| (own.name.as_str(), at)).collect();
     let mut equal = HashSet::new();
     let known: Vec<Option<GroupId>> = transport
         .groups
@@ -185,7 +185,7 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
         .zip(transport.group_ids())
         .map(|(group, id)| {
             let at = *kept.get(group.name.as_str())?;
-            let own = *own.get(group.name.as_str())?;
+            let own = GroupId(*own.get(group.name.as_str())?);
             are_equal((application, own), (transport, id), &mut equal).then_some(GroupId(at))
         })
         .collect();
@@ -234,14 +234,16 @@ fn add_structure(draft: &mut Draft, application: &Dictionary, transport: &Dictio
         draft.scenarios.push(scenario);
     }
     let new_groups = transport.groups.iter().zip(&groups);
-    let new_groups = new_groups.map(|(old, new)| (&old.name, &draft.groups[new.index()].name));
-    let new_groups: HashMap<&String, &String> = new_groups.collect();
+    let new_groups =
+        new_groups.map(|(old, new)| (old.name.as_str(), draft.groups[new.index()].name.as_str()));
+    let new_groups: HashMap<&str, &str> = new_groups.collect();
     let new_components = transport.components.iter().zip(&components);
-    let new_components = new_components.map(|(old, new)| (&old.name, &draft.components[new.index()].name));
-    let new_components: HashMap<&String, &String> = new_components.collect();
+    let new_components =
+        new_components.map(|(old, new)| (old.name.as_str(), draft.components[new.index()].name.as_str()));
+    let new_components: HashMap<&str, &str> = new_components.collect();
     let named = |key: &Key| match key {
-        Key::Group(name) => Key::Group((*new_groups.get(name).unwrap_or(&name)).clone()),
-        Key::Component(name) => Key::Component((*new_components.get(name).unwrap_or(&name)).clone()),
+        Key::Group(name) => Key::Group(renamed(name, &new_groups)),
+        Key::Component(name) => Key::Component(renamed(name, &new_components)),
         other => other.clone(),
     };
     let terms = transport.terms.iter();
@@ -286,6 +288,11 @@ fn are_equal(
     }
     equal.extend(seen);
     true
+}
+
+/// Returns the new name of what had this name.
+fn renamed(name: &str, names: &HashMap<&str, &str>) -> String {
+    names.get(name).map_or(name, |name| *name).to_string()
 }
 
 /// Returns `name`, or `name` with a number if it is taken.

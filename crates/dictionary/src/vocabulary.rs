@@ -67,7 +67,7 @@ impl Draft {
             .map(|group| group.name.clone())
             .chain(self.components.iter().map(|component| component.name.clone()))
             .collect();
-        let mut named: HashSet<GroupId> = HashSet::new();
+        let mut named = vec![false; self.groups.len()];
         let before: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
         for version in versions {
             let mut pairs = Pairs::default();
@@ -89,14 +89,16 @@ impl Draft {
             }
             for (own, known) in pairs.list {
                 let (own_name, name) = (&mut self.groups[own.index()].name, &version.group(known).name);
-                if !named.contains(&own) && (own_name == name || taken.insert(name.clone())) {
-                    named.insert(own);
+                let named = &mut named[own.index()];
+                if !*named && (own_name == name || taken.insert(name.clone())) {
+                    *named = true;
                     own_name.clone_from(name);
                 }
             }
         }
-        let after = self.groups.iter().map(|group| group.name.clone());
-        self.rename_terms(&before.into_iter().zip(after).collect());
+        let after: Vec<String> = self.groups.iter().map(|group| group.name.clone()).collect();
+        let names = before.iter().map(String::as_str).zip(after.iter().map(String::as_str));
+        self.rename_terms(&names.collect());
     }
 
     /// Pairs each group among these members with the known group that has the same count tag, once.
@@ -110,7 +112,7 @@ impl Draft {
                 match *member {
                     Member::Field { .. } => {}
                     Member::Component { component, .. } => {
-                        if seen.insert(component) {
+                        if seen.insert(component.0) {
                             open.push(&self.components[component.index()].members);
                         }
                     }

@@ -469,7 +469,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         };
         let mut open = components(members);
         while let Some(component) = open.pop() {
-            if !seen.insert(component) {
+            if !seen.insert(component.0) {
                 continue;
             }
             let inner = &self.components[component.index()].members;

@@ -14,7 +14,7 @@ use super::policy::{Check, Policy, Requirements};
 use super::reason::SessionRejectReason as Reason;
 use super::values::{CodeTable, check_type, in_union};
 use crate::data_type::{DataType, UnionType};
-use crate::model::{ComponentId, Dictionary, FlatMember, GroupId, Member};
+use crate::model::{Dictionary, FlatMember, GroupId, Member};
 
 /// No slot.
 const NONE: u16 = u16::MAX;
@@ -401,7 +401,7 @@ fn read_requirements(
     dictionary: &Dictionary,
     members: &[Member],
     component: Option<bool>,
-    seen: &mut HashSet<ComponentId>,
+    seen: &mut HashSet<u32>,
     readings: &mut HashMap<u32, MemberReading>,
 ) {
     for member in members {
@@ -413,7 +413,7 @@ fn read_requirements(
             }
             Member::Component { component, required } => {
                 // Its tags have their first position already.
-                if seen.insert(component) {
+                if seen.insert(component.0) {
                     let inner = &dictionary.component(component).members;
                     read_requirements(dictionary, inner, Some(required), seen, readings);
                 }

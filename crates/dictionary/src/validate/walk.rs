@@ -14,6 +14,7 @@ use super::policy::{Action, Check, Policy, Requirements, TypeRules};
 use super::reason::SessionRejectReason as Reason;
 use super::{RefTag, Violation};
 use crate::data_type::DataType;
+use crate::model::sort_positions;
 
 /// The memory of a walk: open groups, and members seen.
 /// [`Validator::scratch`](super::Validator::scratch) creates one. Between messages it holds only
@@ -150,13 +151,13 @@ impl<'r, 'm> Walk<'r, 'm> {
         let references = std::mem::take(&mut self.scratch.references);
         let message = self.message;
         let value = |position: usize| message.value(position);
-        identifiers.sort_unstable_by(|one, other| value(*one).cmp(value(*other)).then(one.cmp(other)));
+        sort_positions(&mut identifiers, &|one, other| value(one).cmp(value(other)).then(one.cmp(&other)));
         let again = identifiers.windows(2).filter(|two| value(two[0]) == value(two[1])).map(|two| two[1]);
         let known =
             |position: usize| identifiers.binary_search_by(|at| value(*at).cmp(value(position))).is_ok();
         let lost = references.iter().copied().filter(|position| !known(*position));
         let mut wrong: Vec<usize> = again.chain(lost).collect();
-        wrong.sort_unstable();
+        sort_positions(&mut wrong, &|one, other| one.cmp(&other));
         let outcome = wrong.into_iter().try_for_each(|position| {
             let tag = RefTag::Number(self.message.tags()[position]);
             self.raise(Check::DataType, Reason::ValueIsIncorrect, tag, Some(position))
