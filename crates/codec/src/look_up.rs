@@ -18,6 +18,7 @@ pub(crate) fn find(tags: &[u32], tag: u32) -> Option<usize> {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline]
 fn find_tag_in_few(tags: &[u32], tag: u32) -> Option<usize> {
     use crate::simd::sse2::equal_4;
     let Some((_, last)) = tags.split_last_chunk::<4>() else {

@@ -78,6 +78,7 @@ impl<'m> Scope<'m> {
     /// Returns the position in the message of the first field with this tag that belongs to the
     /// scope.
     #[must_use]
+    #[inline]
     pub fn position(&self, tag: u32) -> Option<usize> {
         let at = self.find_from(self.start as usize, tag)?;
         if self.is_own(at) { Some(at) } else { self.position_after(at, tag) }

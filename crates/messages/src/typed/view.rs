@@ -205,7 +205,8 @@ impl<'m> Fields<'m> {
     }
 
     /// Searches the field, which is not the one after the last hit or may not be the first.
-    #[inline(never)]
+    // Cold, so that a getter saves its registers for this call only.
+    #[cold]
     fn search(&self, tag: u32) -> Option<usize> {
         self.noted(tag, self.scope.position_near(tag, self.next.get() as usize))
     }
