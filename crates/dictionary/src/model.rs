@@ -7,6 +7,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::fmt;
 
 use fixbolt_codec::{DataFields, Version};
 use hmac_sha256::Hash;
@@ -18,7 +19,7 @@ use crate::terms::{AllTerms, Scenario};
 /// A FIX version: its tags, types, codes, groups and messages.
 ///
 /// [`Source`](crate::Source) loads one, and there are shipped versions. It is immutable.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Dictionary {
     pub(crate) version: DictionaryVersion,
     pub(crate) origin: Origin,
@@ -250,6 +251,20 @@ pub struct FlatMember {
     pub required: bool,
     /// The group, if the member is one.
     pub group: Option<GroupId>,
+}
+
+/// Shows which dictionary it is, and how much it has.
+impl fmt::Debug for Dictionary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dictionary")
+            .field("version", &self.version)
+            .field("origin", &self.origin)
+            .field("fields", &self.fields.len())
+            .field("components", &self.components.len())
+            .field("groups", &self.groups.len())
+            .field("messages", &self.messages.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Dictionary {

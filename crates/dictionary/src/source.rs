@@ -54,13 +54,24 @@ use crate::{compact, orchestra, quickfix_xml, xml};
 /// components and groups are replaced by theirs, or 4,000,000 in all messages and groups together;
 /// and messages and groups whose number multiplied by that of the fields exceeds 67,108,864. The
 /// first 1,000 errors, and as many warnings, are reported; the others are counted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Source<'a> {
     content: Content<'a>,
     encoding: Option<Encoding>,
     max_bytes: usize,
     options: Options<'a>,
     transport: Option<Box<Source<'a>>>,
+}
+
+// Derived, it would be inline: every crate would compile the comparison of whole dictionaries.
+impl PartialEq for Source<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.content == other.content
+            && self.encoding == other.encoding
+            && self.max_bytes == other.max_bytes
+            && self.options == other.options
+            && self.transport == other.transport
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

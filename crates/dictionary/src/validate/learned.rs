@@ -22,7 +22,7 @@ const FIELDS: usize = 128;
 const PATIENCE: u8 = 16;
 
 /// The layouts that a scratch has learned; allocated once.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Learned {
     layouts: Box<[Layout; LAYOUTS]>,
     /// The layout to be replaced next, unless it was used since.
@@ -31,7 +31,7 @@ pub(crate) struct Learned {
     unknown: u8,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Layout {
     /// Number of the plan; 0 for none.
     plan: u64,
@@ -50,7 +50,7 @@ struct Layout {
 pub(crate) struct LayoutId(usize);
 
 /// What is checked in a field.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Step {
     position: u16,
     slot: u16,

@@ -54,10 +54,16 @@ use walk::Walk;
 /// assert_eq!(violation.tag, RefTag::Number(999));
 /// assert_eq!(violation.text(), "Invalid tag number");
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Validator {
     plan: Plan,
     data_fields: Box<DataFields>,
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validator").finish_non_exhaustive()
+    }
 }
 
 /// Something that is wrong with a message.

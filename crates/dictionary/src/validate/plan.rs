@@ -21,7 +21,7 @@ const NONE: u16 = u16::MAX;
 /// No scope.
 const NO_SCOPE: u32 = u32::MAX;
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Plan {
     /// Identifies the plan; only copies of this one have the same number.
     number: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Plan {
 }
 
 /// What is known of a field in every place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct FieldRule {
     pub(crate) kind: DataType,
     pub(crate) union: Option<UnionType>,
@@ -75,7 +75,7 @@ pub(crate) enum Partner {
     Length(u32),
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Scope {
     row_start: u32,
     row_first: u16,
@@ -88,7 +88,7 @@ pub(crate) struct Scope {
     pub(crate) count_tag: u32,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct MemberRule {
     pub(crate) tag: u32,
     pub(crate) required: bool,
@@ -388,7 +388,7 @@ impl Plan {
 const SETS: usize = 3;
 
 /// The marks that apply to a member.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct MemberReading {
     marked: bool,
     /// The mark of the innermost component around it, if there is one.

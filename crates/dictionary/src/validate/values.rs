@@ -100,7 +100,7 @@ const fn may_be_zero(tag: u32) -> bool {
 
 /// The codes of a code set, ready for look-up: a bit for each code of one byte, those of up to
 /// seven bytes as numbers, longer ones as bytes; both sorted.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct CodeTable {
     one_byte: [u64; 4],
     up_to_seven: Vec<u64>,

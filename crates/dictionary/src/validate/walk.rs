@@ -4,6 +4,7 @@
 //! the innermost open group that has it and has not seen it, else to an outer one (which closes
 //! those inside it), else to body, trailer or header.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use fixbolt_codec::{FromField, Message, NumInGroup, Place, Section};
@@ -19,7 +20,7 @@ use crate::model::sort_positions;
 /// The memory of a walk: open groups, and members seen.
 /// [`Validator::scratch`](super::Validator::scratch) creates one. Between messages it holds only
 /// the layouts of some valid ones, which do not affect the results.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Scratch {
     frames: Vec<Frame>,
     /// Bit sets: header, trailer, body, then one for each open group.
@@ -30,6 +31,12 @@ pub struct Scratch {
     /// The place of each field of the message that was walked last.
     pub(crate) places: Vec<Place>,
     pub(crate) learned: Learned,
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scratch").finish_non_exhaustive()
+    }
 }
 
 impl Scratch {
@@ -63,7 +70,7 @@ impl Scratch {
 }
 
 /// An open group.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Frame {
     scope: u32,
     /// The value of the count field; `None` if it is not a number.
