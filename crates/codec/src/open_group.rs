@@ -60,8 +60,8 @@ impl BodyWriter<'_> {
     /// Begins a repeating group; each of its entries begins with [`BodyWriter::entry`].
     ///
     /// The count field gets the number of entries in [`BodyWriter::end_group`]. A group without
-    /// entries leaves nothing in the body, since senders do not write `NoXXX=0`; while it is open it
-    /// needs room for the count field.
+    /// entries leaves nothing in the body, since senders do not write `NoXXX=0`; while it is open,
+    /// it needs room for the count field.
     ///
     /// ```
     /// use fixbolt_codec::{BodyWriter, Key, MsgType};

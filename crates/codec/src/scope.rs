@@ -126,8 +126,8 @@ impl<'m> Scope<'m> {
     }
 
     /// Returns whether the field at `position` is known to be the first with this tag that belongs
-    /// to the scope, without a search. A position before [`Scope::positions`] must not be asked for;
-    /// the answer is `false` for one after them, and if the message has no places.
+    /// to the scope, without a search. A position before [`Scope::positions`] must not be asked
+    /// for; the answer is `false` for one after them, and if the message has no places.
     #[must_use]
     #[inline]
     pub fn is_first(&self, position: usize, tag: u32) -> bool {

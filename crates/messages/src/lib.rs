@@ -16,18 +16,18 @@
 //!   ([`Message::with_places`](fixbolt_codec::Message::with_places); an engine does this for each
 //!   message). Then reading in wire order finds each field without a search. A message without
 //!   places is read by the structure of the view's own version.
-//! - **Writing.** `NewOrderSingle::send(to, Required { .. }, |order| ..)` writes a message and sends
-//!   it, in one call: into a session, a queue or plain memory. The required fields are one struct:
-//!   forgetting one does not compile, and two cannot be swapped unnoticed. The closure sets the
-//!   optional fields, in any order; it returns nothing, or a `Result` whose error becomes that of
-//!   the call. Text is anything with bytes (`impl AsRef<[u8]>`), an amount anything that is a
+//! - **Writing.** `NewOrderSingle::send(to, Required { .. }, |order| ..)` writes a message and
+//!   sends it, in one call: into a session, a queue or plain memory. The required fields are one
+//!   struct: forgetting one does not compile, and two cannot be swapped unnoticed. The closure sets
+//!   the optional fields, in any order; it returns nothing, or a `Result` whose error becomes that
+//!   of the call. Text is anything with bytes (`impl AsRef<[u8]>`), an amount anything that is a
 //!   [`Decimal`](codec::Decimal) without loss. A message that would not be valid is refused (a
 //!   repeated field, SOH in a value, a group out of order, a missing required group), and then no
 //!   sequence number is used.
 //! - **Groups.** `order.party_ids()` begins a group, `entry` its next entry, whose members are set
 //!   in the order of the group. The entries may come from any loop, with `?` in it; the count is
-//!   written when the group ends, which it does when the message goes on. Without entries nothing is
-//!   written.
+//!   written when the group ends, which it does when the message goes on. Without entries nothing
+//!   is written.
 //! - **Header.** `with_header(to, |header| ..)` is a sink that writes fields of the standard header
 //!   first.
 //! - **Components.** Their fields are methods of traits that all messages with the component share:

@@ -1,7 +1,8 @@
 //! What generated messages are built on: views over a message's fields, and writers into a body.
 //!
 //! Applications use [`View::need`], [`FieldError`], [`WrongMsgType`], [`Group`], [`Codes`],
-//! [`Code`] and [`Outcome`]. The rest is for code that `fixbolt-codegen` generates from a dictionary.
+//! [`Code`] and [`Outcome`]. The rest is for code that `fixbolt-codegen` generates from a
+//! dictionary.
 //!
 //! `tests/compile_fail` has the compiler's messages for common mistakes.
 
