@@ -18,50 +18,42 @@ use support::written;
 #[test]
 fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
     const DAYS: [(DeliveryScheduleSettlDay, &[&[u8]]); 2] = [
-        (DeliveryScheduleSettlDay::Monday, &[b"08:00", b"13:00"]),
-        (DeliveryScheduleSettlDay::Friday, &[b"09:00"]),
+        (DeliveryScheduleSettlDay::MONDAY, &[b"08:00", b"13:00"]),
+        (DeliveryScheduleSettlDay::FRIDAY, &[b"09:00"]),
     ];
     let body = |to| {
-        let mut quote = MassQuote::write(to, mass_quote::Required { quote_id: b"Q" });
-        quote.quote_sets([b"S1"], |new, quote_set_id| {
-            new.entry(quot_set_grp::Required { quote_set_id, tot_no_quote_entries: 1 })
-                .quote_entries([b"E1"], |new, quote_entry_id| {
-                    new.entry(quot_entry_grp::Required { quote_entry_id })
-                        .legs([b"L1", b"L2"], |new, leg_symbol| {
-                            new.entry(instrmt_leg_grp::Required { leg_symbol })
-                                .leg_streams([()], |new, ()| {
-                                    let leg_stream_type = StreamType::PHYSICAL_DELIVERY;
-                                    new.entry(leg_stream_grp::Required { leg_stream_type })
-                                        .leg_stream_commodity_settl_periods([()], |new, ()| {
-                                            let required = leg_stream_commodity_settl_period_grp::Required {
-                                                leg_stream_commodity_settl_country: Country::new("DE").unwrap(),
-                                            };
-                                            new.entry(required)
-                                                .leg_stream_commodity_settl_days(DAYS, |new, (day, times)| {
-                                                    let required = leg_stream_commodity_settl_day_grp::Required {
-                                                        leg_stream_commodity_settl_day: day,
-                                                    };
-                                                    new.entry(required)
-                                                        .leg_stream_commodity_settl_times(times, |new, start| {
-                                                            new.entry(leg_stream_commodity_settl_time_grp::Required {
-                                                                leg_stream_commodity_settl_start: start,
-                                                            })
-                                                            .leg_stream_commodity_settl_end(b"17:00")
-                                                            .done()
-                                                        })
-                                                        .done()
-                                                })
-                                                .done()
-                                        })
-                                        .done()
-                                })
-                                .done()
-                        })
-                        .done()
-                })
-                .done()
+        let sent = MassQuote::send(to, mass_quote::Required { quote_id: b"Q" }, |quote| {
+            let mut sets = quote.quote_sets();
+            let mut set = sets.entry(quot_set_grp::Required { quote_set_id: b"S1", tot_no_quote_entries: 1 });
+            let mut entries = set.quote_entries();
+            let mut entry = entries.entry(quot_entry_grp::Required { quote_entry_id: b"E1" });
+            let mut legs = entry.legs();
+            for leg_symbol in [b"L1", b"L2"] {
+                let mut leg = legs.entry(instrmt_leg_grp::Required { leg_symbol });
+                let mut streams = leg.leg_streams();
+                let leg_stream_type = StreamType::PHYSICAL_DELIVERY;
+                let mut stream = streams.entry(leg_stream_grp::Required { leg_stream_type });
+                let mut periods = stream.leg_stream_commodity_settl_periods();
+                let mut period = periods.entry(leg_stream_commodity_settl_period_grp::Required {
+                    leg_stream_commodity_settl_country: Country::new("DE").unwrap(),
+                });
+                let mut days = period.leg_stream_commodity_settl_days();
+                for (day, starts) in DAYS {
+                    let mut day = days.entry(leg_stream_commodity_settl_day_grp::Required {
+                        leg_stream_commodity_settl_day: day,
+                    });
+                    let mut times = day.leg_stream_commodity_settl_times();
+                    for start in starts {
+                        let leg_stream_commodity_settl_start = *start;
+                        let required = leg_stream_commodity_settl_time_grp::Required {
+                            leg_stream_commodity_settl_start,
+                        };
+                        times.entry(required).leg_stream_commodity_settl_end("17:00");
+                    }
+                }
+            }
         });
-        quote.send().unwrap()
+        sent.unwrap()
     };
     written(&mut [0; 1024], body, |message| {
         let quote = MassQuote::read(message).unwrap();
@@ -70,7 +62,7 @@ fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
         let legs = entries[0].legs().unwrap();
         assert_eq!((sets.len(), entries.len(), legs.len()), (1, 1, 2));
         for (leg, symbol) in legs.zip([b"L1", b"L2"]) {
-            assert_eq!(leg.leg_symbol(), Ok(Some(&symbol[..])));
+            assert_eq!(leg.leg_symbol(), Ok(Some(symbol.into())));
             let stream = leg.leg_streams().unwrap().next().unwrap();
             let period = stream.leg_stream_commodity_settl_periods().unwrap().next().unwrap();
             let days = period.leg_stream_commodity_settl_days().unwrap();
@@ -78,7 +70,10 @@ fn a_mass_quote_of_fix_latest_is_read_as_it_was_written_seven_groups_deep() {
                 .map(|day| {
                     let times = day.leg_stream_commodity_settl_times().unwrap();
                     let starts = times.map(|time| time.leg_stream_commodity_settl_start().unwrap());
-                    (day.leg_stream_commodity_settl_day().unwrap(), starts.collect::<Vec<_>>())
+                    (
+                        day.leg_stream_commodity_settl_day().unwrap(),
+                        starts.map(|start| start.as_bytes()).collect::<Vec<_>>(),
+                    )
                 })
                 .collect();
             assert_eq!(read, DAYS.map(|(day, times)| (day, times.to_vec())));
