@@ -468,3 +468,21 @@ fn a_dialect_takes_what_it_does_not_change_from_its_base() {
     );
     assert!(!later.contains("pub struct NewOrderSingle<'m>"), "{later}");
 }
+
+#[test]
+fn a_header_of_ones_own_over_fixt_is_typed() {
+    let transport = "<fix extends='FIXT.1.1'>
+            <fields><field number='5100' name='HouseDesk' type='STRING'/></fields>
+            <header><field name='HouseDesk' required='N'/></header>
+        </fix>";
+    let source = Source::text("<fix extends='FIX.5.0SP2'/>").transport(Source::text(transport));
+    let loaded = source.load().unwrap().whole().unwrap();
+    let base = Some(BaseVersion::Fix50Sp2);
+    let generated = generate(&loaded.dictionary, &Options { base, ..Options::default() }).unwrap();
+    assert!(generated.source().contains("pub struct Header<'m>"));
+    let getter = "pub fn house_desk(&self) -> ::core::result::Result<::core::option::Option<&'m codec::Text>";
+    let setter = "pub fn house_desk(&mut self, value: impl ::core::convert::AsRef<[u8]>) -> &mut Self";
+    for method in [getter, setter] {
+        assert_eq!(generated.source().matches(method).count(), 1, "{method}");
+    }
+}

@@ -154,7 +154,7 @@ impl Draft {
             faults.push(DraftError { place: Definition::Field(last.unwrap_or(0)), reason });
         }
         let mut tags = HashMap::new();
-        let mut names = HashSet::new();
+        let mut names = HashMap::new();
         for (at, field) in self.fields.iter().enumerate() {
             let place = Definition::Field(at);
             if field.tag == 0 || field.tag > i32::MAX as u32 {
@@ -173,14 +173,15 @@ impl Draft {
                     ),
                 });
             }
-            if !names.insert(field.name.to_ascii_lowercase()) {
-                faults.push(DraftError { place, reason: "this field name is already defined".to_string() });
+            if let Some(first) = names.insert(field.name.to_ascii_lowercase(), field.tag) {
+                let reason = format!("the name '{}' already belongs to field {first}", brief(&field.name));
+                faults.push(DraftError { place, reason });
             }
         }
         let mut unique = |names: &mut dyn Iterator<Item = &String>, place: fn(usize) -> Definition| {
             let mut seen = HashSet::new();
-            for (at, _) in names.enumerate().filter(|(_, name)| !seen.insert(name.as_str())) {
-                let reason = "this name is already defined".to_string();
+            for (at, name) in names.enumerate().filter(|(_, name)| !seen.insert(name.as_str())) {
+                let reason = format!("the name '{}' is already defined", brief(name));
                 faults.push(DraftError { place: place(at), reason });
             }
         };

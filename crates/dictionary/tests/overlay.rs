@@ -160,7 +160,7 @@ fn a_contradiction_is_an_error_with_its_line() {
             "<field number='5001' name='Text' type='CHAR'/>",
             "",
             "",
-            "line 2: field 'Text': this field name is already defined",
+            "line 2: field 'Text': the name 'Text' already belongs to field 58",
         ),
         (
             "<field number='54' name='Side' type='INT'/>",

@@ -155,7 +155,7 @@ fn a_name_must_be_defined_and_a_tag_must_be_unique_unless_the_options_allow_othe
         [
             "line 4: field 'Typo' in message 'M': no field has this name",
             "line 11: field 'New': tag 37708 already belongs to 'Old'",
-            "line 12: field 'Old': this field name is already defined",
+            "line 12: field 'Old': the name 'Old' already belongs to field 37708",
         ]
     );
     // A tag of two fields can be accepted; a name of two fields cannot mean both.
