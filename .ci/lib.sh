@@ -122,8 +122,8 @@ typed_messages() {
         printf '%-10s %7s lines %6s s of CPU\n' "$feature" "$lines" "$spent"
         said+="${said:+; }$feature $lines lines, $spent s of CPU"
         if [ "$feature" = fix44 ]; then
-            [ "$lines" -le 60000 ]
-            [ "${spent%.*}" -lt 30 ]
+            [ "$lines" -le 30000 ]
+            [ "${spent%.*}" -lt 15 ]
         fi
     done
     note "$said"
