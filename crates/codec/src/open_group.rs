@@ -1,6 +1,8 @@
 //! Writing repeating groups: the count is written when the group ends, each entry has a field, and
 //! a group in an entry ends before the entry.
 
+use core::marker::PhantomData;
+
 use crate::body_writer::{BodyWriter, Scope};
 use crate::encode_error::EncodeErrorKind;
 use crate::key::Key;
@@ -8,9 +10,19 @@ use crate::number::Tag;
 use crate::types::ToField;
 
 /// An open group. It must be ended: a body with a group that was not ended is refused.
+///
+/// It borrows the writer's memory, so that it cannot be ended in another body written there:
+///
+/// ```compile_fail,E0499
+/// use fixbolt_codec::{BodyWriter, Key, MsgType};
+///
+/// let mut memory = [0; 64];
+/// let parties = BodyWriter::new(MsgType::new(b"D"), &mut memory).group(Key::new(453));
+/// BodyWriter::new(MsgType::new(b"D"), &mut memory).end_group(parties);
+/// ```
 #[derive(Debug)]
 #[must_use = "a group is ended with `end_group`"]
-pub struct OpenGroup {
+pub struct OpenGroup<'b> {
     count_tag: Tag,
     /// Whether a field of the body was written before the group.
     body_begun: bool,
@@ -26,9 +38,10 @@ pub struct OpenGroup {
     outer_scope: Scope,
     /// Address of the writer's memory, so that no writer ends another one's group.
     memory: usize,
+    borrowed: PhantomData<&'b mut [u8]>,
 }
 
-impl OpenGroup {
+impl OpenGroup<'_> {
     /// Returns where the count has its one digit: with SOH after it, the first entry begins there.
     const fn count_at(&self) -> usize {
         self.first_entry - 2
@@ -56,7 +69,7 @@ impl Nesting {
     }
 }
 
-impl BodyWriter<'_> {
+impl<'b> BodyWriter<'b> {
     /// Begins a repeating group; each of its entries begins with [`BodyWriter::entry`].
     ///
     /// The count field gets the number of entries in [`BodyWriter::end_group`]. A group without
@@ -78,8 +91,12 @@ impl BodyWriter<'_> {
     /// # Ok::<(), fixbolt_codec::EncodeError>(())
     /// ```
     #[inline]
-    pub fn group(&mut self, count: Key) -> OpenGroup {
+    pub fn group(&mut self, count: Key) -> OpenGroup<'b> {
         let (begin, body_begun, outer) = (self.at, self.body_begun, self.nesting);
+        if count.paired {
+            // What is announced before or by it would not be what the counterparty finds.
+            self.refuse(count.tag, EncodeErrorKind::DataLength);
+        }
         self.bytes(count, b"0");
         self.nesting = outer.within(count.tag);
         OpenGroup {
@@ -92,12 +109,13 @@ impl BodyWriter<'_> {
             outer,
             outer_scope: self.scope,
             memory: self.memory.as_ptr().addr(),
+            borrowed: PhantomData,
         }
     }
 
     /// Begins the next entry of a group.
     #[inline]
-    pub fn entry(&mut self, group: &mut OpenGroup) {
+    pub fn entry(&mut self, group: &mut OpenGroup<'b>) {
         self.end_entry(group);
         group.entries = group.entries.saturating_add(1);
         group.entry_at = self.at;
@@ -106,7 +124,7 @@ impl BodyWriter<'_> {
 
     /// Ends a group and writes the number of its entries.
     #[inline]
-    pub fn end_group(&mut self, group: OpenGroup) {
+    pub fn end_group(&mut self, group: OpenGroup<'b>) {
         self.end_entry(&group);
         // Of a body that is refused nobody reads the count.
         if self.error().is_none() {
@@ -125,7 +143,7 @@ impl BodyWriter<'_> {
 
     /// Writes a count of several digits, for which the entries move.
     #[cold]
-    fn write_count(&mut self, group: &OpenGroup) {
+    fn write_count(&mut self, group: &OpenGroup<'_>) {
         let mut digits = [0; u64::MAX_LEN];
         let length = u64::from(group.entries).write_to(&mut digits);
         let (digit, more) = (group.count_at(), length - 1);
@@ -140,7 +158,7 @@ impl BodyWriter<'_> {
 
     /// Refuses what must not be before the next entry or the end of a group.
     #[inline]
-    fn end_entry(&mut self, group: &OpenGroup) {
+    fn end_entry(&mut self, group: &OpenGroup<'_>) {
         if self.announced.is_some() {
             self.refuse_announced();
         }

@@ -312,7 +312,7 @@ fn a_group_that_is_not_ended_is_refused() {
 
 #[test]
 fn a_writer_does_not_end_the_group_of_another_one() {
-    fn one_entry(w: &mut BodyWriter<'_>) -> OpenGroup {
+    fn one_entry<'b>(w: &mut BodyWriter<'b>) -> OpenGroup<'b> {
         let mut group = w.group(Key::new(453));
         w.entry(&mut group);
         w.bytes(Key::new(448), b"A");
@@ -325,6 +325,47 @@ fn a_writer_does_not_end_the_group_of_another_one() {
     writer.end_group(one_entry(&mut other));
     assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::OpenGroup));
     assert!(other.finish().is_err());
+}
+
+#[test]
+fn a_group_is_not_counted_by_a_length_field_or_a_data_field() {
+    // 354 would announce one byte, and the data field be removed or get a second digit.
+    for entries in [0, 1, 10] {
+        for count in [354, 355] {
+            let error = error_of(|w| {
+                if count == 355 {
+                    w.bytes(Key::new(354), b"1");
+                }
+                let mut group = w.group(Key::new(count));
+                for _ in 0..entries {
+                    w.entry(&mut group);
+                    w.bytes(Key::new(448), b"A");
+                }
+                w.end_group(group);
+            });
+            assert_eq!(error, Some((count, EncodeErrorKind::DataLength)), "{entries}");
+        }
+    }
+}
+
+#[test]
+fn other_header_fields_may_follow_the_hops() {
+    let hops = |w: &mut BodyWriter<'_>| {
+        let mut hops = w.group(Key::new(627));
+        w.entry(&mut hops);
+        w.bytes(Key::new(628), b"HUB").bytes(Key::new(630), b"7");
+        w.end_group(hops);
+    };
+    let after_hops = error_of(|w| {
+        hops(w);
+        w.bytes(Key::new(50), b"DESK").bytes(Key::new(58), b"x");
+    });
+    assert_eq!(after_hops, None);
+    let after_body = error_of(|w| {
+        w.bytes(Key::new(58), b"x");
+        hops(w);
+    });
+    assert_eq!(after_body, Some((627, EncodeErrorKind::HeaderAfterBody)));
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl<'b, N: NewBody<'b>, H: FnOnce(MessageWriter<'_, 'b>)> NewBody<'b> for WithH
 #[derive(Debug)]
 pub struct MessageWriter<'w, 'b> {
     body: &'w mut BodyWriter<'b>,
-    groups: Groups,
+    groups: Groups<'b>,
 }
 
 impl<'w, 'b> MessageWriter<'w, 'b> {
@@ -152,24 +152,24 @@ impl Drop for MessageWriter<'_, '_> {
 /// The groups of a message or entry: the one that is being written, and which of the required ones
 /// have entries.
 #[derive(Debug)]
-struct Groups {
+struct Groups<'b> {
     /// Ordinal and count tag. The generator refuses more than 32.
     required: &'static [(u16, u32)],
     /// A bit for each one that has entries.
     written: u32,
     /// Whether any group has entries.
     any: bool,
-    open: Option<Open>,
+    open: Option<Open<'b>>,
 }
 
 /// A group that is being written. Whatever is written next beside it ends it.
 #[derive(Debug)]
-struct Open {
+struct Open<'b> {
     ordinal: u16,
     count_tag: Tag,
     /// Whether there is an entry, and whether it has ended.
     entries: Entries,
-    group: OpenGroup,
+    group: OpenGroup<'b>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,14 +179,14 @@ enum Entries {
     Ended,
 }
 
-impl Groups {
+impl<'b> Groups<'b> {
     #[inline]
     const fn new(required: &'static [(u16, u32)]) -> Self {
         Self { required, written: 0, any: false, open: None }
     }
 
     #[inline]
-    fn begin<'g, 'b>(
+    fn begin<'g>(
         &'g mut self,
         body: &'g mut BodyWriter<'b>,
         ordinal: u16,
@@ -199,11 +199,11 @@ impl Groups {
 
     /// Ends the open group, if there is one. Returns its ordinal if it has no entries.
     #[inline]
-    fn end(&mut self, body: &mut BodyWriter<'_>) -> Option<u16> {
+    fn end(&mut self, body: &mut BodyWriter<'b>) -> Option<u16> {
         if self.open.is_some() { self.end_open(body) } else { None }
     }
 
-    fn end_open(&mut self, body: &mut BodyWriter<'_>) -> Option<u16> {
+    fn end_open(&mut self, body: &mut BodyWriter<'b>) -> Option<u16> {
         let open = self.open.take()?;
         open.refuse_unended(body);
         body.end_group(open.group);
@@ -226,7 +226,7 @@ impl Groups {
     }
 }
 
-impl Open {
+impl Open<'_> {
     /// Refuses an entry that was kept from ending (`mem::forget`).
     #[inline]
     fn refuse_unended(&self, body: &mut BodyWriter<'_>) {
@@ -242,7 +242,7 @@ impl Open {
 #[must_use = "a group has entries"]
 pub struct GroupWriter<'g, 'b> {
     body: &'g mut BodyWriter<'b>,
-    open: &'g mut Open,
+    open: &'g mut Open<'b>,
 }
 
 impl<'b> GroupWriter<'_, 'b> {
@@ -296,7 +296,7 @@ pub struct EntryWriter<'e, 'b, R: Required> {
     first: u16,
     /// Ordinal of the last member that was written.
     last: u16,
-    groups: Groups,
+    groups: Groups<'b>,
 }
 
 impl<'b, R: Required> EntryWriter<'_, 'b, R> {
