@@ -53,6 +53,8 @@ pub enum EncodeErrorKind {
     DanglingLength,
     /// The memory is full: the message is larger than the sink accepts.
     NoRoom,
+    /// The sink's writer was replaced by one of another message or of other memory.
+    Replaced,
 }
 
 impl fmt::Display for EncodeError {
@@ -72,6 +74,7 @@ impl fmt::Display for EncodeError {
                 "is a length field and must have its data field directly after it"
             }
             EncodeErrorKind::NoRoom => "does not fit, the message is too large",
+            EncodeErrorKind::Replaced => "is that of another writer, which replaced the sink's own",
         };
         write!(f, "field {} {why}", self.tag)
     }

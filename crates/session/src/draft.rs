@@ -1,7 +1,7 @@
 //! Writing one message of one session, straight into its outbox.
 
 use fixbolt_codec::{
-    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum,
+    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag,
 };
 
 use crate::error::SendError;
@@ -60,6 +60,7 @@ impl<'a> Handle<'a> {
         } else {
             (0, 0, refused.or(Some(no_room(&sending, alone))))
         };
+        let opened = Opened { memory: memory.as_ptr().addr(), start, limit, msg_type };
         let mut writer = BodyWriter::within(msg_type, memory, start, limit);
         for (key, value) in header {
             writer.bytes(*key, value);
@@ -67,7 +68,26 @@ impl<'a> Handle<'a> {
         if let Some(inbound) = route {
             reverse_route(&mut writer, &inbound, if session_layer { ROUTE_MAX } else { usize::MAX });
         }
-        Draft { now, writer, sending, store, kind, refused, alone, by_application: !session_layer }
+        let by_application = !session_layer;
+        Draft { now, writer, opened, sending, store, kind, refused, alone, by_application }
+    }
+}
+
+/// The body for which a draft was opened. The application has a reference to the draft's writer, by
+/// which it could put another one in its place.
+struct Opened {
+    /// Address of the memory.
+    memory: usize,
+    start: usize,
+    limit: usize,
+    msg_type: MsgType,
+}
+
+impl Opened {
+    fn is_of(&self, writer: &BodyWriter<'_>) -> bool {
+        let body = writer.written().as_ptr_range();
+        let (start, limit) = (self.memory + self.start, self.memory + self.limit);
+        body.start.addr() == start && body.end.addr() <= limit && writer.msg_type() == self.msg_type
     }
 }
 
@@ -123,6 +143,7 @@ impl<'a> NewBody<'a> for Handle<'a> {
 pub struct Draft<'d> {
     now: Now,
     writer: BodyWriter<'d>,
+    opened: Opened,
     sending: Sending<'d>,
     store: &'d mut (dyn Store + 'd),
     kind: SendKind<'d>,
@@ -144,9 +165,12 @@ impl<'d> BodySink<'d> for Draft<'d> {
     /// # Errors
     /// Returns a [`SendError`]; no sequence number was used.
     fn send(self) -> Result<SeqNum, SendError> {
-        let Self { now, writer, sending, store, kind, refused, alone, by_application } = self;
+        let Self { now, writer, opened, sending, store, kind, refused, alone, by_application } = self;
         if let Some(error) = refused {
             return Err(error);
+        }
+        if !opened.is_of(&writer) {
+            return Err(EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced).into());
         }
         if let Some(EncodeError { kind: EncodeErrorKind::NoRoom, .. }) = writer.error() {
             return Err(no_room(&sending, alone));

@@ -6,7 +6,7 @@ mod support;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum, Tag};
+use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_conformance::wire::kinds;
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
@@ -764,4 +764,48 @@ fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
     sessions.close_all().unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
     assert!(*fields.lock().unwrap() > 6000);
+}
+
+#[test]
+fn a_draft_whose_writer_was_replaced_is_not_sent() {
+    let mut app = App::default();
+    let mut bench = Bench::logged_on(&mut app, "FIX.4.4");
+    let (now, key) = (bench.now, bench.keys[0]);
+    let queued = bench.sessions.writable(key).len();
+    // Other memory, a type of the session layer, and the draft's memory with another beginning.
+    let replace = [
+        |writer: &mut BodyWriter<'_>, _| {
+            *writer = BodyWriter::within(MsgType::new(b"D"), Vec::leak(vec![b'#'; 600]), 300, 500);
+        },
+        |writer: &mut BodyWriter<'_>, _| {
+            *writer = BodyWriter::new(MsgType::new(b"D"), &mut []);
+        },
+        |writer: &mut BodyWriter<'_>, own: MsgType| {
+            let old = std::mem::replace(writer, BodyWriter::new(own, &mut []));
+            let (memory, body) = old.into_memory();
+            *writer = BodyWriter::within(MsgType::new(b"A"), memory, body.start, body.start + 100);
+        },
+        |writer: &mut BodyWriter<'_>, own: MsgType| {
+            let old = std::mem::replace(writer, BodyWriter::new(own, &mut []));
+            *writer = BodyWriter::new(own, old.into_memory().0);
+        },
+        |writer: &mut BodyWriter<'_>, own: MsgType| {
+            let old = std::mem::replace(writer, BodyWriter::new(own, &mut []));
+            let (memory, body) = old.into_memory();
+            let limit = memory.len();
+            *writer = BodyWriter::within(own, memory, body.start, limit);
+            // To the end of the memory: no room is left for CheckSum.
+            writer.bytes(Key::new(11), b"a").bytes(Key::new(58), &vec![b'x'; limit - body.start - 10]);
+        },
+    ];
+    for replace in replace {
+        let sent = bench.sessions.act(now, key, &mut app, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(b"D"));
+            replace(draft.writer(), MsgType::new(b"D"));
+            draft.send()
+        });
+        let replaced = EncodeError::new(Tag::new(35), EncodeErrorKind::Replaced);
+        assert_eq!(sent, Err(SendError::Encode(replaced)));
+        assert_eq!(bench.sessions.writable(key).len(), queued);
+    }
 }
