@@ -103,7 +103,7 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         }
         line!(out, "        }}\n    }}\n}}");
     }
-    line!(out, "/// Writes the entries of {}.", group.name);
+    line!(out, "/// Writes the entries of {shown}.");
     line!(out, "#[derive(Debug)]\n#[must_use = \"a group has entries\"]");
     line!(out, "pub struct Entries<'g, 'b>(#[doc(hidden)] pub typed::GroupWriter<'g, 'b>);");
     line!(out, "impl<'b> Entries<'_, 'b> {{");

@@ -228,7 +228,12 @@ impl<'d> Plan<'d> {
         let mut walk = Walk { ordinal: 0, seen: BTreeSet::new(), twice: BTreeSet::new() };
         self.place(members, true, true, &mut walk, &mut layout);
         for member in &mut layout.all {
-            member.required |= Some(member.tag) == delimiter && member.group.is_none();
+            if Some(member.tag) == delimiter && member.group.is_none() {
+                member.required = true;
+            } else if delimiter.is_some() && self.field(member.tag).length_tag == delimiter {
+                // Written with its length field, which begins the entry.
+                (member.required, member.ordinal) = (true, 1);
+            }
         }
         let own: BTreeSet<u32> = layout.own.iter().map(|member| member.tag).collect();
         layout.own = layout

@@ -379,6 +379,28 @@ fn a_data_field_is_written_with_its_length_field_as_one_constant() {
     ));
 }
 
+#[test]
+fn a_group_may_begin_with_a_length_field_whose_data_every_entry_then_has() {
+    let source = source(&dialect(
+        "<group name='NoShades'><field name='ShadeLength'/><field name='Shade'/><field name='Red'/></group>",
+        "",
+        "<field number='5001' name='Red' type='INT'/><field number='5002' name='NoShades' type='NUMINGROUP'/>\
+         <field number='20001' name='ShadeLength' type='LENGTH'/><field number='20002' name='Shade' type='DATA'/>",
+    ));
+    assert!(source.contains("pub shade: &'v [u8],") && source.contains("const FIELDS: &'static [u16] = &[1];"));
+    assert!(source.contains("fn shade(&self) -> ::core::result::Result<&'m [u8], typed::FieldError>"));
+    assert!(!source.contains("fn shade(&mut self"), "it is written by `entry`");
+}
+
+#[test]
+fn no_name_ends_a_comment_in_generated_code() {
+    let group = "<group name='NoShades&#10;pub fn evil() {}'><field name='Red'/></group>";
+    let fields = "<field number='5001' name='Red' type='INT'/>\
+         <field number='5002' name='NoShades&#10;pub fn evil() {}' type='NUMINGROUP'/>";
+    let source = source(&dialect(group, "", fields));
+    assert!(source.lines().all(|line| !line.starts_with("pub fn evil")), "{source}");
+}
+
 /// A dialect with a data field of its own.
 fn shade(length: u32, data: u32) -> Dictionary {
     dialect(
