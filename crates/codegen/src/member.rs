@@ -223,10 +223,14 @@ pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     if let Some(group) = member.group {
         let name = names::in_a_line(&plan.dictionary.group(group).name);
         let entries = format!("{root}groups::{}::Entries", plan.group_names(group)[1]);
+        let outside = match (site.shadowed)(tag) {
+            true => format!("self.outside({ordinal}, {key}); "),
+            false => String::new(),
+        };
         line!(out, "    /// {} Entries of {name}.", document(plan, tag, member.required));
         line!(
             out,
-            "    {visibility}fn {}(&mut self) -> {entries}<'_, 'b> {{ {entries}(self.group({ordinal}, {key})) }}",
+            "    {visibility}fn {}(&mut self) -> {entries}<'_, 'b> {{ {outside}{entries}(self.group({ordinal}, {key})) }}",
             plan.group_method(tag)
         );
         return;

@@ -281,6 +281,21 @@ fn a_tag_inside_and_outside_a_group_is_looked_up_outside() {
 }
 
 #[test]
+fn a_group_inside_and_outside_another_is_written_before_it() {
+    let inner = "<group name='NoSlices'><field name='Slice'/></group>";
+    let source = source(&dialect(
+        &format!("<group name='NoParts'><field name='Part'/>{inner}</group>{inner}"),
+        "",
+        "<field number='5001' name='NoParts' type='NUMINGROUP'/><field number='5002' name='Part' type='INT'/>\
+         <field number='5003' name='NoSlices' type='NUMINGROUP'/><field number='5004' name='Slice' type='INT'/>",
+    ));
+    // After the other group it would be read as the group in the last entry.
+    let outside = "self.outside(2, super::keys::NO_SLICES); super::groups::slices_grp::Entries(self.group(2, super::keys::NO_SLICES))";
+    assert!(source.contains(outside), "{source}");
+    assert_eq!(source.matches("self.outside(").count(), 1);
+}
+
+#[test]
 fn names_that_rust_reserves_or_two_fields_share_follow_the_rules() {
     let source = source(&dialect(
         "<field name='Type'/><field name='RedX'/><field name='Red_X'/><field name='Colour'/><field name='Send'/>",
@@ -387,7 +402,9 @@ fn a_group_may_begin_with_a_length_field_whose_data_every_entry_then_has() {
         "<field number='5001' name='Red' type='INT'/><field number='5002' name='NoShades' type='NUMINGROUP'/>\
          <field number='20001' name='ShadeLength' type='LENGTH'/><field number='20002' name='Shade' type='DATA'/>",
     ));
-    assert!(source.contains("pub shade: &'v [u8],") && source.contains("const FIELDS: &'static [u16] = &[1];"));
+    assert!(
+        source.contains("pub shade: &'v [u8],") && source.contains("const FIELDS: &'static [u16] = &[1];")
+    );
     assert!(source.contains("fn shade(&self) -> ::core::result::Result<&'m [u8], typed::FieldError>"));
     assert!(!source.contains("fn shade(&mut self"), "it is written by `entry`");
 }

@@ -13,6 +13,8 @@ use fixbolt_messages::fix44::{
     MarketDataRequest, MassQuote, NewOrderList, NewOrderSingle, QuoteStatusRequest, market_data_request,
     mass_quote, new_order_list,
 };
+use fixbolt_messages::fix50sp2::fields::StreamAsgnReqType;
+use fixbolt_messages::fix50sp2::{self, StreamAssignmentRequest, stream_assignment_request};
 use fixbolt_messages::typed::{FieldError, FieldErrorKind};
 
 use support::{received, shown, text, written};
@@ -332,6 +334,32 @@ fn no_order_of_fields_makes_a_view_panic_or_read_outside_its_region() {
             assert_eq!(seen, announced, "{body}");
         });
     }
+}
+
+#[test]
+fn a_field_that_the_dictionary_does_not_know_cannot_begin_an_entry() {
+    let sent = |group_first: bool| {
+        let mut memory = [0; 256];
+        let required = stream_assignment_request::Required {
+            stream_asgn_req_id: b"R",
+            stream_asgn_req_type: StreamAsgnReqType::STREAM_ASSIGNMENT_FOR_NEW_CUSTOMER,
+        };
+        let sent = StreamAssignmentRequest::send(Memory(&mut memory), required, |request| {
+            let mut requests = request.asgn_reqs();
+            let mut entry = requests.entry();
+            if group_first {
+                entry.party_ids().entry(fix50sp2::groups::parties::Required { party_id: b"P" });
+            }
+            entry.body().bytes(Key::new(9001), b"x");
+            if !group_first {
+                entry.party_ids().entry(fix50sp2::groups::parties::Required { party_id: b"P" });
+            }
+        });
+        sent.map(|body| shown(&body)).map_err(kind_of)
+    };
+    assert_eq!(sent(true), Ok("1497=R|1498=1|1499=1|453=1|448=P|9001=x|".to_string()));
+    // The entry would begin with 9001, and the counterparty would not find it.
+    assert_eq!(sent(false), Err((453, EncodeErrorKind::GroupOrder)));
 }
 
 #[test]

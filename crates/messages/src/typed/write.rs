@@ -314,11 +314,13 @@ impl<'b, R: Required> EntryWriter<'_, 'b, R> {
         self.groups.begin(self.body, ordinal, count)
     }
 
-    /// Returns the body, positioned after the entry's first field.
+    /// Returns the body, positioned after the entry's first field. If that is the count of a group,
+    /// the group is written before.
     #[inline]
     pub fn body(&mut self) -> &mut BodyWriter<'b> {
         self.end_group();
         self.put_required_before(2);
+        self.check_first();
         self.body
     }
 
@@ -343,6 +345,14 @@ impl<'b, R: Required> EntryWriter<'_, 'b, R> {
         }
     }
 
+    /// Refuses an entry that does not begin with its first field.
+    #[inline]
+    fn check_first(&mut self) {
+        if R::FIELDS.first() != Some(&1) && self.first != 1 {
+            self.body.refuse(Tag::new(self.delimiter), EncodeErrorKind::GroupOrder);
+        }
+    }
+
     #[inline]
     fn put_required_before(&mut self, ordinal: u16) {
         while let Some(next) = R::FIELDS.get(self.put)
@@ -359,9 +369,7 @@ impl<R: Required> Drop for EntryWriter<'_, '_, R> {
     fn drop(&mut self) {
         self.end_group();
         self.put_required_before(u16::MAX);
-        if R::FIELDS.first() != Some(&1) && self.first != 1 {
-            self.body.refuse(Tag::new(self.delimiter), EncodeErrorKind::GroupOrder);
-        }
+        self.check_first();
         self.groups.check(self.body);
         *self.entries = Entries::Ended;
     }
