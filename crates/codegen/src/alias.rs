@@ -2,7 +2,8 @@
 //! QuickFIX/J have for them, so that programs find names they know, and renamed items keep their
 //! old names.
 //!
-//! An alias never takes the name of an item.
+//! An alias never takes the name of an item, nor does it in a subset of the messages mean anything
+//! else than in all of them.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,8 @@ use crate::{line, names};
 
 /// Prints aliases of messages, in the root.
 pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
-    let messages = &plan.messages;
+    let messages = plan.dictionary.messages();
+    let printed: HashSet<&str> = plan.messages.iter().map(|message| &message.msg_type[..]).collect();
     let taken = messages.iter().flat_map(|message| plan.message_names(message)).map(String::from);
     let mut taken: HashSet<String> = taken.collect();
     for message in messages {
@@ -24,9 +26,11 @@ pub(crate) fn print_messages(out: &mut String, plan: &Plan<'_>) {
             if taken.contains(&other_view) || taken.contains(&other_module) {
                 continue;
             }
-            line!(out, "/// {view} ({}) under another name.", message.msg_type.escape_default());
-            line!(out, "pub type {other_view}<'m> = {view}<'m>;");
-            line!(out, "#[doc(no_inline)] pub use self::{module} as {other_module};");
+            if printed.contains(&message.msg_type[..]) {
+                line!(out, "/// {view} ({}) under another name.", message.msg_type.escape_default());
+                line!(out, "pub type {other_view}<'m> = {view}<'m>;");
+                line!(out, "#[doc(no_inline)] pub use self::{module} as {other_module};");
+            }
             taken.extend([other_view, other_module]);
         }
     }
@@ -40,7 +44,7 @@ pub(crate) fn print_code_sets(out: &mut String, plan: &Plan<'_>) {
         for field in set.fields.iter().filter(|field| names::camel(&field.name) == set.name) {
             for alias in others(field_names(field.tag), &field.name) {
                 let alias = names::camel(alias);
-                if taken.insert(alias.clone()) {
+                if taken.insert(alias.clone()) && set.printed {
                     let name = &set.name;
                     line!(out, "/// {name} under the name of another version.");
                     line!(out, "pub type {alias}{life} = {name}{life};");

@@ -8,7 +8,7 @@ use crate::{line, names};
 
 /// Returns the items of module `fields`.
 pub(crate) fn items(plan: &Plan<'_>) -> impl Iterator<Item = Item> {
-    plan.code_sets.iter().map(|code_set| {
+    plan.code_sets.iter().filter(|set| set.printed).map(|code_set| {
         let mut text = String::new();
         print_set(&mut text, code_set);
         let users = code_set.fields.iter().map(|field| format!("{} ({})", field.name, field.tag));

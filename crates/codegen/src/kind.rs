@@ -64,8 +64,10 @@ pub(crate) enum Holds {
     Text,
 }
 
-/// A code set to print.
+/// A code set.
 pub(crate) struct CodeSet<'d> {
+    /// Whether it is printed: all are, except in a subset of the messages.
+    pub(crate) printed: bool,
     pub(crate) name: String,
     /// The field that it is named after, or else the first one that uses it.
     pub(crate) tag: u32,
@@ -124,7 +126,7 @@ pub(crate) fn code_sets<'d>(dictionary: &'d Dictionary, renamed: &mut Vec<Rename
         };
         let named = fields.iter().find(|field| names::camel(&field.name) == name);
         let tag = named.unwrap_or(&fields[0]).tag;
-        sets.push(CodeSet { name, tag, holds, constants, fields });
+        sets.push(CodeSet { printed: true, name, tag, holds, constants, fields });
     }
     sets
 }

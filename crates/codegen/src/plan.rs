@@ -24,7 +24,7 @@ pub(crate) struct Plan<'d> {
     /// Names of groups as methods, by count tag.
     group_methods: HashMap<u32, String>,
     kinds: HashMap<u32, Kind>,
-    /// Code sets to print, in the dictionary's order.
+    /// Code sets that fields use, in the dictionary's order.
     pub(crate) code_sets: Vec<CodeSet<'d>>,
     /// For each group the first one that is identical.
     alike: Vec<GroupId>,

@@ -22,7 +22,9 @@ impl Plan<'_> {
         let layouts = self.layouts();
         let used: HashSet<u32> =
             layouts.iter().flat_map(|layout| &layout.all).map(|placed| placed.tag).collect();
-        self.code_sets.retain(|set| set.fields.iter().any(|field| used.contains(&field.tag)));
+        for set in &mut self.code_sets {
+            set.printed = set.fields.iter().any(|field| used.contains(&field.tag));
+        }
         Ok(())
     }
 }

@@ -240,6 +240,23 @@ fn a_subset_has_the_messages_that_are_named_and_what_they_use_as_in_all_messages
 }
 
 #[test]
+fn no_alias_in_a_subset_is_another_item_in_all_messages() {
+    let overlay = "<fix extends='FIX.4.4'><fields>
+        <field number='5001' name='IDSource' type='CHAR'><value enum='A' description='A'/></field></fields>
+        <messages><message name='OrderSingle' msgtype='U1'><field name='IDSource' required='Y'/></message>
+        </messages></fix>";
+    let dictionary = Source::text(overlay).load().unwrap().dictionary;
+    let all = source(&dictionary);
+    assert!(all.contains("pub struct OrderSingle<'m>") && all.contains("\nIDSource(u8) of 5001 {"));
+    let messages = Some(vec!["D".to_string()]);
+    let subset = generate(&dictionary, &Options { messages, ..Options::default() }).unwrap();
+    assert!(subset.source().contains("\nSecurityIDSource(bytes) of 22 {"));
+    for name in ["OrderSingle", "IDSource"] {
+        assert!(!subset.source().contains(&format!("pub type {name}<'m>")), "{name}");
+    }
+}
+
+#[test]
 fn groups_with_alike_members_are_printed_once() {
     let source = source(fix44());
     assert!(source.contains("pub use self::ExecCollGrp as ExecsGrp;"));
