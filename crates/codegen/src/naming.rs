@@ -15,7 +15,8 @@ use crate::names;
 pub struct Renamed {
     /// The element, for example `field 5001 (Type)`.
     pub element: String,
-    /// Its definition, if the dictionary can locate it: [`Loaded::line_of`](fixbolt_dictionary::Loaded::line_of) finds its line.
+    /// Its definition, if the dictionary can locate it:
+    /// [`Loaded::line_of`](fixbolt_dictionary::Loaded::line_of) finds its line.
     pub definition: Option<Definition>,
     /// Its name in the generated code.
     pub name: String,

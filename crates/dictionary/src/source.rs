@@ -261,8 +261,8 @@ impl<'a> Source<'a> {
         self
     }
 
-    /// Sets the name of a text for messages and for [`Origin::name`](crate::Origin::name); that of a
-    /// file is its own.
+    /// Sets the name of a text for messages and for [`Origin::name`](crate::Origin::name); that of
+    /// a file is its own.
     #[must_use]
     pub fn called(mut self, name: impl Into<String>) -> Source<'a> {
         self.options.name = name.into();
