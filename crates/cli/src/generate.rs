@@ -1,6 +1,7 @@
 //! `fixbolt generate`: writes the typed messages of a dictionary to a Rust file, as an alternative
 //! to a build script.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -71,11 +72,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let mut to = output::stdout();
     let (name, place) = (&module.name, file.display());
     let all = module.dictionary.messages().len();
-    let (lines, messages) = (text.lines().count(), messages.as_ref().map_or(all, Vec::len));
+    let lines = text.lines().count();
+    let messages = messages.as_ref().map_or(all, |types| types.iter().collect::<HashSet<_>>().len());
+    let dependency = dependency(*base);
     match output {
         Format::Text => {
             writeln!(to, "{place}: {lines} lines, {messages} messages")?;
-            writeln!(to, "  in Cargo.toml:    {DEPENDENCY}")?;
+            writeln!(to, "  in Cargo.toml:    {dependency}")?;
             writeln!(to, "  in src/lib.rs:    pub mod {name};")?;
         }
         Format::Json => {
@@ -85,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
                 .text("version", &module.dictionary.version().name)
                 .raw("lines", lines)
                 .raw("messages", messages)
-                .text("dependency", DEPENDENCY);
+                .text("dependency", &dependency);
             writeln!(to, "{object}")?;
         }
     }
@@ -93,8 +96,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// The dependency of the generated code.
-const DEPENDENCY: &str = concat!("fixbolt-messages = \"", env!("CARGO_PKG_VERSION"), "\"");
+/// Returns the dependency of the generated code, with the feature of its base version.
+fn dependency(base: Option<BaseVersion>) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let feature = match base {
+        None => return format!("fixbolt-messages = \"{version}\""),
+        Some(BaseVersion::FixLatest) => "fix-latest".to_owned(),
+        Some(base) => base.name().to_lowercase().replace('.', ""),
+    };
+    format!("fixbolt-messages = {{ version = \"{version}\", features = [\"{feature}\"] }}")
+}
 
 fn module(
     source: &Path,

@@ -40,11 +40,24 @@ fn only_the_messages_that_are_named_are_written_with_what_they_use() {
     let ended = generate("D,8,f");
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains(" 3 messages\n"), "{}", ended.out);
+    let ended = generate("D,8,D");
+    assert!(ended.out.contains(" 2 messages\n"), "{}", ended.out);
     let ended = generate("D,newordersingle,Order");
     let lines: Vec<&str> = ended.err.lines().collect();
     let near = "error: FIX.4.4: messages: no message has the MsgType \"newordersingle\"; near it are D (NewOrderSingle)";
     assert_eq!((ended.status, lines.len(), lines[0]), (1, 2, near));
     assert!(lines[1].contains("F (OrderCancelRequest), "), "{}", lines[1]);
+}
+
+#[test]
+fn the_dependency_of_a_dialect_has_the_feature_of_its_base() {
+    let out = directory("generate-base").join("src");
+    for (base, feature) in [("FIX.4.4", "fix44"), ("FIX.5.0SP2", "fix50sp2"), ("FIX.Latest", "fix-latest")] {
+        let out = out.to_str().unwrap();
+        let ended = run(&["generate", "FIX.4.4", "--base", base, "--messages", "D", "--out", out]);
+        let features = format!("features = [\"{feature}\"]");
+        assert!(ended.out.contains(&features), "{} {}", ended.out, ended.err);
+    }
 }
 
 #[test]
