@@ -235,7 +235,12 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     line!(out, "#[allow(unused_imports)] use super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::typed::Put as _;");
     out.push_str(&writer);
-    line!(out, "/// Writes the optional fields, in any order.");
+    let inside = layout.all.iter().any(|placed| plan.shadowed_somewhere(placed.tag));
+    let but = match inside && layout.groups().next().is_some() {
+        true => "; those that a group may have as well, before all groups",
+        false => "",
+    };
+    line!(out, "/// Writes the optional fields, in any order{but}.");
     line!(out, "#[derive(Debug)]\npub struct Writer<'w, 'b>(typed::MessageWriter<'w, 'b>);");
     print_put(out, "Writer<'_, 'b>");
     line!(out, "impl<'w, 'b> Writer<'w, 'b> {{");

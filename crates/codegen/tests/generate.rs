@@ -310,6 +310,7 @@ fn a_group_inside_and_outside_another_is_written_before_it() {
     let outside = "self.outside(2, super::keys::NO_SLICES); super::groups::slices_grp::Entries(self.group(2, super::keys::NO_SLICES))";
     assert!(source.contains(outside), "{source}");
     assert_eq!(source.matches("self.outside(").count(), 1);
+    assert!(source.contains("in any order; those that a group may have as well, before all groups."));
 }
 
 #[test]

@@ -123,7 +123,8 @@ impl<'w, 'b> MessageWriter<'w, 'b> {
     }
 
     /// Returns the writer of the body, for a field that a group of the message may have as well:
-    /// after the group, the counterparty could take it for one of the last entry.
+    /// after the group, the counterparty could take it for one of the last entry. It is refused
+    /// after any group, whether or not that one has it.
     #[inline]
     pub fn outside(&mut self, key: Key) -> &mut BodyWriter<'b> {
         self.groups.end(self.body);
