@@ -262,6 +262,10 @@ fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Cho
     };
     let (before, used, body_begun) = (model.fields.len(), model.used, model.body_begun);
     let mut group = writer.group(Key::new(tag));
+    let standard = DataFields::STANDARD;
+    if standard.data_tag(tag).is_some() || standard.length_tag(tag).is_some() {
+        model.refuse(tag, EncodeErrorKind::DataLength);
+    }
     model.bytes(tag, b"0");
     for _ in 0..entries {
         writer.entry(&mut group);
