@@ -42,6 +42,12 @@ pub struct OpenGroup<'b> {
 }
 
 impl OpenGroup<'_> {
+    /// Returns the tag of the count field.
+    #[must_use]
+    pub const fn count_tag(&self) -> Tag {
+        self.count_tag
+    }
+
     /// Returns where the count has its one digit: with SOH after it, the first entry begins there.
     const fn count_at(&self) -> usize {
         self.first_entry - 2

@@ -5,7 +5,7 @@
 
 use fixbolt_dictionary::GroupId;
 
-use crate::member::{self, Site};
+use crate::member;
 use crate::plan::Plan;
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
@@ -35,6 +35,9 @@ pub(crate) fn print_twins(out: &mut String, plan: &Plan<'_>) {
     }
 }
 
+/// Path from the module of a group to the version's root module.
+const ROOT: &str = "super::super::";
+
 fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     let group = plan.dictionary.group(id);
     let layout = plan.entry_layout(id);
@@ -42,8 +45,6 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
     let shown = names::in_a_line(&group.name);
     let count = names::in_a_line(&plan.field(group.count_tag).name);
     let delimiter = plan.dictionary.delimiter(id);
-    let ordinal = |n: u16| n.to_string();
-    let shadowed = |tag| layout.shadowed.contains(&tag);
 
     line!(out, "/// An entry of {shown} in {count} ({}).", group.count_tag);
     line!(out, "#[derive(Clone, Debug)]\npub struct {name}<'m>(typed::Fields<'m>);");
@@ -61,19 +62,14 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         out,
         "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
     );
-    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
-    for placed in &layout.own {
-        member::print_getter(out, plan, placed, &site);
-    }
+    member::print_getters(out, plan, &layout, "");
     line!(out, "}}");
     member::print_component_impls(out, plan, &layout, "impl<'m>", false, &format!("{name}<'m>"));
 
-    let site =
-        Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "super::super::" };
     line!(out, "/// Writes entries of {shown}.\npub mod {module} {{");
     line!(out, "#[allow(unused_imports)] use super::super::{{codec, components, typed}};");
     line!(out, "#[allow(unused_imports)] use super::super::typed::Put as _;");
-    let borrowing = member::print_required(out, plan, &layout, &format!("an entry of {shown}"), site.root);
+    let borrowing = member::print_required(out, plan, &layout, &format!("an entry of {shown}"), ROOT);
     let required = match borrowing {
         None => "typed::NothingRequired",
         Some(false) => "Required",
@@ -112,34 +108,20 @@ fn print_group(out: &mut String, plan: &Plan<'_>, id: GroupId) {
         Some(true) => ("<'v>", format!(", required: {required}"), "required"),
         Some(false) => ("", format!(", required: {required}"), "required"),
     };
-    let groups: Vec<String> =
-        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
     line!(out, "    /// Begins the next entry.");
     line!(
         out,
         "    #[inline] pub fn entry{generic}(&mut self{argument}) -> Writer{returned} {{ Writer(self.0.entry({value}, {delimiter}, &[{}])) }}\n}}",
-        groups.join(", ")
+        member::required_groups(&layout)
     );
     line!(out, "/// Writes an entry, in the order of the group's members.");
     line!(out, "#[derive(Debug)]\npub struct Writer{lives}(typed::EntryWriter<'e, 'b, {required}>);");
-    line!(out, "impl<'b> typed::Put<'b> for Writer{anonymous} {{");
-    for place in ["at", "outside"] {
-        line!(
-            out,
-            "    #[inline] fn {place}(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.at(ordinal, key) }}"
-        );
-    }
-    line!(
-        out,
-        "    #[inline] fn group(&mut self, ordinal: u16, count: codec::Key) -> typed::GroupWriter<'_, 'b> {{ self.0.group(ordinal, count) }}\n}}"
-    );
+    let writer = format!("Writer{anonymous}");
+    member::print_put(out, &writer);
     line!(out, "impl<'b> Writer{anonymous} {{");
-    for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
-        member::print_setter(out, plan, placed, &site);
-    }
+    member::print_setters(out, plan, &layout, ROOT);
     line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}\n}}");
-    let writer = format!("Writer{anonymous}");
     member::print_component_impls(out, plan, &layout, "impl<'b>", true, &writer);
     line!(out, "}}");
 }

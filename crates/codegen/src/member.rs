@@ -182,7 +182,49 @@ pub(crate) const fn borrows(kind: &Kind) -> bool {
     matches!(kind, Kind::Bytes | Kind::Data(_) | Kind::Tokens | Kind::Codes(_) | Kind::Code(_, Holds::Text))
 }
 
-pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
+/// Prints the getters of a message, header, trailer or entry.
+pub(crate) fn print_getters(out: &mut String, plan: &Plan<'_>, layout: &Layout, root: &str) {
+    let ordinal = |n: u16| n.to_string();
+    let shadowed = |tag| layout.shadowed.contains(&tag);
+    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root };
+    for placed in &layout.own {
+        print_getter(out, plan, placed, &site);
+    }
+}
+
+/// Prints the setters of a writer: everything but the fields of its `Required`.
+pub(crate) fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, root: &str) {
+    let ordinal = |n: u16| n.to_string();
+    let shadowed = |tag| layout.shadowed.contains(&tag);
+    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root };
+    for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
+        print_setter(out, plan, placed, &site);
+    }
+}
+
+/// Prints `Put` for a writer around one of the library.
+pub(crate) fn print_put(out: &mut String, of: &str) {
+    line!(out, "impl<'b> typed::Put<'b> for {of} {{");
+    for place in ["at", "outside"] {
+        line!(
+            out,
+            "    #[inline] fn {place}(&mut self, ordinal: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.{place}(ordinal, key) }}"
+        );
+    }
+    line!(
+        out,
+        "    #[inline] fn group(&mut self, ordinal: u16, count: codec::Key) -> typed::GroupWriter<'_, 'b> {{ self.0.group(ordinal, count) }}\n}}"
+    );
+}
+
+/// Returns the required groups as the library's writers take them: ordinal and count tag.
+pub(crate) fn required_groups(layout: &Layout) -> String {
+    let groups: Vec<String> =
+        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
+    groups.join(", ")
+}
+
+fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
     let Site { visibility, root, .. } = site;
     let tag = member.tag;
     let mut fields = "self.fields()".to_string();
@@ -215,7 +257,7 @@ pub(crate) fn print_getter(out: &mut String, plan: &Plan<'_>, member: &Placed, s
     );
 }
 
-pub(crate) fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
+fn print_setter(out: &mut String, plan: &Plan<'_>, member: &Placed, site: &Site<'_>) {
     let Site { visibility, root, .. } = site;
     let tag = member.tag;
     let ordinal = (site.ordinal)(member.ordinal);

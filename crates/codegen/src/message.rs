@@ -3,7 +3,7 @@
 use fixbolt_dictionary::{Member, MessageDef};
 
 use crate::entry::print_view_impl;
-use crate::member::{self, Site};
+use crate::member;
 use crate::plan::{Layout, Plan};
 use crate::share::{Item, ItemModule};
 use crate::{line, names};
@@ -103,28 +103,10 @@ fn print_part(plan: &Plan<'_>, name: &str, layout: &Layout) -> String {
         out,
         "    #[inline] pub fn get(&self, tag: codec::Tag) -> ::core::option::Option<&'m [u8]> {{ self.0.get(tag) }}"
     );
-    print_getters(out, plan, layout);
+    member::print_getters(out, plan, layout, "");
     line!(out, "}}");
     member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
     text
-}
-
-fn print_getters(out: &mut String, plan: &Plan<'_>, layout: &Layout) {
-    let ordinal = |n: u16| n.to_string();
-    let shadowed = |tag| layout.shadowed.contains(&tag);
-    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root: "" };
-    for placed in &layout.own {
-        member::print_getter(out, plan, placed, &site);
-    }
-}
-
-fn print_setters(out: &mut String, plan: &Plan<'_>, layout: &Layout, root: &str) {
-    let ordinal = |n: u16| n.to_string();
-    let shadowed = |tag| layout.shadowed.contains(&tag);
-    let site = Site { visibility: "#[inline] pub ", ordinal: &ordinal, shadowed: &shadowed, root };
-    for placed in layout.own.iter().filter(|placed| !placed.required || placed.group.is_some()) {
-        member::print_setter(out, plan, placed, &site);
-    }
 }
 
 fn print_header_writer(plan: &Plan<'_>) -> String {
@@ -133,9 +115,9 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
     let layout = plan.layout(&plan.application_header(), None);
     line!(out, "/// Writes the header fields that belong to the application; see [`with_header`].");
     line!(out, "#[derive(Debug)]\npub struct HeaderWriter<'h, 'b>(typed::MessageWriter<'h, 'b>);");
-    print_put(out, "HeaderWriter<'_, 'b>");
+    member::print_put(out, "HeaderWriter<'_, 'b>");
     line!(out, "impl<'b> HeaderWriter<'_, 'b> {{");
-    print_setters(out, plan, &layout, "");
+    member::print_setters(out, plan, &layout, "");
     line!(out, "}}");
     member::print_component_impls(out, plan, &layout, "impl<'b>", true, "HeaderWriter<'_, 'b>");
     line!(
@@ -147,23 +129,6 @@ fn print_header_writer(plan: &Plan<'_>) -> String {
         "#[inline] pub fn with_header<'b, N: codec::NewBody<'b>>(to: N, header: impl ::core::ops::FnOnce(&mut HeaderWriter<'_, 'b>)) -> impl codec::NewBody<'b, Draft = N::Draft> {{ typed::WithHeader::new(to, |writer: typed::MessageWriter<'_, 'b>| header(&mut HeaderWriter(writer))) }}"
     );
     text
-}
-
-/// Prints `Put` for the writer of a message or header.
-fn print_put(out: &mut String, of: &str) {
-    line!(out, "impl<'b> typed::Put<'b> for {of} {{");
-    line!(
-        out,
-        "    #[inline] fn at(&mut self, _: u16, _: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}"
-    );
-    line!(
-        out,
-        "    #[inline] fn outside(&mut self, _: u16, key: codec::Key) -> &mut codec::BodyWriter<'b> {{ self.0.outside(key) }}"
-    );
-    line!(
-        out,
-        "    #[inline] fn group(&mut self, ordinal: u16, count: codec::Key) -> typed::GroupWriter<'_, 'b> {{ self.0.group(ordinal, count) }}\n}}"
-    );
 }
 
 fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout: &Layout) {
@@ -200,12 +165,10 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         out,
         "    #[inline] pub fn send<'b, N: codec::NewBody<'b>, R: typed::Outcome<<N::Draft as codec::BodySink<'b>>::Error>>(to: N, {argument}write: impl ::core::ops::FnOnce(&mut {module}::Writer<'_, 'b>) -> R) -> ::core::result::Result<<N::Draft as codec::BodySink<'b>>::Receipt, R::Error> {{"
     );
-    let groups: Vec<String> =
-        layout.required_groups().iter().map(|(ordinal, tag)| format!("({ordinal}, {tag})")).collect();
     line!(
         out,
         "        typed::send(to, Self::MSG_TYPE, &[{}], |writer| write(&mut {module}::Writer::begin({pass}writer)))\n    }}",
-        groups.join(", ")
+        member::required_groups(layout)
     );
     line!(out, "    /// Returns the message.");
     line!(out, "    #[inline] pub fn message(&self) -> codec::Message<'m> {{ self.0.message() }}");
@@ -227,7 +190,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
             "    /// Returns the standard trailer.\n    #[inline] pub fn trailer(&self) -> Trailer<'m> {{ Trailer::read(self.0.message()) }}"
         );
     }
-    print_getters(out, plan, layout);
+    member::print_getters(out, plan, layout, "");
     line!(out, "}}");
     member::print_component_impls(out, plan, layout, "impl<'m>", false, &format!("{name}<'m>"));
 
@@ -242,7 +205,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
     };
     line!(out, "/// Writes the optional fields, in any order{but}.");
     line!(out, "#[derive(Debug)]\npub struct Writer<'w, 'b>(typed::MessageWriter<'w, 'b>);");
-    print_put(out, "Writer<'_, 'b>");
+    member::print_put(out, "Writer<'_, 'b>");
     line!(out, "impl<'w, 'b> Writer<'w, 'b> {{");
     let argument = match borrowing {
         None => "",
@@ -264,7 +227,7 @@ fn print_message(out: &mut String, plan: &Plan<'_>, message: &MessageDef, layout
         }
     }
     line!(out, "        Self(writer)\n    }}");
-    print_setters(out, plan, layout, "super::");
+    member::print_setters(out, plan, layout, "super::");
     line!(out, "    /// Returns the writer of the body, for fields that the dictionary does not know.");
     line!(out, "    #[inline] pub fn body(&mut self) -> &mut codec::BodyWriter<'b> {{ self.0.body() }}\n}}");
     member::print_component_impls(out, plan, layout, "impl<'b>", true, "Writer<'_, 'b>");

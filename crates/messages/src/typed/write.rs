@@ -121,12 +121,18 @@ impl<'w, 'b> MessageWriter<'w, 'b> {
         self.groups.end(self.body);
         self.body
     }
+}
 
-    /// Returns the writer of the body, for a field that a group of the message may have as well:
-    /// after the group, the counterparty could take it for one of the last entry. It is refused
-    /// after any group, whether or not that one has it.
+impl<'b> Put<'b> for MessageWriter<'_, 'b> {
     #[inline]
-    pub fn outside(&mut self, key: Key) -> &mut BodyWriter<'b> {
+    fn at(&mut self, _: u16, _: Key) -> &mut BodyWriter<'b> {
+        self.body()
+    }
+
+    /// After the group, the counterparty could take the field for one of the last entry. It is
+    /// refused after any group, whether or not that one has it.
+    #[inline]
+    fn outside(&mut self, _: u16, key: Key) -> &mut BodyWriter<'b> {
         self.groups.end(self.body);
         if self.groups.any {
             self.body.refuse(key.tag(), EncodeErrorKind::GroupOrder);
@@ -134,9 +140,8 @@ impl<'w, 'b> MessageWriter<'w, 'b> {
         self.body
     }
 
-    /// Begins a group, as [`Put::group`] does.
     #[inline]
-    pub fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
+    fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
         self.groups.end(self.body);
         self.groups.begin(self.body, ordinal, count)
     }
@@ -167,7 +172,6 @@ struct Groups<'b> {
 #[derive(Debug)]
 struct Open<'b> {
     ordinal: u16,
-    count_tag: Tag,
     /// Whether there is an entry, and whether it has ended.
     entries: Entries,
     group: OpenGroup<'b>,
@@ -194,7 +198,7 @@ impl<'b> Groups<'b> {
         count: Key,
     ) -> GroupWriter<'g, 'b> {
         let group = body.group(count);
-        let open = Open { ordinal, count_tag: count.tag(), entries: Entries::None, group };
+        let open = Open { ordinal, entries: Entries::None, group };
         GroupWriter { body, open: self.open.insert(open) }
     }
 
@@ -232,7 +236,7 @@ impl Open<'_> {
     #[inline]
     fn refuse_unended(&self, body: &mut BodyWriter<'_>) {
         if self.entries == Entries::Begun {
-            body.refuse(self.count_tag, EncodeErrorKind::OpenGroup);
+            body.refuse(self.group.count_tag(), EncodeErrorKind::OpenGroup);
         }
     }
 }
@@ -300,21 +304,27 @@ pub struct EntryWriter<'e, 'b, R: Required> {
     groups: Groups<'b>,
 }
 
-impl<'b, R: Required> EntryWriter<'_, 'b, R> {
-    /// Returns the writer for a field, as [`Put::at`] does.
+impl<'b, R: Required> Put<'b> for EntryWriter<'_, 'b, R> {
     #[inline]
-    pub fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
+    fn at(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
         self.move_to(ordinal, key.tag());
         self.body
     }
 
-    /// Begins a group, as [`Put::group`] does.
+    /// The order of the entry decides.
     #[inline]
-    pub fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
+    fn outside(&mut self, ordinal: u16, key: Key) -> &mut BodyWriter<'b> {
+        self.at(ordinal, key)
+    }
+
+    #[inline]
+    fn group(&mut self, ordinal: u16, count: Key) -> GroupWriter<'_, 'b> {
         self.move_to(ordinal, count.tag());
         self.groups.begin(self.body, ordinal, count)
     }
+}
 
+impl<'b, R: Required> EntryWriter<'_, 'b, R> {
     /// Returns the body, positioned after the entry's first field. If that is the count of a group,
     /// the group is written before.
     #[inline]
