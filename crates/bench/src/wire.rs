@@ -73,7 +73,7 @@ impl Encoder {
     ) -> Option<Range<usize>> {
         let body = draft.0;
         let sum = body.finish().ok()?.sum;
-        let (memory, range) = body.into_memory();
+        let (memory, range) = body.into_memory().ok()?;
         let sending_time = self.second.render(sending_time, self.precision);
         let stamp = Stamp { seq, sending_time, original: None };
         self.envelope.seal(memory, range, msg_type, sum, &stamp).ok()

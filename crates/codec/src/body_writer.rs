@@ -51,6 +51,8 @@ pub struct BodyWriter<'b> {
     /// The length field that was written last, until its data field is written.
     pub(crate) announced: Option<Announced>,
     pub(crate) nesting: Nesting,
+    /// Whether there is data of a dialect, whose pairs are not known here.
+    pub(crate) dialect_data: bool,
 }
 
 /// Bytes in which a short field is written: a key of up to eight bytes, a value and SOH.
@@ -122,14 +124,19 @@ impl<'b> BodyWriter<'b> {
             body_begun: false,
             announced: None,
             nesting: Nesting::NONE,
+            dialect_data: false,
         }
     }
 
-    /// Returns the borrowed memory and the position of the body in it.
-    #[must_use]
+    /// Returns the borrowed memory and the position of the finished body in it.
+    ///
+    /// # Errors
+    /// As [`BodyWriter::finish`]. The memory is then lost for the time it was borrowed for, since a
+    /// group that was not ended could be ended in another body there.
     #[inline]
-    pub fn into_memory(self) -> (&'b mut [u8], Range<usize>) {
-        (self.memory, self.start..self.at)
+    pub fn into_memory(self) -> Result<(&'b mut [u8], Range<usize>), EncodeError> {
+        self.is_finished()?;
+        Ok((self.memory, self.start..self.at))
     }
 
     /// Returns MsgType (35) of the message being written.

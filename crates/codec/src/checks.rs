@@ -1,6 +1,8 @@
 //! What a field must satisfy to be written, for every kind of field: the way of [`BodyWriter`] for
 //! all that is not common, and the only place that says what is wrong.
 
+use core::ops::Range;
+
 use crate::body_writer::{BodyWriter, Scope, free_until};
 use crate::data_fields::DataFields;
 use crate::encode_error::EncodeErrorKind;
@@ -79,6 +81,8 @@ impl BodyWriter<'_> {
         });
         if !written {
             self.at = before;
+        } else if !length.paired {
+            self.dialect_data = true;
         }
     }
 
@@ -184,30 +188,47 @@ impl BodyWriter<'_> {
     fn stands_in_scope(&self, tag: u32) -> bool {
         let bytes = &self.memory[self.scope.start..self.at];
         let mut at = 0;
-        let mut announced: Option<(u32, usize)> = None;
+        let mut before = None;
         while at < bytes.len() {
             let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') else { return false };
             let here = number(&bytes[at..at + digits]);
-            if here == tag as usize {
+            if here == tag {
                 return true;
             }
             let value = at + digits + 1;
-            let end = match announced.take() {
-                Some((data_tag, length)) if data_tag as usize == here => value.saturating_add(length),
-                _ => value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value),
-            };
-            let end = end.min(bytes.len());
-            announced = u32::try_from(here)
-                .ok()
-                .and_then(|here| DataFields::STANDARD.data_tag(here))
-                .map(|data_tag| (data_tag, number(&bytes[value..end])));
+            let end = self.end_of_data(bytes, before, here, value).unwrap_or_else(|| {
+                value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value)
+            });
+            before = Some((here, value..end));
             at = end + 1;
         }
         false
     }
+
+    /// Returns where the data field with this tag and beginning of its value ends, or `None` if it
+    /// is none. The pairs of a dialect are not known here: in a body with one of them, two fields
+    /// that the standard does not have are taken for a pair if the length leads to an SOH.
+    fn end_of_data(
+        &self,
+        bytes: &[u8],
+        before: Option<(u32, Range<usize>)>,
+        tag: u32,
+        value: usize,
+    ) -> Option<usize> {
+        let (length_tag, length) = before?;
+        let own = |tag| Tag::try_new(tag).is_some_and(|tag| !tag.is_of_standard());
+        match DataFields::STANDARD.data_tag(length_tag) {
+            Some(data_tag) if data_tag == tag => {}
+            None if self.dialect_data && own(length_tag) && own(tag) => {}
+            _ => return None,
+        }
+        let length = u64::from_field(&bytes[length]).ok()?;
+        let end = value.checked_add(usize::try_from(length).ok()?)?;
+        (bytes.get(end) == Some(&1)).then_some(end)
+    }
 }
 
 /// Returns the number that these digits form. Other bytes yield some number and never a panic.
-fn number(digits: &[u8]) -> usize {
-    digits.iter().fold(0, |n: usize, d| n.wrapping_mul(10).wrapping_add(usize::from(d.wrapping_sub(b'0'))))
+fn number(digits: &[u8]) -> u32 {
+    digits.iter().fold(0, |n: u32, d| n.wrapping_mul(10).wrapping_add(u32::from(d.wrapping_sub(b'0'))))
 }

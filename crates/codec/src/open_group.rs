@@ -30,8 +30,6 @@ pub struct OpenGroup<'b> {
     /// Where the count field begins.
     begin: usize,
     first_entry: usize,
-    /// Where the last entry begins; before the first one, where it would.
-    entry_at: usize,
     /// What is around the group.
     outer: Nesting,
     /// With the count field.
@@ -96,7 +94,8 @@ impl<'b> BodyWriter<'b> {
     /// assert_eq!(order.finish()?.bytes, b"453=2\x01448=BROKER\x01448=TRADER\x01");
     /// # Ok::<(), fixbolt_codec::EncodeError>(())
     /// ```
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))] // for keys that are constants
     pub fn group(&mut self, count: Key) -> OpenGroup<'b> {
         let (begin, body_begun, outer) = (self.at, self.body_begun, self.nesting);
         if count.paired {
@@ -111,7 +110,6 @@ impl<'b> BodyWriter<'b> {
             entries: 0,
             begin,
             first_entry: self.at,
-            entry_at: self.at,
             outer,
             outer_scope: self.scope,
             memory: self.memory.as_ptr().addr(),
@@ -124,7 +122,6 @@ impl<'b> BodyWriter<'b> {
     pub fn entry(&mut self, group: &mut OpenGroup<'b>) {
         self.end_entry(group);
         group.entries = group.entries.saturating_add(1);
-        group.entry_at = self.at;
         self.scope = Scope::new(self.at);
     }
 
@@ -169,14 +166,16 @@ impl<'b> BodyWriter<'b> {
             self.refuse_announced();
         }
         let count_tag = group.count_tag;
-        if self.nesting != group.outer.within(count_tag) || group.memory != self.memory.as_ptr().addr() {
+        if self.nesting.depth != group.outer.depth + 1 || group.memory != self.memory.as_ptr().addr() {
             // A group in this one was not ended, or the group is not the innermost of this writer.
             self.refuse(self.nesting.open_group().unwrap_or(count_tag), EncodeErrorKind::OpenGroup);
         }
-        match (group.entries == 0, group.entry_at == self.at) {
-            (true, false) => self.refuse(count_tag, EncodeErrorKind::GroupOrder),
-            (false, true) => self.refuse(count_tag, EncodeErrorKind::EmptyEntry),
-            _ => {}
+        if group.entries == 0 {
+            if self.at != group.first_entry {
+                self.refuse(count_tag, EncodeErrorKind::GroupOrder);
+            }
+        } else if self.at == self.scope.start {
+            self.refuse(count_tag, EncodeErrorKind::EmptyEntry);
         }
     }
 }

@@ -117,6 +117,23 @@ fn tags_that_share_a_bit_are_not_confused() {
         }),
         None
     );
+    // Also the data of a dialect, which is not found twice either if it has the look of a pair.
+    let own = DataKey::of_dialect(20001, 20002);
+    let around_data = |w: &mut BodyWriter<'_>, data: &[u8], tag: u32| {
+        w.bytes(Key::new(20010), b"3").bytes(Key::new(20011), b"text");
+        w.data(own, data).bytes(Key::new(55), b"a").bytes(Key::new(tag), b"b");
+    };
+    assert_eq!(error_of(|w| around_data(w, b"x\x01567=y", 567)), None);
+    assert_eq!(error_of(|w| around_data(w, b"8=FIX.4.4\x01567=y\x0110=000\x01", 567)), None);
+    let duplicate = error_of(|w| around_data(w, b"8=FIX.4.4\x01567=y\x0110=000\x01", 55));
+    assert_eq!(duplicate, Some((55, EncodeErrorKind::Duplicate)));
+    let before = error_of(|w| {
+        w.bytes(Key::new(567), b"a")
+            .data(own, b"=\x01=")
+            .bytes(Key::new(55), b"b")
+            .bytes(Key::new(567), b"c");
+    });
+    assert_eq!(before, Some((567, EncodeErrorKind::Duplicate)));
 }
 
 #[test]
@@ -325,6 +342,8 @@ fn a_writer_does_not_end_the_group_of_another_one() {
     writer.end_group(one_entry(&mut other));
     assert_eq!(writer.error().map(|error| error.kind), Some(EncodeErrorKind::OpenGroup));
     assert!(other.finish().is_err());
+    // Nor one over the same memory: with an open group, it does not come back.
+    assert!(other.into_memory().is_err());
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn sent<R>(fields: impl FnOnce(&mut BodyWriter<'_>), read: impl FnOnce(Message<'
     let mut writer = BodyWriter::within(news, &mut memory, 200, 1000);
     fields(&mut writer);
     let sum = writer.finish().unwrap().sum;
-    let (memory, body) = writer.into_memory();
+    let (memory, body) = writer.into_memory().unwrap();
     let stamp = Stamp { seq: SeqNum(7), sending_time: b"20260105-10:00:00.123", original: None };
     let sealed =
         Envelope::new(b"FIX.4.4", b"A", b"B").unwrap().seal(memory, body, news, sum, &stamp).unwrap();

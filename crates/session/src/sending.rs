@@ -131,7 +131,7 @@ impl Sending<'_> {
     ) -> Result<SeqNum, SendError> {
         let Self { settings, state, cursor, key, precision, keeps_messages, turn, .. } = self;
         let Body { msg_type, sum, .. } = writer.finish()?;
-        let (memory, body) = writer.into_memory();
+        let (memory, body) = writer.into_memory()?;
         let sending_time = self.clock.render(now.utc.0, precision);
         let (seq, original) = match kind {
             SendKind::New { .. } => (state.stored.next_out, None),

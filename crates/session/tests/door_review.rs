@@ -782,16 +782,16 @@ fn a_draft_whose_writer_was_replaced_is_not_sent() {
         },
         |writer: &mut BodyWriter<'_>, own: MsgType| {
             let old = std::mem::replace(writer, BodyWriter::new(own, &mut []));
-            let (memory, body) = old.into_memory();
+            let (memory, body) = old.into_memory().unwrap();
             *writer = BodyWriter::within(MsgType::new(b"A"), memory, body.start, body.start + 100);
         },
         |writer: &mut BodyWriter<'_>, own: MsgType| {
             let old = std::mem::replace(writer, BodyWriter::new(own, &mut []));
-            *writer = BodyWriter::new(own, old.into_memory().0);
+            *writer = BodyWriter::new(own, old.into_memory().unwrap().0);
         },
         |writer: &mut BodyWriter<'_>, own: MsgType| {
             let old = std::mem::replace(writer, BodyWriter::new(own, &mut []));
-            let (memory, body) = old.into_memory();
+            let (memory, body) = old.into_memory().unwrap();
             let limit = memory.len();
             *writer = BodyWriter::within(own, memory, body.start, limit);
             // To the end of the memory: no room is left for CheckSum.
