@@ -1,20 +1,19 @@
 //! The application's callbacks under attack: callbacks that write at unexpected moments, texts that
-//! cannot be sent, secrets in broken bytes, and stores that fail when the application reads them.
+//! cannot be sent, and secrets in broken bytes.
 
 mod support;
 
-use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_conformance::wire::kinds;
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
-use fixbolt_journal::{DirectoryStore, MemoryStore};
-use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::Store;
 use fixbolt_session::{
     BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
-    LogonFields, Resend, Role, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey,
-    SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, WhileLoggedOff,
+    LogonFields, Resend, Role, SendError, SessionDictionary, SessionEnd, SessionKey, SessionReject,
+    SessionRejectReason, SessionSettings, Sessions, Turn, WhileLoggedOff,
 };
 
 use support::{App, Bench, Capture, order, settings, wire};
@@ -622,148 +621,6 @@ fn back_pressure_and_too_large_outside_a_message_are_the_callbacks_failure() {
         };
         assert!(told.starts_with(why), "{told}");
     }
-}
-
-/// A store in memory that refuses records of one session, or reading from it, when told to.
-struct Frail {
-    inner: MemoryStore,
-    fault: Arc<Mutex<Option<Fault>>>,
-}
-
-#[derive(Clone, PartialEq)]
-enum Fault {
-    Append,
-    Replay,
-}
-
-impl Frail {
-    fn fails(&self, with: Fault) -> bool {
-        *self.fault.lock().unwrap() == Some(with)
-    }
-}
-
-impl Store for Frail {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.inner.open(key, session)
-    }
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.inner.close(session)
-    }
-    fn begin(&mut self) {
-        self.inner.begin();
-    }
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        if record.kind == RecordKind::Outbound && self.fails(Fault::Append) {
-            // Once.
-            *self.fault.lock().unwrap() = None;
-            return Err(StoreError::Full { place: "test".into() });
-        }
-        self.inner.append(session, record)
-    }
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        self.inner.commit()
-    }
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-    fn durable(&self) -> Position {
-        self.inner.durable()
-    }
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
-    }
-    fn replay(
-        &mut self,
-        session: SessionKey,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        if self.fails(Fault::Replay) {
-            return Err(StoreError::Damaged { place: "file 1".into(), reason: "checksum".into() });
-        }
-        self.inner.replay(session, visit)
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
-    }
-}
-
-fn frail(app: &mut App, settings: SessionSettings) -> (Bench, Arc<Mutex<Option<Fault>>>) {
-    let fault = Arc::new(Mutex::new(None));
-    let store = Frail { inner: MemoryStore::new(), fault: Arc::clone(&fault) };
-    (Bench::on_store(app, Box::new(store), vec![settings], None), fault)
-}
-
-#[test]
-fn a_store_that_refuses_an_answer_halts_the_session_even_if_the_application_rejects_the_message() {
-    let mut app = App::default();
-    let (mut bench, fault) = frail(&mut app, settings("FIX.4.4", "A", Role::Acceptor));
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    *fault.lock().unwrap() = Some(Fault::Append);
-    app.message = Box::new(|_, turn| {
-        let refused = order(turn, "x");
-        assert!(matches!(refused, Err(Failure::Send(SendError::Store(_)))));
-        Err(SessionReject::new(SessionRejectReason::Other).into())
-    });
-    assert!(bench.say(&mut app, 0, "35=D|34=2|11=a|").is_empty());
-    assert!(matches!(bench.sessions.halted(bench.keys[0]), Some(Halt::StoreFailed(_))));
-    assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))), "it is delivered again");
-}
-
-#[test]
-fn a_store_that_is_damaged_where_the_application_reads_it_halts_as_damaged_and_is_closed_for_repair() {
-    let mut app = App::default();
-    let (mut bench, fault) = frail(&mut app, settings("FIX.4.4", "A", Role::Acceptor));
-    let key = bench.keys[0];
-    app.resume = Box::new(|resume| {
-        resume.messages(|_| Ok(())).map_err(|_| Failure::new("in its own words"))?;
-        Ok(())
-    });
-    *fault.lock().unwrap() = Some(Fault::Replay);
-    bench.sessions.show_store(bench.now, key, &mut app);
-    let halt = Halt::StoreDamaged { reason: "file 1: checksum".to_owned() };
-    assert_eq!(bench.sessions.halted(key), Some(&halt));
-    // The store is closed for this session: no call reaches it any more.
-    let set = bench.sessions.set_numbers(bench.now, key, (None, Some(SeqNum(9))), "", &mut app);
-    assert_eq!(set, Err(SendError::Unavailable));
-    // Repaired.
-    *fault.lock().unwrap() = None;
-    assert_eq!(bench.sessions.resume(bench.now, key, "a test", &mut app), Ok(()));
-}
-
-#[test]
-fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
-    let mut app = App::default();
-    let own = settings("FIX.4.4", "A", Role::Acceptor);
-    let directory = std::env::temp_dir().join(format!("fixbolt-door-review-{}", std::process::id()));
-    let store = || Box::new(DirectoryStore::new(&directory));
-    let mut bench = Bench::on_store(&mut app, store(), vec![own.clone()], None);
-    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
-    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
-    let many: String = (0..6000).map(|n| format!("{}=1|", 10_000 + n)).collect();
-    bench.say(&mut app, 0, &format!("35=D|34=2|{many}"));
-    assert_eq!(bench.sessions.numbers(bench.keys[0]).unwrap().0, SeqNum(3));
-    bench.sessions.close_all().unwrap();
-    let fields = Arc::new(Mutex::new(0));
-    let seen = Arc::clone(&fields);
-    app.resume = Box::new(move |resume| {
-        resume.messages(|stored| {
-            *seen.lock().unwrap() = stored.message.len();
-            Ok(())
-        })
-    });
-    let small = own.with(|s| s.max_message_size = 8 * 1024);
-    let mut sessions = Sessions::new(store(), small.max_message_size);
-    let key = sessions.open(bench.now, small, &mut app).unwrap();
-    assert_eq!(sessions.halted(key), None);
-    sessions.close_all().unwrap();
-    std::fs::remove_dir_all(&directory).unwrap();
-    assert!(*fields.lock().unwrap() > 6000);
 }
 
 #[test]
