@@ -9,7 +9,6 @@ use fixbolt_codec::{BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Msg
 use fixbolt_conformance::wire::kinds;
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::Store;
 use fixbolt_session::{
     BusinessReject, BusinessRejectReason, Delivery, Direction, Event, Failure, Halt, LogonDecision,
     LogonFields, Resend, Role, SendError, SessionDictionary, SessionEnd, SessionKey, SessionReject,
