@@ -1,5 +1,5 @@
-//! What the application sees of a store that refuses a record, is damaged where it is read, or holds
-//! larger messages than the session accepts now.
+//! What the application sees of a store that refuses a record, is damaged where it is read, or
+//! holds larger messages than the session accepts now.
 
 mod support;
 
