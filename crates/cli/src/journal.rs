@@ -1,11 +1,11 @@
-//! `fixbolt journal`: verifies, describes and repairs journals.
+//! `fixbolt journal`: verifies, describes, repairs and copies journals.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
-use fixbolt_journal::inspect::{self, Repaired, SessionReport};
+use fixbolt_journal::inspect::{self, Adopted, Repaired, SessionReport};
 use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Verify(Verify),
     Stat(Stat),
     Repair(Repair),
+    Backup(Backup),
+    Adopt(Adopt),
 }
 
 /// Verifies that a journal is whole.
@@ -50,9 +52,11 @@ pub(crate) struct Stat {
 
 /// Makes a damaged journal usable again, or skips a message.
 ///
-/// The session must be stopped. Bytes that are overwritten are kept in a file beside the journal;
-/// lost messages are gap-filled when the counterparty asks for them. With --skip, the inbound
-/// message on which the application failed repeatedly is skipped; it must be the next one expected.
+/// The session must be stopped. Nothing is deleted: bytes that are overwritten are kept in a file
+/// beside the journal, and files that do not belong to it are moved aside. Outbound sequence
+/// numbers continue above every one that may have been used; lost messages are gap-filled when the
+/// counterparty asks for them. With --skip, the inbound message on which the application failed
+/// repeatedly is skipped; it must be the next one expected. With --dry-run, nothing is changed.
 ///
 /// Exit status: 0 usable; 2 it cannot be repaired, or is in use.
 #[derive(Debug, Args)]
@@ -65,6 +69,42 @@ pub(crate) struct Repair {
     /// MsgSeqNum of the inbound message to skip
     #[arg(long, value_name = "N")]
     skip: Option<u64>,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Copies journals. The sessions may be running.
+///
+/// A copy has everything that was committed when it was begun. No session starts from it before
+/// `fixbolt journal adopt`.
+///
+/// Exit status: 0 copied; 2 there is no journal, it is damaged, or it cannot be copied.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fixbolt journal backup /var/lib/fix/journal /mnt/backup/2026-01-05")]
+pub(crate) struct Backup {
+    /// A session's journal, or a directory with several
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Where to put the copies, one directory per session
+    #[arg(value_name = "TO")]
+    to: PathBuf,
+}
+
+/// Lets sessions start from a copied or restored journal.
+///
+/// A session does not start from a copy by itself, as its original may have used more sequence
+/// numbers. Without --yes, this only says what the operator must know.
+///
+/// Exit status: 0 usable; 1 not done, --yes is missing; 2 it cannot be done.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fixbolt journal adopt --yes /var/lib/fix/journal/FIX.4.4-VENUE-TRADER")]
+pub(crate) struct Adopt {
+    #[command(flatten)]
+    journal: Journal,
+    /// The original is not used any more
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -86,6 +126,8 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
             Ok(Answer::Yes)
         }
         Command::Repair(arguments) => repair(arguments),
+        Command::Backup(arguments) => backup(arguments),
+        Command::Adopt(arguments) => adopt(arguments),
     }
 }
 
@@ -132,6 +174,7 @@ fn verdict(report: &SessionReport) -> Vec<String> {
     lines.extend(
         report.damage.iter().map(|damage| format!("  damaged: {damage}; run `fixbolt journal repair`")),
     );
+    lines.extend(report.copy.iter().map(|why| format!("  copy: {why}; see `fixbolt journal adopt`")));
     if let Some((file, offset)) = &report.torn_tail {
         let file = file.display();
         lines.push(format!(
@@ -155,6 +198,7 @@ fn verdict_json(report: &SessionReport) -> Object {
         .raw("next_in", report.next_in)
         .raw("next_out", report.next_out)
         .array("damage", report.damage.iter().map(|line| quoted(line)))
+        .maybe_text("copy", report.copy.as_deref())
         .array("torn_tail", torn)
         .array("remarks", report.remarks.iter().map(|line| quoted(line)))
 }
@@ -218,7 +262,8 @@ fn statistics_json(report: &SessionReport) -> Object {
 
 fn repair(arguments: &Repair) -> Result<Answer, Failure> {
     let Journal { directory, output } = &arguments.journal;
-    let repaired = inspect::repair(directory, arguments.skip.map(SeqNum)).map_err(|error| refused(&error))?;
+    let work = if arguments.dry_run { inspect::plan_repair } else { inspect::repair };
+    let repaired = work(directory, arguments.skip.map(SeqNum)).map_err(|error| refused(&error))?;
     let mut out = output::stdout();
     for one in &repaired {
         match output {
@@ -226,7 +271,11 @@ fn repair(arguments: &Repair) -> Result<Answer, Failure> {
             Format::Text => {
                 let Repaired { session, directory, next_in, next_out, .. } = one;
                 let place = directory.display();
-                writeln!(out, "{session}: usable, next in {next_in}, next out {next_out} ({place})")?;
+                let usable = match (arguments.dry_run, one.done.is_empty()) {
+                    (true, false) => "a repair would make it usable",
+                    _ => "usable",
+                };
+                writeln!(out, "{session}: {usable}, next in {next_in}, next out {next_out} ({place})")?;
                 if one.done.is_empty() {
                     writeln!(out, "  nothing to do")?;
                 }
@@ -241,6 +290,59 @@ fn repair(arguments: &Repair) -> Result<Answer, Failure> {
     }
     out.flush()?;
     Ok(Answer::Yes)
+}
+
+fn backup(arguments: &Backup) -> Result<Answer, Failure> {
+    let copies = inspect::backup(&arguments.directory, &arguments.to).map_err(|error| refused(&error))?;
+    let mut out = output::stdout();
+    for copy in copies {
+        writeln!(out, "{}", copy.display())?;
+    }
+    out.flush()?;
+    Ok(Answer::Yes)
+}
+
+fn adopt(arguments: &Adopt) -> Result<Answer, Failure> {
+    let Journal { directory, output } = &arguments.journal;
+    let adopted = inspect::adopt(directory, arguments.yes).map_err(|error| refused(&error))?;
+    let mut out = output::stdout();
+    for one in &adopted {
+        match output {
+            Format::Json => writeln!(out, "{}", adopted_json(one, arguments.yes))?,
+            Format::Text => {
+                let Adopted { session, directory, was_copy, next_in, next_out } = one;
+                let state = match (was_copy, arguments.yes) {
+                    (false, _) => "not a copy, nothing to do",
+                    (true, true) => "adopted",
+                    (true, false) => "a copy",
+                };
+                let place = directory.display();
+                writeln!(out, "{session}: {state}, next in {next_in}, next out {next_out} ({place})")?;
+            }
+        }
+    }
+    let done = arguments.yes || adopted.iter().all(|one| !one.was_copy);
+    if !done && matches!(output, Format::Text) {
+        writeln!(
+            out,
+            "What the originals sent and received after the copy was made is not in it. If they are used\n\
+             any more, or were used since, both send different messages with the same sequence numbers,\n\
+             and orders may be filled twice. Stop the originals for good, agree with the counterparty on\n\
+             the sequence numbers above, then add --yes."
+        )?;
+    }
+    out.flush()?;
+    Ok(if done { Answer::Yes } else { Answer::No })
+}
+
+fn adopted_json(one: &Adopted, act: bool) -> Object {
+    Object::new()
+        .text("directory", &one.directory.display().to_string())
+        .text("session", &one.session.to_string())
+        .raw("was_copy", one.was_copy)
+        .raw("adopted", one.was_copy && act)
+        .raw("next_in", one.next_in)
+        .raw("next_out", one.next_out)
 }
 
 fn repaired_json(one: &Repaired) -> Object {

@@ -103,6 +103,47 @@ fn damage_is_status_1_and_a_repair_makes_the_journal_usable() {
 }
 
 #[test]
+fn a_repair_says_first_what_it_would_do() {
+    let base = journal("journal-dry-run", 20);
+    damage(&base, "o7");
+    let dir = base.to_str().unwrap();
+    let planned = run(&["journal", "repair", "--dry-run", dir]);
+    assert_eq!((planned.status, planned.err.as_str()), (0, ""));
+    assert!(planned.out.contains("a repair would make it usable, next in 1, next out 21"), "{}", planned.out);
+    assert_eq!(run(&["journal", "verify", dir]).status, 1, "nothing was changed");
+    let done = run(&["journal", "repair", dir]);
+    let lines =
+        |text: &str| text.lines().skip(1).filter(|l| !l.contains("kept")).map(str::to_owned).collect();
+    let [planned, done]: [Vec<String>; 2] = [lines(&planned.out), lines(&done.out)];
+    assert_eq!(planned, done);
+}
+
+#[test]
+fn a_copy_is_made_while_the_session_runs_and_used_only_after_it_was_adopted() {
+    let base = journal("journal-backup", 20);
+    let to = directory("journal-backup-copy");
+    let [dir, copy] = [base.to_str().unwrap(), to.to_str().unwrap()];
+    let made = run(&["journal", "backup", dir, copy]);
+    assert_eq!((made.status, made.out.lines().count()), (0, 1), "{}", made.err);
+    assert_eq!(run(&["journal", "backup", dir, copy]).status, 2, "nothing is overwritten");
+    let verified = run(&["journal", "verify", copy]);
+    assert_eq!(verified.status, 1);
+    assert!(verified.out.contains("copy: this is a copy of journal "), "{}", verified.out);
+    let asked = run(&["journal", "adopt", copy]);
+    assert_eq!(asked.status, 1);
+    assert!(
+        asked.out.contains("a copy, next in 1, next out 21") && asked.out.contains("--yes"),
+        "{}",
+        asked.out
+    );
+    let adopted = run(&["journal", "adopt", "--yes", copy]);
+    assert_eq!(adopted.status, 0, "{}", adopted.err);
+    assert!(adopted.out.contains("adopted, next in 1, next out 21"), "{}", adopted.out);
+    assert_eq!(run(&["journal", "verify", copy]).status, 0);
+    assert!(run(&["journal", "adopt", "--yes", dir]).out.contains("not a copy"));
+}
+
+#[test]
 fn a_missing_journal_is_one_line_and_status_2() {
     let empty = directory("journal-none");
     for command in ["verify", "stat", "repair"] {

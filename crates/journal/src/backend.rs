@@ -3,9 +3,9 @@
 //! Everything that can run out of disk space goes through here. Sparse files are not used: blocks
 //! are allocated before use.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use fixbolt_session::store::StoreError;
@@ -15,10 +15,13 @@ use crate::mapping::Mapping;
 
 /// The operations that the journal needs from the file system.
 pub(crate) trait Backend: Send + Sync {
-    /// Creates the directory and its parents.
+    /// Creates the directory and its parents. Only the user may enter those that are created.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
-    /// Creates a file, or truncates an existing one, for reading and writing.
+    /// Creates a file that only the user may read, or truncates an existing one, for reading and
+    /// writing.
     fn create(&self, path: &Path) -> io::Result<File>;
+    /// Does the same, but keeps the content of an existing file.
+    fn open_or_create(&self, path: &Path) -> io::Result<File>;
     /// Fills the file with `length` bytes of zeros in allocated blocks.
     fn allocate(&self, file: &File, length: u64) -> io::Result<()>;
     /// Writes at an offset.
@@ -40,11 +43,17 @@ pub(crate) struct System;
 
 impl Backend for System {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(path)
+        DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
-        File::options().read(true).write(true).create(true).truncate(true).open(path)
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(true).mode(0o600).open(path)
+    }
+
+    fn open_or_create(&self, path: &Path) -> io::Result<File> {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
     }
 
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {

@@ -341,7 +341,7 @@ impl Drop for DirectoryStore {
 mod tests {
     use super::*;
     use crate::log::RESERVE;
-    use crate::testing::{TempDir, key, outbound, reset, session};
+    use crate::testing::{TempDir, head_in, key, outbound, reset, session};
 
     #[test]
     fn after_a_reset_no_number_passes_the_mark_that_the_reset_will_get() {
@@ -358,8 +358,8 @@ mod tests {
         assert_eq!(store.log(key).limit, 1 + RESERVE);
         store.begin();
         store.append(key, &outbound(1 + RESERVE, b"beyond")).unwrap();
-        let copies = crate::head::read_copies(&dir.path().join(session("A").file_name())).unwrap().unwrap();
-        assert!(crate::head::newest(&copies).unwrap().mark > SeqNum(1 + RESERVE));
+        let head = head_in(&dir.path().join(session("A").file_name()));
+        assert!(head.mark > SeqNum(1 + RESERVE));
         store.rollback();
     }
 }

@@ -7,8 +7,11 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
-use crate::head::{newest, read_copies};
-use crate::layout::{Head, Header, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
+use crate::floor::Floor;
+use crate::head::{HeadFound, boot_id};
+use crate::head_copy::{Head, HeadState};
+use crate::layout::{Header, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
+use crate::lock;
 use crate::mapping::Mapping;
 use crate::scan::{RecordAddress, Scan, scan};
 use crate::segment::{file_name, number_of};
@@ -17,7 +20,9 @@ use crate::segment::{file_name, number_of};
 pub(crate) struct Files {
     pub(crate) directory: PathBuf,
     /// `None` if there is no head file.
-    pub(crate) heads: Option<[Option<Head>; 2]>,
+    pub(crate) head_file: Option<HeadFound>,
+    /// The journal that was made in this directory, according to the note of its lock.
+    named: Option<String>,
     /// In ascending order of their numbers.
     pub(crate) segments: Vec<SegmentFile>,
 }
@@ -33,7 +38,7 @@ pub(crate) struct SegmentFile {
 impl Files {
     /// Reads head and segments. Maps the segments for writing if `writable`, and changes nothing.
     pub(crate) fn load(directory: &Path, writable: bool) -> Result<Self, StoreError> {
-        let heads = read_copies(directory)?;
+        let head_file = HeadFound::read(directory)?;
         let mut segments = Vec::new();
         let entries = std::fs::read_dir(directory).map_err(|e| failed("reading", directory, &e))?;
         for entry in entries {
@@ -61,12 +66,13 @@ impl Files {
             segments.push(SegmentFile { number, mapping, header });
         }
         segments.sort_by_key(|s| s.number);
-        Ok(Self { directory: directory.to_owned(), heads, segments })
+        let named = lock::journal_in(directory);
+        Ok(Self { directory: directory.to_owned(), head_file, named, segments })
     }
 
     /// Returns the copy of the head that counts.
     pub(crate) fn head(&self) -> Option<&Head> {
-        self.heads.as_ref().and_then(newest)
+        self.head_file.as_ref().and_then(HeadFound::head)
     }
 
     /// Returns the session of the journal, from the head or else from a segment.
@@ -88,6 +94,18 @@ impl Files {
         scan(&bytes, self.salt(), visit)
     }
 
+    /// Scans the segments up to a floor.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn scan_to(&self, floor: &Floor, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
+        let before = self.segments.iter().take_while(|s| s.number <= floor.segment).map(|s| {
+            let bytes = s.mapping.as_ref().map_or(&[][..], Mapping::bytes);
+            let end = if s.number == floor.segment { floor.offset as usize } else { bytes.len() };
+            bytes.get(..end).unwrap_or(bytes)
+        });
+        let bytes: Vec<&[u8]> = before.collect();
+        scan(&bytes, self.salt(), visit)
+    }
+
     /// Returns the name of a segment's file, for messages.
     pub(crate) fn path(&self, segment: usize) -> PathBuf {
         self.directory.join(file_name(self.segments.get(segment).map_or(0, |s| s.number)))
@@ -96,11 +114,27 @@ impl Files {
     /// Returns everything that is inconsistent, one line each; empty for an intact journal. A torn
     /// tail is not an inconsistency.
     pub(crate) fn damage(&self, scan: &Scan, expected: Option<&SessionId>) -> Vec<String> {
+        let mut lines = self.damage_besides_floor(scan, expected);
+        // What is missing in the middle may be why the end was not found.
+        if lines.is_empty() {
+            lines.extend(self.below_floor(scan));
+        }
+        lines
+    }
+
+    /// Returns what is inconsistent without looking at the floor.
+    pub(crate) fn damage_besides_floor(&self, scan: &Scan, expected: Option<&SessionId>) -> Vec<String> {
         let mut lines = Vec::new();
-        let holds_records = scan.turns > 0 || !scan.damage.is_empty();
-        match &self.heads {
-            None if holds_records => lines.push("the head file is missing".to_owned()),
-            Some([None, None]) => lines.push("both copies of the head are damaged".to_owned()),
+        match &self.head_file {
+            None if !self.segments.is_empty() => lines.push("the head file is missing".to_owned()),
+            None => lines.extend(
+                self.named
+                    .iter()
+                    .map(|id| format!("all files of journal {id}, which was made here, are gone")),
+            ),
+            Some(HeadFound { copies: [None, None], .. }) => {
+                lines.push("both copies of the head are damaged".to_owned());
+            }
             _ => {}
         }
         if let (Some(expected), Some(found)) = (expected, self.session())
@@ -108,8 +142,7 @@ impl Files {
         {
             lines.push(format!("the journal belongs to {found}"));
         }
-        let last = if holds_records { scan.end.segment } else { 0 };
-        for (n, s) in self.segments.iter().enumerate().take(last + 1) {
+        for (n, s) in self.segments.iter().enumerate() {
             let name = file_name(s.number);
             if s.number as usize != n + 1 {
                 lines.push(format!("{} is missing", file_name(n as u32 + 1)));
@@ -119,8 +152,10 @@ impl Files {
                 (None, _) => lines.push(format!("{name} is truncated")),
                 (_, None) => lines.push(format!("the header of {name} is damaged")),
                 (Some(mapping), Some(header)) => {
-                    if header.number != s.number || header.salt != self.salt() {
+                    if !self.owns(header) {
                         lines.push(format!("{name} belongs to another journal"));
+                    } else if header.number != s.number {
+                        lines.push(format!("{name} has the content of {}", file_name(header.number)));
                     } else if header.bytes != mapping.len() as u64 {
                         lines.push(format!("{name} has {} bytes instead of {}", mapping.len(), header.bytes));
                     }
@@ -137,15 +172,82 @@ impl Files {
         }
         lines
     }
+
+    /// Returns whether a segment is one of this journal.
+    fn owns(&self, header: &SegmentHeader) -> bool {
+        let id = self.head().and_then(|head| head.made).map(|made| made.id);
+        header.salt == self.salt() && (header.journal.is_none() || id.is_none() || header.journal == id)
+    }
+
+    /// Returns how far the records reach, as the floor should say.
+    pub(crate) fn reached(&self, scan: &Scan) -> Floor {
+        Floor {
+            turn: scan.last_turn,
+            generation: scan.ledger.generation,
+            segment: self.segments.get(scan.end.segment).map_or(1, |s| s.number),
+            offset: scan.end.offset as u64,
+            next_in: scan.ledger.next_in,
+            next_out: scan.ledger.next_out,
+        }
+    }
+
+    /// Returns what is wrong if the records do not reach the floor, or reach further than the
+    /// commits that it knows of.
+    fn below_floor(&self, scan: &Scan) -> Option<String> {
+        let file = self.head_file.as_ref()?;
+        let head = file.head()?;
+        let reached = self.reached(scan);
+        let (floor, one_more) = match head.state {
+            HeadState::Clean => (head.made?.floor, false),
+            // After a power loss, or while a tail is being removed, the mark decides.
+            HeadState::InUse if head.made.is_some() && head.boot == boot_id() && head.boot != [0; 16] => {
+                let Some(floor) = file.floor else {
+                    return Some("the floor in the head is damaged".to_owned());
+                };
+                // The process died between making its last turn visible and storing the floor.
+                (floor, scan.turn_before == floor.turn && reached.turn > floor.turn)
+            }
+            _ => return None,
+        };
+        if reached == floor || one_more {
+            return None;
+        }
+        let at = |floor: &Floor| {
+            format!(
+                "byte {} of {} with next outbound {} and next inbound {}",
+                floor.offset,
+                file_name(floor.segment),
+                floor.next_out,
+                floor.next_in
+            )
+        };
+        let [records, floor_at] = [at(&reached), at(&floor)];
+        Some(if reached.turn > floor.turn {
+            format!(
+                "the records reach {records}, but the head is older: according to it they reach {floor_at}"
+            )
+        } else {
+            format!("the records end at {records}, but the last commit reached {floor_at}")
+        })
+    }
+
+    /// Returns why this is not the journal's original place, if it is not: a copy, whose original
+    /// may have used more sequence numbers.
+    pub(crate) fn is_copy(&self) -> Option<String> {
+        let file = self.head_file.as_ref()?;
+        let made = file.head()?.made?;
+        let why = file.place.differs_from(made.place)?;
+        Some(format!("this is a copy of journal {}, or it was restored from one: {why}", made.id))
+    }
 }
 
 /// Returns the sessions' directories that `path` names: itself, or those in it.
 #[cfg(feature = "inspect")]
 pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let is_part = |name: &str| matches!(name, "head" | "lock") || number_of(name).is_some();
     let is_one = |directory: &Path| {
-        directory.join("head").is_file()
-            || directory.join("lock").is_file()
-            || directory.join(file_name(1)).is_file()
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(is_part))
     };
     if is_one(path) {
         return Ok(vec![path.to_owned()]);

@@ -1,17 +1,20 @@
-//! The head file: identity, reserve mark and how the journal was closed, in two copies.
+//! The head file: identity, reserve mark and how the journal was closed, in two copies, and the
+//! floor.
 //!
 //! Both copies are written one after the other, each synced, before their content counts, so that
 //! one of them is always intact. What the mark should be is decided elsewhere.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, StoreError};
+use fixbolt_session::store::StoreError;
 
 use crate::backend::{Backend, failed};
-use crate::layout::{HEAD_COPIES, HEAD_COPY, HEAD_LENGTH, Head, HeadState};
+use crate::floor::{FLOOR_SLOTS, Floor, FloorWriter};
+use crate::head_copy::{HEAD_COPIES, HEAD_LENGTH, Head, Made};
+use crate::identity::{JournalId, Place};
 
 /// The open head file of one session.
 pub(crate) struct HeadFile {
@@ -25,18 +28,27 @@ pub(crate) struct HeadFile {
 }
 
 impl HeadFile {
-    /// Creates the file, which is complete on disk before it gets its name.
+    /// Creates the file, which is complete on disk before it gets its name, and notes in `head`
+    /// which journal it is and where it was made.
     pub(crate) fn create(
         backend: Arc<dyn Backend>,
         directory: &Path,
-        head: Head,
+        mut head: Head,
+        id: JournalId,
+        floor: Floor,
     ) -> Result<Self, StoreError> {
         let (new, path) = (directory.join("head.new"), directory.join("head"));
-        let build = || {
+        let mut build = || {
             let file = backend.create(&new).map_err(|e| failed("creating", &new, &e))?;
+            let place = Place::of(directory, &file).map_err(|e| failed("looking for", &new, &e))?;
+            head.made = Some(Made { id, place, floor });
             backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &new, &e))?;
             for at in HEAD_COPIES {
                 backend.write(&file, at, &head.encode()).map_err(|e| failed("writing", &new, &e))?;
+            }
+            for at in FLOOR_SLOTS {
+                let slot = floor.slot(head.salt);
+                backend.write(&file, at as u64, &slot).map_err(|e| failed("writing", &new, &e))?;
             }
             backend.sync(&file).map_err(|e| failed("syncing", &new, &e))?;
             backend.rename(&new, &path).map_err(|e| failed("renaming", &new, &e))?;
@@ -49,11 +61,16 @@ impl HeadFile {
         Ok(Self { backend, file, path, head, closed: false })
     }
 
-    /// Opens the file whose content was read as `head`.
+    /// Opens the file whose content was read as `head`. If it was truncated, it gets its length
+    /// back, as it is mapped.
     pub(crate) fn open(backend: Arc<dyn Backend>, directory: &Path, head: Head) -> Result<Self, StoreError> {
         let path = directory.join("head");
         let file = File::options().read(true).write(true).open(&path);
         let file = file.map_err(|e| failed("opening", &path, &e))?;
+        let length = file.metadata().map_err(|e| failed("opening", &path, &e))?.len();
+        if length < HEAD_LENGTH {
+            backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
+        }
         Ok(Self { backend, file, path, head, closed: false })
     }
 
@@ -67,21 +84,23 @@ impl HeadFile {
         Ok(Self { backend, file, path: directory.join("head"), head, closed: true })
     }
 
-    /// Writes both copies and waits for the disk.
+    /// Returns a writer for the floor, which begins at `floor`.
+    pub(crate) fn floor_writer(&self, floor: &Floor) -> Result<FloorWriter, StoreError> {
+        let mapping = self.backend.map(&self.file, HEAD_LENGTH as usize);
+        let mapping = mapping.map_err(|e| failed("mapping", &self.path, &e))?;
+        Ok(FloorWriter::new(mapping, self.head.salt, floor))
+    }
+
+    /// Writes both copies, changed by `change`, and waits for the disk.
     ///
     /// # Errors
     /// Returns [`StoreError`]; the previous content still counts then.
-    pub(crate) fn write(
-        &mut self,
-        state: HeadState,
-        boot: [u8; 16],
-        generation: Generation,
-        mark: SeqNum,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn write(&mut self, change: impl FnOnce(&mut Head)) -> Result<(), StoreError> {
         // The serial grows even if the write fails: a copy that was written all the same is then
         // older than the next one.
         self.head.serial += 1;
-        let head = Head { state, boot, generation, mark, ..self.head.clone() };
+        let mut head = self.head.clone();
+        change(&mut head);
         let bytes = head.encode();
         for at in HEAD_COPIES {
             self.backend.write(&self.file, at, &bytes).map_err(|e| failed("writing", &self.path, &e))?;
@@ -92,23 +111,40 @@ impl HeadFile {
     }
 }
 
-/// Returns the two copies on disk, or `None` if there is no file.
-pub(crate) fn read_copies(directory: &Path) -> Result<Option<[Option<Head>; 2]>, StoreError> {
-    let path = directory.join("head");
-    let bytes = match std::fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(failed("reading", &path, &e)),
-    };
-    Ok(Some(HEAD_COPIES.map(|at| {
-        let at = at as usize;
-        bytes.get(at..at + HEAD_COPY).and_then(Head::decode)
-    })))
+/// What a head file says.
+#[derive(PartialEq, Eq)]
+pub(crate) struct HeadFound {
+    /// The two copies; `None` if damaged.
+    pub(crate) copies: [Option<Head>; 2],
+    /// The floor; `None` if damaged, and in layout 1.
+    pub(crate) floor: Option<Floor>,
+    /// Where the file is now.
+    pub(crate) place: Place,
 }
 
-/// Returns the copy that counts.
-pub(crate) fn newest(copies: &[Option<Head>; 2]) -> Option<&Head> {
-    copies.iter().flatten().max_by_key(|head| head.serial)
+impl HeadFound {
+    /// Reads the head in `directory`; `None` if there is no file.
+    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, StoreError> {
+        let path = directory.join("head");
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(failed("opening", &path, &e)),
+        };
+        let place = Place::of(directory, &file).map_err(|e| failed("looking for", &path, &e))?;
+        let mut bytes = Vec::new();
+        // A file of another size is not a head; what is too long need not be read.
+        file.take(HEAD_LENGTH).read_to_end(&mut bytes).map_err(|e| failed("reading", &path, &e))?;
+        let copies = HEAD_COPIES.map(|at| bytes.get(at as usize..).and_then(Head::decode));
+        let mut found = Self { copies, floor: None, place };
+        found.floor = found.head().and_then(|head| Floor::newest(&bytes, head.salt));
+        Ok(Some(found))
+    }
+
+    /// Returns the copy that counts.
+    pub(crate) fn head(&self) -> Option<&Head> {
+        self.copies.iter().flatten().max_by_key(|head| head.serial)
+    }
 }
 
 /// Returns the boot identifier of the machine, or zeros if the system has none.

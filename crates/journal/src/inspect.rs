@@ -1,7 +1,8 @@
-//! Operators' tools for a journal: they verify it, describe its contents and repair it.
+//! Operators' tools for a journal: they verify it, describe its contents, copy and repair it.
 //!
-//! [`verify`] only reads and takes no lock, so it can examine a running session; its report is both
-//! the check and the statistics. [`repair`] needs the session to be stopped.
+//! [`verify`] and [`backup`] only read and take no lock, so the session may be running; the report
+//! of the first is both the check and the statistics. [`repair`] and [`adopt`] need the session to
+//! be stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +10,16 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, RecordKind, StoreError};
 use fixbolt_session::{SessionId, Utc};
 
-use crate::layout::{HEAD_COPIES, HeadState, SEGMENT_HEADER};
+use crate::head_copy::{HEAD_COPIES, HeadState};
+use crate::layout::SEGMENT_HEADER;
 use crate::lock::holder;
 use crate::mapping::Mapping;
 use crate::reader::{JournalReader, SessionJournal};
 use crate::scan::RecordAddress;
 use crate::segment::file_name;
 
-pub use crate::repair::{Repaired, repair};
+pub use crate::copies::{Adopted, adopt, backup};
+pub use crate::repair::{Repaired, plan_repair, repair};
 
 /// What the journal of a session holds, and whether it is intact.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +61,9 @@ pub struct SessionReport {
     /// Why the session must not start before [`repair`], one line each; empty for an intact
     /// journal.
     pub damage: Vec<String>,
+    /// Why the session must not start before [`adopt`]: this is a copy, whose original may have
+    /// used more sequence numbers.
+    pub copy: Option<String>,
     /// File and offset of an incomplete turn at the end, if there is one. The next start removes
     /// it.
     pub torn_tail: Option<(PathBuf, u64)>,
@@ -66,10 +72,10 @@ pub struct SessionReport {
 }
 
 impl SessionReport {
-    /// Returns whether the journal is neither damaged nor torn.
+    /// Returns whether the journal is neither damaged nor torn nor a copy.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.damage.is_empty() && self.torn_tail.is_none()
+        self.damage.is_empty() && self.torn_tail.is_none() && self.copy.is_none()
     }
 }
 
@@ -147,6 +153,7 @@ fn report(journal: &SessionJournal) -> SessionReport {
         closed_cleanly: head.is_some_and(|h| h.state == HeadState::Clean),
         holder: holder(&files.directory),
         damage: files.damage(scan, None),
+        copy: files.is_copy(),
         torn_tail: (scan.torn && scan.damage.is_empty())
             .then(|| (files.path(scan.end.segment), scan.end.offset as u64)),
         remarks: remarks(journal),
@@ -162,10 +169,10 @@ fn bytes_used(sizes: impl Iterator<Item = usize>, end: RecordAddress) -> usize {
 
 fn remarks(journal: &SessionJournal) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(copies) = &journal.files.heads
-        && copies.iter().flatten().count() == 1
+    if let Some(file) = &journal.files.head_file
+        && file.copies.iter().flatten().count() == 1
     {
-        let n = usize::from(copies[0].is_some());
+        let n = usize::from(file.copies[0].is_some());
         lines.push(format!(
             "the copy of the head at byte {} is damaged; the other one is intact",
             HEAD_COPIES[n]

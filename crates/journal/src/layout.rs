@@ -1,4 +1,4 @@
-//! The bytes of layout 1: records, segment headers and the head, as described in docs/journal.md.
+//! The bytes of records and segment headers, as described in docs/journal.md.
 //!
 //! Pure functions over byte slices. This module opens no file and decides nothing about damage.
 
@@ -7,24 +7,18 @@ use fixbolt_session::store::{ConnectionNumber, Generation, Record, RecordFlags, 
 use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::checksum;
+use crate::identity::JournalId;
 
-/// The layout that this code writes.
-pub(crate) const LAYOUT: u8 = 1;
+/// The layout of records.
+const LAYOUT: u8 = 1;
+/// The layout of segments. Those of layout 1 have no identity of their journal.
+const SEGMENT_LAYOUT: u8 = 2;
 /// Length of a record before its body.
 pub(crate) const RECORD_HEADER: usize = 80;
 /// Length of a segment before its first record.
 pub(crate) const SEGMENT_HEADER: usize = 512;
-/// Length of one copy of the head.
-pub(crate) const HEAD_COPY: usize = 512;
-/// Where the copies of the head begin: in different pages, so that a torn write never destroys
-/// both.
-pub(crate) const HEAD_COPIES: [u64; 2] = [0, 4096];
-/// Length of the head file.
-pub(crate) const HEAD_LENGTH: u64 = 8192;
-
 const RECORD_MAGIC: [u8; 3] = *b"FXR";
 const SEGMENT_MAGIC: [u8; 8] = *b"FIXBOLTJ";
-const HEAD_MAGIC: [u8; 8] = *b"FIXBOLTH";
 
 /// First record of its turn.
 pub(crate) const FIRST: u8 = 1;
@@ -98,15 +92,15 @@ pub(crate) fn body_checksum(salt: u32, body: &[u8]) -> u32 {
     checksum::extend(salt, body)
 }
 
-fn u16_at(b: &[u8], at: usize) -> u16 {
+pub(crate) fn u16_at(b: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([b[at], b[at + 1]])
 }
 
-fn u32_at(b: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(b: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
-fn u64_at(b: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(b: &[u8], at: usize) -> u64 {
     let mut w = [0; 8];
     w.copy_from_slice(&b[at..at + 8]);
     u64::from_le_bytes(w)
@@ -211,35 +205,9 @@ impl Header {
     }
 }
 
-/// What the journal stores besides the records.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Head {
-    /// Grows with every write: of two intact copies the one with the higher serial counts.
-    pub(crate) serial: u64,
-    /// No outbound sequence number from here on has been used.
-    pub(crate) mark: SeqNum,
-    pub(crate) generation: Generation,
-    pub(crate) state: HeadState,
-    /// The boot of the machine that wrote this; zeros if unknown.
-    pub(crate) boot: [u8; 16],
-    pub(crate) salt: u32,
-    pub(crate) session: SessionId,
-}
-
-/// How the journal was closed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum HeadState {
-    /// It is open in a process, or that process died.
-    InUse,
-    /// It was closed cleanly; `mark` is NextNumOut.
-    Clean,
-    /// A tail is being removed: continue at the mark whatever the records say.
-    Cut,
-}
-
 /// Writes the identity: its text, for people, and the lengths of its parts in there, which say
 /// where each begins.
-fn put_session(bytes: &mut [u8], session: &SessionId) {
+pub(crate) fn put_session(bytes: &mut [u8], session: &SessionId) {
     let text = session.to_string();
     let parts = [session.version().name(), session.sender_comp_id(), session.target_comp_id()];
     for (byte, part) in bytes[9..12].iter_mut().zip(parts) {
@@ -249,7 +217,7 @@ fn put_session(bytes: &mut [u8], session: &SessionId) {
     bytes[64..64 + text.len()].copy_from_slice(text.as_bytes());
 }
 
-fn session_in(bytes: &[u8]) -> Option<SessionId> {
+pub(crate) fn session_in(bytes: &[u8]) -> Option<SessionId> {
     let length = usize::from(u16_at(bytes, 62));
     let text = core::str::from_utf8(bytes.get(64..64 + length)?).ok()?;
     let [version, sender, target] = [9, 10, 11].map(|at| usize::from(bytes[at]));
@@ -265,55 +233,8 @@ fn session_in(bytes: &[u8]) -> Option<SessionId> {
 }
 
 /// Over everything except the four bytes at 12.
-fn block_checksum(bytes: &[u8]) -> u32 {
+pub(crate) fn block_checksum(bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
-}
-
-impl Head {
-    /// Returns the bytes of one copy.
-    pub(crate) fn encode(&self) -> [u8; HEAD_COPY] {
-        let mut b = [0; HEAD_COPY];
-        b[0..8].copy_from_slice(&HEAD_MAGIC);
-        b[8] = LAYOUT;
-        b[16..24].copy_from_slice(&self.serial.to_le_bytes());
-        b[24..32].copy_from_slice(&self.mark.0.to_le_bytes());
-        b[32..36].copy_from_slice(&self.generation.0.to_le_bytes());
-        b[36] = match self.state {
-            HeadState::InUse => 0,
-            HeadState::Clean => 1,
-            HeadState::Cut => 2,
-        };
-        b[40..56].copy_from_slice(&self.boot);
-        b[56..60].copy_from_slice(&self.salt.to_le_bytes());
-        put_session(&mut b, &self.session);
-        let crc = block_checksum(&b);
-        b[12..16].copy_from_slice(&crc.to_le_bytes());
-        b
-    }
-
-    /// Reads a copy, or returns `None` if it is damaged.
-    pub(crate) fn decode(b: &[u8]) -> Option<Self> {
-        let b = b.get(..HEAD_COPY)?;
-        if b[0..8] != HEAD_MAGIC || b[8] != LAYOUT || block_checksum(b) != u32_at(b, 12) {
-            return None;
-        }
-        let mut boot = [0; 16];
-        boot.copy_from_slice(&b[40..56]);
-        Some(Self {
-            serial: u64_at(b, 16),
-            mark: SeqNum(u64_at(b, 24)),
-            generation: Generation(u32_at(b, 32)),
-            state: match b[36] {
-                0 => HeadState::InUse,
-                1 => HeadState::Clean,
-                2 => HeadState::Cut,
-                _ => return None,
-            },
-            boot,
-            salt: u32_at(b, 56),
-            session: session_in(b)?,
-        })
-    }
 }
 
 /// The first bytes of a segment file.
@@ -326,16 +247,19 @@ pub(crate) struct SegmentHeader {
     pub(crate) created: Utc,
     pub(crate) salt: u32,
     pub(crate) session: SessionId,
+    /// `None` in layout 1.
+    pub(crate) journal: Option<JournalId>,
 }
 
 impl SegmentHeader {
     pub(crate) fn encode(&self) -> [u8; SEGMENT_HEADER] {
         let mut b = [0; SEGMENT_HEADER];
         b[0..8].copy_from_slice(&SEGMENT_MAGIC);
-        b[8] = LAYOUT;
+        b[8] = if self.journal.is_some() { SEGMENT_LAYOUT } else { 1 };
         b[16..20].copy_from_slice(&self.number.to_le_bytes());
         b[24..32].copy_from_slice(&self.bytes.to_le_bytes());
         b[32..40].copy_from_slice(&self.created.0.to_le_bytes());
+        b[40..56].copy_from_slice(&self.journal.map_or([0; 16], |id| id.0));
         b[56..60].copy_from_slice(&self.salt.to_le_bytes());
         put_session(&mut b, &self.session);
         let crc = block_checksum(&b);
@@ -345,25 +269,29 @@ impl SegmentHeader {
 
     pub(crate) fn decode(b: &[u8]) -> Option<Self> {
         let b = b.get(..SEGMENT_HEADER)?;
-        if b[0..8] != SEGMENT_MAGIC || b[8] != LAYOUT || block_checksum(b) != u32_at(b, 12) {
+        if b[0..8] != SEGMENT_MAGIC || block_checksum(b) != u32_at(b, 12) {
             return None;
         }
+        let journal = match b[8] {
+            1 => None,
+            SEGMENT_LAYOUT => Some(JournalId(std::array::from_fn(|n| b[40 + n]))),
+            _ => return None,
+        };
         Some(Self {
             number: u32_at(b, 16),
             bytes: u64_at(b, 24),
             created: Utc(u64_at(b, 32)),
             salt: u32_at(b, 56),
             session: session_in(b)?,
+            journal,
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_codec::Version;
-
     use super::*;
-    use crate::testing::session;
+    use crate::testing::longest_sessions;
 
     fn header() -> Header {
         Header {
@@ -404,23 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn every_session_identity_fits_into_head_and_segment_and_is_read_back() {
-        let long = "X".repeat(64);
-        let session_id = SessionId::qualified(Version::Fixt11, &long, &long, &long).unwrap();
-        let ambiguous = SessionId::new(Version::Fix44, "A->B", "VENUE:1").unwrap();
-        for session in [session_id, session("A"), ambiguous] {
-            let head = Head {
-                serial: 1,
-                mark: SeqNum(2),
-                generation: Generation(3),
-                state: HeadState::Cut,
-                boot: [7; 16],
-                salt: 5,
-                session: session.clone(),
-            };
-            assert_eq!(Head::decode(&head.encode()), Some(head));
-            let segment = SegmentHeader { number: 1, bytes: 65536, created: Utc(3), salt: 4, session };
-            assert_eq!(SegmentHeader::decode(&segment.encode()), Some(segment));
+    fn every_header_of_a_segment_is_read_back_in_both_layouts_whatever_the_session_is_called() {
+        for session in longest_sessions() {
+            for journal in [None, Some(JournalId([9; 16]))] {
+                let session = session.clone();
+                let segment =
+                    SegmentHeader { number: 1, bytes: 65536, created: Utc(3), salt: 4, session, journal };
+                assert_eq!(SegmentHeader::decode(&segment.encode()), Some(segment));
+            }
         }
     }
 }

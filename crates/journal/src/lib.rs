@@ -9,10 +9,15 @@
 
 mod backend;
 mod checksum;
+#[cfg(feature = "inspect")]
+mod copies;
 mod directory;
 mod fallocate;
 mod files;
+mod floor;
 mod head;
+mod head_copy;
+mod identity;
 #[cfg(feature = "inspect")]
 pub mod inspect;
 mod layout;

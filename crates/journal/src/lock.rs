@@ -1,109 +1,120 @@
 //! The exclusive lock on a session's directory: a single writer in all processes.
 //!
-//! The system releases the lock when the process ends, however it ends, so that a left-over lock
-//! file means nothing. Tools that only read take no lock. The file says who holds the lock and how
-//! often it was taken (a fencing epoch for replicated stores).
+//! The lock is on the directory itself, which nobody can replace while it holds a journal: what is
+//! done to the files in it does not let a second process in. The system releases it when the
+//! process ends, however it ends. Tools that only read take no lock. The file `lock` is a note: who
+//! holds the lock, how often it was taken (a fencing epoch for replicated stores), and which
+//! journal was made here.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
-use crate::backend::failed;
+use crate::backend::{Backend, failed};
+use crate::identity::JournalId;
 
 /// A held lock, which is released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    file: File,
+    directory: File,
     path: PathBuf,
+    /// What the note says besides the journal's identity.
+    note: String,
+    /// The journal that was made in this directory, as text.
+    journal: Option<String>,
 }
 
 impl Lock {
     /// Takes the lock of `directory`, which must exist.
-    pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
-        let path = directory.join("lock");
-        loop {
-            let file = File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)
-                .map_err(|e| failed("opening", &path, &e))?;
-            match file.try_lock() {
+    pub(crate) fn take(backend: &dyn Backend, path: &Path) -> Result<Self, StoreError> {
+        let directory = loop {
+            let directory = File::open(path).map_err(|e| failed("opening", path, &e))?;
+            match directory.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(StoreError::Locked {
-                        place: directory.display().to_string(),
-                        holder: holder(directory).unwrap_or_else(|| "an unknown process".to_owned()),
+                        place: path.display().to_string(),
+                        holder: holder(path).unwrap_or_else(|| "an unknown process".to_owned()),
                     });
                 }
-                Err(TryLockError::Error(error)) => return Err(failed("locking", &path, &error)),
+                Err(TryLockError::Error(error)) => return Err(failed("locking", path, &error)),
             }
-            let lock = Self { file, path: path.clone() };
-            // If the file was removed between opening and locking, the lock protects nothing.
-            if lock.in_place().is_ok() {
-                lock.sign().map_err(|e| failed("writing", &path, &e))?;
-                return Ok(lock);
+            // If the directory was moved away between opening and locking, another one may be here.
+            let here = DirectoryWatch::of(path, &directory).map_err(|e| failed("looking for", path, &e))?;
+            if here.in_place().is_ok() {
+                break directory;
             }
-        }
-    }
-
-    /// Returns whether the lock file is still where it was taken.
-    pub(crate) fn in_place(&self) -> io::Result<()> {
-        let (ours, there) = (self.file.metadata()?, std::fs::symlink_metadata(&self.path)?);
-        if (ours.dev(), ours.ino()) == (there.dev(), there.ino()) {
-            Ok(())
-        } else {
-            Err(io::Error::new(io::ErrorKind::NotFound, "another file has taken its place"))
-        }
-    }
-
-    /// Returns another handle on the same lock file, for watching it. The lock itself stays with
-    /// `self`.
-    pub(crate) fn watch(&self) -> io::Result<LockWatch> {
-        let metadata = self.file.metadata()?;
-        Ok(LockWatch { path: self.path.clone(), device: metadata.dev(), inode: metadata.ino() })
-    }
-
-    fn sign(&self) -> io::Result<()> {
-        let mut before = String::new();
-        (&self.file).take(4096).read_to_string(&mut before).unwrap_or_default();
+        };
+        let before = std::fs::read_to_string(path.join("lock")).unwrap_or_default();
         let epoch = field(&before, "epoch").and_then(|e| e.parse::<u64>().ok()).unwrap_or(0);
-        let text = format!(
-            "host={} pid={} start={} epoch={}\n",
+        let note = format!(
+            "host={} pid={} start={} epoch={}",
             host_name(),
             std::process::id(),
             text_of(now()),
-            epoch + 1
+            epoch.saturating_add(1)
         );
-        self.file.write_all_at(text.as_bytes(), 0)?;
-        self.file.set_len(text.len() as u64)
+        let journal = field(&before, "journal").map(str::to_owned);
+        let lock = Self { directory, path: path.to_owned(), note, journal };
+        lock.sign(backend)?;
+        Ok(lock)
+    }
+
+    /// Notes which journal is in this directory, so that it is missed if all of its files are gone.
+    pub(crate) fn name(&mut self, backend: &dyn Backend, journal: JournalId) -> Result<(), StoreError> {
+        let journal = journal.to_string();
+        if self.journal.as_ref() == Some(&journal) {
+            return Ok(());
+        }
+        self.journal = Some(journal);
+        self.sign(backend)
+    }
+
+    /// Returns a value that watches the locked directory. The lock itself stays with `self`.
+    pub(crate) fn watch(&self) -> io::Result<DirectoryWatch> {
+        DirectoryWatch::of(&self.path, &self.directory)
+    }
+
+    fn sign(&self, backend: &dyn Backend) -> Result<(), StoreError> {
+        let path = self.path.join("lock");
+        let journal = self.journal.as_ref().map_or(String::new(), |id| format!(" journal={id}"));
+        let text = format!("{}{journal}\n", self.note);
+        let write = || {
+            let file = backend.open_or_create(&path)?;
+            backend.write(&file, 0, text.as_bytes())?;
+            file.set_len(text.len() as u64)
+        };
+        write().map_err(|e| failed("writing", &path, &e))
     }
 }
 
-/// Checks whether a lock file is still in its place, without holding the lock.
-pub(crate) struct LockWatch {
+/// Checks whether a locked directory is still in its place, without holding the lock.
+pub(crate) struct DirectoryWatch {
     path: PathBuf,
     device: u64,
     inode: u64,
 }
 
-impl LockWatch {
-    /// Returns an error if the file or its directory is gone or replaced.
+impl DirectoryWatch {
+    fn of(path: &Path, directory: &File) -> io::Result<Self> {
+        let metadata = directory.metadata()?;
+        Ok(Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    /// Returns an error if the directory is gone or replaced.
     pub(crate) fn in_place(&self) -> Result<(), StoreError> {
-        let looked =
-            std::fs::symlink_metadata(&self.path).map_err(|e| failed("looking for", &self.path, &e))?;
+        let looked = std::fs::metadata(&self.path).map_err(|e| failed("looking for", &self.path, &e))?;
         if (looked.dev(), looked.ino()) == (self.device, self.inode) {
             Ok(())
         } else {
             Err(StoreError::Io {
                 doing: format!("looking for {}", self.path.display()),
-                reason: "another file has taken its place".to_owned(),
+                reason: "another directory has taken its place".to_owned(),
             })
         }
     }
@@ -127,6 +138,12 @@ pub(crate) fn holder(directory: &Path) -> Option<String> {
         field(&text, "host")?,
         field(&text, "start")?
     ))
+}
+
+/// Returns the journal that was made in `directory`, as text.
+pub(crate) fn journal_in(directory: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(directory.join("lock")).ok()?;
+    field(&text, "journal").map(str::to_owned)
 }
 
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -160,20 +177,34 @@ pub(crate) fn text_of(time: Utc) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::System;
     use crate::testing::TempDir;
 
     #[test]
     fn a_second_holder_is_refused_with_the_first_ones_name_and_a_third_comes_after_it() {
         let dir = TempDir::new("lock");
-        let first = Lock::take(dir.path()).unwrap();
-        let Err(StoreError::Locked { holder, .. }) = Lock::take(dir.path()) else { panic!("not refused") };
+        let take = || Lock::take(&System, dir.path());
+        let note = || std::fs::read_to_string(dir.path().join("lock")).unwrap();
+        let first = take().unwrap();
+        let Err(StoreError::Locked { holder, .. }) = take() else { panic!("not refused") };
         assert!(holder.contains(&format!("process {} on ", std::process::id())), "{holder}");
         drop(first);
-        let third = Lock::take(dir.path()).unwrap();
-        assert!(std::fs::read_to_string(dir.path().join("lock")).unwrap().ends_with("epoch=2\n"));
+        let mut third = take().unwrap();
+        assert!(note().ends_with("epoch=2\n"));
+        third.name(&System, JournalId([0xab; 16])).unwrap();
         std::fs::remove_file(dir.path().join("lock")).unwrap();
-        assert!(third.in_place().is_err());
-        assert!(third.watch().unwrap().in_place().is_err());
+        let Err(StoreError::Locked { .. }) = take() else { panic!("removing the note lets a second one in") };
+        assert!(third.watch().unwrap().in_place().is_ok());
+        third.sign(&System).unwrap();
+        drop(third);
+        let fourth = take().unwrap();
+        assert_eq!(journal_in(dir.path()), Some("ab".repeat(16)));
+        let away = dir.path().with_extension("away");
+        std::fs::rename(dir.path(), &away).unwrap();
+        assert!(fourth.watch().unwrap().in_place().is_err());
+        std::fs::create_dir(dir.path()).unwrap();
+        assert!(fourth.watch().unwrap().in_place().is_err());
+        std::fs::remove_dir_all(away).unwrap();
     }
 
     #[test]

@@ -16,12 +16,12 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, RecordFlags, SessionKey, StoreError};
 use fixbolt_session::{Mono, Utc, WorkerWaker};
 
+use crate::floor::{Floor, FloorWriter};
 use crate::head::HeadFile;
-use crate::layout::{
-    FIRST, HeadState, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size,
-};
+use crate::head_copy::HeadState;
+use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size};
 use crate::ledger::{Ledger, is_original};
-use crate::lock::{Lock, LockWatch};
+use crate::lock::{DirectoryWatch, Lock};
 use crate::mapping::MappingAhead;
 use crate::scan::RecordAddress;
 use crate::segment::{Segment, SegmentMaker, file_name};
@@ -41,14 +41,13 @@ pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) key: SessionKey,
     pub(crate) boot: [u8; 16],
-    pub(crate) watch: LockWatch,
+    pub(crate) watch: DirectoryWatch,
     /// Number of the current segment in the upper half, offset of the next turn in the lower.
     pub(crate) position: AtomicU64,
     pub(crate) generation: AtomicU32,
     pub(crate) next_out: AtomicU64,
-    /// The generation of `synced_mark`.
-    pub(crate) synced_generation: AtomicU32,
-    pub(crate) synced_mark: AtomicU64,
+    /// The mark that is on disk, and its generation.
+    pub(crate) synced: Mutex<(Generation, SeqNum)>,
     pub(crate) closed: AtomicBool,
     /// Whether one of the store's threads has noticed a failure; `failure` has it.
     pub(crate) failed: AtomicBool,
@@ -82,20 +81,31 @@ impl Shared {
         }
     }
 
+    /// Returns the current generation and its NextNumOut, or `None` in the middle of a reset.
+    pub(crate) fn numbers(&self) -> Option<(Generation, u64)> {
+        let generation = self.generation.load(Ordering::Acquire);
+        let next_out = self.next_out.load(Ordering::Acquire);
+        (self.generation.load(Ordering::Acquire) == generation).then_some((Generation(generation), next_out))
+    }
+
     /// Writes the head with a new mark and informs the session's thread. The caller holds the head.
+    ///
+    /// Marks are ordered by generation and number: what a thread decided before it waited for the
+    /// head does not replace a later one.
     pub(crate) fn advance_mark(
         &self,
         file: &mut HeadFile,
         generation: Generation,
         mark: SeqNum,
     ) -> Result<(), StoreError> {
-        file.write(HeadState::InUse, self.boot, generation, mark)?;
-        if self.synced_generation.load(Ordering::Relaxed) != generation.0 {
-            // Never pair the new generation with the mark of the old one, which may be higher.
-            self.synced_mark.store(0, Ordering::Release);
-            self.synced_generation.store(generation.0, Ordering::Release);
+        if (file.head.generation, file.head.mark) < (generation, mark) || file.head.state != HeadState::InUse
+        {
+            file.write(|head| {
+                (head.state, head.boot) = (HeadState::InUse, self.boot);
+                (head.generation, head.mark) = (generation, mark);
+            })?;
         }
-        self.synced_mark.store(mark.0, Ordering::Release);
+        *lock(&self.synced) = (file.head.generation, file.head.mark);
         Ok(())
     }
 }
@@ -115,12 +125,15 @@ pub(crate) struct Log {
     /// Where the next record goes, and where the next turn goes.
     pub(crate) end: RecordAddress,
     pub(crate) committed_end: RecordAddress,
+    pub(crate) committed_turn: u64,
     pub(crate) committed: Ledger,
     pub(crate) pending: Ledger,
     pub(crate) generation_start: RecordAddress,
     pub(crate) pending_generation_start: RecordAddress,
     /// NextNumOut must not exceed this: the mark on disk.
     pub(crate) limit: u64,
+    /// `None` if the journal is damaged: nothing is committed then.
+    pub(crate) floor: Option<FloorWriter>,
     pub(crate) turn: Turn,
     /// The position after the message that was read last.
     pub(crate) cursor: Option<Cursor>,
@@ -250,7 +263,8 @@ impl Log {
             return;
         }
         self.turn.begun = false;
-        let Turn { first, first_word, .. } = self.turn;
+        let Turn { number, first, first_word, .. } = self.turn;
+        self.committed_turn = number;
         self.segments[first.segment].mapping.publish(first.offset, first_word);
         if self.pending.generation != self.committed.generation {
             // Sequence numbers restart: the reserve of the old ones is larger than the new mark
@@ -261,8 +275,25 @@ impl Log {
         self.committed = self.pending;
         self.generation_start = self.pending_generation_start;
         self.committed_end = self.end;
+        let floor = self.reached();
+        if let Some(writer) = &mut self.floor {
+            writer.put(&floor);
+        }
         self.shared.next_out.store(self.committed.next_out.0, Ordering::Release);
         self.publish_position();
+    }
+
+    /// Returns what the last commit reached.
+    #[inline]
+    pub(crate) fn reached(&self) -> Floor {
+        Floor {
+            turn: self.committed_turn,
+            generation: self.committed.generation,
+            segment: self.segments[self.committed_end.segment].number,
+            offset: self.committed_end.offset as u64,
+            next_in: self.committed.next_in,
+            next_out: self.committed.next_out,
+        }
     }
 
     pub(crate) fn publish_position(&self) {
@@ -354,11 +385,10 @@ impl Log {
     fn raise_limit(&mut self, next_out: SeqNum) -> Result<(), StoreError> {
         let shared = &self.shared;
         let generation = self.committed.generation;
-        let refreshed = || {
-            let same = shared.synced_generation.load(Ordering::Acquire) == generation.0;
-            if same { shared.synced_mark.load(Ordering::Acquire) } else { 0 }
-        };
-        self.limit = self.limit.max(refreshed());
+        let (of, synced) = *lock(&shared.synced);
+        if of == generation {
+            self.limit = self.limit.max(synced.0);
+        }
         if next_out.0 > self.limit {
             // The store's threads are late.
             let mut head = lock(&shared.head);
@@ -494,6 +524,13 @@ impl Log {
                 making.maker.unmake(segment)?;
             }
         }
-        head.write(HeadState::Clean, self.shared.boot, self.committed.generation, self.committed.next_out)
+        let floor = self.reached();
+        head.write(|head| {
+            (head.state, head.boot) = (HeadState::Clean, self.shared.boot);
+            (head.generation, head.mark) = (floor.generation, floor.next_out);
+            if let Some(made) = &mut head.made {
+                made.floor = floor;
+            }
+        })
     }
 }

@@ -9,7 +9,9 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, Record, StoreError};
 
 use crate::files::{Files, session_directories};
-use crate::layout::{HeadState, Header};
+use crate::head::HeadFound;
+use crate::head_copy::HeadState;
+use crate::layout::Header;
 use crate::mapping::Mapping;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::file_name;
@@ -61,26 +63,25 @@ pub struct JournalRecord<'j> {
     pub offset: u64,
 }
 
-/// How often a journal that is being written is read again if it seems damaged.
-const READ_AGAIN: usize = 10;
-
 impl SessionJournal {
+    /// Reads a journal that may be written at the same time. Its floor, read before and after, says
+    /// whether something was committed meanwhile. If so, the records up to the first floor are
+    /// read: whatever follows may be half written.
     fn open(directory: &Path) -> Result<Self, StoreError> {
-        let mut suspect = None;
-        let mut again = 0;
-        loop {
-            let files = Files::load(directory, false)?;
-            let mut places = Vec::new();
-            let scan = files.scan(&mut |at, _| places.push(at));
-            // A turn that is committed while we read may seem to follow a hole. Real holes remain.
-            let hole = scan.damage.first().map(|stretch| stretch.from);
-            let in_use = files.head().is_some_and(|h| h.state == HeadState::InUse);
-            if hole.is_none() || !in_use || hole == suspect || again == READ_AGAIN {
-                return Ok(Self { files, scan, places });
-            }
-            suspect = hole;
-            again += 1;
-        }
+        let files = Files::load(directory, false)?;
+        let mut places = Vec::new();
+        let scan = files.scan(&mut |at, _| places.push(at));
+        let after = HeadFound::read(directory)?;
+        let Some(before) = files.head_file.as_ref().filter(|before| Some(*before) != after.as_ref()) else {
+            return Ok(Self { files, scan, places });
+        };
+        let closed = before.head().filter(|head| head.state == HeadState::Clean).and_then(|head| head.made);
+        let Some(floor) = before.floor.or(closed.map(|made| made.floor)) else {
+            return Ok(Self { files, scan, places });
+        };
+        places.clear();
+        let scan = files.scan_to(&floor, &mut |at, _| places.push(at));
+        Ok(Self { files, scan, places })
     }
 
     /// Returns the session of the journal, or `None` if every place that names it is damaged.

@@ -4,9 +4,8 @@
 //! docs/journal.md has the reasoning. An inconsistent journal is not changed: it is opened for
 //! reading and refuses appends until `repair`.
 
-use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -18,8 +17,11 @@ use fixbolt_session::{Mono, SessionId};
 
 use crate::backend::{Backend, failed};
 use crate::files::Files;
+use crate::floor::Floor;
 use crate::head::{HeadFile, boot_id};
-use crate::layout::{Head, HeadState, RECORD_HEADER, SEGMENT_HEADER};
+use crate::head_copy::{Head, HeadState};
+use crate::identity::{JournalId, random};
+use crate::layout::{RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::lock::{self, Lock};
 use crate::log::{Log, Making, RESERVE, Shared};
@@ -45,32 +47,37 @@ impl Opening<'_> {
     pub(crate) fn open(self) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = &self.directory;
         self.backend.create_dir(directory).map_err(|e| failed("creating", directory, &e))?;
-        let lock = Lock::take(directory)?;
+        let lock = Lock::take(&*self.backend, directory)?;
         self.open_locked(lock)
     }
 
     /// Does the same under a lock that is held already.
     pub(crate) fn open_locked(self, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = self.directory.clone();
-        let mut files = Files::load(&directory, true)?;
+        let files = Files::load(&directory, true)?;
         let mut index = Vec::new();
         let scan = files.scan(&mut |at, header| index.push((at, *header)));
-        let damage = files.damage(&scan, Some(self.session));
-        if !damage.is_empty() {
-            return self.open_damaged(files, scan, &index, lock, &damage.join("; "));
-        }
-        if files.heads.is_none() {
-            // Nothing was ever stored; at most the creation was interrupted.
-            self.discard(&mut files, 0)?;
+        let mut damage = files.damage(&scan, Some(self.session));
+        if files.head_file.is_none() && damage.is_empty() {
             return self.create(&directory, lock);
         }
-        self.resume(files, scan, &index, lock)
+        let way_out = if damage.is_empty() {
+            damage.extend(files.is_copy());
+            "adopt"
+        } else {
+            "repair"
+        };
+        if damage.is_empty() {
+            return self.resume(files, scan, &index, lock);
+        }
+        let way_out =
+            format!("{}; see `fixbolt journal {way_out} {}`", damage.join("; "), directory.display());
+        self.open_damaged(files, scan, &index, lock, way_out)
     }
 
-    fn create(self, directory: &Path, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
-        let salt = std::hash::RandomState::new().build_hasher().finish() as u32;
-        let mut maker = self.maker(directory, salt, 0, 0);
-        let first = maker.make(0)?;
+    fn create(self, directory: &Path, mut lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
+        let salt = random() as u32;
+        let id = JournalId::random();
         let head = Head {
             serial: 1,
             mark: SeqNum(1 + RESERVE),
@@ -79,11 +86,18 @@ impl Opening<'_> {
             boot: boot_id(),
             salt,
             session: self.session.clone(),
+            made: None,
         };
-        let head = HeadFile::create(Arc::clone(&self.backend), directory, head)?;
+        // The head comes first: segments without a head are what is left of a journal.
+        let head = HeadFile::create(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY)?;
+        lock.name(&*self.backend, id)?;
+        let mut maker = self.maker(directory, salt, id, 0, 0);
+        let first = maker.make(0)?;
         let base = directory.parent().unwrap_or(directory);
         self.backend.sync_dir(base).map_err(|e| failed("syncing", base, &e))?;
-        let log = self.log(directory, vec![first], maker, head, lock)?;
+        let floor = head.floor_writer(&Floor::EMPTY)?;
+        let mut log = self.log(directory, vec![first], maker, head, lock)?;
+        log.floor = Some(floor);
         Ok((log, Recovered::default(), 0))
     }
 
@@ -93,7 +107,7 @@ impl Opening<'_> {
         mut files: Files,
         scan: Scan,
         index: &[(RecordAddress, crate::layout::Header)],
-        lock: Lock,
+        mut lock: Lock,
     ) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = files.directory.clone();
         let Some(found) = files.head().cloned() else {
@@ -105,23 +119,44 @@ impl Opening<'_> {
         let boot = boot_id();
         let same_boot = found.boot == boot && boot != [0; 16];
         let died_with_machine = found.state == HeadState::InUse && !same_boot;
-        let lost = scan.torn || files.segments.is_empty();
+        let reached = files.reached(&scan);
+        let lost = scan.torn || (files.segments.is_empty() && found.made.is_none());
         let at_mark = lost
             || died_with_machine
             || found.state != HeadState::InUse
             || found.generation > scan.ledger.generation;
-        let mut head = HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?;
+        let (mut head, id) = match found.made {
+            Some(made) => (HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?, made.id),
+            // Layout 1.
+            None => {
+                let (head, id) = (Head { serial: found.serial + 1, ..found.clone() }, JournalId::random());
+                (HeadFile::create(Arc::clone(&self.backend), &directory, head, id, reached)?, id)
+            }
+        };
+        lock.name(&*self.backend, id)?;
         let mut ledger = scan.ledger;
+        if found.state == HeadState::Cut
+            && let Some(made) = found.made
+            && made.floor.generation == ledger.generation
+        {
+            // A repair found records missing whose turns were committed: they are not processed
+            // again.
+            ledger.next_in = ledger.next_in.max(made.floor.next_in);
+        }
         let mark = if at_mark { found.mark.max(ledger.next_out) } else { ledger.next_out };
         if lost {
             // From here on an interruption must not look like the mere death of the process.
-            head.write(HeadState::Cut, boot, found.generation.max(ledger.generation), mark)?;
+            let generation = found.generation.max(ledger.generation);
+            head.write(|head| {
+                (head.state, head.boot) = (HeadState::Cut, boot);
+                (head.generation, head.mark) = (generation, mark);
+            })?;
         }
         let cut = self.cut(&mut files, &scan)?;
 
         let highest = files.segments.last().map_or(0, |s| s.number);
         let bytes = files.segments.last().and_then(|s| s.mapping.as_ref()).map_or(0, |m| m.len() as u64);
-        let mut maker = self.maker(&directory, found.salt, highest, bytes);
+        let mut maker = self.maker(&directory, found.salt, id, highest, bytes);
         let mut segments = collect(files, index);
         if segments.is_empty() {
             segments.push(maker.make(0)?);
@@ -130,7 +165,10 @@ impl Opening<'_> {
         if lost || found.state != HeadState::Clean {
             turn += TURNS_AFTER_DEATH;
         }
+        let floor = head.floor_writer(&reached)?;
         let mut log = self.log(&directory, segments, maker, head, lock)?;
+        log.floor = Some(floor);
+        log.committed_turn = scan.last_turn;
         log.end = scan.end;
         log.committed_end = scan.end;
         log.generation_start = scan.generation_start;
@@ -180,8 +218,8 @@ impl Opening<'_> {
         let generation = log.committed.generation;
         log.limit = next_out.0.saturating_add(RESERVE);
         let shared = Arc::clone(&log.shared);
-        shared.generation.store(generation.0, std::sync::atomic::Ordering::Relaxed);
-        shared.next_out.store(next_out.0, std::sync::atomic::Ordering::Relaxed);
+        shared.generation.store(generation.0, Ordering::Relaxed);
+        shared.next_out.store(next_out.0, Ordering::Relaxed);
         shared.advance_mark(&mut crate::log::lock(&shared.head), generation, SeqNum(log.limit))?;
         log.publish_position();
         let recovered = Recovered { given_up, ..log.committed.recovered() };
@@ -234,10 +272,9 @@ impl Opening<'_> {
         scan: Scan,
         index: &[(RecordAddress, crate::layout::Header)],
         lock: Lock,
-        reason: &str,
+        reason: String,
     ) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = files.directory.clone();
-        let reason = format!("{reason}; see `fixbolt journal repair {}`", directory.display());
         let head = files.head().cloned();
         let mut ledger = scan.ledger;
         if let Some(head) = &head {
@@ -253,11 +290,13 @@ impl Opening<'_> {
             boot: [0; 16],
             salt,
             session: self.session.clone(),
+            made: None,
         });
         // Neither file is ever written through these: `damage` refuses every append, and `closed`
         // stops the store's threads.
         let head = HeadFile::detached(Arc::clone(&self.backend), &directory, head)?;
-        let mut maker = self.maker(&directory, salt, 0, 0);
+        let id = head.head.made.map_or(JournalId([0; 16]), |made| made.id);
+        let mut maker = self.maker(&directory, salt, id, 0, 0);
         maker.closed = true;
         let segments = collect(files, index);
         let mut log = self.log(&directory, segments, maker, head, lock)?;
@@ -272,12 +311,20 @@ impl Opening<'_> {
         Ok((log, recovered, scan.last_turn))
     }
 
-    fn maker(&self, directory: &Path, salt: u32, highest: u32, bytes: u64) -> SegmentMaker {
+    fn maker(
+        &self,
+        directory: &Path,
+        salt: u32,
+        journal: JournalId,
+        highest: u32,
+        bytes: u64,
+    ) -> SegmentMaker {
         SegmentMaker {
             backend: Arc::clone(&self.backend),
             directory: directory.to_owned(),
             session: self.session.clone(),
             salt,
+            journal,
             highest,
             bytes,
             sizes: self.sizes,
@@ -298,7 +345,7 @@ impl Opening<'_> {
         let ledger = crate::ledger::Ledger::default();
         let salt = maker.salt;
         let largest = self.sizes.1 as usize;
-        let limit = head.head.mark.0;
+        let synced = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
         let ahead = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
@@ -313,8 +360,7 @@ impl Opening<'_> {
                 position: AtomicU64::new(position),
                 generation: AtomicU32::new(0),
                 next_out: AtomicU64::new(1),
-                synced_generation: AtomicU32::new(0),
-                synced_mark: AtomicU64::new(limit),
+                synced: Mutex::new(synced),
                 closed: AtomicBool::new(false),
                 failed: AtomicBool::new(false),
                 failure: Mutex::new(None),
@@ -330,11 +376,13 @@ impl Opening<'_> {
             damage: None,
             end: start,
             committed_end: start,
+            committed_turn: 0,
             committed: ledger,
             pending: ledger,
             generation_start: start,
             pending_generation_start: start,
-            limit,
+            limit: synced.1.0,
+            floor: None,
             turn: crate::log::Turn::default(),
             cursor: None,
             _lock: lock,
@@ -374,19 +422,25 @@ fn collect(files: Files, index: &[(RecordAddress, crate::layout::Header)]) -> Ve
     segments
 }
 
-/// Keeps bytes that are about to be overwritten, under a new name.
-pub(crate) fn keep_copy(
-    backend: &dyn Backend,
-    directory: &Path,
-    name: &str,
-    bytes: &[u8],
-) -> Result<std::path::PathBuf, StoreError> {
+/// Returns a path for a new file with this name, or with a number after it if there is one.
+pub(crate) fn free_name(directory: &Path, name: &str) -> PathBuf {
     let mut path = directory.join(name);
     let mut n = 1;
     while path.exists() {
         n += 1;
         path = directory.join(format!("{name}.{n}"));
     }
+    path
+}
+
+/// Keeps bytes that are about to be overwritten, under a new name.
+pub(crate) fn keep_copy(
+    backend: &dyn Backend,
+    directory: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> Result<PathBuf, StoreError> {
+    let path = free_name(directory, name);
     let write = || {
         let file = backend.create(&path)?;
         backend.write(&file, 0, bytes)?;

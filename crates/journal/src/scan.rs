@@ -5,6 +5,8 @@
 //! If nothing follows, it reports where the log ends and whether bytes of a torn turn are there. It
 //! changes nothing and knows nothing of heads, marks or boots.
 
+#[cfg(feature = "inspect")]
+use fixbolt_codec::SeqNum;
 use fixbolt_session::store::RecordKind;
 
 use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER};
@@ -34,6 +36,8 @@ pub(crate) struct Scan {
     pub(crate) generation_start: RecordAddress,
     /// The number of the last turn; 0 if there is none.
     pub(crate) last_turn: u64,
+    /// The number of the turn before it.
+    pub(crate) turn_before: u64,
     pub(crate) turns: u64,
     /// Where the next turn goes.
     pub(crate) end: RecordAddress,
@@ -54,6 +58,7 @@ pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(RecordAd
             ledger: Ledger::default(),
             generation_start: start,
             last_turn: 0,
+            turn_before: 0,
             turns: 0,
             end: start,
             torn: false,
@@ -148,7 +153,10 @@ impl Scanner<'_> {
     }
 
     fn accept(&mut self, at: RecordAddress, h: &Header) {
-        self.found.last_turn = self.found.last_turn.max(h.turn);
+        if h.turn > self.found.last_turn {
+            self.found.turn_before = self.found.last_turn;
+            self.found.last_turn = h.turn;
+        }
         let Some(record) = h.record(self.segments[at.segment], at.offset) else { return };
         let ledger = &mut self.found.ledger;
         if record.kind == RecordKind::Reset || h.generation > ledger.generation {
@@ -228,6 +236,23 @@ impl Scanner<'_> {
         self.found.damage.extend(stretches);
         Some(next)
     }
+}
+
+/// Returns the largest NextNumOut in what looks like a record, for when no checksum can be verified
+/// any more.
+#[cfg(feature = "inspect")]
+pub(crate) fn largest_next_out(bytes: &[u8]) -> SeqNum {
+    let mut largest = SeqNum::ONE;
+    let mut at = SEGMENT_HEADER;
+    while let Some(offset) = next_nonzero(bytes, at) {
+        let header = Header::peek(bytes, offset);
+        // A number that no session reaches is none.
+        if let Some(next_out) = header.map(|h| h.next_out).filter(|next_out| next_out.0 >> 48 == 0) {
+            largest = largest.max(next_out);
+        }
+        at = offset + 8;
+    }
+    largest
 }
 
 /// Returns the first offset from `from`, in steps of 8, whose word is not zero and that leaves

@@ -8,6 +8,7 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, StoreError};
 
 use crate::backend::{Backend, failed};
+use crate::identity::JournalId;
 use crate::layout::{SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
@@ -76,6 +77,7 @@ pub(crate) struct SegmentMaker {
     pub(crate) directory: PathBuf,
     pub(crate) session: SessionId,
     pub(crate) salt: u32,
+    pub(crate) journal: JournalId,
     /// The last segment created.
     pub(crate) highest: u32,
     /// Its size.
@@ -156,6 +158,7 @@ impl SegmentMaker {
             created: lock::now(),
             salt: self.salt,
             session: self.session.clone(),
+            journal: Some(self.journal),
         };
         self.backend.write(&file, 0, &header.encode()).map_err(|e| failed("writing", path, &e))?;
         self.backend.sync(&file).map_err(|e| failed("syncing", path, &e))?;

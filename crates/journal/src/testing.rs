@@ -6,6 +6,9 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
 
+use crate::head::HeadFound;
+use crate::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
+
 /// Returns the key of the session that is opened as number `n`.
 pub(crate) fn key(n: u32) -> SessionKey {
     SessionKey::new(0, n, n)
@@ -13,6 +16,17 @@ pub(crate) fn key(n: u32) -> SessionKey {
 
 pub(crate) fn session(target: &str) -> SessionId {
     SessionId::new(Version::Fix44, "VENUE", target).unwrap()
+}
+
+/// Returns identities that a reader of bytes could take apart in the wrong place, or that are as
+/// long as any.
+pub(crate) fn longest_sessions() -> [SessionId; 3] {
+    let long = "X".repeat(64);
+    [
+        SessionId::qualified(Version::Fixt11, &long, &long, &long).unwrap(),
+        session("A"),
+        SessionId::new(Version::Fix44, "A->B", "VENUE:1").unwrap(),
+    ]
 }
 
 fn record(kind: RecordKind, seq: u64, next_in: u64, body: &[u8]) -> Record<'_> {
@@ -43,6 +57,24 @@ pub(crate) fn attempt(seq: u64) -> Record<'static> {
 
 pub(crate) fn reset(next_out: u64, next_in: u64) -> Record<'static> {
     record(RecordKind::Reset, next_out, next_in, b"test: reset")
+}
+
+/// Returns the head in a session's directory.
+pub(crate) fn head_in(directory: &std::path::Path) -> Head {
+    HeadFound::read(directory).unwrap().unwrap().head().unwrap().clone()
+}
+
+/// Changes the head of a session's directory as if the machine had stopped and started again.
+pub(crate) fn reboot(directory: &std::path::Path) {
+    let path = directory.join("head");
+    let mut bytes = std::fs::read(&path).unwrap();
+    for at in HEAD_COPIES {
+        let at = at as usize;
+        let mut head = Head::decode(&bytes[at..]).unwrap();
+        head.boot = [1; 16];
+        bytes[at..at + HEAD_COPY].copy_from_slice(&head.encode());
+    }
+    std::fs::write(&path, bytes).unwrap();
 }
 
 /// Opens session A or B under a key of its own.

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, StoreError};
+use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
 use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
@@ -254,6 +254,8 @@ impl Work for Syncing {
         if now >= self.next_look {
             self.next_look = now + LOOK;
             self.shared.watch.in_place()?;
+            let head = self.shared.directory.join("head");
+            std::fs::metadata(&head).map_err(|e| failed("looking for", &head, &e))?;
         }
         self.flush(now, number, offset)
     }
@@ -274,33 +276,22 @@ impl Syncing {
     /// Keeps the mark on disk ahead of NextNumOut.
     fn keep_mark(&mut self, now: Instant) -> Result<(), StoreError> {
         let shared = &self.shared;
-        let generation = shared.generation.load(Ordering::Acquire);
-        let next_out = shared.next_out.load(Ordering::Acquire);
-        if shared.generation.load(Ordering::Acquire) != generation {
-            return Ok(());
-        }
+        let Some((generation, next_out)) = shared.numbers() else { return Ok(()) };
         let (before, since) = self.seen;
         if now.duration_since(since) >= MEASURE {
             let used = next_out.saturating_sub(before);
             self.reserve = used.saturating_mul(LASTS).max(self.reserve / 2).clamp(RESERVE, RESERVE_MOST);
             self.seen = (next_out, now);
         }
-        let synced = shared.synced_mark.load(Ordering::Acquire);
-        let renewed = shared.synced_generation.load(Ordering::Acquire) != generation;
-        if !renewed && synced.saturating_sub(next_out) >= self.reserve / 2 {
+        let (of, synced) = *lock(&shared.synced);
+        if of == generation && synced.0.saturating_sub(next_out) >= self.reserve / 2 {
             return Ok(());
         }
         let mut head = lock(&shared.head);
         if head.closed {
             return Ok(());
         }
-        let mark = SeqNum(next_out.saturating_add(self.reserve));
-        // The session's thread may have raised it meanwhile. A mark never decreases within a
-        // generation.
-        if head.head.generation.0 == generation && head.head.mark >= mark {
-            return Ok(());
-        }
-        shared.advance_mark(&mut head, Generation(generation), mark)
+        shared.advance_mark(&mut head, generation, SeqNum(next_out.saturating_add(self.reserve)))
     }
 
     /// Writes pages to disk that will not be modified again. This also reports write-back errors.

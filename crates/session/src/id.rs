@@ -127,6 +127,28 @@ impl SessionId {
         }
         name
     }
+
+    /// Returns the identity whose [`SessionId::file_name`] this is, or `None` if there is none.
+    #[must_use]
+    pub fn from_file_name(name: &str) -> Option<Self> {
+        let part = |text: &str| {
+            let mut bytes = Vec::new();
+            let mut rest = text;
+            while let Some((before, code)) = rest.split_once('%') {
+                bytes.extend_from_slice(before.as_bytes());
+                let (code, after) = code.split_at_checked(2)?;
+                bytes.push(u8::from_str_radix(code, 16).ok()?);
+                rest = after;
+            }
+            bytes.extend_from_slice(rest.as_bytes());
+            String::from_utf8(bytes).ok()
+        };
+        let mut parts = name.splitn(4, '-').map(part);
+        let [version, sender, target] = [parts.next()??, parts.next()??, parts.next()??];
+        let qualifier = parts.next().unwrap_or_else(|| Some(String::new()))?;
+        let id = Self::qualified(version.parse().ok()?, &sender, &target, &qualifier).ok()?;
+        (id.file_name() == name).then_some(id)
+    }
 }
 
 impl fmt::Display for SessionId {
@@ -182,6 +204,15 @@ mod tests {
         let b = SessionId::new(Version::Fix44, "../X-A", "B").unwrap();
         assert_eq!(a.file_name(), "FIX.4.4-..%2FX-A%2DB");
         assert_ne!(a.file_name(), b.file_name());
+        let qualified = SessionId::qualified(Version::Fixt11, "a%", "\u{e9}-", "2-3").unwrap();
+        for id in [a, b, qualified] {
+            assert_eq!(SessionId::from_file_name(&id.file_name()), Some(id));
+        }
+        for other in
+            ["", "FIX.4.4", "FIX.4.4-A", "FIX.4.4-A-", "FIX.4.4-A-B%2", "FIX.4.4-A-B%zz", "FIX.4.4-A-%2fB"]
+        {
+            assert_eq!(SessionId::from_file_name(other), None, "{other}");
+        }
     }
 
     #[test]

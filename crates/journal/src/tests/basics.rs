@@ -10,7 +10,7 @@ use fixbolt_session::store::{
 };
 
 use super::*;
-use crate::testing::{TempDir, attempt, inbound, opened, outbound, reset};
+use crate::testing::{TempDir, attempt, head_in, inbound, opened, outbound, reset};
 
 #[test]
 fn messages_are_read_back_over_many_segments_and_after_reopening() {
@@ -218,14 +218,12 @@ fn many_sequence_numbers_at_once_wait_for_the_mark_on_disk() {
     for n in 1..=100_000 {
         turn(&mut store, key, &[outbound(n, b"x")]);
         if n % 5000 == 0 {
-            let copies = crate::head::read_copies(&directory).unwrap().unwrap();
-            let mark = crate::head::newest(&copies).unwrap().mark;
+            let mark = head_in(&directory).mark;
             assert!(mark > SeqNum(n), "{mark} at {n}");
         }
     }
     turn(&mut store, key, &[Record { kind: RecordKind::Adjust, ..outbound(10_000_000, b"far") }]);
-    let copies = crate::head::read_copies(&directory).unwrap().unwrap();
-    assert!(crate::head::newest(&copies).unwrap().mark > SeqNum(10_000_000));
+    assert!(head_in(&directory).mark > SeqNum(10_000_000));
     turn(&mut store, key, &[reset(1, 1)]);
     turn(&mut store, key, &[outbound(1, b"again")]);
     store.crash();

@@ -12,8 +12,9 @@ use fixbolt_session::store::{Store, StoreError};
 
 use super::*;
 use crate::backend::{Backend, System};
+use crate::head_copy::HeadState;
 use crate::mapping::Mapping;
-use crate::testing::{TempDir, opened, outbound};
+use crate::testing::{TempDir, head_in, opened, outbound, reboot};
 
 /// A backend that works for a number of operations, then fails until it is repaired.
 struct Failing {
@@ -51,6 +52,9 @@ impl Backend for Failing {
     }
     fn create(&self, path: &Path) -> io::Result<File> {
         self.check().and_then(|()| System.create(path))
+    }
+    fn open_or_create(&self, path: &Path) -> io::Result<File> {
+        self.check().and_then(|()| System.open_or_create(path))
     }
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
         self.check().and_then(|()| System.allocate(file, length))
@@ -145,6 +149,7 @@ fn a_torn_tail_is_given_up_however_often_its_removal_is_interrupted() {
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[512 + 88 + 80] ^= 1;
         std::fs::write(&path, bytes).unwrap();
+        reboot(&directory);
         let backend = Failing::after(operations, false);
         let mut failing =
             DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
@@ -154,9 +159,7 @@ fn a_torn_tail_is_given_up_however_often_its_removal_is_interrupted() {
             assert_eq!(open(&mut store).1.next_out, mark);
             break;
         }
-        let head = crate::head::read_copies(&directory).unwrap().unwrap();
-        let state = crate::head::newest(&head).unwrap().state;
-        interrupted += usize::from(state == crate::layout::HeadState::Cut);
+        interrupted += usize::from(head_in(&directory).state == HeadState::Cut);
         let recovered = open(&mut store).1;
         assert_eq!((recovered.next_out, recovered.damage), (mark, None), "after {operations}");
     }

@@ -113,8 +113,8 @@ fn damage_in_the_middle_is_covered_kept_and_gap_filled() {
     assert!(held, "no repair under a running session");
     let repaired = repair(dir.path(), None).unwrap().remove(0);
     assert_eq!((repaired.next_in, repaired.next_out), (SeqNum(101), SeqNum(101)));
-    assert_eq!((repaired.done.len(), repaired.kept.len()), (1, 1), "{repaired:?}");
-    let kept = std::fs::read(&repaired.kept[0]).unwrap();
+    assert_eq!((repaired.done.len(), repaired.kept.len()), (2, 2), "{repaired:?}");
+    let kept = std::fs::read(&repaired.kept[1]).unwrap();
     assert!(bytes.windows(kept.len()).any(|w| w == kept), "the damaged bytes as they were");
     assert!(repair(dir.path(), None).unwrap()[0].done.is_empty(), "nothing more to do");
     let whole = verify(dir.path()).unwrap().remove(0);
@@ -145,9 +145,11 @@ fn the_records_after_a_lost_message_keep_its_sequence_number_used() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[last.offset as usize + 90] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!(repair(dir.path(), None).unwrap()[0].next_out, SeqNum(11));
+    let mark = SeqNum(1 + crate::log::RESERVE);
+    assert_eq!(repair(dir.path(), None).unwrap()[0].next_out, mark);
     let recovered = open(&mut store).1;
-    assert_eq!((recovered.next_out, recovered.damage), (SeqNum(11), None));
+    assert_eq!((recovered.next_out, recovered.damage), (mark, None));
+    assert_eq!(recovered.given_up, Some(SeqNum(11)..=mark.previous()));
 }
 
 #[test]

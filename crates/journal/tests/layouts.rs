@@ -1,4 +1,4 @@
-//! Journals in layout 1 can still be opened: a fixture that was written once is read correctly.
+//! Journals of every layout can be opened: fixtures that were written once are read correctly.
 //!
 //! The fixture is text: a line `file NAME LENGTH`, then `OFFSET HEX` for its bytes that are not
 //! zero, 32 per line. `FIXBOLT_WRITE_FIXTURE=1` writes the file for a new layout; those of older
@@ -8,13 +8,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_journal::{DirectoryStore, JournalReader};
+use fixbolt_journal::{DirectoryStore, JournalReader, inspect};
 use fixbolt_session::store::{
     ConnectionNumber, Generation, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
-const FIXTURE: &str = "tests/fixtures/layout-1.txt";
+/// The layout that this code writes.
+const LAYOUT: u32 = 2;
+
+fn fixture(layout: u32) -> String {
+    format!("tests/fixtures/layout-{layout}.txt")
+}
 
 fn session() -> SessionId {
     SessionId::new(Version::Fix44, "VENUE", "TRADER").unwrap()
@@ -75,16 +80,16 @@ fn write_fixture() {
             }
         }
     }
-    std::fs::write(FIXTURE, text).unwrap();
+    std::fs::write(fixture(LAYOUT), text).unwrap();
     std::fs::remove_dir_all(base).unwrap();
 }
 
 /// Puts the fixture's files into a directory of their own and returns its base.
-fn unpack() -> PathBuf {
-    let base = std::env::temp_dir().join(format!("fixbolt-journal-layout-1-{}", std::process::id()));
+fn unpack(layout: u32) -> PathBuf {
+    let base = std::env::temp_dir().join(format!("fixbolt-journal-layout-{layout}-{}", std::process::id()));
     let directory = base.join(session().file_name());
     std::fs::create_dir_all(&directory).unwrap();
-    let text = std::fs::read_to_string(FIXTURE).unwrap();
+    let text = std::fs::read_to_string(fixture(layout)).unwrap();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -115,11 +120,33 @@ fn read(base: &Path) -> Vec<(u32, RecordKind, u64, Vec<u8>)> {
 }
 
 #[test]
-fn a_journal_of_layout_1_is_read_and_continued() {
+fn a_journal_of_layout_1_is_read_and_carried_over_to_layout_2() {
+    let base = unpack(1);
+    is_read_and_continued(&base);
+    let head = std::fs::read(base.join(session().file_name()).join("head")).unwrap();
+    assert_eq!((head.len(), head[8]), (12288, 2));
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn a_journal_of_layout_2_is_a_copy_until_it_is_adopted_and_then_read_and_continued() {
     if std::env::var_os("FIXBOLT_WRITE_FIXTURE").is_some() {
         write_fixture();
     }
-    let base = unpack();
+    let base = unpack(2);
+    let mut store = DirectoryStore::new(&base);
+    let refused = store.open(SessionKey::new(0, 0, 0), &session()).unwrap().damage.unwrap();
+    assert!(refused.contains("this is a copy of journal") && refused.contains("journal adopt"), "{refused}");
+    drop(store);
+    let adopted = inspect::adopt(&base, true).unwrap().remove(0);
+    assert!(adopted.was_copy);
+    assert_eq!((adopted.next_in, adopted.next_out), (SeqNum(2), SeqNum(6)));
+    is_read_and_continued(&base);
+    assert!(!inspect::adopt(&base, true).unwrap()[0].was_copy);
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+fn is_read_and_continued(base: &Path) {
     let expected: Vec<_> = turns()
         .into_iter()
         .enumerate()
@@ -127,9 +154,9 @@ fn a_journal_of_layout_1_is_read_and_continued() {
             turn.into_iter().map(move |r| (u32::from(n > 0), r.kind, r.seq.0, r.body.to_vec()))
         })
         .collect();
-    assert_eq!(read(&base), expected);
+    assert_eq!(read(base), expected);
 
-    let mut store = DirectoryStore::new(&base);
+    let mut store = DirectoryStore::new(base);
     let key = SessionKey::new(0, 0, 0);
     let recovered = store.open(key, &session()).unwrap();
     let since = Some(record(RecordKind::Reset, 1, 1, b"").utc);
@@ -160,6 +187,5 @@ fn a_journal_of_layout_1_is_read_and_continued() {
     store.append(key, &record(RecordKind::Outbound, 6, 2, b"new")).unwrap();
     store.commit().unwrap();
     store.close(key).unwrap();
-    assert_eq!(read(&base).len(), expected.len() + 1);
-    std::fs::remove_dir_all(base).unwrap();
+    assert_eq!(read(base).len(), expected.len() + 1);
 }

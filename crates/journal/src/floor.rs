@@ -1,0 +1,192 @@
+//! The floor: how far the last commits reached, kept beside the records.
+//!
+//! Records that are cut off at the end of a turn leave nothing in the segments that could be
+//! missed. The floor says what must be there: each commit stores it in mapped memory of the head
+//! file, where it survives the death of the process, as the records do. Two slots are written in
+//! turn, so that one is intact whenever the process dies.
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::Generation;
+
+use crate::layout::{SEGMENT_HEADER, u64_at};
+use crate::mapping::Mapping;
+
+/// Where the slots begin in the head file: in a page of their own, and in different cache lines.
+pub(crate) const FLOOR_SLOTS: [usize; 2] = [8192, 8192 + 128];
+/// Words of a floor, without its check word.
+pub(crate) const FLOOR_WORDS: usize = 6;
+
+/// The state of a session after a commit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Floor {
+    /// The number of the turn; 0 if there was none.
+    pub(crate) turn: u64,
+    pub(crate) generation: Generation,
+    /// The segment in which the next turn begins, and where.
+    pub(crate) segment: u32,
+    pub(crate) offset: u64,
+    pub(crate) next_in: SeqNum,
+    pub(crate) next_out: SeqNum,
+}
+
+impl Floor {
+    /// The floor of a new journal.
+    pub(crate) const EMPTY: Self = Self {
+        turn: 0,
+        generation: Generation(0),
+        segment: 1,
+        offset: SEGMENT_HEADER as u64,
+        next_in: SeqNum::ONE,
+        next_out: SeqNum::ONE,
+    };
+
+    /// Returns the words of the floor.
+    #[inline]
+    pub(crate) fn words(&self) -> [u64; FLOOR_WORDS] {
+        [
+            self.turn,
+            u64::from(self.generation.0) | u64::from(self.segment) << 32,
+            self.offset,
+            self.next_in.0,
+            self.next_out.0,
+            0,
+        ]
+    }
+
+    /// Reads a floor from its words in `bytes`.
+    ///
+    /// # Panics
+    /// Panics if `bytes` is shorter.
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        let [turn, place, offset, next_in, next_out, _] =
+            std::array::from_fn::<_, FLOOR_WORDS, _>(|n| u64_at(bytes, 8 * n));
+        Self {
+            turn,
+            generation: Generation(place as u32),
+            segment: (place >> 32) as u32,
+            offset,
+            next_in: SeqNum(next_in),
+            next_out: SeqNum(next_out),
+        }
+    }
+
+    /// Returns the floor in the slots of a head file, or `None` if both are damaged. A process that
+    /// dies while it writes a slot leaves the floor of the commit before in the other one.
+    pub(crate) fn newest(head_file: &[u8], salt: u32) -> Option<Self> {
+        let slot = |at: usize| {
+            let slot = head_file.get(at..at + 8 * (FLOOR_WORDS + 1))?;
+            let words = std::array::from_fn(|n| u64_at(slot, 8 * n));
+            (u64_at(slot, 8 * FLOOR_WORDS) == check(&words, salt)).then(|| Self::read(slot))
+        };
+        FLOOR_SLOTS.into_iter().filter_map(slot).max_by_key(|floor| floor.turn)
+    }
+}
+
+impl Floor {
+    /// Returns the bytes of a slot.
+    pub(crate) fn slot(&self, salt: u32) -> [u8; 8 * (FLOOR_WORDS + 1)] {
+        let mut bytes = [0; 8 * (FLOOR_WORDS + 1)];
+        let words = self.words();
+        for (to, word) in bytes.chunks_exact_mut(8).zip(words.into_iter().chain([check(&words, salt)])) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// Returns a word that differs if one of the words does. Multiplications that do not depend on each
+/// other cost less than a CRC of so few bytes.
+#[inline]
+fn check(words: &[u64; FLOOR_WORDS], salt: u32) -> u64 {
+    const FACTORS: [u64; FLOOR_WORDS] = [
+        0x9e37_79b9_7f4a_7c15,
+        0xbf58_476d_1ce4_e5b9,
+        0x94d0_49bb_1331_11eb,
+        0xd6e8_feb8_6659_fd93,
+        0xa076_1d64_78bd_642f,
+        0xe703_7ed1_a0b4_28db,
+    ];
+    let sum =
+        words.iter().zip(FACTORS).fold(u64::from(salt) ^ 0x2545_f491_4f6c_dd1d, |sum, (word, factor)| {
+            sum.wrapping_add((word ^ factor >> 7).wrapping_mul(factor))
+        });
+    sum ^ sum >> 29
+}
+
+/// Writes the floor of a journal at each commit.
+pub(crate) struct FloorWriter {
+    /// The head file.
+    mapping: Mapping,
+    salt: u32,
+    /// The slot that is written next.
+    slot: usize,
+}
+
+impl FloorWriter {
+    /// Creates a writer over the mapped head file and stores the first floor in both slots.
+    pub(crate) fn new(mapping: Mapping, salt: u32, floor: &Floor) -> Self {
+        let mut writer = Self { mapping, salt, slot: 0 };
+        writer.put(floor);
+        writer.put(floor);
+        writer
+    }
+
+    /// Stores a floor.
+    #[inline]
+    pub(crate) fn put(&mut self, floor: &Floor) {
+        let words = floor.words();
+        let at = FLOOR_SLOTS[self.slot];
+        self.mapping.write_words(at, &words);
+        self.mapping.publish(at + 8 * FLOOR_WORDS, check(&words, self.salt));
+        self.slot ^= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+    use crate::head_copy::HEAD_LENGTH;
+    use crate::testing::TempDir;
+
+    #[test]
+    fn the_floor_of_the_last_commit_is_found_and_a_torn_one_leaves_the_one_before() {
+        let dir = TempDir::new("floor");
+        let path = dir.path().join("head");
+        std::fs::write(&path, vec![0; HEAD_LENGTH as usize]).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let floor = |turn| Floor {
+            turn,
+            generation: Generation(2),
+            segment: 3,
+            offset: 4096,
+            next_in: SeqNum(turn + 7),
+            next_out: SeqNum(turn + 9),
+        };
+        let mapping = Mapping::writable(&file, HEAD_LENGTH as usize).unwrap();
+        assert_eq!(Floor::newest(mapping.bytes(), 9), None, "zeros are no floor");
+        let mut writer = FloorWriter::new(mapping, 9, &floor(1));
+        for turn in 2..9 {
+            writer.put(&floor(turn));
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        assert_eq!(Floor::newest(&bytes, 9), Some(floor(8)));
+        assert_eq!(Floor::newest(&bytes, 8), None, "another journal's");
+        let used = 8 * (FLOOR_WORDS + 1);
+        let last = FLOOR_SLOTS[writer.slot ^ 1];
+        for bit in 0..8 * used {
+            bytes[last + bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Floor::newest(&bytes, 9), Some(floor(7)), "bit {bit}");
+            bytes[last + bit / 8] ^= 1 << (bit % 8);
+        }
+        // The process died between any two stores.
+        let after = floor(9).words();
+        let mut torn = bytes.clone();
+        let next = FLOOR_SLOTS[writer.slot];
+        for (n, word) in after.iter().enumerate() {
+            torn[next + 8 * n..next + 8 * n + 8].copy_from_slice(&word.to_le_bytes());
+            assert_eq!(Floor::newest(&torn, 9), Some(floor(8)), "{n} words");
+        }
+    }
+}
