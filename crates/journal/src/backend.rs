@@ -20,8 +20,6 @@ pub(crate) trait Backend: Send + Sync {
     /// Creates a file that only the user may read, or truncates an existing one, for reading and
     /// writing.
     fn create(&self, path: &Path) -> io::Result<File>;
-    /// Does the same, but keeps the content of an existing file.
-    fn open_or_create(&self, path: &Path) -> io::Result<File>;
     /// Fills the file with `length` bytes of zeros in allocated blocks.
     fn allocate(&self, file: &File, length: u64) -> io::Result<()>;
     /// Writes at an offset.
@@ -49,11 +47,6 @@ impl Backend for System {
     fn create(&self, path: &Path) -> io::Result<File> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(true).mode(0o600).open(path)
-    }
-
-    fn open_or_create(&self, path: &Path) -> io::Result<File> {
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
     }
 
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {

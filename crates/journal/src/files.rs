@@ -127,11 +127,11 @@ impl Files {
         let mut lines = Vec::new();
         match &self.head_file {
             None if !self.segments.is_empty() => lines.push("the head file is missing".to_owned()),
-            None => lines.extend(
-                self.named
-                    .iter()
-                    .map(|id| format!("all files of journal {id}, which was made here, are gone")),
-            ),
+            None => {
+                lines.extend(self.named.iter().map(|id| {
+                    format!("head and segments of journal {id}, which the file lock names, are gone")
+                }))
+            }
             Some(HeadFound { copies: [None, None], .. }) => {
                 lines.push("both copies of the head are damaged".to_owned());
             }
@@ -140,7 +140,8 @@ impl Files {
         if let (Some(expected), Some(found)) = (expected, self.session())
             && expected != found
         {
-            lines.push(format!("the journal belongs to {found}"));
+            lines
+                .push(format!("according to the head, or else the segments, the journal belongs to {found}"));
         }
         for (n, s) in self.segments.iter().enumerate() {
             let name = file_name(s.number);

@@ -50,8 +50,11 @@ impl Lock {
                 break directory;
             }
         };
-        let before = std::fs::read_to_string(path.join("lock")).unwrap_or_default();
-        let epoch = field(&before, "epoch").and_then(|e| e.parse::<u64>().ok()).unwrap_or(0);
+        let before = std::fs::read(path.join("lock")).ok();
+        let before = before.as_deref().map(String::from_utf8_lossy);
+        let before = before.as_deref();
+        let epoch =
+            before.and_then(|note| field(note, "epoch")).and_then(|e| e.parse::<u64>().ok()).unwrap_or(0);
         let note = format!(
             "host={} pid={} start={} epoch={}",
             host_name(),
@@ -59,7 +62,7 @@ impl Lock {
             text_of(now()),
             epoch.saturating_add(1)
         );
-        let journal = field(&before, "journal").map(str::to_owned);
+        let journal = before.and_then(named_in);
         let lock = Self { directory, path: path.to_owned(), note, journal };
         lock.sign(backend)?;
         Ok(lock)
@@ -81,13 +84,13 @@ impl Lock {
     }
 
     fn sign(&self, backend: &dyn Backend) -> Result<(), StoreError> {
-        let path = self.path.join("lock");
+        let (new, path) = (self.path.join("lock.new"), self.path.join("lock"));
         let journal = self.journal.as_ref().map_or(String::new(), |id| format!(" journal={id}"));
         let text = format!("{}{journal}\n", self.note);
         let write = || {
-            let file = backend.open_or_create(&path)?;
+            let file = backend.create(&new)?;
             backend.write(&file, 0, text.as_bytes())?;
-            file.set_len(text.len() as u64)
+            backend.rename(&new, &path)
         };
         write().map_err(|e| failed("writing", &path, &e))
     }
@@ -142,8 +145,13 @@ pub(crate) fn holder(directory: &Path) -> Option<String> {
 
 /// Returns the journal that was made in `directory`, as text.
 pub(crate) fn journal_in(directory: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(directory.join("lock")).ok()?;
-    field(&text, "journal").map(str::to_owned)
+    named_in(&String::from_utf8_lossy(&std::fs::read(directory.join("lock")).ok()?))
+}
+
+/// Returns the journal that a note names. One that cannot be read may have named one.
+fn named_in(note: &str) -> Option<String> {
+    let unknown = || field(note, "epoch").is_none().then_some("unknown");
+    field(note, "journal").or_else(unknown).map(str::to_owned)
 }
 
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {

@@ -135,9 +135,13 @@ impl Opening<'_> {
         };
         lock.name(&*self.backend, id)?;
         let mut ledger = scan.ledger;
+        let lost_reset = found.generation > ledger.generation;
+        if lost_reset {
+            ledger.next_in = SeqNum::ONE;
+        }
         if found.state == HeadState::Cut
             && let Some(made) = found.made
-            && made.floor.generation == ledger.generation
+            && made.floor.generation == found.generation.max(ledger.generation)
         {
             // A repair found records missing whose turns were committed: they are not processed
             // again.
@@ -152,7 +156,7 @@ impl Opening<'_> {
                 (head.generation, head.mark) = (generation, mark);
             })?;
         }
-        let cut = self.cut(&mut files, &scan)?;
+        let cut = self.cut(&mut files, &scan, found.state)?;
 
         let highest = files.segments.last().map_or(0, |s| s.number);
         let bytes = files.segments.last().and_then(|s| s.mapping.as_ref()).map_or(0, |m| m.len() as u64);
@@ -173,16 +177,17 @@ impl Opening<'_> {
         log.committed_end = scan.end;
         log.generation_start = scan.generation_start;
         log.pending_generation_start = scan.generation_start;
-        let given_up = (mark > ledger.next_out).then(|| ledger.next_out..=mark.previous());
-        if found.generation > ledger.generation {
+        // With a lost reset, all numbers below the mark may be those of the new generation.
+        let unsure_from = if lost_reset { SeqNum::ONE } else { ledger.next_out };
+        let given_up = (mark > unsure_from).then(|| unsure_from..=mark.previous());
+        if lost_reset {
             // The reset is lost together with everything after it; the record below stands for it.
             ledger.generation = Generation(found.generation.0 - 1);
         }
         log.committed = ledger;
         log.pending = ledger;
-        if given_up.is_some() || cut > 0 {
+        if given_up.is_some() || cut > 0 || lost_reset {
             turn += 1;
-            let lost_reset = found.generation > ledger.generation;
             let why = match (cut, died_with_machine) {
                 (0, true) => "the machine stopped without a clean close".to_owned(),
                 (0, false) => "records are missing at the end".to_owned(),
@@ -203,7 +208,7 @@ impl Opening<'_> {
                     kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
                     flags: RecordFlags::default(),
                     seq: mark,
-                    next_in: if lost_reset { SeqNum::ONE } else { ledger.next_in },
+                    next_in: ledger.next_in,
                     connection: ledger.connection,
                     cause: None,
                     utc: lock::now(),
@@ -228,14 +233,17 @@ impl Opening<'_> {
 
     /// Copies a torn tail to a file of its own and zeroes everything after the last turn. Returns
     /// the number of bytes removed.
-    fn cut(&self, files: &mut Files, scan: &Scan) -> Result<usize, StoreError> {
+    ///
+    /// What a process that died had not committed is zeroed without a copy. After a repair it may
+    /// be what is left of a committed turn.
+    fn cut(&self, files: &mut Files, scan: &Scan, state: HeadState) -> Result<usize, StoreError> {
         let Some(mapping) = files.segments.get(scan.end.segment).and_then(|s| s.mapping.as_ref()) else {
             return Ok(0);
         };
         let mut cut = 0;
-        if scan.torn {
-            let tail = &mapping.bytes()[scan.end.offset..];
-            let length = tail.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+        let tail = &mapping.bytes()[scan.end.offset..];
+        let length = tail.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+        if scan.torn || (state == HeadState::Cut && length > 0) {
             let name =
                 format!("cut-{}-{}", file_name(files.segments[scan.end.segment].number), scan.end.offset);
             keep_copy(&*self.backend, &files.directory, &name, &tail[..length])?;
@@ -255,12 +263,21 @@ impl Opening<'_> {
         Ok(cut)
     }
 
-    /// Removes the segments from index `from` on, which hold no committed record.
+    /// Removes the segments from index `from` on, which hold no committed record: those that were
+    /// made ahead and not used. Any other is renamed.
     fn discard(&self, files: &mut Files, from: usize) -> Result<(), StoreError> {
-        while files.segments.len() > from {
-            let path = files.path(files.segments.len() - 1);
-            self.backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
-            files.segments.pop();
+        while files.segments.len() > from
+            && let Some(segment) = files.segments.pop()
+        {
+            let name = file_name(segment.number);
+            let path = files.directory.join(&name);
+            let records = segment.mapping.as_ref().map_or(&[][..], |m| &m.bytes()[SEGMENT_HEADER..]);
+            if records.iter().all(|b| *b == 0) {
+                self.backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
+            } else {
+                let aside = free_name(&files.directory, &format!("cut-{name}"));
+                self.backend.rename(&path, &aside).map_err(|e| failed("renaming", &path, &e))?;
+            }
         }
         Ok(())
     }

@@ -53,9 +53,6 @@ impl Backend for Failing {
     fn create(&self, path: &Path) -> io::Result<File> {
         self.check().and_then(|()| System.create(path))
     }
-    fn open_or_create(&self, path: &Path) -> io::Result<File> {
-        self.check().and_then(|()| System.open_or_create(path))
-    }
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
         self.check().and_then(|()| System.allocate(file, length))
     }

@@ -4,6 +4,7 @@
 mod basics;
 mod corruption;
 mod crash;
+mod damages;
 mod flips;
 mod full_disk;
 mod inspection;
