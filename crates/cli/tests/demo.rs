@@ -59,7 +59,7 @@ fn the_same_seed_produces_the_same_reports_and_json_is_one_line() {
 fn an_interrupt_logs_both_sides_out_and_is_status_130() {
     let dir = directory("demo-interrupt").join("journals");
     let mut child = fixbolt()
-        .args(["demo", "--orders", "10000", "--rate", "10", "--dir", dir.to_str().unwrap()])
+        .args(["demo", "--orders", "1", "--rate", "10", "--dir", dir.to_str().unwrap()])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -170,6 +170,7 @@ impl Floor<'_> {
 
     /// Posts the next order, waiting while the session's queue is full.
     fn post(&mut self) -> Result<(), Failure> {
+        may_go_on(&self.interrupt, &self.progress)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now =
             UtcTimestamp::from_unix_nanos(u64::try_from(now.as_nanos()).unwrap_or(0), Precision::Millis);
@@ -183,12 +184,7 @@ impl Floor<'_> {
                 Err(PostError::Full) => {}
                 Err(error) => return Err(Failure::connection(format!("an order was not posted: {error}"))),
             }
-            if self.interrupt.came() {
-                return Err(Failure::interrupted("interrupted"));
-            }
-            if let Some(trouble) = self.progress.trouble() {
-                return Err(Failure::connection(trouble));
-            }
+            may_go_on(&self.interrupt, &self.progress)?;
             let since = *full_since.get_or_insert_with(Instant::now);
             if since.elapsed() > PATIENCE {
                 return Err(Failure::connection("the venue has not read anything for 30 s"));
@@ -201,15 +197,10 @@ impl Floor<'_> {
     fn wait_for(&mut self, count: u64, of: fn(&Progress) -> u64, missing: &str) -> Result<(), Failure> {
         let mut last = (of(&self.progress), Instant::now());
         loop {
+            may_go_on(&self.interrupt, &self.progress)?;
             let now = of(&self.progress);
             if now >= count {
                 return Ok(());
-            }
-            if self.interrupt.came() {
-                return Err(Failure::interrupted("interrupted"));
-            }
-            if let Some(trouble) = self.progress.trouble() {
-                return Err(Failure::connection(trouble));
             }
             if now != last.0 {
                 last = (now, Instant::now());
@@ -251,4 +242,12 @@ impl Floor<'_> {
             _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }
+}
+
+/// Fails if the user or a failed connection ends the demo.
+fn may_go_on(interrupt: &Interrupt, progress: &Progress) -> Result<(), Failure> {
+    if interrupt.came() {
+        return Err(Failure::interrupted("interrupted"));
+    }
+    progress.trouble().map_or(Ok(()), |trouble| Err(Failure::connection(trouble)))
 }
