@@ -174,6 +174,9 @@ fn verdict(report: &SessionReport) -> Vec<String> {
     lines.extend(
         report.damage.iter().map(|damage| format!("  damaged: {damage}; run `fixbolt journal repair`")),
     );
+    lines.extend(report.lost_history.iter().map(|lost| {
+        format!("  lost: {lost}; gap-filled when requested, covered by `fixbolt journal repair`")
+    }));
     lines.extend(report.copy.iter().map(|why| format!("  copy: {why}; see `fixbolt journal adopt`")));
     if let Some((file, offset)) = &report.torn_tail {
         let file = file.display();
@@ -198,6 +201,7 @@ fn verdict_json(report: &SessionReport) -> Object {
         .raw("next_in", report.next_in)
         .raw("next_out", report.next_out)
         .array("damage", report.damage.iter().map(|line| quoted(line)))
+        .array("lost_history", report.lost_history.iter().map(|line| quoted(line)))
         .maybe_text("copy", report.copy.as_deref())
         .array("torn_tail", torn)
         .array("remarks", report.remarks.iter().map(|line| quoted(line)))

@@ -146,6 +146,10 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
         self.intercept.take_failure(&mut self.store)
     }
 
+    fn take_damage(&mut self) -> Option<(SessionKey, String)> {
+        self.store.take_damage()
+    }
+
     fn keeps_messages(&self) -> bool {
         self.store.keeps_messages()
     }

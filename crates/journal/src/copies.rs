@@ -51,7 +51,7 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
     let backend: Arc<dyn Backend> = Arc::new(System);
     let _lock = Lock::take(&*backend, directory)?;
     let files = Files::load(directory, false)?;
-    let scan = files.scan(&mut |_, _| {});
+    let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
     let was_copy = files.is_copy().is_some();
     let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
     // The floor of a copy of files in use may be older or newer than the rest.

@@ -296,6 +296,12 @@ impl Store for DirectoryStore {
         }
     }
 
+    fn take_damage(&mut self) -> Option<(SessionKey, String)> {
+        let mut open = self.sessions.iter().flatten().map(|open| &open.log.shared);
+        let shared = open.find(|shared| shared.has_found.load(Ordering::Acquire))?;
+        Some((shared.key, shared.take_found()?))
+    }
+
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
         if let Some(threads) = &self.threads
             && !self.thread_death_told

@@ -7,13 +7,14 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
+use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::Floor;
 use crate::head::{HeadFound, boot_id};
 use crate::head_copy::{Head, HeadState};
-use crate::layout::{Header, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
+use crate::layout::{FIRST, Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
-use crate::scan::{RecordAddress, Scan, scan};
+use crate::scan::{RecordAddress, Scan, Start, Stretch, scan};
 use crate::segment::{file_name, number_of};
 
 /// The contents of a session's directory.
@@ -33,6 +34,20 @@ pub(crate) struct SegmentFile {
     /// `None` if the file is too short for a header.
     pub(crate) mapping: Option<Mapping>,
     pub(crate) header: Option<SegmentHeader>,
+}
+
+impl SegmentFile {
+    /// Returns the bytes of the file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.mapping.as_ref().map_or(&[], Mapping::bytes)
+    }
+
+    /// Returns the checkpoint with which the segment begins, and its record.
+    pub(crate) fn checkpoint(&self, salt: u32) -> Option<(Header, Checkpoint)> {
+        let bytes = self.bytes();
+        let header = Header::decode(bytes, SEGMENT_HEADER, salt).filter(|h| h.kind == Kind::Checkpoint)?;
+        Some((header, Checkpoint::decode(&bytes[SEGMENT_HEADER + RECORD_HEADER..])?))
+    }
 }
 
 impl Files {
@@ -87,23 +102,80 @@ impl Files {
         self.head().map(|h| h.salt).or_else(|| segment().map(|s| s.salt)).unwrap_or(0)
     }
 
+    /// Scans the segments from `start` on.
+    pub(crate) fn scan_from(&self, start: Start, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
+        let bytes: Vec<&[u8]> = self.segments.iter().map(SegmentFile::bytes).collect();
+        scan(&bytes, self.salt(), start, visit)
+    }
+
     /// Scans all segments.
+    #[cfg(feature = "inspect")]
     pub(crate) fn scan(&self, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
-        let bytes: Vec<&[u8]> =
-            self.segments.iter().map(|s| s.mapping.as_ref().map_or(&[][..], Mapping::bytes)).collect();
-        scan(&bytes, self.salt(), visit)
+        self.scan_from(Start::FIRST, visit)
+    }
+
+    /// Returns where the last turn begins that a segment begins in, according to its checkpoint, and
+    /// what the turns before it add up to; the beginning of the journal if there is none.
+    pub(crate) fn last_checkpoint(&self) -> Start {
+        (0..self.segments.len()).rev().find_map(|n| self.checkpoint(n)).unwrap_or(Start::FIRST)
+    }
+
+    /// Returns where to begin a scan so that it reads segment `n`; `None` if there is no checkpoint
+    /// at its beginning, or if it belongs to a turn that was not committed.
+    pub(crate) fn checkpoint(&self, n: usize) -> Option<Start> {
+        let (header, checkpoint) = self.segments[n].checkpoint(self.salt())?;
+        let address = |spot: Spot| {
+            let segment = self.segments.iter().position(|s| s.number == spot.segment)?;
+            Some(RecordAddress { segment, offset: spot.offset as usize })
+        };
+        let at = address(checkpoint.turn_start)?;
+        let first = Header::peek(self.segments[at.segment].bytes(), at.offset)?;
+        (first.turn == header.turn && first.marks & FIRST != 0).then_some(Start {
+            at,
+            generation_start: address(checkpoint.generation_start)?,
+            totals: checkpoint.totals(),
+        })
     }
 
     /// Scans the segments up to a floor.
     #[cfg(feature = "inspect")]
     pub(crate) fn scan_to(&self, floor: &Floor, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
         let before = self.segments.iter().take_while(|s| s.number <= floor.segment).map(|s| {
-            let bytes = s.mapping.as_ref().map_or(&[][..], Mapping::bytes);
+            let bytes = s.bytes();
             let end = if s.number == floor.segment { floor.offset as usize } else { bytes.len() };
             bytes.get(..end).unwrap_or(bytes)
         });
         let bytes: Vec<&[u8]> = before.collect();
-        scan(&bytes, self.salt(), visit)
+        scan(&bytes, self.salt(), Start::FIRST, visit)
+    }
+
+    /// Verifies the records from segment `n`, or the beginning of its turn, up to the next segment
+    /// with a checkpoint. Returns that one, if there is one, and what is wrong.
+    pub(crate) fn verify_part(&self, n: usize) -> (Option<usize>, Vec<String>) {
+        let start = if n == 0 { Start::FIRST } else { self.checkpoint(n).unwrap_or(Start::FIRST) };
+        let next = (n + 1..self.segments.len()).find_map(|n| Some((n, self.checkpoint(n)?)));
+        let Some((next, until)) = next else { return (None, Vec::new()) };
+        let bytes: Vec<&[u8]> = self.segments[..next].iter().map(SegmentFile::bytes).collect();
+        let scan = scan(&bytes, self.salt(), start, &mut |_, _| {});
+        let mut lines: Vec<String> = scan.damage.iter().map(|stretch| self.no_record(stretch)).collect();
+        if lines.is_empty() && scan.end != until.at {
+            lines.push(format!(
+                "{} holds no record from byte {} on, but {} continues after more",
+                file_name(self.segments[scan.end.segment.min(next)].number),
+                scan.end.offset,
+                file_name(self.segments[next].number)
+            ));
+        }
+        (Some(next), lines)
+    }
+
+    fn no_record(&self, stretch: &Stretch) -> String {
+        format!(
+            "{} holds no record from byte {} to {}, but valid records after it",
+            file_name(self.segments[stretch.from.segment].number),
+            stretch.from.offset,
+            stretch.to
+        )
     }
 
     /// Returns the name of a segment's file, for messages.
@@ -163,15 +235,19 @@ impl Files {
                 }
             }
         }
-        for stretch in &scan.damage {
-            lines.push(format!(
-                "{} holds no record from byte {} to {}, but valid records after it",
-                file_name(self.segments[stretch.from.segment].number),
-                stretch.from.offset,
-                stretch.to
-            ));
-        }
+        let read_from = self.last_checkpoint().at;
+        let present = scan.damage.iter().filter(|stretch| stretch.from >= read_from);
+        lines.extend(present.map(|stretch| self.no_record(stretch)));
         lines
+    }
+
+    /// Returns where records of the past are lost: before the place from which a start reads. It
+    /// does not stop the session.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn lost_history(&self, scan: &Scan) -> Vec<String> {
+        let read_from = self.last_checkpoint().at;
+        let past = scan.damage.iter().filter(|stretch| stretch.from < read_from);
+        past.map(|stretch| self.no_record(stretch)).collect()
     }
 
     /// Returns whether a segment is one of this journal.

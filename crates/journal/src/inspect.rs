@@ -61,6 +61,9 @@ pub struct SessionReport {
     /// Why the session must not start before [`repair`], one line each; empty for an intact
     /// journal.
     pub damage: Vec<String>,
+    /// Where records of the past are lost, one line each. The session may start: its messages are
+    /// gap-filled when they are requested. [`repair`] covers such places.
+    pub lost_history: Vec<String>,
     /// Why the session must not start before [`adopt`]: this is a copy, whose original may have
     /// used more sequence numbers.
     pub copy: Option<String>,
@@ -75,7 +78,10 @@ impl SessionReport {
     /// Returns whether the journal is neither damaged nor torn nor a copy.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.damage.is_empty() && self.torn_tail.is_none() && self.copy.is_none()
+        self.damage.is_empty()
+            && self.lost_history.is_empty()
+            && self.torn_tail.is_none()
+            && self.copy.is_none()
     }
 }
 
@@ -153,8 +159,9 @@ fn report(journal: &SessionJournal) -> SessionReport {
         closed_cleanly: head.is_some_and(|h| h.state == HeadState::Clean),
         holder: holder(&files.directory),
         damage: files.damage(scan, None),
+        lost_history: files.lost_history(scan),
         copy: files.is_copy(),
-        torn_tail: (scan.torn && scan.damage.is_empty())
+        torn_tail: (scan.torn && files.damage(scan, None).is_empty())
             .then(|| (files.path(scan.end.segment), scan.end.offset as u64)),
         remarks: remarks(journal),
     }

@@ -33,6 +33,11 @@ pub(crate) enum Kind {
     Seal,
     /// Damaged bytes that a repair covered; they are the body of the record.
     Void,
+    /// What the segments before this one add up to.
+    Checkpoint,
+    /// Reserved for later versions, for a run of equal heartbeats and for a chain of digests: one
+    /// of the bytes 9 to 15. Such a record is skipped.
+    Reserved(u8),
 }
 
 impl Kind {
@@ -45,6 +50,8 @@ impl Kind {
             Self::Of(RecordKind::Adjust) => 5,
             Self::Seal => 6,
             Self::Void => 7,
+            Self::Checkpoint => 8,
+            Self::Reserved(byte) => byte,
         }
     }
 
@@ -57,6 +64,8 @@ impl Kind {
             5 => Self::Of(RecordKind::Adjust),
             6 => Self::Seal,
             7 => Self::Void,
+            8 => Self::Checkpoint,
+            9..16 => Self::Reserved(byte),
             _ => return None,
         })
     }

@@ -21,16 +21,21 @@ pub(crate) struct Ledger {
     pub(crate) attempts: u32,
 }
 
+impl Ledger {
+    /// The totals of a new journal.
+    pub(crate) const NEW: Self = Self {
+        generation: Generation(0),
+        next_in: SeqNum::ONE,
+        next_out: SeqNum::ONE,
+        connection: ConnectionNumber(0),
+        since: None,
+        attempts: 0,
+    };
+}
+
 impl Default for Ledger {
     fn default() -> Self {
-        Self {
-            generation: Generation(0),
-            next_in: SeqNum::ONE,
-            next_out: SeqNum::ONE,
-            connection: ConnectionNumber(0),
-            since: None,
-            attempts: 0,
-        }
+        Self::NEW
     }
 }
 

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 mod backend;
+mod checkpoint;
 mod checksum;
 #[cfg(feature = "inspect")]
 mod copies;

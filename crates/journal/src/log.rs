@@ -6,6 +6,7 @@
 //! store's threads; if they are late, this thread makes them itself. `recover` has decided before
 //! what the files of a recovered journal mean.
 
+use std::fs::File;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -16,15 +17,17 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, RecordFlags, SessionKey, StoreError};
 use fixbolt_session::{Mono, Utc, WorkerWaker};
 
+use crate::backend::failed;
+use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::{Floor, FloorWriter};
 use crate::head::HeadFile;
 use crate::head_copy::HeadState;
 use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size};
 use crate::ledger::{Ledger, is_original};
 use crate::lock::{DirectoryWatch, Lock};
-use crate::mapping::MappingAhead;
-use crate::scan::RecordAddress;
-use crate::segment::{Segment, SegmentMaker, file_name};
+use crate::mapping::{Mapping, MappingAhead};
+use crate::scan::{RecordAddress, next_record};
+use crate::segment::{Index, Segment, SegmentMaker, file_name};
 
 /// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss skips at most
 /// this many, unless the distance was larger.
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) key: SessionKey,
     pub(crate) boot: [u8; 16],
     pub(crate) watch: DirectoryWatch,
+    /// Number of the first segment that opening the journal has read.
+    pub(crate) read_from: u32,
     /// Number of the current segment in the upper half, offset of the next turn in the lower.
     pub(crate) position: AtomicU64,
     pub(crate) generation: AtomicU32,
@@ -52,6 +57,10 @@ pub(crate) struct Shared {
     /// Whether one of the store's threads has noticed a failure; `failure` has it.
     pub(crate) failed: AtomicBool,
     pub(crate) failure: Mutex<Option<StoreError>>,
+    /// Damage in earlier segments, which does not stop the session.
+    pub(crate) found: Mutex<Found>,
+    /// Whether some of it was not taken yet.
+    pub(crate) has_found: AtomicBool,
     /// The waker of the worker, called at a failure.
     pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
     pub(crate) head: Mutex<HeadFile>,
@@ -59,6 +68,16 @@ pub(crate) struct Shared {
     /// Segments in the care of the store's threads: created, and not yet completely on disk.
     pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
 }
+
+/// Damage that was found, and how much of it was taken.
+#[derive(Default)]
+pub(crate) struct Found {
+    known: Vec<String>,
+    taken: usize,
+}
+
+/// Damages that are reported at most; a repair lists all.
+const MOST_FINDINGS: usize = 64;
 
 /// Creates segments and hands them over.
 pub(crate) struct Making {
@@ -76,6 +95,29 @@ impl Shared {
     pub(crate) fn fail(&self, error: StoreError) {
         lock(&self.failure).get_or_insert(error);
         self.failed.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Reports damage that does not stop the session. The same damage is reported once.
+    pub(crate) fn report(&self, damage: String) {
+        let mut found = lock(&self.found);
+        if !found.known.contains(&damage) && found.known.len() < MOST_FINDINGS {
+            found.known.push(damage);
+            self.has_found.store(true, Ordering::Release);
+            self.wake();
+        }
+    }
+
+    /// Takes the next damage that was reported and not taken yet.
+    pub(crate) fn take_found(&self) -> Option<String> {
+        let mut found = lock(&self.found);
+        let next = found.known.get(found.taken).cloned();
+        found.taken += usize::from(next.is_some());
+        self.has_found.store(found.taken < found.known.len(), Ordering::Release);
+        next
+    }
+
+    fn wake(&self) {
         if let Some(waker) = self.waker.get() {
             waker.store_advanced();
         }
@@ -118,14 +160,21 @@ pub(crate) struct Log {
     /// Maximum length of a body.
     pub(crate) largest_body: usize,
     /// All segments, in order. Those after the current one were taken for a turn that was rolled
-    /// back.
+    /// back. Of those before the last committed turn, at most one is in memory.
     pub(crate) segments: Vec<Segment>,
+    /// The first segment that is always in memory: there the last committed turn ends.
+    pub(crate) in_memory_from: usize,
+    /// The earlier segment that is in memory, as a message in it was read.
+    pub(crate) loaded: Option<usize>,
     /// Why nothing can be appended.
     pub(crate) damage: Option<String>,
     /// Where the next record goes, and where the next turn goes.
     pub(crate) end: RecordAddress,
     pub(crate) committed_end: RecordAddress,
     pub(crate) committed_turn: u64,
+    pub(crate) turn_before: u64,
+    /// Number of committed turns.
+    pub(crate) turns: u64,
     pub(crate) committed: Ledger,
     pub(crate) pending: Ledger,
     pub(crate) generation_start: RecordAddress,
@@ -185,7 +234,7 @@ impl Log {
         }
         self.turn.number = turn;
         let size = record_size(record.body.len());
-        if self.end.offset + size + SEAL > self.segments[self.end.segment].mapping.len() {
+        if self.end.offset + size + SEAL > self.segments[self.end.segment].mapping().len() {
             self.next_segment(size)?;
         }
         if pending.generation != self.pending.generation {
@@ -218,7 +267,7 @@ impl Log {
     fn put(&mut self, header: &Header, body: &[u8]) {
         self.settle(0);
         let at = self.end;
-        self.segments[at.segment].mapping.write(at.offset + RECORD_HEADER, body);
+        self.segments[at.segment].mapping_mut().write(at.offset + RECORD_HEADER, body);
         let turn = &mut self.turn;
         if !turn.begun {
             turn.first = at;
@@ -241,7 +290,7 @@ impl Log {
         turn.unsettled = false;
         let first = turn.at == turn.first;
         Header::finish(&mut turn.words, if first { marks | FIRST } else { marks }, turn.body_checksum);
-        let mapping = &mut self.segments[turn.at.segment].mapping;
+        let mapping = self.segments[turn.at.segment].mapping_mut();
         mapping.write_words(turn.at.offset + 8, &turn.words[1..]);
         if first {
             turn.first_word = turn.words[0];
@@ -264,8 +313,9 @@ impl Log {
         }
         self.turn.begun = false;
         let Turn { number, first, first_word, .. } = self.turn;
-        self.committed_turn = number;
-        self.segments[first.segment].mapping.publish(first.offset, first_word);
+        (self.turn_before, self.committed_turn) = (self.committed_turn, number);
+        self.turns += 1;
+        self.segments[first.segment].mapping_mut().publish(first.offset, first_word);
         if self.pending.generation != self.committed.generation {
             // Sequence numbers restart: the reserve of the old ones is larger than the new mark
             // will be.
@@ -281,6 +331,18 @@ impl Log {
         }
         self.shared.next_out.store(self.committed.next_out.0, Ordering::Release);
         self.publish_position();
+        if self.in_memory_from < self.committed_end.segment {
+            self.unload_before_end();
+        }
+    }
+
+    /// Releases the segments that nothing is written to any more. The store's threads, which still
+    /// have to write them to disk, unmap them.
+    #[cold]
+    fn unload_before_end(&mut self) {
+        let past = self.in_memory_from..self.committed_end.segment;
+        self.segments[past].iter_mut().for_each(Segment::unload);
+        self.in_memory_from = self.committed_end.segment;
     }
 
     /// Returns what the last commit reached.
@@ -311,8 +373,8 @@ impl Log {
             let begin = if n == from.segment { from.offset } else { SEGMENT_HEADER };
             let segment = &mut self.segments[n];
             // A turn that continued in the next segment has ended this one with a seal.
-            let end = if n == self.end.segment { self.end.offset } else { segment.mapping.len() };
-            segment.mapping.clear(begin..end);
+            let end = if n == self.end.segment { self.end.offset } else { segment.mapping().len() };
+            segment.mapping_mut().clear(begin..end);
             segment.forget(begin);
         }
         self.end = from;
@@ -324,8 +386,8 @@ impl Log {
     /// `size` bytes and a seal.
     #[cold]
     fn next_segment(&mut self, size: usize) -> Result<(), StoreError> {
-        let room = size + SEAL;
-        let fits = |s: &Segment| s.mapping.len() - SEGMENT_HEADER >= room;
+        let room = size + Checkpoint::SIZE + SEAL;
+        let fits = |s: &Segment| s.mapping().len() - SEGMENT_HEADER >= room;
         if self.segments.len() == self.end.segment + 1 {
             let segment = match self.ready.try_recv() {
                 Ok(segment) if fits(&segment) => segment,
@@ -354,12 +416,27 @@ impl Log {
             next_out: self.pending.next_out,
         };
         // A truncated and repaired segment may have no space for it, and needs none then.
-        if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
+        if self.end.offset + SEAL <= self.segments[self.end.segment].mapping().len() {
             self.put(&seal, b"");
         }
         self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
+        let begin = if self.turn.begun { self.turn.first } else { self.end };
+        let checkpoint = Checkpoint {
+            ledger: self.committed,
+            last_turn: self.committed_turn,
+            turn_before: self.turn_before,
+            turns: self.turns,
+            generation_start: self.spot(self.generation_start),
+            turn_start: self.spot(begin),
+        };
+        let header = Header { length: Checkpoint::LENGTH as u32, kind: Kind::Checkpoint, ..seal };
+        self.put(&header, &checkpoint.encode());
         Ok(())
+    }
+
+    fn spot(&self, at: RecordAddress) -> Spot {
+        Spot { segment: self.segments[at.segment].number, offset: at.offset as u32 }
     }
 
     /// Creates a segment, as the store's thread was late or its segment is too small.
@@ -368,7 +445,7 @@ impl Log {
         let mut making = lock(&self.shared.maker);
         // One may have become ready while we waited for the lock.
         let small = match (small, self.ready.try_recv()) {
-            (None, Ok(segment)) if segment.mapping.len() - SEGMENT_HEADER >= room => return Ok(segment),
+            (None, Ok(segment)) if segment.mapping().len() - SEGMENT_HEADER >= room => return Ok(segment),
             (small, late) => small.or(late.ok()),
         };
         if let Some(small) = small {
@@ -376,7 +453,7 @@ impl Log {
             making.maker.unmake(small)?;
         }
         let segment = making.maker.make(room)?;
-        lock(&self.shared.ahead).push((segment.number, segment.mapping.ahead()));
+        lock(&self.shared.ahead).push((segment.number, segment.mapping().ahead()));
         Ok(segment)
     }
 
@@ -427,7 +504,7 @@ impl Log {
             at = cursor.after;
         }
         while at < self.committed_end {
-            let (header, next) = self.peek(at)?;
+            let Some((header, next)) = self.peek_past_damage(&mut at)? else { continue };
             if let Kind::Of(kind) = header.kind
                 && is_original(kind, header.flags)
                 && (header.generation, header.seq) >= wanted
@@ -435,21 +512,81 @@ impl Log {
                 if header.generation != generation || !range.contains(&header.seq) {
                     return Ok(None);
                 }
-                self.cursor = Some(Cursor { number: (generation, header.seq), after: next });
-                return self.checked(at).map(Some);
+                if at.segment < self.in_memory_from && self.checked(at).is_err() {
+                    self.report_damage(at);
+                } else {
+                    self.cursor = Some(Cursor { number: (generation, header.seq), after: next });
+                    return self.checked(at).map(Some);
+                }
             }
             at = next;
         }
         Ok(None)
     }
 
+    /// Returns the header at `at` and the position of the next one, or moves `at` past damage in an
+    /// earlier segment: what is lost there is gap-filled.
+    fn peek_past_damage(
+        &mut self,
+        at: &mut RecordAddress,
+    ) -> Result<Option<(Header, RecordAddress)>, StoreError> {
+        let found = self.load(at.segment).and_then(|()| self.peek(*at));
+        if at.segment >= self.in_memory_from || found.is_ok() {
+            return found.map(Some);
+        }
+        self.report_damage(*at);
+        let bytes = self.bytes(*at).unwrap_or_default();
+        *at = match next_record(bytes, at.offset, self.salt) {
+            Some(offset) => RecordAddress { offset, ..*at },
+            None => RecordAddress { segment: at.segment + 1, offset: SEGMENT_HEADER },
+        };
+        Ok(None)
+    }
+
+    #[cold]
+    fn report_damage(&self, at: RecordAddress) {
+        self.shared.report(self.damaged(at).to_string());
+    }
+
+    /// Takes a segment into memory, if it is not there, instead of the one that was taken before.
+    fn load(&mut self, n: usize) -> Result<(), StoreError> {
+        if self.segments.get(n).is_none_or(Segment::is_in_memory) {
+            return Ok(());
+        }
+        if let Some(before) = self.loaded.take().filter(|before| *before < self.in_memory_from) {
+            self.segments[before].unload();
+        }
+        let number = self.segments[n].number;
+        let path = self.shared.directory.join(file_name(number));
+        let map = || {
+            let file = File::open(&path)?;
+            let length = file.metadata()?.len() as usize & !7;
+            Mapping::read_only(&file, length)
+        };
+        let mapping = map().map_err(|e| failed("mapping", &path, &e))?;
+        let mut index = Index::of_length(mapping.len());
+        let (bytes, mut at) = (mapping.bytes(), SEGMENT_HEADER);
+        while let Some(header) = Header::peek(bytes, at) {
+            if let Kind::Of(kind) = header.kind
+                && is_original(kind, header.flags)
+            {
+                index.note(header.generation, header.seq, at);
+            }
+            at += header.size();
+        }
+        self.segments[n].load(mapping, index);
+        self.loaded = Some(n);
+        Ok(())
+    }
+
     /// Returns every committed record of the current generation.
     pub(crate) fn replay(
-        &self,
+        &mut self,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let mut at = self.generation_start;
         while at < self.committed_end {
+            self.load(at.segment)?;
             let (header, next) = self.peek(at)?;
             if matches!(header.kind, Kind::Of(_)) && visit(self.checked(at)?).is_break() {
                 break;
@@ -479,15 +616,17 @@ impl Log {
         header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
     }
 
-    /// Returns the bytes of a segment. In a damaged journal the segments after a missing one are
-    /// not mapped.
+    /// Returns the bytes of a segment in memory. In a damaged journal the segments after a missing
+    /// one are not there.
     fn bytes(&self, at: RecordAddress) -> Result<&[u8], StoreError> {
-        Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
+        let segment = self.segments.get(at.segment).filter(|segment| segment.is_in_memory());
+        Ok(segment.ok_or_else(|| self.damaged(at))?.mapping().bytes())
     }
 
     #[cold]
     fn damaged(&self, at: RecordAddress) -> StoreError {
-        let file = self.shared.directory.join(file_name(at.segment as u32 + 1));
+        let number = self.segments.get(at.segment).map_or(at.segment as u32 + 1, |s| s.number);
+        let file = self.shared.directory.join(file_name(number));
         StoreError::Damaged {
             place: format!("{} at byte {}", file.display(), at.offset),
             reason: "there is no intact record where one was written".to_owned(),
@@ -510,9 +649,9 @@ impl Log {
         let ahead = std::mem::take(&mut *lock(&self.shared.ahead));
         for (number, mapping) in ahead {
             if number <= self.segments[self.end.segment].number {
-                mapping.flush(0..mapping.len()).map_err(|e| {
-                    crate::backend::failed("syncing", &self.shared.directory.join(file_name(number)), &e)
-                })?;
+                mapping
+                    .flush(0..mapping.len())
+                    .map_err(|e| failed("syncing", &self.shared.directory.join(file_name(number)), &e))?;
             }
         }
         // Segments that were created ahead and not used would only take up space.

@@ -120,6 +120,11 @@ impl Mapping {
 }
 
 impl MappingAhead {
+    /// Returns whether the mapping is held by more than the list that this one was cloned from.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.raw) > 2
+    }
+
     /// Returns the length of the mapping.
     pub(crate) fn len(&self) -> usize {
         self.raw.len()

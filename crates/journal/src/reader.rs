@@ -12,7 +12,6 @@ use crate::files::{Files, session_directories};
 use crate::head::HeadFound;
 use crate::head_copy::HeadState;
 use crate::layout::Header;
-use crate::mapping::Mapping;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::file_name;
 
@@ -106,7 +105,7 @@ impl SessionJournal {
     pub fn records(&self) -> impl DoubleEndedIterator<Item = JournalRecord<'_>> {
         self.places.iter().filter_map(|at| {
             let file = self.files.segments.get(at.segment)?;
-            let bytes = file.mapping.as_ref().map_or(&[][..], Mapping::bytes);
+            let bytes = file.bytes();
             let header = Header::peek(bytes, at.offset)?;
             Some(JournalRecord {
                 record: header.record(bytes, at.offset)?,

@@ -16,17 +16,18 @@ use fixbolt_session::store::{
 use fixbolt_session::{Mono, SessionId};
 
 use crate::backend::{Backend, failed};
+use crate::checkpoint::Checkpoint;
 use crate::files::Files;
 use crate::floor::Floor;
 use crate::head::{HeadFile, boot_id};
 use crate::head_copy::{Head, HeadState};
 use crate::identity::{JournalId, random};
-use crate::layout::{RECORD_HEADER, SEGMENT_HEADER};
+use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::lock::{self, Lock};
 use crate::log::{Log, Making, RESERVE, Shared};
 use crate::scan::{RecordAddress, Scan};
-use crate::segment::{Segment, SegmentMaker, file_name};
+use crate::segment::{Index, Segment, SegmentMaker, file_name};
 
 /// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
@@ -55,8 +56,9 @@ impl Opening<'_> {
     pub(crate) fn open_locked(self, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = self.directory.clone();
         let files = Files::load(&directory, true)?;
-        let mut index = Vec::new();
-        let scan = files.scan(&mut |at, header| index.push((at, *header)));
+        let start = files.last_checkpoint();
+        let mut index = Indexes::new(&files, start.at.segment);
+        let scan = files.scan_from(start, &mut |at, header| index.note(at, header));
         let mut damage = files.damage(&scan, Some(self.session));
         if files.head_file.is_none() && damage.is_empty() {
             return self.create(&directory, lock);
@@ -68,11 +70,11 @@ impl Opening<'_> {
             "repair"
         };
         if damage.is_empty() {
-            return self.resume(files, scan, &index, lock);
+            return self.resume(files, scan, index, lock);
         }
         let way_out =
             format!("{}; see `fixbolt journal {way_out} {}`", damage.join("; "), directory.display());
-        self.open_damaged(files, scan, &index, lock, way_out)
+        self.open_damaged(files, scan, index, lock, way_out)
     }
 
     fn create(self, directory: &Path, mut lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
@@ -96,7 +98,7 @@ impl Opening<'_> {
         let base = directory.parent().unwrap_or(directory);
         self.backend.sync_dir(base).map_err(|e| failed("syncing", base, &e))?;
         let floor = head.floor_writer(&Floor::EMPTY)?;
-        let mut log = self.log(directory, vec![first], maker, head, lock)?;
+        let mut log = self.log(directory, vec![first], maker, head, lock, 1)?;
         log.floor = Some(floor);
         Ok((log, Recovered::default(), 0))
     }
@@ -106,7 +108,7 @@ impl Opening<'_> {
         self,
         mut files: Files,
         scan: Scan,
-        index: &[(RecordAddress, crate::layout::Header)],
+        index: Indexes,
         mut lock: Lock,
     ) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = files.directory.clone();
@@ -161,7 +163,9 @@ impl Opening<'_> {
         let highest = files.segments.last().map_or(0, |s| s.number);
         let bytes = files.segments.last().and_then(|s| s.mapping.as_ref()).map_or(0, |m| m.len() as u64);
         let mut maker = self.maker(&directory, found.salt, id, highest, bytes);
-        let mut segments = collect(files, index);
+        let in_memory_from = scan.end.segment.min(files.segments.len().saturating_sub(1));
+        let read_from = index.read_from;
+        let mut segments = index.segments(files, in_memory_from);
         if segments.is_empty() {
             segments.push(maker.make(0)?);
         }
@@ -170,9 +174,10 @@ impl Opening<'_> {
             turn += TURNS_AFTER_DEATH;
         }
         let floor = head.floor_writer(&reached)?;
-        let mut log = self.log(&directory, segments, maker, head, lock)?;
+        let mut log = self.log(&directory, segments, maker, head, lock, read_from)?;
         log.floor = Some(floor);
-        log.committed_turn = scan.last_turn;
+        (log.committed_turn, log.turn_before, log.turns) = (scan.last_turn, scan.turn_before, scan.turns);
+        log.in_memory_from = in_memory_from;
         log.end = scan.end;
         log.committed_end = scan.end;
         log.generation_start = scan.generation_start;
@@ -287,7 +292,7 @@ impl Opening<'_> {
         self,
         files: Files,
         scan: Scan,
-        index: &[(RecordAddress, crate::layout::Header)],
+        index: Indexes,
         lock: Lock,
         reason: String,
     ) -> Result<(Log, Recovered, u64), StoreError> {
@@ -315,8 +320,8 @@ impl Opening<'_> {
         let id = head.head.made.map_or(JournalId([0; 16]), |made| made.id);
         let mut maker = self.maker(&directory, salt, id, 0, 0);
         maker.closed = true;
-        let segments = collect(files, index);
-        let mut log = self.log(&directory, segments, maker, head, lock)?;
+        let segments = index.segments(files, 0);
+        let mut log = self.log(&directory, segments, maker, head, lock, 1)?;
         log.damage = Some(reason.clone());
         log.committed = ledger;
         log.pending = ledger;
@@ -356,6 +361,7 @@ impl Opening<'_> {
         maker: SegmentMaker,
         head: HeadFile,
         lock: Lock,
+        read_from: u32,
     ) -> Result<Log, StoreError> {
         let (sender, receiver) = sync_channel(1);
         let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
@@ -364,7 +370,7 @@ impl Opening<'_> {
         let largest = self.sizes.1 as usize;
         let synced = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
-        let ahead = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
+        let ahead = segments.last().map(|s| (s.number, s.mapping().ahead())).into_iter().collect();
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
         let mut all = Vec::with_capacity(256 + segments.len());
         all.extend(segments);
@@ -374,6 +380,7 @@ impl Opening<'_> {
                 key: self.key,
                 boot: boot_id(),
                 watch,
+                read_from,
                 position: AtomicU64::new(position),
                 generation: AtomicU32::new(0),
                 next_out: AtomicU64::new(1),
@@ -381,6 +388,8 @@ impl Opening<'_> {
                 closed: AtomicBool::new(false),
                 failed: AtomicBool::new(false),
                 failure: Mutex::new(None),
+                found: Mutex::default(),
+                has_found: AtomicBool::new(false),
                 waker: OnceLock::new(),
                 head: Mutex::new(head),
                 maker: Mutex::new(Making { maker, ready: sender }),
@@ -388,12 +397,16 @@ impl Opening<'_> {
             }),
             ready: receiver,
             salt,
-            largest_body: largest - SEGMENT_HEADER - 2 * RECORD_HEADER - 8,
+            largest_body: largest - SEGMENT_HEADER - Checkpoint::SIZE - 2 * RECORD_HEADER - 8,
             segments: all,
+            in_memory_from: 0,
+            loaded: None,
             damage: None,
             end: start,
             committed_end: start,
             committed_turn: 0,
+            turn_before: 0,
+            turns: 0,
             committed: ledger,
             pending: ledger,
             generation_start: start,
@@ -407,36 +420,60 @@ impl Opening<'_> {
     }
 }
 
-/// Returns the segments with the index of their outbound messages.
-fn collect(files: Files, index: &[(RecordAddress, crate::layout::Header)]) -> Vec<Segment> {
-    let mut segments: Vec<Segment> = Vec::new();
-    for file in files.segments {
-        // A file that is too short to be mapped is damage, and a damaged journal is only read, so
-        // that its empty stand-in is never accessed.
-        let Some(mapping) = file.mapping else { break };
-        segments.push(Segment::new(file.number, mapping));
+/// The positions of outbound messages that a scan visits, for each segment.
+struct Indexes {
+    indexes: Vec<Index>,
+    /// Generation and NextNumOut at the beginning of each segment, as far as the scan reached.
+    starts: Vec<(Generation, SeqNum)>,
+    /// Number of the segment in which the scan begins.
+    read_from: u32,
+}
+
+impl Indexes {
+    fn new(files: &Files, from: usize) -> Self {
+        let salt = files.salt();
+        let mut start = (Generation(0), SeqNum::ONE);
+        let starts = files.segments.iter().map(|file| {
+            if let Some((header, _)) = file.checkpoint(salt) {
+                start = (header.generation, header.next_out);
+            }
+            start
+        });
+        let starts = starts.collect();
+        let read_from = files.segments.get(from).map_or(1, |s| s.number);
+        Self { read_from, indexes: files.segments.iter().map(|_| Index::default()).collect(), starts }
     }
-    let mut number = (Generation(0), SeqNum::ONE);
-    let mut seen = 0;
-    for (at, header) in index {
-        while seen < at.segment && seen + 1 < segments.len() {
-            seen += 1;
-            segments[seen].start = number;
-        }
-        let Some(segment) = segments.get_mut(at.segment) else { break };
-        number = (header.generation, header.next_out);
-        if let Some(record) = header.record(segment.mapping.bytes(), at.offset)
-            && is_original(record.kind, record.flags)
+
+    fn note(&mut self, at: RecordAddress, header: &Header) {
+        if let Kind::Of(kind) = header.kind
+            && is_original(kind, header.flags)
         {
-            let seq = record.seq;
-            segment.note(header.generation, seq, at.offset);
+            self.indexes[at.segment].note(header.generation, header.seq, at.offset);
+        }
+        // Where a segment has no checkpoint, what comes before it says with what it begins.
+        for start in &mut self.starts[at.segment + 1..] {
+            *start = (*start).max((header.generation, header.next_out));
         }
     }
-    while seen + 1 < segments.len() {
-        seen += 1;
-        segments[seen].start = number;
+
+    /// Returns the segments. Those before `in_memory_from` are released.
+    fn segments(self, files: Files, in_memory_from: usize) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        for ((n, file), (mut index, start)) in
+            files.segments.into_iter().enumerate().zip(self.indexes.into_iter().zip(self.starts))
+        {
+            // A file that is too short to be mapped is damage, and a damaged journal is only read, so
+            // that its empty stand-in is never accessed.
+            let Some(mapping) = file.mapping else { break };
+            index.reserve_for(if n < in_memory_from { 0 } else { mapping.len() });
+            segments.push(if n < in_memory_from {
+                Segment::past(file.number, start)
+            } else {
+                Segment::new(file.number, mapping, start, index)
+            });
+        }
+        segments
     }
-    segments
 }
 
 /// Returns a path for a new file with this name, or with a number after it if there is one.

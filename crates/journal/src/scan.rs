@@ -46,21 +46,53 @@ pub(crate) struct Scan {
     pub(crate) damage: Vec<Stretch>,
 }
 
-/// Scans `segments` and passes every record, in order, to `visit`.
-pub(crate) fn scan(segments: &[&[u8]], salt: u32, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
-    let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
+/// What the turns before a place add up to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) ledger: Ledger,
+    pub(crate) last_turn: u64,
+    pub(crate) turn_before: u64,
+    pub(crate) turns: u64,
+}
+
+/// Where a scan begins: at the beginning of a turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) at: RecordAddress,
+    pub(crate) generation_start: RecordAddress,
+    pub(crate) totals: Totals,
+}
+
+impl Start {
+    /// The beginning of a journal.
+    pub(crate) const FIRST: Self = {
+        let at = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
+        let totals = Totals { ledger: Ledger::NEW, last_turn: 0, turn_before: 0, turns: 0 };
+        Self { at, generation_start: at, totals }
+    };
+}
+
+/// Scans `segments` from `start` on and passes every record, in order, to `visit`. The segments
+/// before are not looked at.
+pub(crate) fn scan(
+    segments: &[&[u8]],
+    salt: u32,
+    start: Start,
+    visit: &mut dyn FnMut(RecordAddress, &Header),
+) -> Scan {
+    let Totals { ledger, last_turn, turn_before, turns } = start.totals;
     let mut scanner = Scanner {
         segments,
         salt,
         visit,
         open: Vec::new(),
         found: Scan {
-            ledger: Ledger::default(),
-            generation_start: start,
-            last_turn: 0,
-            turn_before: 0,
-            turns: 0,
-            end: start,
+            ledger,
+            generation_start: start.generation_start,
+            last_turn,
+            turn_before,
+            turns,
+            end: start.at,
             torn: false,
             damage: Vec::new(),
         },
@@ -97,6 +129,8 @@ impl Scanner<'_> {
                             .get(at.segment)
                             .is_none_or(|s| s.get(at.offset..at.offset + 8).is_none_or(|w| w == [0; 8]));
                         self.found.torn = !first_word_is_zero || !self.open.is_empty();
+                        // It may have been in a turn that is not complete.
+                        self.found.generation_start = self.found.generation_start.min(self.found.end);
                         return;
                     }
                 },
@@ -157,7 +191,13 @@ impl Scanner<'_> {
             self.found.turn_before = self.found.last_turn;
             self.found.last_turn = h.turn;
         }
-        let Some(record) = h.record(self.segments[at.segment], at.offset) else { return };
+        let Some(record) = h.record(self.segments[at.segment], at.offset) else {
+            if matches!(h.kind, Kind::Reserved(_)) && h.generation == self.found.ledger.generation {
+                self.found.ledger.next_in = h.next_in;
+                self.found.ledger.next_out = self.found.ledger.next_out.max(h.next_out);
+            }
+            return;
+        };
         let ledger = &mut self.found.ledger;
         if record.kind == RecordKind::Reset || h.generation > ledger.generation {
             self.found.generation_start = at;
@@ -253,6 +293,17 @@ pub(crate) fn largest_next_out(bytes: &[u8]) -> SeqNum {
         at = offset + 8;
     }
     largest
+}
+
+/// Returns where the next intact record begins after `from`.
+pub(crate) fn next_record(bytes: &[u8], from: usize, salt: u32) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at = next_nonzero(bytes, at + 8)?;
+        if Header::decode(bytes, at, salt).is_some() {
+            return Some(at);
+        }
+    }
 }
 
 /// Returns the first offset from `from`, in steps of 8, whose word is not zero and that leaves

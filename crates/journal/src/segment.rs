@@ -13,50 +13,109 @@ use crate::layout::{SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
 
-/// A segment in memory, with the positions of some of its outbound messages.
+/// A segment, with the positions of some of its outbound messages while it is in memory.
 pub(crate) struct Segment {
     pub(crate) number: u32,
-    pub(crate) mapping: Mapping,
+    /// `None` if nothing is written to it any more, and no message in it is being read.
+    mapping: Option<Mapping>,
     /// Generation and NextNumOut at the beginning of the segment.
     pub(crate) start: (Generation, SeqNum),
-    index: Vec<IndexEntry>,
+    index: Index,
 }
 
-/// The first original outbound message that begins in each stride of the segment.
+/// Positions of original outbound messages: of the first one that begins in each stride.
+#[derive(Default)]
+pub(crate) struct Index(Vec<IndexEntry>);
+
 #[derive(Clone, Copy)]
-pub(crate) struct IndexEntry {
-    pub(crate) number: (Generation, SeqNum),
-    pub(crate) offset: usize,
+struct IndexEntry {
+    number: (Generation, SeqNum),
+    offset: usize,
 }
 
 /// Length of a stride in bytes: a look-up reads at most this much.
-const STRIDE: usize = 16 << 10;
+const STRIDE: usize = 32 << 10;
 
-impl Segment {
-    /// Space for the index of the whole segment is allocated here, so that adding to it never
+impl Index {
+    /// Creates an index with space for a segment of `length` bytes, so that adding to it never
     /// allocates.
-    pub(crate) fn new(number: u32, mapping: Mapping) -> Self {
-        let index = Vec::with_capacity(mapping.len() / STRIDE + 1);
-        Self { number, mapping, start: (Generation(0), SeqNum::ONE), index }
+    pub(crate) fn of_length(length: usize) -> Self {
+        Self(Vec::with_capacity(length / STRIDE + 1))
+    }
+
+    /// Reserves the space of [`Index::of_length`].
+    pub(crate) fn reserve_for(&mut self, length: usize) {
+        self.0.reserve_exact((length / STRIDE + 1).saturating_sub(self.0.len()));
     }
 
     /// Records an original outbound message.
     #[inline]
     pub(crate) fn note(&mut self, generation: Generation, seq: SeqNum, offset: usize) {
-        if self.index.last().is_none_or(|e| e.offset / STRIDE < offset / STRIDE) {
-            self.index.push(IndexEntry { number: (generation, seq), offset });
+        if self.0.last().is_none_or(|e| e.offset / STRIDE < offset / STRIDE) {
+            self.0.push(IndexEntry { number: (generation, seq), offset });
         }
+    }
+}
+
+impl Segment {
+    /// Creates a segment that is in memory.
+    pub(crate) fn new(number: u32, mapping: Mapping, start: (Generation, SeqNum), index: Index) -> Self {
+        Self { number, mapping: Some(mapping), start, index }
+    }
+
+    /// Creates a segment that is only read when a message in it is requested.
+    pub(crate) fn past(number: u32, start: (Generation, SeqNum)) -> Self {
+        Self { number, mapping: None, start, index: Index::default() }
+    }
+
+    /// Returns the bytes in memory.
+    ///
+    /// # Panics
+    /// Panics if the segment is not in memory.
+    #[inline]
+    pub(crate) fn mapping(&self) -> &Mapping {
+        self.mapping.as_ref().expect("the segment is in memory")
+    }
+
+    /// Returns the bytes in memory, for writing.
+    ///
+    /// # Panics
+    /// Panics if the segment is not in memory.
+    #[inline]
+    pub(crate) fn mapping_mut(&mut self) -> &mut Mapping {
+        self.mapping.as_mut().expect("the segment is in memory")
+    }
+
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.mapping.is_some()
+    }
+
+    /// Takes the segment into memory for reading.
+    pub(crate) fn load(&mut self, mapping: Mapping, index: Index) {
+        (self.mapping, self.index) = (Some(mapping), index);
+    }
+
+    /// Releases the memory.
+    pub(crate) fn unload(&mut self) {
+        (self.mapping, self.index) = (None, Index::default());
+    }
+
+    /// Records an original outbound message.
+    #[inline]
+    pub(crate) fn note(&mut self, generation: Generation, seq: SeqNum, offset: usize) {
+        self.index.note(generation, seq, offset);
     }
 
     /// Forgets messages from `offset` on.
     pub(crate) fn forget(&mut self, offset: usize) {
-        self.index.truncate(self.index.partition_point(|e| e.offset < offset));
+        let entries = &mut self.index.0;
+        entries.truncate(entries.partition_point(|e| e.offset < offset));
     }
 
     /// Returns where to begin the search for a message.
     pub(crate) fn begin_at(&self, number: (Generation, SeqNum)) -> usize {
-        let after = self.index.partition_point(|e| e.number <= number);
-        if after == 0 { SEGMENT_HEADER } else { self.index[after - 1].offset }
+        let after = self.index.0.partition_point(|e| e.number <= number);
+        if after == 0 { SEGMENT_HEADER } else { self.index.0[after - 1].offset }
     }
 }
 
@@ -163,6 +222,7 @@ impl SegmentMaker {
         self.backend.write(&file, 0, &header.encode()).map_err(|e| failed("writing", path, &e))?;
         self.backend.sync(&file).map_err(|e| failed("syncing", path, &e))?;
         let mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
-        Ok(Segment::new(number, mapping))
+        let index = Index::of_length(mapping.len());
+        Ok(Segment::new(number, mapping, (Generation(0), SeqNum::ONE), index))
     }
 }

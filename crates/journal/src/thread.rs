@@ -1,10 +1,10 @@
-//! The two threads of the store: `fixbolt-store` prepares segments and pages before they are
-//! needed; `fixbolt-sync` keeps reserve marks and finished pages on disk, and notices when the
-//! directory or the disk is gone.
+//! The threads of the store: `fixbolt-store` prepares segments and pages before they are needed;
+//! `fixbolt-sync` keeps reserve marks and finished pages on disk, and notices when the directory or
+//! the disk is gone; `fixbolt-verify` reads the segments that opening a journal did not read.
 //!
-//! They read a few counters of the session's thread and never touch a record. If they are late or
-//! dead, the session's thread does the work itself; only speed is lost. There are two because a
-//! disk may take its time while pages must be ready.
+//! They read a few counters of the session's thread and write no record. If they are late or dead,
+//! the session's thread does the work itself; only speed is lost. There are several because a disk
+//! may take its time while pages must be ready.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,12 +16,13 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
+use crate::files::Files;
 use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
 use crate::segment::file_name;
 
 /// The handle of the running threads; dropping it ends them.
 pub(crate) struct StoreThreads {
-    threads: [Running; 2],
+    threads: [Running; 3],
 }
 
 struct Running {
@@ -38,6 +39,7 @@ struct Pace {
 
 const PREPARE: Pace = Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4) };
 const SYNC: Pace = Pace { busy: Duration::from_millis(4), idle: Duration::from_millis(20) };
+const VERIFY: Pace = Pace { busy: Duration::from_millis(20), idle: Duration::from_millis(20) };
 const EMPTY: Duration = Duration::from_millis(250);
 /// How long a session counts as busy after its last append.
 const BUSY_FOR: Duration = Duration::from_secs(1);
@@ -48,6 +50,7 @@ impl StoreThreads {
             threads: [
                 Running::start("fixbolt-store", PREPARE, Preparation::new)?,
                 Running::start("fixbolt-sync", SYNC, Syncing::new)?,
+                Running::start("fixbolt-verify", VERIFY, Verification::new)?,
             ],
         })
     }
@@ -96,6 +99,10 @@ impl Drop for Running {
 /// The work of a thread for one session.
 trait Work {
     fn shared(&self) -> &Shared;
+    /// Returns whether nothing is left to do.
+    fn is_done(&self) -> bool {
+        false
+    }
     /// Does one round at `now`, with the number of the current segment and the offset in it.
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError>;
 }
@@ -105,7 +112,7 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
     let mut busy_until = Instant::now();
     loop {
         let now = Instant::now();
-        sessions.retain(|(_, work)| !work.shared().closed.load(Ordering::Relaxed));
+        sessions.retain(|(_, work)| !work.is_done() && !work.shared().closed.load(Ordering::Relaxed));
         for (last, work) in &mut sessions {
             if work.shared().failed.load(Ordering::Relaxed) {
                 continue;
@@ -203,7 +210,7 @@ impl Preparation {
         }
         match making.maker.make(0) {
             Ok(segment) => {
-                let ahead = segment.mapping.ahead();
+                let ahead = segment.mapping().ahead();
                 ahead.populate(0..AHEAD);
                 lock(&self.shared.ahead).push((segment.number, ahead));
                 if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
@@ -218,6 +225,43 @@ impl Preparation {
             // reports it.
             Err(_) => self.retry = now + RETRY,
         }
+    }
+}
+
+/// The segments of the past that opening did not read: a segment per round.
+struct Verification {
+    shared: Arc<Shared>,
+    /// Index of the next segment; `None` if all are verified.
+    next: Option<usize>,
+}
+
+impl Work for Verification {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    fn round(&mut self, _: Instant, _: u32, _: usize) -> Result<(), StoreError> {
+        let Some(n) = self.next else { return Ok(()) };
+        let files = Files::load(&self.shared.directory, false)?;
+        let (next, damage) = files.verify_part(n);
+        for line in damage {
+            self.shared.report(format!("{}: {line}", self.shared.directory.display()));
+        }
+        self.next = next.filter(|next| {
+            files.segments.get(*next).is_some_and(|segment| segment.number < self.shared.read_from)
+        });
+        Ok(())
+    }
+}
+
+impl Verification {
+    fn new(shared: Arc<Shared>, _: Instant) -> Self {
+        let next = (shared.read_from > 1).then_some(0);
+        Self { shared, next }
     }
 }
 
@@ -319,6 +363,11 @@ impl Syncing {
             self.flushed = to;
         }
         if n < number && self.flushed >= mapping.len() {
+            if mapping.is_shared() {
+                // The session's thread has not released it yet: it should not have to unmap it.
+                self.next_flush = now + FLUSH;
+                return Ok(());
+            }
             lock(&self.shared.ahead).retain(|(m, _)| *m != n);
             self.flushed = 0;
         } else if to == finished {

@@ -251,6 +251,9 @@ impl Sessions {
             self.notify(now, key, &Event::Note("the store failed: the session is halted"), app);
             self.close_halted_store(key);
         }
+        while let Some((key, what)) = self.store.take_damage() {
+            self.notify(now, key, &Event::HistoryDamaged { what: &what }, app);
+        }
     }
 
     /// Returns whether the transport is to be closed once nothing is left to write.

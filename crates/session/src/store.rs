@@ -321,10 +321,16 @@ pub trait Store: Send {
     }
 
     /// Sets the waker of the store's worker. A store whose commits become durable later, or that
-    /// notices failures on its own, calls it when [`Store::durable`] or [`Store::take_failure`] has
-    /// news.
+    /// notices failures on its own, calls it when [`Store::durable`], [`Store::take_failure`] or
+    /// [`Store::take_damage`] has news.
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
         let _ = waker;
+    }
+
+    /// Returns damage that the store found in messages of the past, once, as text with the file and
+    /// the place in it. It does not stop the session: what is lost is gap-filled if it is requested.
+    fn take_damage(&mut self) -> Option<(SessionKey, String)> {
+        None
     }
 
     /// Returns a failure that the store noticed on its own (a vanished directory, a write-back

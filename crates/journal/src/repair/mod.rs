@@ -94,7 +94,9 @@ fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, St
         });
     };
     let scan = files.scan(&mut |_, _| {});
-    let damaged = !files.damage(&scan, Some(&plan.owner.session)).is_empty() || files.head_file.is_none();
+    let damaged = !files.damage(&scan, Some(&plan.owner.session)).is_empty()
+        || !files.lost_history(&scan).is_empty()
+        || files.head_file.is_none();
     let mut result = Repaired {
         directory: directory.to_owned(),
         session: plan.owner.session.clone(),
@@ -163,7 +165,9 @@ fn lines(files: &Files, plan: &Plan) -> Vec<String> {
 
 fn still_damaged(directory: &Path, session: &SessionId) -> Result<(), StoreError> {
     let files = Files::load(directory, false)?;
-    let left = files.damage(&files.scan(&mut |_, _| {}), Some(session));
+    let scan = files.scan(&mut |_, _| {});
+    let mut left = files.damage(&scan, Some(session));
+    left.extend(files.lost_history(&scan));
     if left.is_empty() {
         return Ok(());
     }

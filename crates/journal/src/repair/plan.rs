@@ -16,8 +16,7 @@ use crate::head_copy::Head;
 use crate::identity::{JournalId, random};
 use crate::ledger::Ledger;
 use crate::log::RESERVE_MOST;
-use crate::mapping::Mapping;
-use crate::scan::{Scan, largest_next_out, scan};
+use crate::scan::{Scan, Start, largest_next_out, scan};
 use crate::segment::file_name;
 
 /// The journal to which the files should belong.
@@ -65,11 +64,11 @@ impl Plan {
         let bytes: Vec<&[u8]> = slots
             .iter()
             .map(|slot| match slot {
-                Slot::File { index, .. } => bytes_of(&files.segments[*index]),
+                Slot::File { index, .. } => files.segments[*index].bytes(),
                 Slot::Empty => &[],
             })
             .collect();
-        let scan = scan(&bytes, owner.salt, &mut |_, _| {});
+        let scan = scan(&bytes, owner.salt, Start::FIRST, &mut |_, _| {});
         let floor = files.head_file.as_ref().and_then(|file| file.floor).filter(|_| own_head.is_some());
         let (generation, next_in, mark) = numbers(files, own_head, floor, &scan.ledger);
         Some(Self { new_head: own_head.is_none(), owner, slots, aside, scan, generation, next_in, mark })
@@ -80,10 +79,6 @@ impl Owner {
     fn owns(&self, session: &SessionId, salt: u32) -> bool {
         self.session == *session && self.salt == salt
     }
-}
-
-fn bytes_of(file: &SegmentFile) -> &[u8] {
-    file.mapping.as_ref().map_or(&[], Mapping::bytes)
 }
 
 /// Returns the journal that most files name. If the directory has the name of a session, files of
@@ -114,7 +109,7 @@ fn owner(files: &Files) -> Option<Owner> {
 fn arrange(files: &Files, owner: &Owner) -> (Vec<Slot>, Vec<usize>) {
     let own = |file: &SegmentFile| {
         let header = file.header.as_ref().filter(|header| owner.owns(&header.session, header.salt))?;
-        Some((header.number, header.bytes == bytes_of(file).len() as u64))
+        Some((header.number, header.bytes == file.bytes().len() as u64))
     };
     let mut slots: Vec<Slot> = Vec::new();
     let mut aside = Vec::new();
@@ -183,7 +178,7 @@ fn numbers(
         // The lost mark was at most RESERVE_MOST ahead of NextNumOut at that time, and finished
         // pages are written to disk between two marks.
         None => {
-            let unchecked = files.segments.iter().map(|file| largest_next_out(bytes_of(file)));
+            let unchecked = files.segments.iter().map(|file| largest_next_out(file.bytes()));
             let used = unchecked.fold(used, SeqNum::max);
             SeqNum(used.0.saturating_add(2 * RESERVE_MOST))
         }

@@ -154,7 +154,7 @@ fn a_page_lost_in_the_middle_halts_the_session_and_keeps_the_records_after_it() 
     let j = Journal::new("page");
     let mut store = j.store();
     let (key, _) = open(&mut store);
-    for n in 1..=100 {
+    for n in 1..=30 {
         turn(&mut store, key, &[outbound(n, b"0123456789abcdef")]);
     }
     store.crash();
@@ -164,13 +164,49 @@ fn a_page_lost_in_the_middle_halts_the_session_and_keeps_the_records_after_it() 
         recovered.damage.as_ref().unwrap().contains("segment-000001 holds no record from byte "),
         "{recovered:?}"
     );
-    assert!(recovered.next_out >= SeqNum(101));
+    assert!(recovered.next_out >= SeqNum(31));
     store.begin();
     assert!(store.append(key, &outbound(200_000, b"x")).is_err());
     store.rollback();
     let before = std::fs::read(j.segment(1)).unwrap();
     store.close(key).unwrap();
     assert_eq!(std::fs::read(j.segment(1)).unwrap(), before, "nothing was changed");
+}
+
+#[test]
+fn a_page_lost_in_an_earlier_segment_stops_nothing_is_reported_and_its_messages_are_not_there() {
+    let j = Journal::new("past");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=300 {
+        let bytes = body(n);
+        turn(&mut store, key, &[outbound(n, &bytes)]);
+    }
+    store.crash();
+    assert!(j.segment(3).exists());
+    j.zero(1, 1024..2048);
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.damage, recovered.given_up, recovered.next_out), (None, None, SeqNum(301)));
+    let begin = std::time::Instant::now();
+    let reported = loop {
+        if let Some((_, what)) = store.take_damage() {
+            break what;
+        }
+        assert!(begin.elapsed().as_secs() < 60, "the store's thread reports it");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    };
+    assert!(reported.contains("segment-000001 holds no record from byte "), "{reported}");
+    let kept: Vec<u64> = (1..=300).filter(|n| read_body(&mut store, key, 0, *n) == Some(body(*n))).collect();
+    let lost = 300 - kept.len();
+    assert!((5..20).contains(&lost) && kept[0] == 1 && kept.ends_with(&[299, 300]), "{kept:?}");
+    // The next message after the lost ones is found from any of them.
+    let first_lost = (1..).find(|n| !kept.contains(n)).unwrap();
+    let after = kept.iter().find(|n| **n > first_lost).unwrap();
+    let found = store.read(key, Generation(0), SeqNum(first_lost)..=SeqNum(300)).unwrap().unwrap();
+    assert_eq!(found.seq, SeqNum(*after));
+    turn(&mut store, key, &[outbound(301, b"goes on")]);
+    store.close(key).unwrap();
+    assert_eq!(open(&mut store).1.next_out, SeqNum(302));
 }
 
 #[test]

@@ -105,11 +105,11 @@ fn flip_everything(clean: bool) -> (usize, usize) {
 #[test]
 fn no_flipped_byte_of_an_open_journal_lowers_the_next_outbound_number() {
     let (halted, went_on) = flip_everything(false);
-    assert!(halted > 30_000 && went_on > 2_000, "{halted} halted, {went_on} went on");
+    assert!(halted > 10_000 && went_on > 30_000, "{halted} halted, {went_on} went on");
 }
 
 #[test]
 fn no_flipped_byte_of_a_closed_journal_lowers_the_next_outbound_number() {
     let (halted, went_on) = flip_everything(true);
-    assert!(halted > 30_000 && went_on > 2_000, "{halted} halted, {went_on} went on");
+    assert!(halted > 10_000 && went_on > 30_000, "{halted} halted, {went_on} went on");
 }

@@ -17,6 +17,7 @@ pub(super) fn judge(journal: &Journal) -> Vec<String> {
         base: journal.base.clone(),
         truth: journal.truth,
         stale: journal.stale,
+        reported: false,
         adopted_stale: false,
         generation_known: true,
         end: *journal.turns().last().unwrap(),
@@ -92,6 +93,8 @@ struct Case {
     base: PathBuf,
     truth: Truth,
     stale: bool,
+    /// Whether what is wrong with a journal that opens was reported, or nothing is.
+    reported: bool,
     /// Whether an older or foreign journal was adopted: its sequence numbers are the operator's
     /// responsibility.
     adopted_stale: bool,
@@ -126,9 +129,10 @@ impl Case {
         let reason = match opened(&mut store, SESSION) {
             Ok((key, recovered)) => match recovered.damage.clone() {
                 None => {
+                    self.reported = self.whole_or_reported(whole, &mut store);
                     // Only a journal of which really nothing is left is a new one.
                     if !before.is_empty() {
-                        self.went_on(&before, whole, &report, &recovered);
+                        self.went_on(&before, &report, &recovered);
                     }
                     self.goes_on(&mut store, key, &recovered);
                     return;
@@ -155,7 +159,7 @@ impl Case {
     }
 
     /// Checks a start that did not halt.
-    fn went_on(&mut self, before: &Files, whole: bool, report: &str, recovered: &Recovered) {
+    fn went_on(&mut self, before: &Files, report: &str, recovered: &Recovered) {
         let truth = self.truth;
         if recovered.generation != truth.generation {
             self.wrong.push(format!(
@@ -177,7 +181,22 @@ impl Case {
             });
         }
         let cut = self.was_cut(before);
-        self.check(whole || cut, || format!("opens, but verify does not call it whole: {report}"));
+        let reported = self.reported;
+        self.check(reported || cut, || format!("opens, but verify does not call it whole: {report}"));
+    }
+
+    /// Returns whether `verify` calls the journal whole, or the store reports soon that something of
+    /// the past is lost.
+    fn whole_or_reported(&self, whole: bool, store: &mut DirectoryStore) -> bool {
+        let lost = verify(&self.directory).is_ok_and(|reports| !reports[0].lost_history.is_empty());
+        let begin = std::time::Instant::now();
+        while lost && begin.elapsed() < std::time::Duration::from_secs(10) {
+            if store.take_damage().is_some() {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        whole
     }
 
     /// Returns whether the start has removed a torn tail, which `verify` reports.
@@ -227,7 +246,11 @@ impl Case {
         match repair(&self.directory, None) {
             Ok(again) => {
                 let done = &again[0].done;
-                self.check(done.is_empty(), || format!("a second repair finds more to do: {done:?}"));
+                // What is lost of the past is covered only if there was a reason for a repair.
+                let first = !reason.contains("journal repair");
+                self.check(first || done.is_empty(), || {
+                    format!("a second repair finds more to do: {done:?}")
+                });
             }
             Err(error) => self.wrong.push(format!("no second repair: {error}")),
         }
