@@ -114,8 +114,8 @@ impl Files {
         self.scan_from(Start::FIRST, visit)
     }
 
-    /// Returns where the last turn begins that a segment begins in, according to its checkpoint, and
-    /// what the turns before it add up to; the beginning of the journal if there is none.
+    /// Returns where the last turn begins in which a segment begins, according to its checkpoint,
+    /// and what the turns before it add up to; the beginning of the journal if there is none.
     pub(crate) fn last_checkpoint(&self) -> Start {
         (0..self.segments.len()).rev().find_map(|n| self.checkpoint(n)).unwrap_or(Start::FIRST)
     }

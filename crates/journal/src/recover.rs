@@ -462,8 +462,8 @@ impl Indexes {
         for ((n, file), (mut index, start)) in
             files.segments.into_iter().enumerate().zip(self.indexes.into_iter().zip(self.starts))
         {
-            // A file that is too short to be mapped is damage, and a damaged journal is only read, so
-            // that its empty stand-in is never accessed.
+            // A file that is too short to be mapped is damage, and a damaged journal is only read,
+            // so that its empty stand-in is never accessed.
             let Some(mapping) = file.mapping else { break };
             index.reserve_for(if n < in_memory_from { 0 } else { mapping.len() });
             segments.push(if n < in_memory_from {

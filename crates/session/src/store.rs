@@ -328,7 +328,8 @@ pub trait Store: Send {
     }
 
     /// Returns damage that the store found in messages of the past, once, as text with the file and
-    /// the place in it. It does not stop the session: what is lost is gap-filled if it is requested.
+    /// the place in it. It does not stop the session: what is lost is gap-filled when it is
+    /// requested.
     fn take_damage(&mut self) -> Option<(SessionKey, String)> {
         None
     }

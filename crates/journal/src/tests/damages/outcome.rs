@@ -185,8 +185,8 @@ impl Case {
         self.check(reported || cut, || format!("opens, but verify does not call it whole: {report}"));
     }
 
-    /// Returns whether `verify` calls the journal whole, or the store reports soon that something of
-    /// the past is lost.
+    /// Returns whether `verify` calls the journal whole, or the store reports soon that something
+    /// of the past is lost.
     fn whole_or_reported(&self, whole: bool, store: &mut DirectoryStore) -> bool {
         let lost = verify(&self.directory).is_ok_and(|reports| !reports[0].lost_history.is_empty());
         let begin = std::time::Instant::now();
