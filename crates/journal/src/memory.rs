@@ -2,7 +2,7 @@
 //! process.
 //!
 //! Each session has a ring of a fixed number of bytes, in which new records replace the oldest
-//! ones. Replaced messages are gap-filled when requested. It is not durable: after a restart
+//! ones when they are committed. Replaced messages are gap-filled when requested. It is not durable: after a restart
 //! sequence numbers begin at 1.
 
 use std::collections::{HashMap, VecDeque};
@@ -144,7 +144,7 @@ impl Store for MemoryStore {
             let Some(s) = &mut self.sessions[n] else { continue };
             s.in_turn = false;
             s.pending = s.committed;
-            s.ring.rollback();
+            s.ring.open.clear();
         }
     }
 
@@ -168,7 +168,7 @@ impl Store for MemoryStore {
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let s = self.sessions[session.index()].as_ref().expect("the session is open");
-        for n in s.ring.first_of(s.committed.generation)..s.ring.committed {
+        for n in s.ring.first_of(s.committed.generation)..s.ring.entries.len() {
             if visit(s.ring.record(n)).is_break() {
                 break;
             }
@@ -181,21 +181,28 @@ impl Store for MemoryStore {
     }
 }
 
-/// Records in the order in which they were appended. The oldest are dropped to make room for new
-/// ones.
+/// Records in the order in which they were appended. Those of the open turn are kept apart, so that
+/// they replace the oldest ones only when they are committed.
 struct Ring {
     bytes: Box<[u8]>,
     /// Where the next body goes.
     tail: usize,
-    committed_tail: usize,
+    /// The committed records.
     entries: VecDeque<Entry>,
-    /// Number of committed `entries`, from the front.
-    committed: usize,
     /// Number of entries dropped at the front since the beginning.
     dropped: u64,
     /// Positions (counted from the beginning) of the original outbound messages, ascending by
     /// generation and sequence number.
     originals: VecDeque<u64>,
+    open: OpenTurn,
+}
+
+/// The records of a turn that is not committed.
+#[derive(Default)]
+struct OpenTurn {
+    bodies: Vec<u8>,
+    /// Their offsets are those in `bodies`.
+    entries: Vec<Entry>,
 }
 
 struct Entry {
@@ -216,51 +223,38 @@ struct Entry {
 /// bodies are empty.
 const BOOKKEEPING: usize = 96;
 
+impl OpenTurn {
+    /// Returns the number of bytes that the turn takes in the ring.
+    fn size(&self) -> usize {
+        self.bodies.len() + self.entries.len() * BOOKKEEPING
+    }
+
+    fn clear(&mut self) {
+        self.bodies.clear();
+        self.entries.clear();
+    }
+}
+
 impl Ring {
     fn new(limit: usize) -> Self {
         Self {
             bytes: vec![0; limit].into_boxed_slice(),
             tail: 0,
-            committed_tail: 0,
             entries: VecDeque::new(),
-            committed: 0,
             dropped: 0,
             originals: VecDeque::new(),
+            open: OpenTurn::default(),
         }
     }
 
+    /// Adds a record to the open turn, all of which must fit into the ring.
     fn push(&mut self, generation: Generation, r: &Record<'_>) -> Result<(), StoreError> {
-        let need = r.body.len().saturating_add(BOOKKEEPING);
-        let too_large = StoreError::TooLarge { bytes: r.body.len(), limit: self.bytes.len() };
-        if need > self.bytes.len() {
-            return Err(too_large);
+        let size = self.open.size().saturating_add(r.body.len()).saturating_add(BOOKKEEPING);
+        if size > self.bytes.len() {
+            return Err(StoreError::TooLarge { bytes: r.body.len(), limit: self.bytes.len() });
         }
-        let mut at = self.tail;
-        if at + need > self.bytes.len() {
-            // The bytes up to the end remain unused in this round; a record there is the oldest.
-            while self.entries.front().is_some_and(|e| e.offset >= at) {
-                if !self.drop_oldest() {
-                    return Err(too_large);
-                }
-            }
-            at = 0;
-        }
-        while self
-            .entries
-            .front()
-            .is_some_and(|e| e.offset < at + need && at < e.offset + e.length + BOOKKEEPING)
-        {
-            if !self.drop_oldest() {
-                return Err(too_large);
-            }
-        }
-        self.bytes[at..at + r.body.len()].copy_from_slice(r.body);
-        self.tail = at + need;
-        if is_original(r.kind, r.flags) {
-            self.originals.push_back(self.dropped + self.entries.len() as u64);
-        }
-        self.entries.push_back(Entry {
-            offset: at,
+        self.open.entries.push(Entry {
+            offset: self.open.bodies.len(),
             length: r.body.len(),
             generation,
             kind: r.kind,
@@ -272,36 +266,47 @@ impl Ring {
             utc: r.utc,
             mono: r.mono,
         });
+        self.open.bodies.extend_from_slice(r.body);
         Ok(())
     }
 
-    /// Returns false if the oldest record belongs to the open turn: the turn is larger than the
-    /// ring.
-    fn drop_oldest(&mut self) -> bool {
-        if self.committed == 0 {
-            return false;
+    /// Moves the open turn into the ring, where it replaces the oldest records. It is stored in one
+    /// piece, so that every turn that is not larger than the ring fits.
+    fn commit(&mut self) {
+        let size = self.open.size();
+        if self.tail + size > self.bytes.len() {
+            // The bytes up to the end remain unused in this round; a record there is the oldest.
+            while self.entries.front().is_some_and(|e| e.offset >= self.tail) {
+                self.drop_oldest();
+            }
+            self.tail = 0;
         }
+        let end = self.tail + size;
+        while self
+            .entries
+            .front()
+            .is_some_and(|e| e.offset < end && self.tail < e.offset + e.length + BOOKKEEPING)
+        {
+            self.drop_oldest();
+        }
+        for entry in self.open.entries.drain(..) {
+            let body = &self.open.bodies[entry.offset..entry.offset + entry.length];
+            self.bytes[self.tail..self.tail + entry.length].copy_from_slice(body);
+            if is_original(entry.kind, entry.flags) {
+                self.originals.push_back(self.dropped + self.entries.len() as u64);
+            }
+            self.entries.push_back(Entry { offset: self.tail, ..entry });
+            self.tail += entry.length + BOOKKEEPING;
+        }
+        self.open.bodies.clear();
+    }
+
+    fn drop_oldest(&mut self) {
         self.entries.pop_front();
         if self.originals.front() == Some(&self.dropped) {
             self.originals.pop_front();
         }
-        self.committed -= 1;
         self.dropped += 1;
-        true
-    }
-
-    fn commit(&mut self) {
-        self.committed = self.entries.len();
-        self.committed_tail = self.tail;
-    }
-
-    fn rollback(&mut self) {
-        self.entries.truncate(self.committed);
-        let end = self.dropped + self.committed as u64;
-        while self.originals.back().is_some_and(|n| *n >= end) {
-            self.originals.pop_back();
-        }
-        self.tail = self.committed_tail;
     }
 
     fn record(&self, n: usize) -> Record<'_> {
@@ -327,11 +332,11 @@ impl Ring {
         });
         let n = index(self.originals.get(first)?);
         let e = &self.entries[n];
-        (n < self.committed && e.generation == generation && range.contains(&e.seq)).then(|| self.record(n))
+        (e.generation == generation && range.contains(&e.seq)).then(|| self.record(n))
     }
 
     fn first_of(&self, generation: Generation) -> usize {
-        self.entries.partition_point(|e| e.generation < generation).min(self.committed)
+        self.entries.partition_point(|e| e.generation < generation)
     }
 }
 
@@ -408,6 +413,57 @@ mod tests {
         store.append(key, &outbound(1, b"y")).unwrap();
         store.commit().unwrap();
         assert_eq!(numbers(&mut store, key), [1]);
+    }
+
+    #[test]
+    fn a_turn_that_is_rolled_back_drops_no_committed_message() {
+        // At every fill of the ring: below its limit, at it, and after it has wrapped.
+        for committed in 1..=40 {
+            let mut store = MemoryStore::with_limit(1000);
+            let (key, _) = opened(&mut store, "A").unwrap();
+            for n in 1..=committed {
+                store.begin();
+                store.append(key, &outbound(n, format!("message {n}").as_bytes())).unwrap();
+                store.commit().unwrap();
+            }
+            let before = numbers(&mut store, key);
+            for size in [1, 200, 900] {
+                store.begin();
+                store.append(key, &outbound(committed + 1, &vec![b'x'; size])).unwrap();
+                assert_eq!(numbers(&mut store, key), before, "an open turn drops nothing either");
+                store.rollback();
+            }
+            // A turn that does not fit is rolled back, too.
+            store.begin();
+            for n in 1.. {
+                if store.append(key, &outbound(committed + n, &[b'x'; 100])).is_err() {
+                    break;
+                }
+            }
+            store.rollback();
+            assert_eq!(numbers(&mut store, key), before, "of {committed}");
+            for n in before {
+                let found = store.read(key, Generation(0), SeqNum(n)..=SeqNum(n)).unwrap();
+                let body = found.map(|record| record.body.to_vec());
+                assert_eq!(body, Some(format!("message {n}").into_bytes()), "of {committed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_turn_as_large_as_the_ring_fits_wherever_the_last_one_ended() {
+        for first in [1, 50, 104] {
+            let mut store = MemoryStore::with_limit(400);
+            let (key, _) = opened(&mut store, "A").unwrap();
+            store.begin();
+            store.append(key, &outbound(1, &vec![b'x'; first])).unwrap();
+            store.commit().unwrap();
+            store.begin();
+            store.append(key, &outbound(2, &[b'y'; 104])).unwrap();
+            store.append(key, &outbound(3, &[b'z'; 104])).unwrap();
+            store.commit().unwrap();
+            assert_eq!(numbers(&mut store, key), [2, 3]);
+        }
     }
 
     #[test]
