@@ -146,6 +146,27 @@ fn secrets_are_masked_in_every_form() {
 }
 
 #[test]
+fn a_line_that_is_not_a_message_shows_no_secret() {
+    let lines = "35=A^A554=secret^A58=x\n0925=secret|\nresent 1402=secret\nage 1554=kept\n";
+    let ended = run_with_input(&["print", "-"], lines.as_bytes());
+    assert!(!ended.err.contains("secret"), "{}", ended.err);
+    assert!(ended.err.contains(":1: not a message (23 bytes): 35=A^A554=***\n"), "{}", ended.err);
+    assert!(ended.err.contains("age 1554=kept\n"), "{}", ended.err);
+}
+
+#[test]
+fn encrypted_passwords_are_masked() {
+    let request = message(
+        "FIX.5.0SP2",
+        "35=BE|49=A|56=B|34=2|52=20261121-09:00:00|923=u|924=1|1401=6|1402=geheim|1403=6|1404=secret|",
+    );
+    for form in [&["print", "-"][..], &["print", "--oneline", "-"], &["print", "-o", "json", "-"]] {
+        let ended = run_with_input(form, request.as_bytes());
+        assert!(!ended.out.contains("secret") && !ended.out.contains("geheim"), "{}", ended.out);
+    }
+}
+
+#[test]
 fn json_is_one_object_per_line() {
     let input = format!("{}\n{}\n", order(), order().replace("54=1", "54=2"));
     let ended = run_with_input(&["print", "-o", "json", "-"], input.as_bytes());

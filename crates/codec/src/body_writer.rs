@@ -23,6 +23,7 @@ use crate::number::Tag;
 use crate::open_group::Nesting;
 use crate::raw_body::RawBody;
 use crate::redacted::RedactedBody;
+use crate::tag_set::TagSet;
 use crate::types::ToField;
 
 /// Writes fields into borrowed memory and remembers the first mistake.
@@ -47,6 +48,8 @@ pub struct BodyWriter<'b> {
     msg_type: MsgType,
     error: Option<EncodeError>,
     pub(crate) scope: Scope,
+    /// As [`Scope::seen`], for all scopes together; all bits after fields that are not checked.
+    pub(crate) written: TagSet,
     pub(crate) body_begun: bool,
     /// The length field that was written last, until its data field is written.
     pub(crate) announced: Option<Announced>,
@@ -121,6 +124,7 @@ impl<'b> BodyWriter<'b> {
             msg_type,
             error: None,
             scope: Scope::new(start),
+            written: TagSet::EMPTY,
             body_begun: false,
             announced: None,
             nesting: Nesting::NONE,
@@ -332,6 +336,7 @@ impl<'b> BodyWriter<'b> {
         self.at += usize::from(key.len) + length + 1;
         let (word, bit) = Scope::place(key.tag);
         self.scope.seen[word] |= bit;
+        self.written.0[word] |= bit;
         self.body_begun |= matches!(key.owner, Owner::Body);
     }
 }

@@ -125,6 +125,7 @@ impl BodyWriter<'_> {
             return None;
         }
         self.scope.seen[word] |= bit;
+        self.written.0[word] |= bit;
         Some(before)
     }
 

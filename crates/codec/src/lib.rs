@@ -58,6 +58,7 @@ mod scope;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod simd;
+mod tag_set;
 mod tier;
 mod types;
 mod version;
@@ -80,8 +81,9 @@ pub use number::{SeqNum, Tag};
 pub use open_group::OpenGroup;
 pub use place::{Place, Section};
 pub use raw_body::RawBody;
-pub use redacted::Redacted;
+pub use redacted::{Redacted, is_secret};
 pub use scope::{Entries, Scope};
+pub use tag_set::TagSet;
 pub use tier::{Tier, TierError};
 pub use types::{
     Char, Country, Currency, Date, DayOfMonth, Decimal, Digits, Exchange, FromField, Language, Length,

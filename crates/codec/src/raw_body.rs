@@ -7,6 +7,7 @@ use crate::body_writer::BodyWriter;
 use crate::encode_error::EncodeErrorKind;
 use crate::key::{Key, Owner};
 use crate::number::Tag;
+use crate::tag_set::TagSet;
 
 /// Writes fields into a body without checking them, unlike [`BodyWriter`]: for programs that send
 /// again what was a message before, such as a replay.
@@ -25,6 +26,8 @@ pub struct RawBody<'w, 'b>(&'w mut BodyWriter<'b>);
 
 impl<'w, 'b> RawBody<'w, 'b> {
     pub(crate) const fn new(writer: &'w mut BodyWriter<'b>) -> Self {
+        // A value may hold any field.
+        writer.written = TagSet::FULL;
         Self(writer)
     }
 

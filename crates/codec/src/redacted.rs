@@ -9,8 +9,8 @@ use crate::message::Message;
 /// Shows wire bytes as text: SOH as `|`, bytes outside printable ASCII as `\xNN`, and `***` in
 /// place of secrets.
 ///
-/// Secrets are the values of Password (554) and NewPassword (925), and of RawData (96) in a Logon
-/// or where no MsgType (35) precedes it. `Display` and `Debug` write the same text.
+/// Secrets are what [`is_secret`] says, and RawData (96) where no MsgType (35) precedes it.
+/// `Display` and `Debug` write the same text.
 ///
 /// The bytes need not be a message. If they begin inside a value, that value has no tag and is
 /// shown.
@@ -74,9 +74,13 @@ impl fmt::Debug for RedactedFields<'_> {
     }
 }
 
-/// Returns whether the value of a field is a secret. `msg_type` is `None` while it is not known.
-pub(crate) fn is_secret(tag: u32, msg_type: Option<&[u8]>) -> bool {
-    matches!(tag, 554 | 925) || tag == 96 && msg_type.is_none_or(|msg_type| msg_type == b"A")
+/// Returns whether the value of a field is a secret by the standard: Password (554), NewPassword
+/// (925), EncryptedPassword (1402) and EncryptedNewPassword (1404), and RawData (96) in a Logon.
+/// With `None`, `msg_type` is not known and may be that of a Logon.
+#[must_use]
+#[inline]
+pub fn is_secret(tag: u32, msg_type: Option<&[u8]>) -> bool {
+    matches!(tag, 554 | 925 | 1402 | 1404) || tag == 96 && msg_type.is_none_or(|msg_type| msg_type == b"A")
 }
 
 pub(crate) fn write_masked(f: &mut fmt::Formatter<'_>, tag: u32) -> fmt::Result {
@@ -162,6 +166,7 @@ mod tests {
         for (bytes, shown) in [
             (&b"554=s\x01925=n\x01"[..], "554=***|925=***|"),
             (b"554=s", "554=***"),
+            (b"1401=1\x011402=e\x011403=3\x011404=n\x01w\x01", "1401=1|1402=***|1403=3|1404=***|"),
             (b"0554=s\x01", "554=***|"),
             (b"x\x01=\x01554=s", "x|=|554=***"),
             (b"554\x01554=", "554|554=***"),

@@ -1,9 +1,9 @@
 //! A store in memory: it serves resends as long as its bytes last and forgets everything with the
 //! process.
 //!
-//! Each session has a ring of a fixed number of bytes, in which new records replace the oldest
-//! ones when they are committed. Replaced messages are gap-filled when requested. It is not durable: after a restart
-//! sequence numbers begin at 1.
+//! Each session has a ring of a fixed number of bytes, in which new records replace the oldest ones
+//! when they are committed. Replaced messages are gap-filled when requested. It is not durable:
+//! after a restart sequence numbers begin at 1.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::{ControlFlow, RangeInclusive};

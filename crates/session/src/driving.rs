@@ -343,10 +343,15 @@ impl Sessions {
         error: GarbledError,
         app: &mut dyn Application,
     ) {
+        let mut masked = Vec::new();
+        let mut found = false;
         if let Some(session) = table::find_mut(&mut self.table, key) {
             observe_inbound(self.wire.as_deref(), session, now, bytes, Some(error));
+            let continues = error == GarbledError::Continued;
+            found = session.secret_tags.of(&session.settings).mask_garbled(bytes, continues, &mut masked);
         }
-        self.notify(now, key, &Event::Garbled { bytes: Redacted(bytes), error }, app);
+        let shown = Redacted(if found { &masked } else { bytes });
+        self.notify(now, key, &Event::Garbled { bytes: shown, error }, app);
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         if session.state.phase() == Phase::AwaitingLogon {
             session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));

@@ -25,7 +25,9 @@ pub enum Event<'e> {
     Ended(&'e SessionEnd),
     /// Bytes that are not a message were dropped (2d, 3b, 3c).
     Garbled {
-        /// The dropped bytes.
+        /// The dropped bytes, with the values of
+        /// [`SessionSettings::masked`](crate::SessionSettings::masked) and whatever may be the rest
+        /// of one replaced by `*`.
         bytes: Redacted<'e>,
         /// Why they were dropped.
         error: GarbledError,
@@ -242,6 +244,10 @@ pub enum Unreached {
     },
     /// The sequence numbers were reset before the message was sent.
     Reset,
+    /// The message has secrets, which are masked in the store
+    /// ([`SessionSettings::masked`](crate::SessionSettings::masked)), so it can be sent only when
+    /// it is written: not again, and not later because of a replay or a missing logon.
+    Masked,
 }
 
 impl fmt::Display for Unreached {
@@ -252,6 +258,7 @@ impl fmt::Display for Unreached {
                 write!(f, "larger than the {limit} bytes that the counterparty accepts")
             }
             Self::Reset => f.write_str("the sequence numbers were reset before the message was sent"),
+            Self::Masked => f.write_str("their secrets are masked in the store"),
         }
     }
 }

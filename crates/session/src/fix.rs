@@ -67,7 +67,9 @@ pub(crate) mod number {
     use super::tag;
 
     pub(crate) const MSG_SEQ_NUM: u32 = tag::MSG_SEQ_NUM.number();
+    pub(crate) const MSG_TYPE: u32 = 35;
     pub(crate) const POSS_DUP_FLAG: u32 = tag::POSS_DUP_FLAG.number();
+    pub(crate) const RAW_DATA: u32 = 96;
     pub(crate) const SENDER_COMP_ID: u32 = tag::SENDER_COMP_ID.number();
     pub(crate) const SENDING_TIME: u32 = tag::SENDING_TIME.number();
     pub(crate) const TARGET_COMP_ID: u32 = tag::TARGET_COMP_ID.number();

@@ -1,22 +1,72 @@
-//! Masks passwords and other secrets of a Logon before anything is stored or shown. A Logon is
-//! never sent again, so nothing is lost.
+//! Masks passwords and other secrets before anything is stored or shown. A message that is stored
+//! with masked secrets is never sent again.
 
-use fixbolt_codec::{DataFields, byte_sum};
+use fixbolt_codec::{BodyWriter, DataFields, Message, Tag, TagSet, byte_sum};
+
+use crate::fix::msg_type::LOGON;
+use crate::fix::{SOH, number};
+use crate::settings::SessionSettings;
+
+/// The tags of a session's secrets, in the forms in which messages are compared with them.
+pub(crate) struct SecretTags {
+    all: Vec<u32>,
+    /// Those that are secrets in every message, four at a time; the last ones may be repeated.
+    fours: Vec<[u32; 4]>,
+    set: TagSet,
+}
+
+impl SecretTags {
+    pub(crate) fn new(all: &[u32]) -> Self {
+        let everywhere: Vec<u32> = all.iter().copied().filter(|tag| *tag != number::RAW_DATA).collect();
+        let four = |some: &[u32]| core::array::from_fn(|n| some[n % some.len()]);
+        Self {
+            all: all.to_vec(),
+            fours: everywhere.chunks(4).map(four).collect(),
+            set: everywhere.iter().copied().filter_map(Tag::try_new).collect(),
+        }
+    }
+
+    /// Returns whether a message of an application may have secrets; `false` is certain. Those of
+    /// the session layer, where RawData is one, are few enough to be searched.
+    pub(crate) fn may_be_in(&self, message: &Message<'_>) -> bool {
+        self.fours.iter().any(|four| is_any_in(message.tags(), four))
+            // What is wrong with a broken field may be its tag.
+            || message.fault().is_some()
+    }
+
+    /// The same for a body that was written here.
+    pub(crate) fn may_be_written(&self, body: &BodyWriter<'_>) -> bool {
+        body.may_contain(&self.set)
+    }
+
+    /// Returns the secrets of the session with these settings.
+    pub(crate) fn of<'s>(&'s self, settings: &'s SessionSettings) -> Secrets<'s> {
+        let own = settings.dictionary.validator();
+        let data_fields = own.map_or(DataFields::STANDARD, |own| own.data_fields());
+        Secrets { tags: &self.all, data_fields }
+    }
+}
 
 /// What is a secret, and how long it is.
 #[derive(Clone, Copy)]
 pub(crate) struct Secrets<'s> {
-    pub(crate) tags: &'s [u32],
+    tags: &'s [u32],
     /// The data fields of the session's dialect: only their values hold SOH.
-    pub(crate) data_fields: &'s DataFields,
+    data_fields: &'s DataFields,
 }
+
+/// Length of CheckSum (10) with its tag and SOH.
+const TRAILER_LEN: usize = 7;
 
 impl Secrets<'_> {
     /// Copies a whole message into `to` with every byte of its secrets replaced by `*` and the
     /// CheckSum corrected. Returns whether any was found; otherwise `to` is unchanged.
     pub(crate) fn mask_message(self, message: &[u8], to: &mut Vec<u8>) -> bool {
-        let found = self.mask(message, 0, to);
-        if found && let Some((all, [b'1', b'0', b'=', digits @ .., 1])) = to.split_last_chunk_mut::<7>() {
+        let found = self.mask(message, 0, Bytes::Message, to);
+        if found
+            && let Some((all, [b'1', b'0', b'=', digits @ .., SOH])) =
+                to.split_last_chunk_mut::<TRAILER_LEN>()
+        {
             let sum = byte_sum(all);
             *digits = [sum / 100, sum / 10 % 10, sum % 10].map(|digit| b'0' + digit);
         }
@@ -26,14 +76,15 @@ impl Secrets<'_> {
     /// The same for bytes that are not a message. If they `continue` others, they may begin inside
     /// a secret: everything up to the first SOH is masked.
     pub(crate) fn mask_garbled(self, bytes: &[u8], continues: bool, to: &mut Vec<u8>) -> bool {
-        self.mask(bytes, if continues { soh_from(bytes, 0) } else { 0 }, to)
+        self.mask(bytes, if continues { soh_from(bytes, 0) } else { 0 }, Bytes::Garbled, to)
     }
 
     /// Masks the first bytes, and every secret after them.
     ///
-    /// The announced length of a secret may be wrong: it extends at least to the end of its field.
-    /// The length of any other data field is not trusted: a secret inside it is masked.
-    fn mask(self, bytes: &[u8], first: usize, to: &mut Vec<u8>) -> bool {
+    /// The announced length of a secret may be wrong: it extends at least to the end of its field,
+    /// and a part after it without a tag belongs to it, too. In a message, other data fields end
+    /// where they say, if an SOH is there; in garbled bytes a secret inside them is masked.
+    fn mask(self, bytes: &[u8], first: usize, kind: Bytes, to: &mut Vec<u8>) -> bool {
         let mut found = false;
         let mut hide = |from: usize, end: usize| {
             if !found {
@@ -48,23 +99,39 @@ impl Secrets<'_> {
         }
         let mut at = first;
         let mut announced: Option<(u32, usize)> = None;
+        let (mut is_logon, mut after_secret) = (kind == Bytes::Garbled, first > 0);
         while at < bytes.len() {
             let mut end = soh_from(bytes, at);
             let length = announced.take();
-            if let Some(equals) = bytes[at..end].iter().position(|b| *b == b'=')
-                && let Some(tag) = number(&bytes[at..at + equals])
-            {
-                let value = at + equals + 1;
-                if self.tags.contains(&tag) {
-                    let length =
-                        length.map_or(0, |(data_tag, length)| if data_tag == tag { length } else { 0 });
-                    end = soh_from(bytes, value.saturating_add(length));
-                    hide(value, end);
-                } else if let Some(data_tag) = self.data_fields.data_tag(tag) {
-                    announced = number(&bytes[value..end])
-                        .and_then(|length| usize::try_from(length).ok())
-                        .map(|length| (data_tag, length));
+            let Some((tag, value)) = tag_and_value(bytes, at, end) else {
+                if after_secret {
+                    hide(at, end);
                 }
+                at = end + 1;
+                continue;
+            };
+            after_secret = self.tags.contains(&tag) && (is_logon || tag != number::RAW_DATA);
+            if let Some((data_tag, length)) = length
+                && data_tag == tag
+            {
+                let announced_end = value.saturating_add(length);
+                let data_end = soh_from(bytes, announced_end);
+                if match kind {
+                    Bytes::Message if data_end + TRAILER_LEN >= bytes.len() => false,
+                    Bytes::Message => after_secret || data_end == announced_end,
+                    Bytes::Garbled => after_secret,
+                } {
+                    end = data_end;
+                }
+            }
+            if after_secret {
+                hide(value, end);
+            } else if let Some(data_tag) = self.data_fields.data_tag(tag) {
+                announced = decimal(&bytes[value..end])
+                    .and_then(|length| usize::try_from(length).ok())
+                    .map(|length| (data_tag, length));
+            } else if tag == number::MSG_TYPE && kind == Bytes::Message {
+                is_logon = &bytes[value..end] == LOGON;
             }
             at = end + 1;
         }
@@ -72,12 +139,42 @@ impl Secrets<'_> {
     }
 }
 
-/// Returns the position of the first SOH at or after `at`, or the end.
-fn soh_from(bytes: &[u8], at: usize) -> usize {
-    bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == 1)).map_or(bytes.len(), |n| at + n)
+/// What is masked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bytes {
+    /// A whole message.
+    Message,
+    /// Other bytes: no length is trusted, and any message may be a Logon.
+    Garbled,
 }
 
-fn number(digits: &[u8]) -> Option<u32> {
+/// Returns whether one of the four is among the tags, without branches: the compiler compares four
+/// tags at a time.
+fn is_any_in(tags: &[u32], four: &[u32; 4]) -> bool {
+    let Some(last) = tags.last_chunk::<4>() else { return tags.iter().any(|tag| four.contains(tag)) };
+    let [a, b, c, d] = *four;
+    let equal = |one: u32, other: u32| u32::from(one == other).wrapping_neg();
+    let add = |found: [u32; 4], some: &[u32; 4]| {
+        let hit = |tag| equal(tag, a) | equal(tag, b) | equal(tag, c) | equal(tag, d);
+        core::array::from_fn(|n| found[n] | hit(some[n]))
+    };
+    // The last four overlap those before them.
+    let found = tags.as_chunks::<4>().0.iter().fold([0; 4], add);
+    add(found, last).iter().fold(0, |all, one| all | one) != 0
+}
+
+/// Returns the position of the first SOH at or after `at`, or the end.
+fn soh_from(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == SOH)).map_or(bytes.len(), |n| at + n)
+}
+
+/// Returns the tag of the field from `at` to `end` and the position of its value.
+fn tag_and_value(bytes: &[u8], at: usize, end: usize) -> Option<(u32, usize)> {
+    let equals = at + bytes[at..end].iter().position(|b| *b == b'=')?;
+    Some((decimal(&bytes[at..equals])?, equals + 1))
+}
+
+fn decimal(digits: &[u8]) -> Option<u32> {
     core::str::from_utf8(digits).ok()?.parse().ok()
 }
 
@@ -85,7 +182,27 @@ fn number(digits: &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
 
-    const SECRETS: Secrets<'_> = Secrets { tags: &[554, 925, 96], data_fields: DataFields::STANDARD };
+    const SECRETS: Secrets<'_> =
+        Secrets { tags: &[554, 925, 1402, 1404, 96], data_fields: DataFields::STANDARD };
+
+    #[test]
+    fn a_secret_is_found_among_any_number_of_tags_and_nothing_else_is() {
+        let secrets = SecretTags::new(&[554, 925, 1402, 1404, 96, 9999]);
+        let is_in = |tags: &[u32]| secrets.fours.iter().any(|four| is_any_in(tags, four));
+        for length in 0..40 {
+            let mut tags: Vec<u32> = (1..=length).collect();
+            assert!(!is_in(&tags), "{length}");
+            for at in 0..tags.len() {
+                for secret in [554, 925, 1402, 1404, 9999] {
+                    let before = core::mem::replace(&mut tags[at], secret);
+                    assert!(is_in(&tags), "{secret} at {at} of {length}");
+                    tags[at] = before;
+                }
+            }
+        }
+        assert!(!is_in(&[96, 42, 0, u32::MAX, 96]));
+        assert!(SecretTags::new(&[]).fours.is_empty());
+    }
 
     #[test]
     fn a_password_is_unreadable_also_when_it_is_raw_data_with_soh() {
@@ -98,6 +215,41 @@ mod tests {
     }
 
     #[test]
+    fn raw_data_is_a_secret_in_a_logon_only_and_data_fields_are_not_read_as_fields() {
+        let mut to = Vec::new();
+        for kept in [
+            &b"35=B\x0195=5\x0196=a\x01b=c\x0110=000\x01"[..],
+            // As long as it says: text that looks like a password is none.
+            b"35=B\x0195=7\x0196=a\x01554=b\x0158=c\x0110=000\x01",
+            b"35=A\x0193=7\x0189=a\x01554=b\x0110=000\x01",
+        ] {
+            assert!(!SECRETS.mask_message(kept, &mut to), "{}", kept.escape_ascii());
+        }
+        for (bytes, masked) in [
+            (
+                &b"35=BE\x01554=a\x0195=7\x0196=a\x01554=b\x01925=c\x0110=000\x01"[..],
+                &b"35=BE\x01554=*\x0195=7\x0196=a\x01554=b\x01925=*\x01"[..],
+            ),
+            (
+                b"35=BE\x011401=3\x011402=a\x01b\x011403=1\x011404=c\x0110=000\x01",
+                b"35=BE\x011401=3\x011402=***\x011403=1\x011404=*\x01",
+            ),
+            // Lengths that are wrong, and a password with SOH.
+            (
+                b"35=B\x0195=6\x0196=a\x01554=b\x0158=c\x0110=000\x01",
+                b"35=B\x0195=6\x0196=a\x01554=*\x0158=c\x01",
+            ),
+            (b"35=BE\x011401=99\x011402=a\x01b\x0110=000\x01", b"35=BE\x011401=99\x011402=*\x01*\x01"),
+            (b"35=BE\x01554=a\x01b\x01553=c\x0110=000\x01", b"35=BE\x01554=*\x01*\x01553=c\x01"),
+        ] {
+            assert!(SECRETS.mask_message(bytes, &mut to), "{}", bytes.escape_ascii());
+            let (before, sum) = to.split_at(to.len() - 7);
+            assert_eq!(before.escape_ascii().to_string(), masked.escape_ascii().to_string());
+            assert_eq!(sum, format!("10={:03}\x01", byte_sum(before)).as_bytes());
+        }
+    }
+
+    #[test]
     fn a_password_in_broken_bytes_is_unreadable() {
         let mut to = Vec::new();
         for (bytes, continues, masked) in [
@@ -105,6 +257,8 @@ mod tests {
             (b"93=90\x0189=a\x01554=secret\x01", false, b"93=90\x0189=a\x01554=******\x01"),
             (b"95=1\x0196=secret\x0158=a", false, b"95=1\x0196=******\x0158=a"),
             (b"95=99\x0196=a\x01b\x01", false, b"95=99\x0196=****"),
+            (b"93=7\x0189=a\x01554=b\x01", false, b"93=7\x0189=a\x01554=*\x01"),
+            (b"554=a\x01b\x0158=c", false, b"554=*\x01*\x0158=c"),
             (b"ret\x01554=a\x01", true, b"***\x01554=*\x01"),
             (b"secret", true, b"******"),
         ] {

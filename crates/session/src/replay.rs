@@ -1,9 +1,9 @@
 //! Sends again what the counterparty requested: a stream, a few messages per call, so that inbound
 //! messages, timers and other sessions continue meanwhile.
 //!
-//! A run of session-layer messages, of sequence numbers without a message and of messages that the
-//! application withholds becomes one SequenceReset-GapFill. New messages of the session are
-//! numbered and stored at once, and are sent from the store afterwards.
+//! A run of session-layer messages, of sequence numbers without a message, of messages with masked
+//! secrets and of those that the application withholds becomes one SequenceReset-GapFill. New
+//! messages of the session are numbered and stored at once, and are sent from the store afterwards.
 
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 
@@ -33,8 +33,8 @@ enum Stored {
     Message(SeqNum),
     /// Sequence numbers up to this one are gap-filled.
     Skip(SeqNum),
-    /// Sequence numbers up to this one are gap-filled, because the store has no message under them.
-    Missing(SeqNum),
+    /// Sequence numbers up to this one are gap-filled, which the application hears of.
+    Lost(SeqNum, Unreached),
 }
 
 /// Sends some more of an open replay. Does nothing if there is none, or no room.
@@ -85,9 +85,9 @@ fn again(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Resu
             note(tx, skipped(last));
             return Ok(());
         }
-        Stored::Missing(last) => {
+        Stored::Lost(last, why) => {
             note(tx, skipped(last));
-            unreached(tx, replay.next, last, Unreached::NotStored);
+            unreached(tx, replay.next, last, why);
             return Ok(());
         }
     };
@@ -140,12 +140,15 @@ fn look_up(
             return Err(Stop);
         }
     };
-    let Some((seq, flags)) = found else { return Ok(Stored::Missing(end)) };
+    let Some((seq, flags)) = found else { return Ok(Stored::Lost(end, Unreached::NotStored)) };
     if seq > next {
-        return Ok(Stored::Missing(seq.previous()));
+        return Ok(Stored::Lost(seq.previous(), Unreached::NotStored));
     }
     if flags.contains(RecordFlags::ADMIN) || flags.contains(RecordFlags::NO_RESEND) {
         return Ok(Stored::Skip(seq));
+    }
+    if flags.contains(RecordFlags::MASKED) {
+        return Ok(Stored::Lost(seq, Unreached::Masked));
     }
     let mut fields = core::mem::take(tx.fields);
     let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message, places| {
@@ -219,13 +222,16 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
     // A store that keeps nothing has only the sequence numbers. A message may also have been
     // written before the counterparty announced its MaxMessageSize.
     let limit = tx.session().state.peer_max_message_size();
-    let fits = buffer.len() <= limit;
+    let refused = match found {
+        Some((_, flags)) if flags.contains(RecordFlags::MASKED) => Some(Unreached::Masked),
+        Some(_) if buffer.len() > limit => Some(Unreached::TooLarge { limit }),
+        _ => None,
+    };
     let (filled_to, next) = match found {
-        Some((seq, _)) if fits => (seq, seq.next()),
+        Some((seq, _)) if refused.is_none() => (seq, seq.next()),
         Some((seq, _)) => (seq.next(), seq.next()),
         None => (last.next(), last.next()),
     };
-    let too_large = found.filter(|(_, flags)| !fits && !flags.contains(RecordFlags::ADMIN));
     let lost = tx.session().state.unsent;
     tx.run(|tx| {
         if filled_to > replay.live {
@@ -238,8 +244,10 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
         }
         Ok(())
     })?;
-    if let Some((seq, _)) = too_large {
-        unreached(tx, seq, seq, Unreached::TooLarge { limit });
+    if let (Some((seq, flags)), Some(why)) = (found, refused)
+        && !flags.contains(RecordFlags::ADMIN)
+    {
+        unreached(tx, seq, seq, why);
     }
     // Messages that were accepted, but that the store has lost.
     let missing = found.map_or(last, |(seq, _)| seq.previous());

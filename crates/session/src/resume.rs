@@ -61,7 +61,7 @@ pub struct StoredMessage<'s> {
     pub cause: Option<SeqNum>,
     /// When it was stored.
     pub utc: Utc,
-    /// The whole message; secrets of a Logon are masked with `*`.
+    /// The whole message; secrets are masked with `*`.
     pub message: Message<'s>,
 }
 

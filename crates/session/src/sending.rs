@@ -3,13 +3,14 @@
 
 use core::ops::Range;
 
-use fixbolt_codec::{Body, BodyWriter, Envelope, MsgType, Precision, SecondCache, SeqNum, Stamp};
+use fixbolt_codec::{Body, BodyWriter, Envelope, Message, MsgType, Precision, SecondCache, SeqNum, Stamp};
 use fixbolt_dictionary::Scratch;
 
 use crate::error::SendError;
 use crate::event::Unreached;
 use crate::fix::msg_type;
 use crate::key::SessionKey;
+use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxCursor};
 use crate::session::{OpenTurn, Session};
@@ -47,6 +48,7 @@ pub(crate) struct Sending<'s> {
     turn: &'s mut OpenTurn,
     envelope: &'s Envelope,
     clock: &'s mut SecondCache,
+    secret_tags: &'s SecretTags,
     masked: &'s mut Vec<u8>,
     scratch: &'s mut Option<Scratch>,
     outbound: &'s mut Option<OutboundCheck>,
@@ -67,6 +69,7 @@ impl Session {
             turn: &mut self.turn,
             envelope: &self.envelope,
             clock: &mut self.clock,
+            secret_tags: &self.secret_tags,
             masked: &mut self.masked,
             scratch: &mut self.scratch,
             outbound: &mut self.outbound,
@@ -80,12 +83,13 @@ impl Session {
         now: Now,
         store: &mut dyn Store,
         seq: SeqNum,
-        bytes: &[u8],
+        message: &Message<'_>,
         flags: RecordFlags,
     ) -> Result<(), SendError> {
         let mut flags = flags;
-        let mut body = bytes;
-        if flags.contains(RecordFlags::ADMIN) && self.settings.secrets().mask_message(bytes, &mut self.masked)
+        let mut body = message.bytes();
+        if (flags.contains(RecordFlags::ADMIN) || self.secret_tags.may_be_in(message))
+            && self.secret_tags.of(&self.settings).mask_message(body, &mut self.masked)
         {
             flags = flags.with(RecordFlags::MASKED);
             body = &self.masked;
@@ -131,6 +135,8 @@ impl Sending<'_> {
     ) -> Result<SeqNum, SendError> {
         let Self { settings, state, cursor, key, precision, keeps_messages, turn, .. } = self;
         let Body { msg_type, sum, .. } = writer.finish()?;
+        let is_admin = msg_type.is_admin();
+        let may_have_secrets = is_admin || self.secret_tags.may_be_written(&writer);
         let (memory, body) = writer.into_memory()?;
         let sending_time = self.clock.render(now.utc.0, precision);
         let (seq, original) = match kind {
@@ -167,12 +173,12 @@ impl Sending<'_> {
         if let SendKind::New { cause } = kind {
             let mut flags = RecordFlags::default();
             let mut bytes = &memory[message.clone()];
-            if msg_type.is_admin() {
+            if is_admin {
                 flags = flags.with(RecordFlags::ADMIN);
-                if is_logon(msg_type) && settings.secrets().mask_message(bytes, self.masked) {
-                    flags = flags.with(RecordFlags::MASKED);
-                    bytes = self.masked;
-                }
+            }
+            if may_have_secrets && self.secret_tags.of(settings).mask_message(bytes, self.masked) {
+                flags = flags.with(RecordFlags::MASKED);
+                bytes = self.masked;
             }
             let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
             kill_point!(Encode);
@@ -180,7 +186,7 @@ impl Sending<'_> {
             kill_point!(Append);
             state.stored.next_out = seq.next();
             if keeps_back(state, msg_type) {
-                if !msg_type.is_admin() {
+                if !is_admin {
                     if keeps_messages {
                         state.keep_back(Unsent { first: seq, last: seq });
                     } else {

@@ -17,6 +17,7 @@ use crate::error::SendError;
 use crate::event::Unreached;
 use crate::fix::SOH;
 use crate::key::SessionKey;
+use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxMark};
 use crate::reading::{BlockedBy, Reading};
@@ -60,6 +61,7 @@ pub(crate) struct Session {
     pub(crate) outbound: Option<OutboundCheck>,
     /// The buffer that a stored message is copied to before it is sent again.
     pub(crate) replay_buffer: Vec<u8>,
+    pub(crate) secret_tags: SecretTags,
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
     pub(crate) envelope: Envelope,
@@ -130,6 +132,7 @@ impl Session {
                 .filter(|_| settings.dictionary.validator().is_some())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
+            secret_tags: SecretTags::new(&settings.masked),
             masked: Vec::new(),
             envelope,
             clock: SecondCache::new(),

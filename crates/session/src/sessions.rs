@@ -388,6 +388,8 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "Username, Password and NewPassword must not contain SOH (0x01); only RawData may"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
         "messages cannot be kept while logged off: the store keeps no messages"
+    } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {
+        "the fields 8, 9, 10, 34, 35, 43, 49, 52, 56, 122 and 369 cannot be masked: the session itself writes and reads them"
     } else {
         return Ok(());
     };

@@ -3,13 +3,12 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_codec::DataFields;
 use fixbolt_dictionary::{Policy, Validator};
 
 use crate::behavior::Compatibility;
+use crate::fix::number::WRITTEN_ANEW;
 use crate::id::SessionId;
 use crate::logon_fields::LogonFields;
-use crate::mask::Secrets;
 
 /// Who opens the transport connection and sends the first Logon.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -144,15 +143,21 @@ pub struct SessionSettings {
     pub reorder_buffer_size: usize,
     /// Additional fields in each Logon that is sent.
     pub logon: LogonFields,
-    /// Tags whose values are replaced by `*` in Logon messages wherever these are stored or shown.
+    /// Tags whose values are replaced by `*` wherever a message of either side is stored or shown
+    /// to an observer; RawData (96) in a Logon only. What is sent is not changed.
+    ///
+    /// An application message with such a field is sent when it is written, and never from the
+    /// store: a gap fill replaces it, and the application hears of it by
+    /// [`Event::Unreached`](crate::Event::Unreached). Fields that the session writes itself cannot
+    /// be masked ([`SessionSettings::can_be_masked`]).
     pub masked: Vec<u32>,
 }
 
 impl SessionSettings {
     /// Returns the default settings: the shipped dictionary, outbound messages not checked,
     /// HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout within 2 s, messages up
-    /// to 64 KiB, sequence numbers continued, milliseconds, Password (554), NewPassword (925) and
-    /// RawData (96) masked.
+    /// to 64 KiB, sequence numbers continued, milliseconds, and Password (554), NewPassword (925),
+    /// EncryptedPassword (1402), EncryptedNewPassword (1404) and RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
         Self {
@@ -179,14 +184,15 @@ impl SessionSettings {
             outbox_size: 1024 * 1024,
             reorder_buffer_size: 1024 * 1024,
             logon: LogonFields::default(),
-            masked: vec![554, 925, 96],
+            masked: vec![554, 925, 1402, 1404, 96],
         }
     }
 
-    /// What nobody may read where messages are kept or shown.
-    pub(crate) fn secrets(&self) -> Secrets<'_> {
-        let data_fields = self.dictionary.validator().map_or(DataFields::STANDARD, |own| own.data_fields());
-        Secrets { tags: &self.masked, data_fields }
+    /// Returns whether the values of a tag can be masked: not those of fields that the session
+    /// writes itself, which it also reads in its store.
+    #[must_use]
+    pub fn can_be_masked(tag: u32) -> bool {
+        !WRITTEN_ANEW.contains(&tag)
     }
 
     /// The same settings with what `change` does to them.

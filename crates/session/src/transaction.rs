@@ -311,7 +311,7 @@ impl<'a> Transaction<'a> {
         flags: RecordFlags,
     ) -> Result<(), SendError> {
         let session = table::opened_mut(self.table, self.own);
-        session.record_inbound(self.now, self.store, seq, message.bytes(), flags)
+        session.record_inbound(self.now, self.store, seq, message, flags)
     }
 
     pub(crate) fn record_change(&mut self, kind: RecordKind, why: &str) -> Result<(), SendError> {

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixbolt_codec::{Frame, Framer, Redacted, is_admin};
+use fixbolt_codec::{Frame, Framer, Redacted};
 
 use crate::end::SessionEnd;
 use crate::event::GarbledError;
@@ -37,7 +37,7 @@ pub struct WireMessage<'w> {
     pub direction: Direction,
     /// The clocks when it was read or committed.
     pub now: Now,
-    /// The whole message from `8=` to the last SOH. In a Logon, the values of
+    /// The whole message from `8=` to the last SOH. The values of
     /// [`SessionSettings::masked`](crate::SessionSettings::masked) are replaced by `*`, and
     /// CheckSum (10) is that of the masked message. They are replaced in garbled bytes too, as is
     /// whatever may be the rest of such a value.
@@ -90,11 +90,11 @@ fn show(
     bytes: &[u8],
     garbled: Option<GarbledError>,
 ) {
-    let (secrets, to) = (session.settings.secrets(), &mut session.masked);
+    let (secrets, to) = (session.secret_tags.of(&session.settings), &mut session.masked);
     let masked = match garbled {
-        // Bytes that cannot be parsed may still contain a Logon's secrets.
+        // Bytes that cannot be parsed may still contain secrets.
         Some(error) => secrets.mask_garbled(bytes, error == GarbledError::Continued, to),
-        None => is_admin(msg_type(bytes)) && secrets.mask_message(bytes, to),
+        None => secrets.mask_message(bytes, to),
     };
     let bytes = if masked { &session.masked } else { bytes };
     let (id, key, garbled) = (&session.settings.id, session.key, garbled.is_some());
@@ -102,10 +102,4 @@ fn show(
     if catch_unwind(AssertUnwindSafe(|| observer.on_wire(&message))).is_err() {
         session.close(SessionEnd::CallbackFailed { callback: "on_wire", why: "panic".to_owned() });
     }
-}
-
-/// Returns the value of MsgType (35), the third field of every message.
-fn msg_type(bytes: &[u8]) -> &[u8] {
-    let third = bytes.split(|b| *b == 1).nth(2).unwrap_or_default();
-    third.strip_prefix(b"35=").unwrap_or_default()
 }

@@ -16,6 +16,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fixbolt_codec::is_secret;
 use memchr::memmem;
 
 use crate::dictionary::SourceOptions;
@@ -23,6 +24,7 @@ use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, show, show_in_json, shown};
 use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
+use reading::number;
 pub(crate) use reading::{Reader, Reading};
 pub(crate) use render::{block, json};
 use scan::{Piece, Position, Separator};
@@ -39,8 +41,8 @@ use scan::{Piece, Position, Separator};
 ///
 /// Each message is a block: header, body and trailer, repeating groups indented, tags and values by
 /// name. It is checked as an engine would check it (length, checksum, dictionary; tags from 5000
-/// are user-defined and not checked), and errors are listed at its head. Passwords (554, 925, and
-/// 96 in a Logon) are masked.
+/// are user-defined and not checked), and errors are listed at its head. Passwords (554, 925,
+/// 1402, 1404, and 96 in a Logon) are masked.
 ///
 /// All versions of FIX are known (`fixbolt dictionary list`); FIXT.1.1's application messages are
 /// read as FIX Latest. Use `--dictionary` for another version or a dialect.
@@ -251,11 +253,26 @@ fn write_origin(object: &mut Vec<u8>, prefix: &[u8], position: Position) -> io::
 fn excerpt(text: &[u8]) -> String {
     const MOST: usize = 60;
     // A character has at most four bytes.
-    let text = shown(&text[..text.len().min(4 * MOST + 4)]);
+    let text = &text[..text.len().min(4 * MOST + 4)];
+    let text = match secret_at(text) {
+        Some(at) => shown(&text[..at]) + "***",
+        None => shown(text),
+    };
     match text.char_indices().nth(MOST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
+}
+
+/// Returns where the value of the first secret begins in text that is not a message. Where it ends
+/// cannot be known.
+fn secret_at(text: &[u8]) -> Option<usize> {
+    let is_secret_before = |equals: usize| {
+        let digits = text[..equals].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        number(&text[equals - digits..equals]).is_some_and(|tag| is_secret(tag, None))
+    };
+    let mut equals = text.iter().enumerate().filter(|(_, byte)| **byte == b'=').map(|(at, _)| at);
+    equals.find(|at| is_secret_before(*at)).map(|at| at + 1)
 }
 
 /// Returns whether QuickFIX/J wrote this line about an event, not about a message:

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use fixbolt_codec::{
     DataFields, FaultKind, Frame, Framer, Index, IndexError, Message, Place, Section, Span, byte_sum,
+    is_secret,
 };
 use fixbolt_dictionary::{Action, Dictionary, Policy, Scratch, Validator};
 
@@ -409,7 +410,7 @@ impl Found {
             let tag = &bytes[shown.tag.0 as usize..shown.tag.1 as usize];
             shown.number = number(tag).unwrap_or(0);
         }
-        shown.is_secret = is_secret(shown.number, msg_type);
+        shown.is_secret = is_secret(shown.number, Some(msg_type));
         if let Some((dictionary, words)) = known {
             shown.words = words.prepare_field(dictionary, shown.number);
         }
@@ -487,11 +488,6 @@ fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().fold(0, |found, byte| found | strange(byte)) == 0
 }
 
-/// Returns whether a field is secret: passwords (554, 925) anywhere, and RawData (96) of a Logon.
-fn is_secret(tag: u32, msg_type: &[u8]) -> bool {
-    matches!(tag, 554 | 925) || tag == 96 && msg_type == b"A"
-}
-
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
@@ -554,7 +550,7 @@ fn version_and_type(bytes: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Returns the number of a tag; leading zeros are accepted.
-fn number(digits: &[u8]) -> Option<u32> {
+pub(super) fn number(digits: &[u8]) -> Option<u32> {
     let mut tag: u32 = 0;
     for digit in digits {
         if !digit.is_ascii_digit() {

@@ -61,6 +61,19 @@ a.cfg:9: Username=: at least one character, and no control character such as a l
 }
 
 #[test]
+fn a_tag_that_the_session_needs_cannot_be_masked() {
+    assert_eq!(
+        acceptor_refused("MaskedTags=554, 34"),
+        "a.cfg:7: MaskedTags=554, 34: none, or tags separated by commas, without those that the session itself writes (8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369) expected"
+    );
+    for tag in 1..1000 {
+        let listed =
+            super::values::MASKED_TAGS.split(['(', ',', ' ', ')']).any(|word| word == tag.to_string());
+        assert_eq!(listed, !fixbolt_session::SessionSettings::can_be_masked(tag), "{tag}");
+    }
+}
+
+#[test]
 fn a_comment_after_a_value_or_a_header_is_told_where_it_belongs() {
     let hint = "(a comment must be on a line of its own, and begins with #)";
     assert_eq!(

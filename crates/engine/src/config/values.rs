@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Encoding;
-use fixbolt_session::{Secret, SessionId};
+use fixbolt_session::{Secret, SessionId, SessionSettings};
 
 use super::draft::Draft;
 
@@ -84,11 +84,15 @@ pub(super) fn test_request_delay(draft: &mut Draft, value: &str) -> Result<(), R
     Ok(())
 }
 
+/// The form of MaskedTags. Those that are excluded are [`SessionSettings::can_be_masked`]'s.
+pub(super) const MASKED_TAGS: &str = "none, or tags separated by commas, without those that the session itself writes (8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369)";
+
 pub(super) fn masked_tags(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     draft.settings.masked = match value {
         "none" => Vec::new(),
         tags => {
-            let tag = |text: &str| text.trim().parse::<u32>().ok().filter(|tag| *tag > 0);
+            let masked = |tag: &u32| *tag > 0 && SessionSettings::can_be_masked(*tag);
+            let tag = |text: &str| text.trim().parse::<u32>().ok().filter(masked);
             tags.split(',').map(tag).collect::<Option<_>>().ok_or(Refusal::Form)?
         }
     };

@@ -1,0 +1,389 @@
+//! Secrets are stored and shown masked, in every message and in both directions, and a message that
+//! is stored with masked secrets is never sent from the store.
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+
+use fixbolt_codec::{BodySink, BodyWriter, DataKey, Key, MsgType, NewBody, SeqNum, byte_sum, is_secret};
+use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt_conformance::wire::kinds;
+use fixbolt_dictionary::{Source, Validator, fix44};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::{Record, RecordFlags, Store, StoreError};
+use fixbolt_session::{
+    Delivery, Event, Now, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, Sessions,
+    WhileLoggedOff,
+};
+use support::{App, Bench, Capture, order, settings};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+/// The messages that a store was given, with `|` for SOH.
+#[derive(Clone, Default)]
+struct Stored(Arc<Mutex<Vec<(RecordFlags, String)>>>);
+
+impl<S: Store> Intercept<S> for Stored {
+    fn append(&mut self, store: &mut S, key: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        let text = String::from_utf8_lossy(record.body).replace('\x01', "|");
+        self.0.lock().unwrap().push((record.flags, text));
+        store.append(key, record)
+    }
+}
+
+/// What a session sent, stored and showed.
+struct Shown {
+    sent: Vec<String>,
+    stored: Vec<(RecordFlags, String)>,
+    seen: Vec<String>,
+}
+
+/// An acceptor that is logged on, its application, and all that it stores and shows.
+struct Watched {
+    app: App,
+    bench: Bench,
+    stored: Stored,
+    capture: Arc<Capture>,
+}
+
+impl Watched {
+    fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Self {
+        let (stored, capture) = (Stored::default(), Arc::new(Capture::default()));
+        let mut app = App::default();
+        let store = Box::new(Intercepted::new(MemoryStore::new(), stored.clone()));
+        let settings = settings("FIX.4.4", "A", Role::Acceptor).with(change);
+        let mut bench = Bench::on_store(&mut app, store, vec![settings], Some(capture.clone()));
+        bench.sessions.connected(bench.now, KEY, &mut app);
+        let answer = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+        assert_eq!(kinds(&answer), "A", "{answer:?}");
+        let mut watched = Self { app, bench, stored, capture };
+        watched.shown(answer);
+        watched
+    }
+
+    fn shown(&mut self, sent: Vec<String>) -> Shown {
+        let stored = core::mem::take(&mut *self.stored.0.lock().unwrap());
+        let seen = core::mem::take(&mut *self.capture.0.lock().unwrap());
+        Shown { sent, stored, seen: seen.into_iter().map(|(_, _, text)| text).collect() }
+    }
+
+    fn say(&mut self, fields: &str) -> Shown {
+        let sent = self.bench.say(&mut self.app, 0, fields);
+        self.shown(sent)
+    }
+
+    /// Writes a message of the application.
+    fn write(&mut self, msg_type: &[u8], write: impl Fn(&mut BodyWriter<'_>)) -> Shown {
+        let bench = &mut self.bench;
+        let written = bench.sessions.act(bench.now, KEY, &mut self.app, |turn| {
+            let mut draft = turn.reply().draft(MsgType::new(msg_type));
+            write(draft.writer());
+            draft.send()
+        });
+        written.unwrap();
+        let sent = bench.take(0);
+        self.shown(sent)
+    }
+}
+
+/// Returns the only message that was stored, which was shown in the same form and has the right
+/// CheckSum.
+fn only(shown: &Shown) -> (bool, &str) {
+    let ([(flags, stored)], [seen]) = (&shown.stored[..], &shown.seen[..]) else {
+        panic!("{:?} {:?}", shown.stored, shown.seen)
+    };
+    assert_eq!(stored, seen);
+    let bytes = stored.replace('|', "\x01").into_bytes();
+    let (before, sum) = bytes.split_at(bytes.len() - 7);
+    assert_eq!(sum, format!("10={:03}\x01", byte_sum(before)).as_bytes(), "{stored}");
+    (flags.contains(RecordFlags::MASKED), stored)
+}
+
+fn user_request(body: &mut BodyWriter<'_>) {
+    body.bytes(Key::new(923), b"u1").field(Key::new(924), &3u32).bytes(Key::new(553), b"me");
+    body.bytes(Key::new(554), b"swordfish").bytes(Key::new(925), b"opensesame");
+}
+
+fn an_order(body: &mut BodyWriter<'_>) {
+    body.bytes(Key::new(11), b"a");
+}
+
+const USER_REQUEST: &str = "923=u1|924=3|553=me|554=swordfish|925=opensesame|";
+const MASKED_REQUEST: &str = "923=u1|924=3|553=me|554=*********|925=**********|";
+
+#[test]
+fn the_passwords_of_a_user_request_are_masked_where_it_is_stored_and_shown_and_sent_as_written() {
+    let mut watched = Watched::logged_on(|_| {});
+    let received = watched.say(&format!("35=BE|34=2|{USER_REQUEST}"));
+    let (masked, stored) = only(&received);
+    assert!(masked && stored.contains(MASKED_REQUEST), "{stored}");
+    let written = watched.write(b"BE", user_request);
+    let (masked, stored) = only(&written);
+    assert!(masked && stored.contains(MASKED_REQUEST), "{stored}");
+    assert!(written.sent[0].contains(USER_REQUEST), "{:?}", written.sent);
+}
+
+#[test]
+fn an_encrypted_password_is_masked_by_its_length() {
+    let mut watched = Watched::logged_on(|_| {});
+    let received = watched.say("35=BE|34=2|923=u1|924=3|1401=6|1402=a|554=|1403=2|1404=|b|58=x|");
+    let (masked, stored) = only(&received);
+    assert!(masked && stored.contains("|1401=6|1402=******|1403=2|1404=**|58=x|"), "{stored}");
+    let written = watched.write(b"BE", |body| {
+        body.bytes(Key::new(923), b"u1").data(DataKey::new(1401, 1402), b"a\x01b");
+    });
+    let (masked, stored) = only(&written);
+    assert!(masked && stored.contains("|1401=3|1402=***|10="), "{stored}");
+}
+
+#[test]
+fn a_secret_in_an_entry_of_a_group_is_masked() {
+    let mut watched = Watched::logged_on(|_| {});
+    let received = watched.say("35=U1|34=2|9001=2|9002=a|554=one|9002=b|554=two|58=x|");
+    assert!(only(&received).1.contains("|9002=a|554=***|9002=b|554=***|58=x|"));
+    let written = watched.write(b"U1", |body| {
+        let mut users = body.group(Key::new(9001));
+        for (name, password) in [("a", &b"one"[..]), ("b", b"")] {
+            body.entry(&mut users);
+            body.bytes(Key::new(9002), name.as_bytes());
+            let mut more = body.group(Key::new(9003));
+            if !password.is_empty() {
+                body.entry(&mut more);
+                body.bytes(Key::new(554), password);
+            }
+            body.end_group(more);
+        }
+        body.end_group(users);
+        body.bytes(Key::new(58), b"x");
+    });
+    let (masked, stored) = only(&written);
+    assert!(masked && stored.contains("|9001=2|9002=a|9003=1|554=***|9002=b|58=x|"), "{stored}");
+}
+
+#[test]
+fn a_secret_in_a_body_that_is_copied_is_masked() {
+    let mut memory = [0; 256];
+    let mut request = BodyWriter::new(MsgType::new(b"BE"), &mut memory);
+    user_request(&mut request);
+    let body = request.finish().unwrap();
+    let mut watched = Watched::logged_on(|_| {});
+    let copied = watched.write(b"BE", |writer| {
+        writer.raw().body(&body);
+    });
+    assert!(only(&copied).1.contains(MASKED_REQUEST));
+    let fields = watched.write(b"U1", |writer| {
+        writer.raw().field(Key::new(58), b"x").field(Key::new(20000), b"y\x01554=z");
+    });
+    assert!(only(&fields).1.contains("|58=x|20000=y|554=*|"));
+}
+
+#[test]
+fn text_that_looks_like_a_secret_inside_a_data_field_is_none() {
+    let mut watched = Watched::logged_on(|_| {});
+    let received = watched.say("35=B|34=2|42=20260105-09:00:00|95=9|96=a|554=bcd|58=x|");
+    let (masked, stored) = only(&received);
+    assert!(!masked && stored.contains("|96=a|554=bcd|58=x|"), "{stored}");
+    // 42 and 554 have the same bit in what the writer remembers.
+    let news = |body: &mut BodyWriter<'_>| {
+        body.bytes(Key::new(42), b"20260105-09:00:00");
+        body.data(DataKey::new(95, 96), b"a\x01554=bcd").bytes(Key::new(58), b"x");
+    };
+    let written = watched.write(b"B", news);
+    let (masked, stored) = only(&written);
+    assert!(!masked && stored.contains("|95=9|96=a|554=bcd|58=x|"), "{stored}");
+    let again = watched.say("35=2|34=3|7=2|16=2|");
+    assert!(again.sent[0].contains("|95=9|96=a|554=bcd|58=x|"), "{:?}", again.sent);
+    // A secret beside it is masked.
+    let both = watched.write(b"B", |body| {
+        body.data(DataKey::new(95, 96), b"a\x01554=bcd").bytes(Key::new(554), b"efg");
+    });
+    assert!(only(&both).1.contains("|95=9|96=a|554=bcd|554=***|"));
+}
+
+#[test]
+fn a_data_field_of_the_dialect_is_not_searched_for_secrets_and_may_be_one() {
+    let table = fix44().to_table().replacen(
+        "\ncomponent ",
+        "\nfield 20001 TokenLength Length\nfield 20002 Token data length=20001\ncomponent ",
+        1,
+    );
+    let line = table.lines().find(|line| line.starts_with("message B ")).unwrap();
+    let table = table.replace(line, &format!("{line} 20001 20002"));
+    let dictionary = Source::text(&table).load().unwrap_or_else(|error| panic!("{error}")).dictionary;
+    let own = SessionDictionary::Own(Arc::new(Validator::new(&dictionary)));
+    for (tags, masked) in
+        [(vec![554], "|20001=10|20002=a|554=bcde|"), (vec![20002], "|20001=10|20002=**********|")]
+    {
+        let mut watched = Watched::logged_on(|s| (s.dictionary, s.masked) = (own.clone(), tags.clone()));
+        let received = watched.say("35=B|34=2|148=h|33=1|58=x|20001=10|20002=a|554=bcde|");
+        assert!(received.stored[0].1.contains(masked), "{:?}", received.stored);
+        let written = watched.write(b"B", |body| {
+            body.bytes(Key::new(148), b"h").data(DataKey::of_dialect(20001, 20002), b"a\x01554=bcde");
+        });
+        assert!(written.stored[0].1.contains(masked), "{:?}", written.stored);
+    }
+}
+
+#[test]
+fn raw_data_is_masked_in_a_logon_and_kept_elsewhere() {
+    let mut watched = Watched::logged_on(|_| {});
+    watched.bench.sessions.disconnected(watched.bench.now, KEY, &mut watched.app);
+    watched.bench.sessions.connected(watched.bench.now, KEY, &mut watched.app);
+    watched.app.sending_logon = Box::new(|logon, _| {
+        logon.data(DataKey::new(95, 96), b"o\x01k");
+        Ok(())
+    });
+    let shown = watched.say("35=A|34=2|98=0|108=30|95=3|96=a|b|554=c|");
+    let [(_, received), (_, sent)] = &shown.stored[..] else { panic!("{:?}", shown.stored) };
+    assert!(received.contains("|95=3|96=***|554=*|10="), "{received}");
+    assert!(sent.contains("|95=3|96=***|10="), "{sent}");
+    assert!(shown.sent[0].contains("|95=3|96=o|k|10="), "{:?}", shown.sent);
+    assert_eq!(shown.seen, [received.clone(), sent.clone()]);
+    let news = watched.say("35=B|34=3|95=3|96=a|b|");
+    assert_eq!((only(&news).0, only(&news).1.contains("|96=a|b|10=")), (false, true));
+}
+
+#[test]
+fn a_password_under_a_broken_tag_and_one_with_a_delimiter_are_masked() {
+    let mut watched = Watched::logged_on(|_| {});
+    let shown = watched.say("35=BE|34=2|0554=sword|");
+    assert!(shown.stored[0].1.contains("|0554=*****|"), "{:?}", shown.stored);
+    let shown = watched.say("35=BE|34=3|554=sword|fish|");
+    assert!(shown.stored[0].1.contains("|554=*****|****|"), "{:?}", shown.stored);
+    for (_, stored) in &shown.stored {
+        assert!(!stored.contains("fish"), "{stored}");
+    }
+}
+
+#[test]
+fn the_tags_that_are_masked_are_a_setting_and_by_default_those_that_debug_hides() {
+    let mut watched = Watched::logged_on(|s| s.masked = vec![58]);
+    let shown = watched.say("35=B|34=2|58=x|554=clear|");
+    let (masked, stored) = only(&shown);
+    assert!(masked && stored.contains("|58=*|554=clear|"), "{stored}");
+    let mut watched = Watched::logged_on(|s| s.masked = Vec::new());
+    let shown = watched.write(b"BE", user_request);
+    assert!(only(&shown).1.contains(USER_REQUEST));
+    let default = settings("FIX.4.4", "A", Role::Acceptor).masked;
+    for tag in 1..100_000 {
+        assert_eq!(default.contains(&tag), is_secret(tag, None), "{tag}");
+    }
+    for tag in [8, 9, 10, 34, 35, 49, 52, 56] {
+        let settings = settings("FIX.4.4", "A", Role::Acceptor).with(|s| s.masked = vec![554, tag]);
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        let opened = sessions.open(Now::default(), settings, &mut App::default());
+        assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("cannot be masked")));
+    }
+}
+
+#[test]
+fn a_masked_message_is_gap_filled_when_it_is_requested_and_the_application_hears_its_number() {
+    let mut watched = Watched::logged_on(|_| {});
+    let asked = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&asked);
+    watched.app.resend = Box::new(move |_, _| {
+        *count.lock().unwrap() += 1;
+        Ok(fixbolt_session::Resend::Send)
+    });
+    watched.write(b"D", an_order);
+    watched.write(b"BE", user_request);
+    watched.write(b"D", an_order);
+    let again = watched.say("35=2|34=2|7=1|16=0|");
+    assert_eq!(kinds(&again.sent), "4D4D");
+    assert!(again.sent[2].contains("|34=3|") && again.sent[2].contains("|36=4|"), "{:?}", again.sent);
+    assert!(!again.sent.concat().contains('*'), "{:?}", again.sent);
+    assert_eq!(*asked.lock().unwrap(), 2, "there is nothing to ask about the message that cannot be sent");
+    let event = "FIX.4.4:US->A: messages that do not reach the counterparty: 3: their secrets are masked in the store";
+    assert!(watched.app.events.iter().any(|told| told == event), "{:?}", watched.app.events);
+}
+
+#[test]
+fn a_masked_message_that_waits_for_a_replay_or_a_logon_is_gap_filled_and_the_application_hears_it() {
+    let mut watched = Watched::logged_on(|s| s.while_logged_off = WhileLoggedOff::Keep);
+    watched.write(b"D", an_order);
+    // Written while the replay is under way.
+    watched.app.resend = Box::new(|_, turn| {
+        let mut draft = turn.reply().draft(MsgType::new(b"BE"));
+        user_request(draft.writer());
+        draft.send()?;
+        order(turn, "b")?;
+        Ok(fixbolt_session::Resend::Send)
+    });
+    let mut sent = watched.say("35=2|34=2|7=2|16=2|").sent;
+    watched.bench.sessions.wake(watched.bench.now, KEY, &[], &mut watched.app);
+    sent.extend(watched.bench.take(0));
+    assert_eq!(kinds(&sent), "D4D", "{sent:?}");
+    assert!(
+        sent[1].contains("|34=3|") && sent[1].contains("|36=4|") && !sent[1].contains("|43=Y|"),
+        "{sent:?}"
+    );
+    watched.bench.sessions.disconnected(watched.bench.now, KEY, &mut watched.app);
+    watched.write(b"BE", user_request);
+    watched.bench.sessions.connected(watched.bench.now, KEY, &mut watched.app);
+    watched.say("35=A|34=3|98=0|108=30|");
+    watched.app.resend = Box::new(|_, _| Ok(fixbolt_session::Resend::Send));
+    let sent = watched.say("35=2|34=4|7=5|16=0|").sent;
+    assert_eq!(kinds(&sent), "4", "{sent:?}");
+    for seq in [3, 5] {
+        let event = format!("reach the counterparty: {seq}: their secrets are masked in the store");
+        assert!(watched.app.events.iter().any(|told| told.ends_with(&event)), "{:?}", watched.app.events);
+    }
+}
+
+#[test]
+fn an_application_reads_its_store_with_secrets_masked() {
+    let mut watched = Watched::logged_on(|_| {});
+    watched.say(&format!("35=BE|34=2|{USER_REQUEST}"));
+    watched.write(b"BE", user_request);
+    let read = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&read);
+    watched.app.resume = Box::new(move |resume| {
+        resume.messages(|stored| {
+            kept.lock().unwrap().push_str(&stored.message.bytes().escape_ascii().to_string());
+            Ok(())
+        })
+    });
+    watched.bench.sessions.show_store(watched.bench.now, KEY, &mut watched.app);
+    let read = read.lock().unwrap();
+    assert_eq!(read.matches("554=*********").count(), 2, "{read}");
+    assert!(!read.contains("swordfish"), "{read}");
+}
+
+#[test]
+fn an_event_about_garbled_bytes_shows_no_secret_and_no_rest_of_one() {
+    let mut watched = Watched::logged_on(|s| s.masked.push(9999));
+    let debug = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&debug);
+    watched.app.event = Box::new(move |event, _| {
+        if let Event::Garbled { .. } = event {
+            kept.lock().unwrap().push_str(&format!("{event:?}\n"));
+        }
+        Ok(())
+    });
+    let mut garbled = b"554=sword".to_vec();
+    garbled.resize(70_000, b'f');
+    garbled.extend_from_slice(b"ish\x019999=token\x01");
+    let mut at = 0;
+    while at < garbled.len() {
+        let end = (at + 4096).min(garbled.len());
+        let bench = &mut watched.bench;
+        at += bench.sessions.receive(bench.now, KEY, &garbled[at..end], &mut watched.app).max(1);
+    }
+    watched.say("35=0|34=2|");
+    let debug = debug.lock().unwrap();
+    assert!(debug.contains("Continued"), "{debug}");
+    for secret in ["sword", "fff", "ish", "token"] {
+        assert!(!debug.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn a_callback_that_is_offered_a_secret_gets_it_as_it_was_sent() {
+    let mut watched = Watched::logged_on(|_| {});
+    watched.app.message = Box::new(|bytes, _| {
+        assert!(bytes.windows(13).any(|part| part == b"554=swordfish"));
+        Ok(Delivery::Done)
+    });
+    watched.say(&format!("35=BE|34=2|{USER_REQUEST}"));
+    assert_eq!(watched.bench.sessions.numbers(KEY), Some((SeqNum(3), SeqNum(2))));
+}
