@@ -104,7 +104,9 @@ pub trait Application {
         Ok(())
     }
 
-    /// Decides whether a stored message that the counterparty asked for is sent again.
+    /// Decides whether a stored message that the counterparty asked for is sent again. Not called
+    /// for one whose secrets are masked in the store, which cannot be sent
+    /// ([`Unreached::Masked`](crate::Unreached::Masked)).
     ///
     /// # Errors
     /// A failure closes the connection.

@@ -8,6 +8,8 @@ use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason, Violation};
 use crate::admin_message::Reject;
 use crate::behavior::{Behavior, FirstViolation, RefTagId};
 use crate::event::Event;
+use crate::fix::msg_type::LOGON;
+use crate::mask::Secrets;
 use crate::table;
 use crate::transaction::Transaction;
 
@@ -22,9 +24,10 @@ pub(crate) fn violation<'m>(
 ) -> Option<Reject<'m>> {
     let session = table::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
+    let secrets = session.secret_tags.of(&session.settings);
     let (Some(validator), Some(scratch)) = (session.settings.dictionary.validator(), &mut session.scratch)
     else {
-        return message.fault().map(|fault| broken_field(message, fault).reject(&behavior));
+        return message.fault().map(|fault| broken_field(message, fault, secrets).reject(&behavior));
     };
     let mut found = None::<Found<'m>>;
     let mut warned = Vec::new();
@@ -33,7 +36,7 @@ pub(crate) fn violation<'m>(
             warned.push(violation);
             return ControlFlow::Continue(());
         }
-        let this = Found::of(message, &violation);
+        let this = Found::of(message, &violation, secrets);
         match behavior.first_violation {
             FirstViolation::InWireOrder => {
                 found = Some(this);
@@ -69,10 +72,10 @@ struct Found<'m> {
 }
 
 impl<'m> Found<'m> {
-    fn of(message: &Message<'m>, violation: &Violation<'m>) -> Self {
+    fn of(message: &Message<'m>, violation: &Violation<'m>, secrets: Secrets<'_>) -> Self {
         let Violation { check, reason, tag, position, .. } = *violation;
         if check == Check::TagSyntax
-            && let Some(cut) = position.and_then(|position| cut_value(message, position))
+            && let Some(cut) = position.and_then(|position| cut_value(message, position, secrets))
         {
             return cut;
         }
@@ -93,28 +96,29 @@ impl<'m> Found<'m> {
 }
 
 /// Without a dictionary, a field with invalid syntax is still rejected.
-fn broken_field<'m>(message: &Message<'m>, fault: Fault) -> Found<'m> {
+fn broken_field<'m>(message: &Message<'m>, fault: Fault, secrets: Secrets<'_>) -> Found<'m> {
     let reason = match fault.kind {
         FaultKind::EmptyValue => SessionRejectReason::TagSpecifiedWithoutAValue,
-        FaultKind::NoEquals => {
-            if let Some(found) = cut_value(message, fault.field) {
+        _ => {
+            if let Some(found) = cut_value(message, fault.field, secrets) {
                 return found;
             }
             SessionRejectReason::InvalidTagNumber
         }
-        _ => SessionRejectReason::InvalidTagNumber,
     };
     let tag = RefTag::AsSent(&message.bytes()[fault.tag.start()..fault.tag.end()]);
     Found { reason, tag, is_structure: false }
 }
 
 /// Test case 14k: a field without `=` is the part after a delimiter inside the value of the field
-/// before it.
-fn cut_value<'m>(message: &Message<'m>, position: usize) -> Option<Found<'m>> {
-    if message.field_bytes(position).contains(&b'=') {
+/// before it. So is one with a broken tag after a secret: RefTagID must not repeat a part of a
+/// password.
+fn cut_value<'m>(message: &Message<'m>, position: usize, secrets: Secrets<'_>) -> Option<Found<'m>> {
+    let tag = message.tags()[..position].iter().rev().copied().find(|tag| *tag != 0)?;
+    let is_secret = secrets.contain(tag, message.msg_type() == LOGON);
+    if message.field_bytes(position).contains(&b'=') && !is_secret {
         return None;
     }
-    let tag = message.tags()[..position].iter().rev().copied().find(|tag| *tag != 0)?;
     let reason = SessionRejectReason::NonDataValueIncludesFieldDelimiter;
     Some(Found { reason, tag: RefTag::Number(tag), is_structure: false })
 }

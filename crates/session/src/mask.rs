@@ -59,6 +59,11 @@ pub(crate) struct Secrets<'s> {
 const TRAILER_LEN: usize = 7;
 
 impl Secrets<'_> {
+    /// Returns whether the values of a tag are secrets: those of RawData (96) in a Logon only.
+    pub(crate) fn contain(self, tag: u32, in_logon: bool) -> bool {
+        self.tags.contains(&tag) && (in_logon || tag != number::RAW_DATA)
+    }
+
     /// Copies a whole message into `to` with every byte of its secrets replaced by `*` and the
     /// CheckSum corrected. Returns whether any was found; otherwise `to` is unchanged.
     pub(crate) fn mask_message(self, message: &[u8], to: &mut Vec<u8>) -> bool {
@@ -110,7 +115,7 @@ impl Secrets<'_> {
                 at = end + 1;
                 continue;
             };
-            after_secret = self.tags.contains(&tag) && (is_logon || tag != number::RAW_DATA);
+            after_secret = self.contain(tag, is_logon);
             if let Some((data_tag, length)) = length
                 && data_tag == tag
             {

@@ -144,7 +144,8 @@ pub struct SessionSettings {
     /// Additional fields in each Logon that is sent.
     pub logon: LogonFields,
     /// Tags whose values are replaced by `*` wherever a message of either side is stored or shown
-    /// to an observer; RawData (96) in a Logon only. What is sent is not changed.
+    /// to an observer; RawData (96) in a Logon only. What is sent is not changed. `Debug` of a
+    /// message, which does not know the session, always hides the default ones.
     ///
     /// An application message with such a field is sent when it is written, and never from the
     /// store: a gap fill replaces it, and the application hears of it by

@@ -256,6 +256,29 @@ fn a_password_under_a_broken_tag_and_one_with_a_delimiter_are_masked() {
 }
 
 #[test]
+fn a_reject_names_the_field_of_a_password_and_repeats_no_part_of_it() {
+    let own = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
+    for dictionary in [SessionDictionary::None, own] {
+        let mut watched = Watched::logged_on(|s| s.dictionary = dictionary.clone());
+        for (seq, rest) in [(2, "qwz"), (3, "qw=z"), (4, "=qwz"), (5, "qwz|x=y")] {
+            let shown = watched.say(&format!("35=BE|34={seq}|923=u|924=1|553=me|554=sword|{rest}|"));
+            assert!(
+                shown.sent[0].contains("|35=3|") && shown.sent[0].contains("|371=554|"),
+                "{:?}",
+                shown.sent
+            );
+            let all = format!("{:?}{:?}{:?}{:?}", shown.sent, shown.stored, shown.seen, watched.app.events);
+            for part in ["sword", "qw", "wz", "x=y"] {
+                assert!(!all.contains(part), "{part} {all}");
+            }
+        }
+        // After another field it is a broken tag.
+        let shown = watched.say("35=BE|34=6|923=u|924=1|553=me|fi=sh|");
+        assert!(shown.sent[0].contains("|371=fi|"), "{:?}", shown.sent);
+    }
+}
+
+#[test]
 fn the_tags_that_are_masked_are_a_setting_and_by_default_those_that_debug_hides() {
     let mut watched = Watched::logged_on(|s| s.masked = vec![58]);
     let shown = watched.say("35=B|34=2|58=x|554=clear|");
