@@ -6,7 +6,6 @@
 //! store's threads; if they are late, this thread makes them itself. `recover` has decided before
 //! what the files of a recovered journal mean.
 
-use std::fs::File;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -25,9 +24,9 @@ use crate::head_copy::HeadState;
 use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size};
 use crate::ledger::{Ledger, is_original};
 use crate::lock::{DirectoryWatch, Lock};
-use crate::mapping::{Mapping, MappingAhead};
+use crate::mapping::MappingAhead;
 use crate::scan::{RecordAddress, next_record};
-use crate::segment::{Index, Segment, SegmentMaker, file_name};
+use crate::segment::{Segment, SegmentMaker, file_name};
 
 /// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss skips at most
 /// this many, unless the distance was larger.
@@ -67,6 +66,10 @@ pub(crate) struct Shared {
     pub(crate) maker: Mutex<Making>,
     /// Segments in the care of the store's threads: created, and not yet completely on disk.
     pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
+    /// Segments that nothing is written to any more and that are on disk.
+    pub(crate) past: Mutex<Vec<MappingAhead>>,
+    /// Whether one of those was read, so that its pages are in memory again.
+    pub(crate) reads_past: AtomicBool,
 }
 
 /// Damage that was found, and how much of it was taken.
@@ -160,12 +163,8 @@ pub(crate) struct Log {
     /// Maximum length of a body.
     pub(crate) largest_body: usize,
     /// All segments, in order. Those after the current one were taken for a turn that was rolled
-    /// back. Of those before the last committed turn, at most one is in memory.
+    /// back.
     pub(crate) segments: Vec<Segment>,
-    /// The first segment that is always in memory: there the last committed turn ends.
-    pub(crate) in_memory_from: usize,
-    /// The earlier segment that is in memory, as a message in it was read.
-    pub(crate) loaded: Option<usize>,
     /// Why nothing can be appended.
     pub(crate) damage: Option<String>,
     /// Where the next record goes, and where the next turn goes.
@@ -234,7 +233,7 @@ impl Log {
         }
         self.turn.number = turn;
         let size = record_size(record.body.len());
-        if self.end.offset + size + SEAL > self.segments[self.end.segment].mapping().len() {
+        if self.end.offset + size + SEAL > self.segments[self.end.segment].mapping.len() {
             self.next_segment(size)?;
         }
         if pending.generation != self.pending.generation {
@@ -267,7 +266,7 @@ impl Log {
     fn put(&mut self, header: &Header, body: &[u8]) {
         self.settle(0);
         let at = self.end;
-        self.segments[at.segment].mapping_mut().write(at.offset + RECORD_HEADER, body);
+        self.segments[at.segment].mapping.write(at.offset + RECORD_HEADER, body);
         let turn = &mut self.turn;
         if !turn.begun {
             turn.first = at;
@@ -290,7 +289,7 @@ impl Log {
         turn.unsettled = false;
         let first = turn.at == turn.first;
         Header::finish(&mut turn.words, if first { marks | FIRST } else { marks }, turn.body_checksum);
-        let mapping = self.segments[turn.at.segment].mapping_mut();
+        let mapping = &mut self.segments[turn.at.segment].mapping;
         mapping.write_words(turn.at.offset + 8, &turn.words[1..]);
         if first {
             turn.first_word = turn.words[0];
@@ -315,7 +314,7 @@ impl Log {
         let Turn { number, first, first_word, .. } = self.turn;
         (self.turn_before, self.committed_turn) = (self.committed_turn, number);
         self.turns += 1;
-        self.segments[first.segment].mapping_mut().publish(first.offset, first_word);
+        self.segments[first.segment].mapping.publish(first.offset, first_word);
         if self.pending.generation != self.committed.generation {
             // Sequence numbers restart: the reserve of the old ones is larger than the new mark
             // will be.
@@ -331,18 +330,6 @@ impl Log {
         }
         self.shared.next_out.store(self.committed.next_out.0, Ordering::Release);
         self.publish_position();
-        if self.in_memory_from < self.committed_end.segment {
-            self.unload_before_end();
-        }
-    }
-
-    /// Releases the segments that nothing is written to any more. The store's threads, which still
-    /// have to write them to disk, unmap them.
-    #[cold]
-    fn unload_before_end(&mut self) {
-        let past = self.in_memory_from..self.committed_end.segment;
-        self.segments[past].iter_mut().for_each(Segment::unload);
-        self.in_memory_from = self.committed_end.segment;
     }
 
     /// Returns what the last commit reached.
@@ -373,8 +360,8 @@ impl Log {
             let begin = if n == from.segment { from.offset } else { SEGMENT_HEADER };
             let segment = &mut self.segments[n];
             // A turn that continued in the next segment has ended this one with a seal.
-            let end = if n == self.end.segment { self.end.offset } else { segment.mapping().len() };
-            segment.mapping_mut().clear(begin..end);
+            let end = if n == self.end.segment { self.end.offset } else { segment.mapping.len() };
+            segment.mapping.clear(begin..end);
             segment.forget(begin);
         }
         self.end = from;
@@ -387,7 +374,7 @@ impl Log {
     #[cold]
     fn next_segment(&mut self, size: usize) -> Result<(), StoreError> {
         let room = size + Checkpoint::SIZE + SEAL;
-        let fits = |s: &Segment| s.mapping().len() - SEGMENT_HEADER >= room;
+        let fits = |s: &Segment| s.mapping.len() - SEGMENT_HEADER >= room;
         if self.segments.len() == self.end.segment + 1 {
             let segment = match self.ready.try_recv() {
                 Ok(segment) if fits(&segment) => segment,
@@ -416,7 +403,7 @@ impl Log {
             next_out: self.pending.next_out,
         };
         // A truncated and repaired segment may have no space for it, and needs none then.
-        if self.end.offset + SEAL <= self.segments[self.end.segment].mapping().len() {
+        if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
             self.put(&seal, b"");
         }
         self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
@@ -445,7 +432,7 @@ impl Log {
         let mut making = lock(&self.shared.maker);
         // One may have become ready while we waited for the lock.
         let small = match (small, self.ready.try_recv()) {
-            (None, Ok(segment)) if segment.mapping().len() - SEGMENT_HEADER >= room => return Ok(segment),
+            (None, Ok(segment)) if segment.mapping.len() - SEGMENT_HEADER >= room => return Ok(segment),
             (small, late) => small.or(late.ok()),
         };
         if let Some(small) = small {
@@ -453,7 +440,7 @@ impl Log {
             making.maker.unmake(small)?;
         }
         let segment = making.maker.make(room)?;
-        lock(&self.shared.ahead).push((segment.number, segment.mapping().ahead()));
+        lock(&self.shared.ahead).push((segment.number, segment.mapping.ahead()));
         Ok(segment)
     }
 
@@ -512,7 +499,7 @@ impl Log {
                 if header.generation != generation || !range.contains(&header.seq) {
                     return Ok(None);
                 }
-                if at.segment < self.in_memory_from && self.checked(at).is_err() {
+                if at.segment < self.committed_end.segment && self.checked(at).is_err() {
                     self.report_damage(at);
                 } else {
                     self.cursor = Some(Cursor { number: (generation, header.seq), after: next });
@@ -527,11 +514,11 @@ impl Log {
     /// Returns the header at `at` and the position of the next one, or moves `at` past damage in an
     /// earlier segment: what is lost there is gap-filled.
     fn peek_past_damage(
-        &mut self,
+        &self,
         at: &mut RecordAddress,
     ) -> Result<Option<(Header, RecordAddress)>, StoreError> {
-        let found = self.load(at.segment).and_then(|()| self.peek(*at));
-        if at.segment >= self.in_memory_from || found.is_ok() {
+        let found = self.peek(*at);
+        if at.segment >= self.committed_end.segment || found.is_ok() {
             return found.map(Some);
         }
         self.report_damage(*at);
@@ -548,45 +535,13 @@ impl Log {
         self.shared.report(self.damaged(at).to_string());
     }
 
-    /// Takes a segment into memory, if it is not there, instead of the one that was taken before.
-    fn load(&mut self, n: usize) -> Result<(), StoreError> {
-        if self.segments.get(n).is_none_or(Segment::is_in_memory) {
-            return Ok(());
-        }
-        if let Some(before) = self.loaded.take().filter(|before| *before < self.in_memory_from) {
-            self.segments[before].unload();
-        }
-        let number = self.segments[n].number;
-        let path = self.shared.directory.join(file_name(number));
-        let map = || {
-            let file = File::open(&path)?;
-            let length = file.metadata()?.len() as usize & !7;
-            Mapping::read_only(&file, length)
-        };
-        let mapping = map().map_err(|e| failed("mapping", &path, &e))?;
-        let mut index = Index::of_length(mapping.len());
-        let (bytes, mut at) = (mapping.bytes(), SEGMENT_HEADER);
-        while let Some(header) = Header::peek(bytes, at) {
-            if let Kind::Of(kind) = header.kind
-                && is_original(kind, header.flags)
-            {
-                index.note(header.generation, header.seq, at);
-            }
-            at += header.size();
-        }
-        self.segments[n].load(mapping, index);
-        self.loaded = Some(n);
-        Ok(())
-    }
-
     /// Returns every committed record of the current generation.
     pub(crate) fn replay(
-        &mut self,
+        &self,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let mut at = self.generation_start;
         while at < self.committed_end {
-            self.load(at.segment)?;
             let (header, next) = self.peek(at)?;
             if matches!(header.kind, Kind::Of(_)) && visit(self.checked(at)?).is_break() {
                 break;
@@ -616,11 +571,13 @@ impl Log {
         header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
     }
 
-    /// Returns the bytes of a segment in memory. In a damaged journal the segments after a missing
-    /// one are not there.
+    /// Returns the bytes of a segment. In a damaged journal the segments after a missing one are
+    /// not mapped.
     fn bytes(&self, at: RecordAddress) -> Result<&[u8], StoreError> {
-        let segment = self.segments.get(at.segment).filter(|segment| segment.is_in_memory());
-        Ok(segment.ok_or_else(|| self.damaged(at))?.mapping().bytes())
+        if at.segment < self.committed_end.segment {
+            self.shared.reads_past.store(true, Ordering::Relaxed);
+        }
+        Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
     }
 
     #[cold]

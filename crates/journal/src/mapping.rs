@@ -120,11 +120,6 @@ impl Mapping {
 }
 
 impl MappingAhead {
-    /// Returns whether the mapping is held by more than the list that this one was cloned from.
-    pub(crate) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.raw) > 2
-    }
-
     /// Returns the length of the mapping.
     pub(crate) fn len(&self) -> usize {
         self.raw.len()
@@ -142,6 +137,18 @@ impl MappingAhead {
         }
         #[cfg(not(target_os = "linux"))]
         let _ = range;
+    }
+
+    /// Takes the pages out of this process's memory. They are read again when they are needed. If
+    /// the system does not support this, they stay.
+    #[allow(unsafe_code)]
+    pub(crate) fn release(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            // SAFETY: the mapping is a shared one of a file, so the next access finds the same
+            // bytes, whether or not they are on disk.
+            let _ = unsafe { self.raw.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+        }
     }
 
     /// Writes the pages of `range` to disk and waits. An earlier write-back error of the file is

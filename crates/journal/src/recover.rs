@@ -26,6 +26,7 @@ use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::lock::{self, Lock};
 use crate::log::{Log, Making, RESERVE, Shared};
+use crate::mapping::MappingAhead;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Index, Segment, SegmentMaker, file_name};
 
@@ -163,9 +164,8 @@ impl Opening<'_> {
         let highest = files.segments.last().map_or(0, |s| s.number);
         let bytes = files.segments.last().and_then(|s| s.mapping.as_ref()).map_or(0, |m| m.len() as u64);
         let mut maker = self.maker(&directory, found.salt, id, highest, bytes);
-        let in_memory_from = scan.end.segment.min(files.segments.len().saturating_sub(1));
         let read_from = index.read_from;
-        let mut segments = index.segments(files, in_memory_from);
+        let mut segments = index.segments(files);
         if segments.is_empty() {
             segments.push(maker.make(0)?);
         }
@@ -177,7 +177,6 @@ impl Opening<'_> {
         let mut log = self.log(&directory, segments, maker, head, lock, read_from)?;
         log.floor = Some(floor);
         (log.committed_turn, log.turn_before, log.turns) = (scan.last_turn, scan.turn_before, scan.turns);
-        log.in_memory_from = in_memory_from;
         log.end = scan.end;
         log.committed_end = scan.end;
         log.generation_start = scan.generation_start;
@@ -320,7 +319,7 @@ impl Opening<'_> {
         let id = head.head.made.map_or(JournalId([0; 16]), |made| made.id);
         let mut maker = self.maker(&directory, salt, id, 0, 0);
         maker.closed = true;
-        let segments = index.segments(files, 0);
+        let segments = index.segments(files);
         let mut log = self.log(&directory, segments, maker, head, lock, 1)?;
         log.damage = Some(reason.clone());
         log.committed = ledger;
@@ -370,7 +369,9 @@ impl Opening<'_> {
         let largest = self.sizes.1 as usize;
         let synced = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
-        let ahead = segments.last().map(|s| (s.number, s.mapping().ahead())).into_iter().collect();
+        let past: Vec<_> = segments.iter().rev().skip(1).map(|s| s.mapping.ahead()).collect();
+        past.iter().for_each(MappingAhead::release);
+        let ahead = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
         let mut all = Vec::with_capacity(256 + segments.len());
         all.extend(segments);
@@ -394,13 +395,13 @@ impl Opening<'_> {
                 head: Mutex::new(head),
                 maker: Mutex::new(Making { maker, ready: sender }),
                 ahead: Mutex::new(ahead),
+                past: Mutex::new(past),
+                reads_past: AtomicBool::new(false),
             }),
             ready: receiver,
             salt,
             largest_body: largest - SEGMENT_HEADER - Checkpoint::SIZE - 2 * RECORD_HEADER - 8,
             segments: all,
-            in_memory_from: 0,
-            loaded: None,
             damage: None,
             end: start,
             committed_end: start,
@@ -456,21 +457,18 @@ impl Indexes {
         }
     }
 
-    /// Returns the segments. Those before `in_memory_from` are released.
-    fn segments(self, files: Files, in_memory_from: usize) -> Vec<Segment> {
+    fn segments(self, files: Files) -> Vec<Segment> {
         let mut segments = Vec::new();
-        for ((n, file), (mut index, start)) in
-            files.segments.into_iter().enumerate().zip(self.indexes.into_iter().zip(self.starts))
+        for (file, (mut index, start)) in
+            files.segments.into_iter().zip(self.indexes.into_iter().zip(self.starts))
         {
             // A file that is too short to be mapped is damage, and a damaged journal is only read,
             // so that its empty stand-in is never accessed.
             let Some(mapping) = file.mapping else { break };
-            index.reserve_for(if n < in_memory_from { 0 } else { mapping.len() });
-            segments.push(if n < in_memory_from {
-                Segment::past(file.number, start)
-            } else {
-                Segment::new(file.number, mapping, start, index)
-            });
+            if file.number >= self.read_from {
+                index.reserve_for(mapping.len());
+            }
+            segments.push(Segment::new(file.number, mapping, start, index));
         }
         segments
     }

@@ -13,11 +13,10 @@ use crate::layout::{SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
 
-/// A segment, with the positions of some of its outbound messages while it is in memory.
+/// A segment in memory, with the positions of some of its outbound messages.
 pub(crate) struct Segment {
     pub(crate) number: u32,
-    /// `None` if nothing is written to it any more, and no message in it is being read.
-    mapping: Option<Mapping>,
+    pub(crate) mapping: Mapping,
     /// Generation and NextNumOut at the beginning of the segment.
     pub(crate) start: (Generation, SeqNum),
     index: Index,
@@ -58,46 +57,8 @@ impl Index {
 }
 
 impl Segment {
-    /// Creates a segment that is in memory.
     pub(crate) fn new(number: u32, mapping: Mapping, start: (Generation, SeqNum), index: Index) -> Self {
-        Self { number, mapping: Some(mapping), start, index }
-    }
-
-    /// Creates a segment that is only read when a message in it is requested.
-    pub(crate) fn past(number: u32, start: (Generation, SeqNum)) -> Self {
-        Self { number, mapping: None, start, index: Index::default() }
-    }
-
-    /// Returns the bytes in memory.
-    ///
-    /// # Panics
-    /// Panics if the segment is not in memory.
-    #[inline]
-    pub(crate) fn mapping(&self) -> &Mapping {
-        self.mapping.as_ref().expect("the segment is in memory")
-    }
-
-    /// Returns the bytes in memory, for writing.
-    ///
-    /// # Panics
-    /// Panics if the segment is not in memory.
-    #[inline]
-    pub(crate) fn mapping_mut(&mut self) -> &mut Mapping {
-        self.mapping.as_mut().expect("the segment is in memory")
-    }
-
-    pub(crate) fn is_in_memory(&self) -> bool {
-        self.mapping.is_some()
-    }
-
-    /// Takes the segment into memory for reading.
-    pub(crate) fn load(&mut self, mapping: Mapping, index: Index) {
-        (self.mapping, self.index) = (Some(mapping), index);
-    }
-
-    /// Releases the memory.
-    pub(crate) fn unload(&mut self) {
-        (self.mapping, self.index) = (None, Index::default());
+        Self { number, mapping, start, index }
     }
 
     /// Records an original outbound message.

@@ -18,6 +18,7 @@ use fixbolt_session::store::StoreError;
 use crate::backend::failed;
 use crate::files::Files;
 use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
+use crate::mapping::MappingAhead;
 use crate::segment::file_name;
 
 /// The handle of the running threads; dropping it ends them.
@@ -210,7 +211,7 @@ impl Preparation {
         }
         match making.maker.make(0) {
             Ok(segment) => {
-                let ahead = segment.mapping().ahead();
+                let ahead = segment.mapping.ahead();
                 ahead.populate(0..AHEAD);
                 lock(&self.shared.ahead).push((segment.number, ahead));
                 if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
@@ -343,6 +344,9 @@ impl Syncing {
         if now < self.next_flush {
             return Ok(());
         }
+        if self.shared.reads_past.swap(false, Ordering::Relaxed) {
+            lock(&self.shared.past).iter().for_each(MappingAhead::release);
+        }
         let oldest = lock(&self.shared.ahead).first().cloned();
         let Some((n, mapping)) = oldest.filter(|(n, _)| *n <= number) else {
             self.next_flush = now + FLUSH;
@@ -363,12 +367,9 @@ impl Syncing {
             self.flushed = to;
         }
         if n < number && self.flushed >= mapping.len() {
-            if mapping.is_shared() {
-                // The session's thread has not released it yet: it should not have to unmap it.
-                self.next_flush = now + FLUSH;
-                return Ok(());
-            }
             lock(&self.shared.ahead).retain(|(m, _)| *m != n);
+            mapping.release();
+            lock(&self.shared.past).push(mapping);
             self.flushed = 0;
         } else if to == finished {
             self.next_flush = now + FLUSH;

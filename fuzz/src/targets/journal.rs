@@ -47,25 +47,24 @@ struct Model {
 
 pub(super) fn run(data: &[u8]) {
     let mut choices = Choices::new(data);
-    let written = Folder::new();
+    let folder = Folder::new();
+    let directory = folder.0.join(session().file_name());
     let mut model = Model { next_in: 1, next_out: 1, ..Model::default() };
     let died = choices.byte().is_multiple_of(2);
     let damage = choices.byte() % 8;
-    let image = Folder::new();
-    {
-        let mut store = open(&written);
-        store.open(KEY, &session()).expect("a new journal opens");
-        let key = KEY;
-        for _ in 0..1 + choices.byte() % 24 {
-            write_turn(&mut store, key, &mut model, &mut choices);
-        }
-        if !died {
-            store.close(key).expect("it closes");
-        }
-        // What another process would find now.
-        copy(&written.0, &image.0);
+    let mut store = open(&folder);
+    store.open(KEY, &session()).expect("a new journal opens");
+    for _ in 0..1 + choices.byte() % 24 {
+        write_turn(&mut store, KEY, &mut model, &mut choices);
     }
-    let directory = image.0.join(session().file_name());
+    if died {
+        // What another process would find now.
+        let left = contents(&directory);
+        drop(store);
+        put_back(&directory, &left);
+    } else {
+        store.close(KEY).expect("it closes");
+    }
     let files = files_of(&directory);
     match damage {
         0 => {}
@@ -76,8 +75,8 @@ pub(super) fn run(data: &[u8]) {
         }
         _ => wreck(&files, &mut choices),
     }
-    let _ = inspect::verify(&image.0);
-    let recovered = look(&image, &model, &mut choices);
+    let _ = inspect::verify(&folder.0);
+    let recovered = look(&folder, &model, &mut choices);
     match &recovered {
         Ok(recovered) if damage == 0 => {
             let found = (recovered.generation.0, recovered.next_in.0, recovered.next_out.0);
@@ -89,9 +88,9 @@ pub(super) fn run(data: &[u8]) {
         _ => {}
     }
     if !matches!(&recovered, Ok(recovered) if recovered.damage.is_none())
-        && inspect::repair(&image.0, None).is_ok()
+        && inspect::repair(&folder.0, None).is_ok()
     {
-        match look(&image, &model, &mut choices) {
+        match look(&folder, &model, &mut choices) {
             Ok(repaired) => {
                 assert_eq!(repaired.damage, None, "still damaged after a repair");
                 if damage <= 5 {
@@ -274,18 +273,25 @@ fn files_of(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn copy(from: &Path, to: &Path) {
-    for session in files_of(from) {
-        let target = to.join(session.file_name().expect("a name"));
-        fs::create_dir_all(&target).expect("a directory");
-        for file in files_of(&session) {
-            match fs::copy(&file, target.join(file.file_name().expect("a name"))) {
-                Ok(_) => {}
-                // The store's thread renames a segment when it is ready.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => panic!("a copy: {error}"),
-            }
-        }
+/// Returns the names and the contents of the files.
+fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let read = |path: PathBuf| match fs::read(&path) {
+        Ok(bytes) => Some((path, bytes)),
+        // The store's thread renames a segment when it is ready.
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => panic!("a copy: {error}"),
+    };
+    files_of(directory).into_iter().filter_map(read).collect()
+}
+
+/// Gives the directory these files. Files that are there stay the same files, as a journal can be
+/// told from its copy.
+fn put_back(directory: &Path, files: &[(PathBuf, Vec<u8>)]) {
+    for path in files_of(directory).iter().filter(|path| files.iter().all(|(kept, _)| kept != *path)) {
+        fs::remove_file(path).expect("it is removed");
+    }
+    for (path, bytes) in files {
+        fs::write(path, bytes).expect("it is written");
     }
 }
 
