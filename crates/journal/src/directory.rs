@@ -57,8 +57,9 @@ struct Open {
 impl DirectoryStore {
     /// Default size of a session's first segment, in bytes.
     pub const SMALLEST_SEGMENT: u64 = 64 << 10;
-    /// Default maximum size of a session's segments, in bytes.
-    pub const LARGEST_SEGMENT: u64 = 64 << 20;
+    /// Default maximum size of a session's segments, in bytes. Opening a journal reads the last
+    /// one.
+    pub const LARGEST_SEGMENT: u64 = 16 << 20;
 
     /// Creates a store under `base`, which is created when the first session is opened.
     #[must_use]
@@ -67,7 +68,7 @@ impl DirectoryStore {
     }
 
     /// Sets the size of segments in bytes: of the first one, and the maximum that they grow to. A
-    /// record with its header must fit into the largest.
+    /// larger record gets a segment of its own size, up to 256 MiB.
     ///
     /// # Panics
     /// Panics unless 4096 <= `smallest` <= `largest` <= 1 GiB and both are multiples of 4096.

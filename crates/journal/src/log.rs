@@ -160,8 +160,6 @@ pub(crate) struct Log {
     pub(crate) shared: Arc<Shared>,
     pub(crate) ready: Receiver<Segment>,
     pub(crate) salt: u32,
-    /// Maximum length of a body.
-    pub(crate) largest_body: usize,
     /// All segments, in order. Those after the current one were taken for a turn that was rolled
     /// back.
     pub(crate) segments: Vec<Segment>,
@@ -213,6 +211,8 @@ pub(crate) struct Cursor {
     after: RecordAddress,
 }
 
+/// Maximum length of a body.
+const LARGEST_BODY: usize = 256 << 20;
 /// Length of a seal, for which every segment reserves space.
 const SEAL: usize = RECORD_HEADER;
 
@@ -223,8 +223,8 @@ impl Log {
         if self.damage.is_some() || self.shared.failed.load(Ordering::Relaxed) {
             return Err(self.refusal());
         }
-        if record.body.len() > self.largest_body {
-            return Err(StoreError::TooLarge { bytes: record.body.len(), limit: self.largest_body });
+        if record.body.len() > LARGEST_BODY {
+            return Err(StoreError::TooLarge { bytes: record.body.len(), limit: LARGEST_BODY });
         }
         let mut pending = self.pending;
         pending.apply(record)?;

@@ -139,16 +139,22 @@ impl MappingAhead {
         let _ = range;
     }
 
-    /// Takes the pages out of this process's memory. They are read again when they are needed. If
-    /// the system does not support this, they stay.
+    /// Takes the pages of `range` out of this process's memory. They are read again when they are
+    /// needed. If the system does not support this, they stay.
     #[allow(unsafe_code)]
-    pub(crate) fn release(&self) {
+    pub(crate) fn release(&self, range: Range<usize>) {
         #[cfg(target_os = "linux")]
         {
-            // SAFETY: the mapping is a shared one of a file, so the next access finds the same
-            // bytes, whether or not they are on disk.
-            let _ = unsafe { self.raw.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            let (from, to) = (range.start.next_multiple_of(4096), range.end.min(self.raw.len()) & !4095);
+            if from < to {
+                let advice = memmap2::UncheckedAdvice::DontNeed;
+                // SAFETY: the mapping is a shared one of a file, so the next access finds the same
+                // bytes, whether or not they are on disk.
+                let _ = unsafe { self.raw.unchecked_advise_range(advice, from, to - from) };
+            }
         }
+        #[cfg(not(target_os = "linux"))]
+        let _ = range;
     }
 
     /// Writes the pages of `range` to disk and waits. An earlier write-back error of the file is

@@ -16,17 +16,15 @@ use fixbolt_session::store::{
 use fixbolt_session::{Mono, SessionId};
 
 use crate::backend::{Backend, failed};
-use crate::checkpoint::Checkpoint;
 use crate::files::Files;
 use crate::floor::Floor;
 use crate::head::{HeadFile, boot_id};
 use crate::head_copy::{Head, HeadState};
 use crate::identity::{JournalId, random};
-use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER};
+use crate::layout::{Header, Kind, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::lock::{self, Lock};
 use crate::log::{Log, Making, RESERVE, Shared};
-use crate::mapping::MappingAhead;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Index, Segment, SegmentMaker, file_name};
 
@@ -366,12 +364,12 @@ impl Opening<'_> {
         let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
         let ledger = crate::ledger::Ledger::default();
         let salt = maker.salt;
-        let largest = self.sizes.1 as usize;
         let synced = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
         let past: Vec<_> = segments.iter().rev().skip(1).map(|s| s.mapping.ahead()).collect();
-        past.iter().for_each(MappingAhead::release);
-        let ahead = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
+        let ahead: Vec<_> = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
+        // What was read to open the journal is hardly needed again.
+        past.iter().chain(ahead.iter().map(|(_, mapping)| mapping)).for_each(|m| m.release(0..m.len()));
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
         let mut all = Vec::with_capacity(256 + segments.len());
         all.extend(segments);
@@ -400,7 +398,6 @@ impl Opening<'_> {
             }),
             ready: receiver,
             salt,
-            largest_body: largest - SEGMENT_HEADER - Checkpoint::SIZE - 2 * RECORD_HEADER - 8,
             segments: all,
             damage: None,
             end: start,

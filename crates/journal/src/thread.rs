@@ -18,7 +18,6 @@ use fixbolt_session::store::StoreError;
 use crate::backend::failed;
 use crate::files::Files;
 use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
-use crate::mapping::MappingAhead;
 use crate::segment::file_name;
 
 /// The handle of the running threads; dropping it ends them.
@@ -150,6 +149,8 @@ struct Preparation {
     offset: usize,
     /// The segment whose pages were made ready, up to where, and when.
     ready: (u32, usize, Instant),
+    /// The segment whose pages were released, and up to where.
+    released: (u32, usize),
     retry: Instant,
 }
 
@@ -157,6 +158,9 @@ struct Preparation {
 const AHEAD: usize = 256 << 10;
 /// Age at which pages may have been written back and must be made ready again.
 const STALE: Duration = Duration::from_secs(2);
+/// Bytes before the last record that stay in memory, at least, and bytes that are released at a
+/// time.
+const KEPT: usize = 1 << 20;
 /// Pause after a segment could not be created.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -167,14 +171,15 @@ impl Work for Preparation {
 
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
         self.populate(now, number, offset);
-        self.keep_segment(now, number);
+        self.release(number, offset);
+        self.keep_segment(now, number, offset);
         Ok(())
     }
 }
 
 impl Preparation {
     fn new(shared: Arc<Shared>, now: Instant) -> Self {
-        Self { shared, offset: 0, ready: (0, 0, now), retry: now }
+        Self { shared, offset: 0, ready: (0, 0, now), released: (0, 0), retry: now }
     }
 
     /// Makes the next pages writable.
@@ -192,6 +197,8 @@ impl Preparation {
         let ahead = lock(&self.shared.ahead).clone();
         for (n, mapping) in ahead {
             if n == number {
+                // Of a small segment a part, as its session may never need more.
+                let window = if step == 0 { window.min(mapping.len() / 4) } else { window };
                 mapping.populate(from..offset + window);
             } else if n == number + 1 && offset + 2 * window > ready_to {
                 mapping.populate(0..window);
@@ -200,9 +207,32 @@ impl Preparation {
         self.ready = (number, offset + window, now);
     }
 
-    /// Keeps one unused segment ready.
-    fn keep_segment(&mut self, now: Instant, number: u32) {
+    /// Takes pages that were written out of this process's memory, in large pieces.
+    fn release(&mut self, number: u32, offset: usize) {
+        let (of, to) = self.released;
+        let (from, to_now) = (if of == number { to } else { 0 }, offset.saturating_sub(KEPT) & !4095);
+        if of == number && to_now < from + KEPT {
+            return;
+        }
+        let ahead = lock(&self.shared.ahead).clone();
+        for (n, mapping) in ahead.iter().filter(|(n, _)| *n <= number) {
+            let begin = if *n == of { to } else { 0 };
+            mapping.release(begin..if *n == number { to_now } else { mapping.len() });
+        }
+        self.released = (number, to_now);
+    }
+
+    /// Keeps one unused segment ready from when half of the current one is used, so that an idle
+    /// session has one only.
+    fn keep_segment(&mut self, now: Instant, number: u32, offset: usize) {
         if now < self.retry {
+            return;
+        }
+        let half_used = || {
+            let ahead = lock(&self.shared.ahead);
+            ahead.iter().all(|(n, mapping)| *n != number || offset >= mapping.len() / 2)
+        };
+        if !half_used() {
             return;
         }
         let mut making = lock(&self.shared.maker);
@@ -212,7 +242,7 @@ impl Preparation {
         match making.maker.make(0) {
             Ok(segment) => {
                 let ahead = segment.mapping.ahead();
-                ahead.populate(0..AHEAD);
+                ahead.populate(0..AHEAD.min(ahead.len() / 4));
                 lock(&self.shared.ahead).push((segment.number, ahead));
                 if let Err(TrySendError::Full(segment) | TrySendError::Disconnected(segment)) =
                     making.ready.try_send(segment)
@@ -345,7 +375,7 @@ impl Syncing {
             return Ok(());
         }
         if self.shared.reads_past.swap(false, Ordering::Relaxed) {
-            lock(&self.shared.past).iter().for_each(MappingAhead::release);
+            lock(&self.shared.past).iter().for_each(|past| past.release(0..past.len()));
         }
         let oldest = lock(&self.shared.ahead).first().cloned();
         let Some((n, mapping)) = oldest.filter(|(n, _)| *n <= number) else {
@@ -368,7 +398,7 @@ impl Syncing {
         }
         if n < number && self.flushed >= mapping.len() {
             lock(&self.shared.ahead).retain(|(m, _)| *m != n);
-            mapping.release();
+            mapping.release(0..mapping.len());
             lock(&self.shared.past).push(mapping);
             self.flushed = 0;
         } else if to == finished {

@@ -163,21 +163,26 @@ fn everything_about_a_record_survives() {
 }
 
 #[test]
-fn a_record_too_large_for_the_largest_segment_is_refused_and_one_that_just_fits_is_not() {
+fn a_record_larger_than_the_largest_segment_gets_one_of_its_own_and_there_is_a_limit() {
     let dir = TempDir::new("large");
     let mut store = small(dir.path());
     let (key, _) = open(&mut store);
     store.begin();
-    let Err(StoreError::TooLarge { limit, .. }) = store.append(key, &outbound(1, &[b'x'; 20_000])) else {
-        panic!("taken")
-    };
+    let limit = 256 << 20;
+    let refused = store.append(key, &outbound(1, &vec![0; limit + 1]));
+    assert_eq!(refused, Err(StoreError::TooLarge { bytes: limit + 1, limit }));
     store.rollback();
-    let body = vec![b'y'; limit];
-    turn(&mut store, key, &[outbound(1, &body)]);
-    turn(&mut store, key, &[outbound(2, &body)]);
-    turn(&mut store, key, &[outbound(3, b"small")]);
-    assert_eq!(read_body(&mut store, key, 0, 2), Some(body));
-    assert_eq!(read_body(&mut store, key, 0, 3), Some(b"small".to_vec()));
+    let body = vec![b'y'; 200_000];
+    for n in 1..=3 {
+        turn(&mut store, key, &[outbound(n, &body)]);
+        turn(&mut store, key, &[inbound(n, b"small")]);
+    }
+    store.crash();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(4)));
+    for n in 1..=3 {
+        assert_eq!(read_body(&mut store, key, 0, n), Some(body.clone()));
+    }
 }
 
 #[test]
