@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::{Args, Subcommand};
 use fixbolt_bench::Row;
+use fixbolt_bench::journal::{Amount, JournalRow};
 use fixbolt_bench::machine::Machine;
 use fixbolt_bench::print::PrintRow;
 
@@ -17,6 +18,7 @@ use crate::output::{self, Format, Object};
 pub(crate) enum Command {
     Codec(Codec),
     Session(Session),
+    Journal(Journal),
     Print(Print),
 }
 
@@ -67,6 +69,37 @@ pub(crate) struct Codec {
 pub(crate) struct Session {
     #[command(flatten)]
     measure: Measure,
+}
+
+/// Measures the journal on disk: appending, opening, and what a session takes.
+///
+///   append-256  a message of 256 bytes is appended and committed in a turn of its own: CPU time of
+///               the thread, the median over rounds of 1,000 records, after 60,000; `floor` is the
+///               time of copying the same bytes to memory that is ready
+///   create      time per session until its new journal is open
+///   open        the same for a journal that was closed; in the last row, for one whose records
+///               have the size of `--megabytes`
+/// `disk` and `memory` are bytes per session: blocks of its files, and resident memory with the
+/// pages of the files. The journals are in the system's folder for temporary files. What was
+/// written is read back.
+///
+/// Exit status: 0 measured; 1 a journal did not hold what was written; 2 wrong usage.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "Example:\n  fixbolt bench journal -o json")]
+pub(crate) struct Journal {
+    /// Number of rounds of append-256
+    #[arg(long, value_name = "N", default_value_t = 101, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    rounds: u16,
+    /// The largest number of sessions; a tenth and a thousandth of it are measured, too
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    sessions: u32,
+    /// Size of the history in the last row, in millions of bytes
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    megabytes: u32,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
+    output: Format,
 }
 
 /// Measures `fixbolt print` beside `grep -c` on generated logs.
@@ -122,6 +155,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
             let head = "session, ns per order with its report";
             measured(head, measure, session::run, session::once)
         }
+        Command::Journal(arguments) => journal(arguments),
         Command::Print(arguments) => print(arguments),
     }
 }
@@ -176,6 +210,51 @@ fn measured(
                     row.operation,
                     row.tier.unwrap_or("-"),
                     row.ns
+                )?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(Answer::Yes)
+}
+
+fn journal(arguments: &Journal) -> Result<Answer, Failure> {
+    let amount = Amount {
+        rounds: arguments.rounds.into(),
+        sessions: arguments.sessions,
+        history: u64::from(arguments.megabytes) * 1_000_000,
+    };
+    let rows = match fixbolt_bench::journal::run(amount) {
+        Ok(rows) => rows,
+        Err(wrong) => {
+            note!("fixbolt: {wrong}");
+            return Ok(Answer::No);
+        }
+    };
+    let machine = Machine::here();
+    let mut out = output::stdout();
+    match arguments.output {
+        Format::Json => {
+            for JournalRow { row, sessions, disk, memory } in &rows {
+                let row = json(row, &machine).raw("sessions", sessions);
+                writeln!(out, "{}", row.raw("disk", disk).raw("memory", memory))?;
+            }
+        }
+        Format::Text => {
+            writeln!(out, "journal, ns per record or session, disk and memory in bytes per session")?;
+            writeln!(out, "machine: {machine}\n")?;
+            let head = ("message", "operation", "sessions", "ns", "floor", "disk", "memory");
+            writeln!(
+                out,
+                "{:<10} {:<11} {:>8} {:>13} {:>7} {:>13} {:>11}",
+                head.0, head.1, head.2, head.3, head.4, head.5, head.6
+            )?;
+            for JournalRow { row, sessions, disk, memory } in &rows {
+                let Row { message, operation, ns, .. } = row;
+                let floor = row.floor_ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.1}"));
+                writeln!(
+                    out,
+                    "{message:<10} {operation:<11} {sessions:>8} {ns:>13.1} {floor:>7} {disk:>13} {memory:>11}"
                 )?;
             }
         }

@@ -185,7 +185,12 @@ impl Preparation {
     /// Makes the next pages writable.
     fn populate(&mut self, now: Instant, number: u32, offset: usize) {
         let (ready_number, ready_to, when) = self.ready;
-        let step = if ready_number == number { offset.saturating_sub(self.offset) } else { offset };
+        let step = match ready_number {
+            // It was opened just now, and may stay idle.
+            0 => 0,
+            _ if ready_number == number => offset.saturating_sub(self.offset),
+            _ => offset,
+        };
         self.offset = offset;
         let window = AHEAD.max(step.saturating_mul(4));
         let fresh = ready_number == number && now.duration_since(when) < STALE;
