@@ -12,8 +12,9 @@ use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey
 use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::backend::{Backend, System};
-use crate::log::{Log, lock};
+use crate::log::Log;
 use crate::recover::Opening;
+use crate::shared::lock;
 use crate::thread::StoreThreads;
 
 /// A store with a journal for each session, in its own directory below one base directory.

@@ -28,6 +28,7 @@ mod log;
 mod mapping;
 mod memory;
 mod none;
+mod read_back;
 #[cfg(feature = "inspect")]
 mod reader;
 mod recover;
@@ -35,6 +36,7 @@ mod recover;
 mod repair;
 mod scan;
 mod segment;
+mod shared;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -1,32 +1,29 @@
-//! One session's open journal: appending, committing, rolling back and reading back, on the
-//! session's own thread.
+//! One session's open journal: appending, committing and rolling back, on the session's own thread.
 //!
 //! This is the hot path. Within a segment, an append is one copy and one checksum; a commit is one
 //! header and one word that makes the turn visible. Segments and reserve marks are prepared by the
 //! store's threads; if they are late, this thread makes them itself. `recover` has decided before
 //! what the files of a recovered journal mean.
 
-use std::ops::{ControlFlow, RangeInclusive};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Record, RecordFlags, SessionKey, StoreError};
-use fixbolt_session::{Mono, Utc, WorkerWaker};
+use fixbolt_session::store::{Record, RecordFlags, StoreError};
+use fixbolt_session::{Mono, Utc};
 
 use crate::backend::failed;
 use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::{Floor, FloorWriter};
-use crate::head::HeadFile;
 use crate::head_copy::HeadState;
 use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size};
 use crate::ledger::{Ledger, is_original};
-use crate::lock::{DirectoryWatch, Lock};
-use crate::mapping::MappingAhead;
-use crate::scan::{RecordAddress, next_record};
-use crate::segment::{Segment, SegmentMaker, file_name};
+use crate::lock::Lock;
+use crate::read_back::Cursor;
+use crate::scan::RecordAddress;
+use crate::segment::{Segment, file_name};
+use crate::shared::{Shared, lock};
 
 /// Minimum distance of the mark ahead of the outbound sequence numbers. A power loss skips at most
 /// this many, unless the distance was larger.
@@ -37,123 +34,6 @@ pub(crate) const RESERVE_MOST: u64 = 1 << 20;
 /// The distance if the session's thread has to write the mark itself, which it should not have to
 /// do again soon.
 const RESERVE_LATE: u64 = 1 << 18;
-
-/// What the session's thread and the store's threads share about a session.
-pub(crate) struct Shared {
-    pub(crate) directory: PathBuf,
-    pub(crate) key: SessionKey,
-    pub(crate) boot: [u8; 16],
-    pub(crate) watch: DirectoryWatch,
-    /// Number of the first segment that opening the journal has read.
-    pub(crate) read_from: u32,
-    /// Number of the current segment in the upper half, offset of the next turn in the lower.
-    pub(crate) position: AtomicU64,
-    pub(crate) generation: AtomicU32,
-    pub(crate) next_out: AtomicU64,
-    /// The mark that is on disk, and its generation.
-    pub(crate) synced: Mutex<(Generation, SeqNum)>,
-    pub(crate) closed: AtomicBool,
-    /// Whether one of the store's threads has noticed a failure; `failure` has it.
-    pub(crate) failed: AtomicBool,
-    pub(crate) failure: Mutex<Option<StoreError>>,
-    /// Damage in earlier segments, which does not stop the session.
-    pub(crate) found: Mutex<Found>,
-    /// Whether some of it was not taken yet.
-    pub(crate) has_found: AtomicBool,
-    /// The waker of the worker, called at a failure.
-    pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
-    pub(crate) head: Mutex<HeadFile>,
-    pub(crate) maker: Mutex<Making>,
-    /// Segments in the care of the store's threads: created, and not yet completely on disk.
-    pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
-    /// Segments that nothing is written to any more and that are on disk.
-    pub(crate) past: Mutex<Vec<MappingAhead>>,
-    /// Whether one of those was read, so that its pages are in memory again.
-    pub(crate) reads_past: AtomicBool,
-}
-
-/// Damage that was found, and how much of it was taken.
-#[derive(Default)]
-pub(crate) struct Found {
-    known: Vec<String>,
-    taken: usize,
-}
-
-/// Damages that are reported at most; a repair lists all.
-const MOST_FINDINGS: usize = 64;
-
-/// Creates segments and hands them over.
-pub(crate) struct Making {
-    pub(crate) maker: SegmentMaker,
-    pub(crate) ready: SyncSender<Segment>,
-}
-
-/// Locks a mutex. Poisoning is ignored, as the values are only ever replaced as a whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Shared {
-    /// Reports a failure to the store and wakes its worker. Only the first failure is kept.
-    pub(crate) fn fail(&self, error: StoreError) {
-        lock(&self.failure).get_or_insert(error);
-        self.failed.store(true, Ordering::Release);
-        self.wake();
-    }
-
-    /// Reports damage that does not stop the session. The same damage is reported once.
-    pub(crate) fn report(&self, damage: String) {
-        let mut found = lock(&self.found);
-        if !found.known.contains(&damage) && found.known.len() < MOST_FINDINGS {
-            found.known.push(damage);
-            self.has_found.store(true, Ordering::Release);
-            self.wake();
-        }
-    }
-
-    /// Takes the next damage that was reported and not taken yet.
-    pub(crate) fn take_found(&self) -> Option<String> {
-        let mut found = lock(&self.found);
-        let next = found.known.get(found.taken).cloned();
-        found.taken += usize::from(next.is_some());
-        self.has_found.store(found.taken < found.known.len(), Ordering::Release);
-        next
-    }
-
-    fn wake(&self) {
-        if let Some(waker) = self.waker.get() {
-            waker.store_advanced();
-        }
-    }
-
-    /// Returns the current generation and its NextNumOut, or `None` in the middle of a reset.
-    pub(crate) fn numbers(&self) -> Option<(Generation, u64)> {
-        let generation = self.generation.load(Ordering::Acquire);
-        let next_out = self.next_out.load(Ordering::Acquire);
-        (self.generation.load(Ordering::Acquire) == generation).then_some((Generation(generation), next_out))
-    }
-
-    /// Writes the head with a new mark and informs the session's thread. The caller holds the head.
-    ///
-    /// Marks are ordered by generation and number: what a thread decided before it waited for the
-    /// head does not replace a later one.
-    pub(crate) fn advance_mark(
-        &self,
-        file: &mut HeadFile,
-        generation: Generation,
-        mark: SeqNum,
-    ) -> Result<(), StoreError> {
-        if (file.head.generation, file.head.mark) < (generation, mark) || file.head.state != HeadState::InUse
-        {
-            file.write(|head| {
-                (head.state, head.boot) = (HeadState::InUse, self.boot);
-                (head.generation, head.mark) = (generation, mark);
-            })?;
-        }
-        *lock(&self.synced) = (file.head.generation, file.head.mark);
-        Ok(())
-    }
-}
 
 /// The journal of one session, open for appending.
 pub(crate) struct Log {
@@ -203,12 +83,6 @@ pub(crate) struct Turn {
     /// The first record, and the word that will make the turn visible.
     first: RecordAddress,
     first_word: u64,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Cursor {
-    number: (Generation, SeqNum),
-    after: RecordAddress,
 }
 
 /// Maximum length of a body.
@@ -470,124 +344,6 @@ impl Log {
         }
         let place = self.shared.directory.display().to_string();
         StoreError::Damaged { place, reason: self.damage.clone().unwrap_or_default() }
-    }
-
-    /// Returns the first original outbound message of `generation` in `range`.
-    pub(crate) fn read(
-        &mut self,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        let wanted = (generation, *range.start());
-        // Segments after the committed end are left over from a turn that was rolled back.
-        let used = &self.segments[..self.segments.len().min(self.committed_end.segment + 1)];
-        let segment = used.partition_point(|s| s.start <= wanted).saturating_sub(1);
-        let offset = used.get(segment).map_or(SEGMENT_HEADER, |s| s.begin_at(wanted));
-        let mut at = RecordAddress { segment, offset };
-        if let Some(cursor) = self.cursor
-            && cursor.number < wanted
-            && cursor.after > at
-        {
-            at = cursor.after;
-        }
-        while at < self.committed_end {
-            let Some((header, next)) = self.peek_past_damage(&mut at)? else { continue };
-            if let Kind::Of(kind) = header.kind
-                && is_original(kind, header.flags)
-                && (header.generation, header.seq) >= wanted
-            {
-                if header.generation != generation || !range.contains(&header.seq) {
-                    return Ok(None);
-                }
-                if at.segment < self.committed_end.segment && self.checked(at).is_err() {
-                    self.report_damage(at);
-                } else {
-                    self.cursor = Some(Cursor { number: (generation, header.seq), after: next });
-                    return self.checked(at).map(Some);
-                }
-            }
-            at = next;
-        }
-        Ok(None)
-    }
-
-    /// Returns the header at `at` and the position of the next one, or moves `at` past damage in an
-    /// earlier segment: what is lost there is gap-filled.
-    fn peek_past_damage(
-        &self,
-        at: &mut RecordAddress,
-    ) -> Result<Option<(Header, RecordAddress)>, StoreError> {
-        let found = self.peek(*at);
-        if at.segment >= self.committed_end.segment || found.is_ok() {
-            return found.map(Some);
-        }
-        self.report_damage(*at);
-        let bytes = self.bytes(*at).unwrap_or_default();
-        *at = match next_record(bytes, at.offset, self.salt) {
-            Some(offset) => RecordAddress { offset, ..*at },
-            None => RecordAddress { segment: at.segment + 1, offset: SEGMENT_HEADER },
-        };
-        Ok(None)
-    }
-
-    #[cold]
-    fn report_damage(&self, at: RecordAddress) {
-        self.shared.report(self.damaged(at).to_string());
-    }
-
-    /// Returns every committed record of the current generation.
-    pub(crate) fn replay(
-        &self,
-        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let mut at = self.generation_start;
-        while at < self.committed_end {
-            let (header, next) = self.peek(at)?;
-            if matches!(header.kind, Kind::Of(_)) && visit(self.checked(at)?).is_break() {
-                break;
-            }
-            at = next;
-        }
-        Ok(())
-    }
-
-    /// Returns the header at `at` and the position of the next one.
-    fn peek(&self, at: RecordAddress) -> Result<(Header, RecordAddress), StoreError> {
-        let bytes = self.bytes(at)?;
-        let header = Header::peek(bytes, at.offset).ok_or_else(|| self.damaged(at))?;
-        let offset = at.offset + header.size();
-        // After a seal, or where there is no space for another record.
-        let next = if header.kind == Kind::Seal || offset + RECORD_HEADER > bytes.len() {
-            RecordAddress { segment: at.segment + 1, offset: SEGMENT_HEADER }
-        } else {
-            RecordAddress { segment: at.segment, offset }
-        };
-        Ok((header, next))
-    }
-
-    fn checked(&self, at: RecordAddress) -> Result<Record<'_>, StoreError> {
-        let bytes = self.bytes(at)?;
-        let header = Header::decode(bytes, at.offset, self.salt).ok_or_else(|| self.damaged(at))?;
-        header.record(bytes, at.offset).ok_or_else(|| self.damaged(at))
-    }
-
-    /// Returns the bytes of a segment. In a damaged journal the segments after a missing one are
-    /// not mapped.
-    fn bytes(&self, at: RecordAddress) -> Result<&[u8], StoreError> {
-        if at.segment < self.committed_end.segment {
-            self.shared.reads_past.store(true, Ordering::Relaxed);
-        }
-        Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
-    }
-
-    #[cold]
-    fn damaged(&self, at: RecordAddress) -> StoreError {
-        let number = self.segments.get(at.segment).map_or(at.segment as u32 + 1, |s| s.number);
-        let file = self.shared.directory.join(file_name(number));
-        StoreError::Damaged {
-            place: format!("{} at byte {}", file.display(), at.offset),
-            reason: "there is no intact record where one was written".to_owned(),
-        }
     }
 
     /// Writes everything to disk and leaves a clean mark. The lock is released with `self`.

@@ -24,9 +24,10 @@ use crate::identity::{JournalId, random};
 use crate::layout::{Header, Kind, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::lock::{self, Lock};
-use crate::log::{Log, Making, RESERVE, Shared};
+use crate::log::{Log, RESERVE};
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Index, Segment, SegmentMaker, file_name};
+use crate::shared::{Making, Shared};
 
 /// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
@@ -227,7 +228,7 @@ impl Opening<'_> {
         let shared = Arc::clone(&log.shared);
         shared.generation.store(generation.0, Ordering::Relaxed);
         shared.next_out.store(next_out.0, Ordering::Relaxed);
-        shared.advance_mark(&mut crate::log::lock(&shared.head), generation, SeqNum(log.limit))?;
+        shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.limit))?;
         log.publish_position();
         let recovered = Recovered { given_up, ..log.committed.recovered() };
         Ok((log, recovered, turn))

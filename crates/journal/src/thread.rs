@@ -17,8 +17,9 @@ use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
 use crate::files::Files;
-use crate::log::{RESERVE, RESERVE_MOST, Shared, lock};
+use crate::log::{RESERVE, RESERVE_MOST};
 use crate::segment::file_name;
+use crate::shared::{Shared, lock};
 
 /// The handle of the running threads; dropping it ends them.
 pub(crate) struct StoreThreads {

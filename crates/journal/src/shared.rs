@@ -1,0 +1,134 @@
+//! What the session's thread and the store's threads share about a journal: a few counters, the
+//! head, and what was found on the way.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::WorkerWaker;
+use fixbolt_session::store::{Generation, SessionKey, StoreError};
+
+use crate::head::HeadFile;
+use crate::head_copy::HeadState;
+use crate::lock::DirectoryWatch;
+use crate::mapping::MappingAhead;
+use crate::segment::{Segment, SegmentMaker};
+
+/// What the session's thread and the store's threads share about a session.
+pub(crate) struct Shared {
+    pub(crate) directory: PathBuf,
+    pub(crate) key: SessionKey,
+    pub(crate) boot: [u8; 16],
+    pub(crate) watch: DirectoryWatch,
+    /// Number of the first segment that opening the journal has read.
+    pub(crate) read_from: u32,
+    /// Number of the current segment in the upper half, offset of the next turn in the lower.
+    pub(crate) position: AtomicU64,
+    pub(crate) generation: AtomicU32,
+    pub(crate) next_out: AtomicU64,
+    /// The mark that is on disk, and its generation.
+    pub(crate) synced: Mutex<(Generation, SeqNum)>,
+    pub(crate) closed: AtomicBool,
+    /// Whether one of the store's threads has noticed a failure; `failure` has it.
+    pub(crate) failed: AtomicBool,
+    pub(crate) failure: Mutex<Option<StoreError>>,
+    /// Damage in earlier segments, which does not stop the session.
+    pub(crate) found: Mutex<Found>,
+    /// Whether some of it was not taken yet.
+    pub(crate) has_found: AtomicBool,
+    /// The waker of the worker, called at a failure.
+    pub(crate) waker: OnceLock<Arc<dyn WorkerWaker>>,
+    pub(crate) head: Mutex<HeadFile>,
+    pub(crate) maker: Mutex<Making>,
+    /// Segments in the care of the store's threads: created, and not yet completely on disk.
+    pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
+    /// Segments that nothing is written to any more and that are on disk.
+    pub(crate) past: Mutex<Vec<MappingAhead>>,
+    /// Whether one of those was read, so that its pages are in memory again.
+    pub(crate) reads_past: AtomicBool,
+}
+
+/// Damage that was found, and how much of it was taken.
+#[derive(Default)]
+pub(crate) struct Found {
+    known: Vec<String>,
+    taken: usize,
+}
+
+/// Damages that are reported at most; a repair lists all.
+const MOST_FINDINGS: usize = 64;
+
+/// Creates segments and hands them over.
+pub(crate) struct Making {
+    pub(crate) maker: SegmentMaker,
+    pub(crate) ready: SyncSender<Segment>,
+}
+
+/// Locks a mutex. Poisoning is ignored, as the values are only ever replaced as a whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Reports a failure to the store and wakes its worker. Only the first failure is kept.
+    pub(crate) fn fail(&self, error: StoreError) {
+        lock(&self.failure).get_or_insert(error);
+        self.failed.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Reports damage that does not stop the session. The same damage is reported once.
+    pub(crate) fn report(&self, damage: String) {
+        let mut found = lock(&self.found);
+        if !found.known.contains(&damage) && found.known.len() < MOST_FINDINGS {
+            found.known.push(damage);
+            self.has_found.store(true, Ordering::Release);
+            self.wake();
+        }
+    }
+
+    /// Takes the next damage that was reported and not taken yet.
+    pub(crate) fn take_found(&self) -> Option<String> {
+        let mut found = lock(&self.found);
+        let next = found.known.get(found.taken).cloned();
+        found.taken += usize::from(next.is_some());
+        self.has_found.store(found.taken < found.known.len(), Ordering::Release);
+        next
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = self.waker.get() {
+            waker.store_advanced();
+        }
+    }
+
+    /// Returns the current generation and its NextNumOut, or `None` in the middle of a reset.
+    pub(crate) fn numbers(&self) -> Option<(Generation, u64)> {
+        let generation = self.generation.load(Ordering::Acquire);
+        let next_out = self.next_out.load(Ordering::Acquire);
+        (self.generation.load(Ordering::Acquire) == generation).then_some((Generation(generation), next_out))
+    }
+
+    /// Writes the head with a new mark and informs the session's thread. The caller holds the head.
+    ///
+    /// Marks are ordered by generation and number: what a thread decided before it waited for the
+    /// head does not replace a later one.
+    pub(crate) fn advance_mark(
+        &self,
+        file: &mut HeadFile,
+        generation: Generation,
+        mark: SeqNum,
+    ) -> Result<(), StoreError> {
+        if (file.head.generation, file.head.mark) < (generation, mark) || file.head.state != HeadState::InUse
+        {
+            file.write(|head| {
+                (head.state, head.boot) = (HeadState::InUse, self.boot);
+                (head.generation, head.mark) = (generation, mark);
+            })?;
+        }
+        *lock(&self.synced) = (file.head.generation, file.head.mark);
+        Ok(())
+    }
+}
