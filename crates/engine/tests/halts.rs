@@ -237,6 +237,9 @@ fn a_message_kept_while_logged_off_that_the_store_refuses_does_not_halt_the_sess
     let (app, log) = Scripted::venue();
     let venue = builder.start(app).unwrap();
     steering.refuse(&acceptor().id);
+    for _ in ["this session", "the bystander"] {
+        assert_eq!(log.next(), Seen::Other("NewStore".to_owned()));
+    }
     order(&mut venue.session(&acceptor().id).unwrap().sender(), "lost");
     assert_eq!(log.next(), Seen::NotSent(1, SendError::Store(full()).to_string()));
     steering.allow();

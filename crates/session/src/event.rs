@@ -99,6 +99,9 @@ pub enum Event<'e> {
         /// Why.
         reason: &'e str,
     },
+    /// The session was opened and its store holds nothing: sequence numbers begin at 1. For a
+    /// session that ran before, this says that its journal is not where it was.
+    NewStore,
     /// Sequence numbers were given up after an unclean stop of the machine: their messages may be
     /// lost.
     NumbersGivenUp {
@@ -204,6 +207,7 @@ impl fmt::Display for Event<'_> {
             Self::SequenceChanged { next_in, next_out, reason } => {
                 write!(f, "the next sequence numbers are {next_in} in and {next_out} out: {reason}")
             }
+            Self::NewStore => f.write_str("the store is new: sequence numbers begin at 1"),
             Self::NumbersGivenUp { begin, end } => {
                 f.write_str("messages that may be lost after an unclean stop: ")?;
                 range(f, begin, end)

@@ -188,6 +188,9 @@ impl Sessions {
         (self.table[free], self.validators[free]) = (Some(session), validator);
         self.touched.reserve(self.table.len());
         self.lists.reserve(self.table.len());
+        if recovered.since.is_none() && recovered.damage.is_none() {
+            self.notify(now, key, &Event::NewStore, app);
+        }
         self.begin_work(now, key, &recovered, app);
         Ok(key)
     }

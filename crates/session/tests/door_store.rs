@@ -157,3 +157,22 @@ fn a_store_with_larger_messages_than_the_session_accepts_now_can_be_shown() {
     std::fs::remove_dir_all(&directory).unwrap();
     assert!(*fields.lock().unwrap() > 6000);
 }
+
+#[test]
+fn a_new_store_is_an_event_and_one_that_was_used_is_not() {
+    let mut app = App::default();
+    let own = settings("FIX.4.4", "A", Role::Acceptor);
+    let directory = std::env::temp_dir().join(format!("fixbolt-door-new-{}", std::process::id()));
+    let store = || Box::new(DirectoryStore::new(&directory));
+    let is_new =
+        |app: &mut App| std::mem::take(&mut app.events).iter().any(|e| e.contains("the store is new"));
+    let mut bench = Bench::on_store(&mut app, store(), vec![own.clone()], None);
+    assert!(is_new(&mut app));
+    bench.sessions.connected(bench.now, bench.keys[0], &mut app);
+    bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
+    bench.sessions.close_all().unwrap();
+    let bench = Bench::on_store(&mut app, store(), vec![own], None);
+    assert!(!is_new(&mut app));
+    drop(bench);
+    std::fs::remove_dir_all(&directory).unwrap();
+}
