@@ -323,10 +323,7 @@ impl Log {
     fn raise_limit(&mut self, next_out: SeqNum) -> Result<(), StoreError> {
         let shared = &self.shared;
         let generation = self.committed.generation;
-        let (of, synced) = *lock(&shared.synced);
-        if of == generation {
-            self.limit = self.limit.max(synced.0);
-        }
+        self.limit = self.limit.max(shared.synced.of(generation).unwrap_or(0));
         if next_out.0 > self.limit {
             // The store's threads are late.
             let mut head = lock(&shared.head);

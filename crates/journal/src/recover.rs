@@ -27,7 +27,7 @@ use crate::lock::{self, Lock};
 use crate::log::{Log, RESERVE};
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::{Index, Segment, SegmentMaker, file_name};
-use crate::shared::{Making, Shared};
+use crate::shared::{Making, Shared, SyncedMark};
 
 /// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
@@ -384,7 +384,7 @@ impl Opening<'_> {
                 position: AtomicU64::new(position),
                 generation: AtomicU32::new(0),
                 next_out: AtomicU64::new(1),
-                synced: Mutex::new(synced),
+                synced: SyncedMark::new(synced.0, synced.1),
                 closed: AtomicBool::new(false),
                 failed: AtomicBool::new(false),
                 failure: Mutex::new(None),

@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     pub(crate) generation: AtomicU32,
     pub(crate) next_out: AtomicU64,
     /// The mark that is on disk, and its generation.
-    pub(crate) synced: Mutex<(Generation, SeqNum)>,
+    pub(crate) synced: SyncedMark,
     pub(crate) closed: AtomicBool,
     /// Whether one of the store's threads has noticed a failure; `failure` has it.
     pub(crate) failed: AtomicBool,
@@ -48,6 +48,36 @@ pub(crate) struct Shared {
     pub(crate) past: Mutex<Vec<MappingAhead>>,
     /// Whether one of those was read, so that its pages are in memory again.
     pub(crate) reads_past: AtomicBool,
+}
+
+/// A mark and its generation, which a thread reads without waiting for the one that sets it.
+pub(crate) struct SyncedMark {
+    generation: AtomicU32,
+    mark: AtomicU64,
+}
+
+impl SyncedMark {
+    pub(crate) const fn new(generation: Generation, mark: SeqNum) -> Self {
+        Self { generation: AtomicU32::new(generation.0), mark: AtomicU64::new(mark.0) }
+    }
+
+    /// Returns the mark of this generation, or `None` if there is none yet.
+    pub(crate) fn of(&self, generation: Generation) -> Option<u64> {
+        let same = || self.generation.load(Ordering::Acquire) == generation.0;
+        // Between two equal generations the mark is of this one, or zero.
+        let mark = same().then(|| self.mark.load(Ordering::Acquire))?;
+        same().then_some(mark)
+    }
+
+    /// Sets both. Only the holder of the head does.
+    fn set(&self, generation: Generation, mark: SeqNum) {
+        if self.generation.load(Ordering::Relaxed) != generation.0 {
+            // The new generation is never seen with the mark of the old one, which may be higher.
+            self.mark.store(0, Ordering::Release);
+            self.generation.store(generation.0, Ordering::Release);
+        }
+        self.mark.store(mark.0, Ordering::Release);
+    }
 }
 
 /// Damage that was found, and how much of it was taken.
@@ -128,7 +158,7 @@ impl Shared {
                 (head.generation, head.mark) = (generation, mark);
             })?;
         }
-        *lock(&self.synced) = (file.head.generation, file.head.mark);
+        self.synced.set(file.head.generation, file.head.mark);
         Ok(())
     }
 }

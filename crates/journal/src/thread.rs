@@ -18,6 +18,7 @@ use fixbolt_session::store::StoreError;
 use crate::backend::failed;
 use crate::files::Files;
 use crate::log::{RESERVE, RESERVE_MOST};
+use crate::mapping::MappingAhead;
 use crate::segment::file_name;
 use crate::shared::{Shared, lock};
 
@@ -228,17 +229,14 @@ impl Preparation {
         self.released = (number, to_now);
     }
 
-    /// Keeps one unused segment ready from when half of the current one is used, so that an idle
-    /// session has one only.
+    /// Keeps one unused segment ready. An idle session has one only: if it is small, the next one
+    /// is made when half of it is used.
     fn keep_segment(&mut self, now: Instant, number: u32, offset: usize) {
         if now < self.retry {
             return;
         }
-        let half_used = || {
-            let ahead = lock(&self.shared.ahead);
-            ahead.iter().all(|(n, mapping)| *n != number || offset >= mapping.len() / 2)
-        };
-        if !half_used() {
+        let may_stay_idle = |mapping: &MappingAhead| mapping.len() < AHEAD && offset < mapping.len() / 2;
+        if lock(&self.shared.ahead).iter().any(|(n, mapping)| *n == number && may_stay_idle(mapping)) {
             return;
         }
         let mut making = lock(&self.shared.maker);
@@ -364,8 +362,8 @@ impl Syncing {
             self.reserve = used.saturating_mul(LASTS).max(self.reserve / 2).clamp(RESERVE, RESERVE_MOST);
             self.seen = (next_out, now);
         }
-        let (of, synced) = *lock(&shared.synced);
-        if of == generation && synced.0.saturating_sub(next_out) >= self.reserve / 2 {
+        let synced = shared.synced.of(generation);
+        if synced.is_some_and(|mark| mark.saturating_sub(next_out) >= self.reserve / 2) {
             return Ok(());
         }
         let mut head = lock(&shared.head);
