@@ -60,7 +60,7 @@ impl DirectoryStore {
     pub const SMALLEST_SEGMENT: u64 = 64 << 10;
     /// Default maximum size of a session's segments, in bytes. Opening a journal reads the last
     /// one.
-    pub const LARGEST_SEGMENT: u64 = 16 << 20;
+    pub const LARGEST_SEGMENT: u64 = 32 << 20;
 
     /// Creates a store under `base`, which is created when the first session is opened.
     #[must_use]

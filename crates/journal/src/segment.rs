@@ -108,7 +108,7 @@ pub(crate) struct SegmentMaker {
     pub(crate) closed: bool,
 }
 
-/// How much larger the next segment is: 64 KiB, 1 MiB, 16 MiB.
+/// How much larger the next segment is: 64 KiB, 1 MiB, 16 MiB, 32 MiB.
 const GROWTH: u64 = 16;
 
 impl SegmentMaker {
