@@ -140,6 +140,7 @@ fn report(journal: &SessionJournal) -> SessionReport {
     }
     let sizes = || files.segments.iter().map(|s| s.mapping.as_ref().map_or(0, Mapping::len));
     let head = files.head();
+    let damage = files.damage(scan, None);
     SessionReport {
         directory: files.directory.clone(),
         session: files.session().cloned(),
@@ -158,11 +159,11 @@ fn report(journal: &SessionJournal) -> SessionReport {
         mark: head.map(|h| h.mark),
         closed_cleanly: head.is_some_and(|h| h.state == HeadState::Clean),
         holder: holder(&files.directory),
-        damage: files.damage(scan, None),
         lost_history: files.lost_history(scan),
         copy: files.is_copy(),
-        torn_tail: (scan.torn && files.damage(scan, None).is_empty())
+        torn_tail: (scan.torn && damage.is_empty())
             .then(|| (files.path(scan.end.segment), scan.end.offset as u64)),
+        damage,
         remarks: remarks(journal),
     }
 }

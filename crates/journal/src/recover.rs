@@ -123,10 +123,10 @@ impl Opening<'_> {
         let died_with_machine = found.state == HeadState::InUse && !same_boot;
         let reached = files.reached(&scan);
         let lost = scan.torn || (files.segments.is_empty() && found.made.is_none());
-        let at_mark = lost
-            || died_with_machine
-            || found.state != HeadState::InUse
-            || found.generation > scan.ledger.generation;
+        let mut ledger = scan.ledger;
+        let generation = found.generation.max(ledger.generation);
+        let lost_reset = generation > ledger.generation;
+        let at_mark = lost || died_with_machine || found.state != HeadState::InUse || lost_reset;
         let (mut head, id) = match found.made {
             Some(made) => (HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?, made.id),
             // Layout 1.
@@ -136,14 +136,12 @@ impl Opening<'_> {
             }
         };
         lock.name(&*self.backend, id)?;
-        let mut ledger = scan.ledger;
-        let lost_reset = found.generation > ledger.generation;
         if lost_reset {
             ledger.next_in = SeqNum::ONE;
         }
         if found.state == HeadState::Cut
             && let Some(made) = found.made
-            && made.floor.generation == found.generation.max(ledger.generation)
+            && made.floor.generation == generation
         {
             // A repair found records missing whose turns were committed: they are not processed
             // again.
@@ -152,7 +150,6 @@ impl Opening<'_> {
         let mark = if at_mark { found.mark.max(ledger.next_out) } else { ledger.next_out };
         if lost {
             // From here on an interruption must not look like the mere death of the process.
-            let generation = found.generation.max(ledger.generation);
             head.write(|head| {
                 (head.state, head.boot) = (HeadState::Cut, boot);
                 (head.generation, head.mark) = (generation, mark);

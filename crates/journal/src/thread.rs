@@ -266,6 +266,8 @@ impl Preparation {
 /// The segments of the past that opening did not read: a segment per round.
 struct Verification {
     shared: Arc<Shared>,
+    /// The files as they were at the first round, which do not change any more.
+    files: Option<Files>,
     /// Index of the next segment; `None` if all are verified.
     next: Option<usize>,
 }
@@ -281,8 +283,16 @@ impl Work for Verification {
 
     fn round(&mut self, _: Instant, _: u32, _: usize) -> Result<(), StoreError> {
         let Some(n) = self.next else { return Ok(()) };
-        let files = Files::load(&self.shared.directory, false)?;
+        let files = match &mut self.files {
+            Some(files) => files,
+            none => none.insert(Files::load(&self.shared.directory, false)?),
+        };
         let (next, damage) = files.verify_part(n);
+        // A turn that this part begins with may have begun in the segment before.
+        let read = files.segments.iter().take(next.unwrap_or(0)).skip(n.saturating_sub(1));
+        for mapping in read.filter_map(|segment| segment.mapping.as_ref()) {
+            mapping.ahead().release(0..mapping.len());
+        }
         for line in damage {
             self.shared.report(format!("{}: {line}", self.shared.directory.display()));
         }
@@ -296,7 +306,7 @@ impl Work for Verification {
 impl Verification {
     fn new(shared: Arc<Shared>, _: Instant) -> Self {
         let next = (shared.read_from > 1).then_some(0);
-        Self { shared, next }
+        Self { shared, files: None, next }
     }
 }
 
