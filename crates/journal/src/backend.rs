@@ -10,7 +10,7 @@ use std::path::Path;
 
 use fixbolt_session::store::StoreError;
 
-use crate::fallocate::fallocate;
+use crate::fallocate::{fallocate, punch_hole};
 use crate::mapping::Mapping;
 
 /// The operations that the journal needs from the file system.
@@ -22,13 +22,16 @@ pub(crate) trait Backend: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<File>;
     /// Fills the file with `length` bytes of zeros in allocated blocks.
     fn allocate(&self, file: &File, length: u64) -> io::Result<()>;
+    /// Gives the blocks from `from` on back, where the file system can do that. The bytes there are
+    /// zero before and after.
+    fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()>;
     /// Writes at an offset.
     fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()>;
     /// Waits until the file is on disk.
     fn sync(&self, file: &File) -> io::Result<()>;
     /// Waits until the directory's entries are on disk.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
-    /// Renames a file within its directory.
+    /// Renames a file within its file system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -62,6 +65,13 @@ impl Backend for System {
                 }
                 Ok(())
             }
+            done => done,
+        }
+    }
+
+    fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()> {
+        match punch_hole(file, from, length) {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => Ok(()),
             done => done,
         }
     }

@@ -7,6 +7,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
+use crate::archive;
 use crate::backend::{Backend, System, failed};
 use crate::files::{Files, session_directories};
 use crate::floor::FLOOR_SLOTS;
@@ -17,7 +18,6 @@ use crate::lock::Lock;
 use crate::mapping::Mapping;
 use crate::reader::JournalReader;
 use crate::repair::name_of;
-use crate::segment::file_name;
 
 /// A journal that was made the original.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,10 +120,13 @@ fn backup_one(directory: &Path, to: &Path) -> Result<PathBuf, StoreError> {
     // The head comes last: without it, a copy that was interrupted is no journal.
     let backend = System;
     backend.create_dir(to).map_err(|e| failed("creating", to, &e))?;
+    if files.segments.iter().any(|segment| segment.number < files.first) {
+        archive::create(&backend, to)?;
+    }
     for (n, segment) in files.segments.iter().enumerate().take(scan.end.segment + 1) {
         let Some(bytes) = segment.mapping.as_ref().map(Mapping::bytes) else { continue };
         let used = if n == scan.end.segment { scan.end.offset } else { bytes.len() };
-        let path = to.join(file_name(segment.number));
+        let path = to.join(&segment.name);
         let write = || {
             let file = backend.create(&path)?;
             backend.allocate(&file, bytes.len() as u64)?;

@@ -11,9 +11,10 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
 use fixbolt_session::{SessionId, WorkerWaker};
 
+use crate::archive::Retention;
 use crate::backend::{Backend, System};
 use crate::log::Log;
-use crate::recover::Opening;
+use crate::recover::{Limits, Opening};
 use crate::shared::lock;
 use crate::thread::StoreThreads;
 
@@ -36,7 +37,7 @@ use crate::thread::StoreThreads;
 pub struct DirectoryStore {
     base: PathBuf,
     backend: Arc<dyn Backend>,
-    sizes: (u64, u64),
+    limits: Limits,
     /// Indexed by the sessions' keys.
     sessions: Vec<Option<Open>>,
     touched: Vec<usize>,
@@ -82,7 +83,23 @@ impl DirectoryStore {
                 && (smallest | largest).is_multiple_of(4096),
             "segments of {smallest} to {largest} bytes"
         );
-        self.sizes = (smallest, largest);
+        self.limits.sizes = (smallest, largest);
+        self
+    }
+
+    /// Sets how long archived segments are kept; all of them by default.
+    #[must_use]
+    pub fn with_retention(mut self, retention: Retention) -> Self {
+        self.limits.retention = retention;
+        self
+    }
+
+    /// Sets how many bytes of disk space the segments of each session may take, archived or not; no
+    /// limit by default. The message that would need more halts its session
+    /// ([`StoreError::Full`]), and leaves the disk to the others.
+    #[must_use]
+    pub fn with_quota(mut self, bytes: u64) -> Self {
+        self.limits.quota = Some(bytes);
         self
     }
 
@@ -96,7 +113,7 @@ impl DirectoryStore {
         Self {
             base,
             backend,
-            sizes: (Self::SMALLEST_SEGMENT, Self::LARGEST_SEGMENT),
+            limits: Limits::DEFAULT,
             sessions: Vec::new(),
             touched: Vec::new(),
             in_turn: false,
@@ -162,6 +179,19 @@ impl DirectoryStore {
         }
     }
 
+    /// Sets how often to look for closed segments.
+    #[cfg(test)]
+    pub(crate) fn looking_every(mut self, look: std::time::Duration) -> Self {
+        self.limits.look = look;
+        self
+    }
+
+    /// Returns the number of the first segment that the session reads from.
+    #[cfg(test)]
+    pub(crate) fn first_segment(&self, session: SessionKey) -> u32 {
+        self.sessions[session.index()].as_ref().unwrap().log.segments[0].number
+    }
+
     /// As if the process had died inside a commit, after this many of its sessions.
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
@@ -198,7 +228,7 @@ impl Store for DirectoryStore {
             session,
             key,
             backend: Arc::clone(&self.backend),
-            sizes: self.sizes,
+            limits: self.limits,
         };
         let (log, recovered, turn) = opening.open()?;
         self.ring_for(&log);
@@ -289,6 +319,14 @@ impl Store for DirectoryStore {
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         self.log(session).replay(visit)
+    }
+
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        let log = self.log(session);
+        log.horizon = Some(messages);
+        if log.damage.is_none() {
+            log.give_up_past();
+        }
     }
 
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {

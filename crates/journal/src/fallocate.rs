@@ -1,5 +1,5 @@
 //! The one system call of the journal that std does not have: blocks for a file that is about to be
-//! written.
+//! written, and the end of those that it does not need any more.
 
 use std::fs::File;
 use std::io;
@@ -16,6 +16,23 @@ pub(crate) fn fallocate(file: &File, length: u64) -> io::Result<()> {
     // SAFETY: the call accesses no memory of this process, and the descriptor is open while `file`
     // is borrowed.
     match unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, length) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns the blocks from `from` to `length` to the file system. The file keeps its length, and
+/// reads as zeros there.
+///
+/// # Errors
+/// Returns the system's error: `EOPNOTSUPP` or `ENOSYS` if the file system keeps all blocks.
+#[allow(unsafe_code)]
+pub(crate) fn punch_hole(file: &File, from: u64, length: u64) -> io::Result<()> {
+    let offset = |n| i64::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge));
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    let (from, bytes) = (offset(from)?, offset(length.saturating_sub(from))?);
+    // SAFETY: as above.
+    match unsafe { libc::fallocate64(file.as_raw_fd(), mode, from, bytes) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

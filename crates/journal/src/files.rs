@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
+use crate::archive;
 use crate::backend::failed;
 use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::Floor;
@@ -24,13 +25,17 @@ pub(crate) struct Files {
     pub(crate) head_file: Option<HeadFound>,
     /// The journal that was made in this directory, according to the note of its lock.
     named: Option<String>,
-    /// In ascending order of their numbers.
+    /// In ascending order of their numbers; those of the archive only if they were asked for.
     pub(crate) segments: Vec<SegmentFile>,
+    /// Number of the first segment that is not archived.
+    pub(crate) first: u32,
 }
 
 /// The file of a segment.
 pub(crate) struct SegmentFile {
     pub(crate) number: u32,
+    /// Its path below the session's directory.
+    pub(crate) name: String,
     /// `None` if the file is too short for a header.
     pub(crate) mapping: Option<Mapping>,
     pub(crate) header: Option<SegmentHeader>,
@@ -50,39 +55,96 @@ impl SegmentFile {
     }
 }
 
+impl SegmentFile {
+    /// Opens the file `name`; `None` if there is none.
+    pub(crate) fn open(
+        directory: &Path,
+        name: String,
+        number: u32,
+        writable: bool,
+    ) -> Result<Option<Self>, StoreError> {
+        let path = directory.join(&name);
+        let file = match File::options().read(true).write(writable).open(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|e| failed("opening", &path, &e))?,
+        };
+        let length = file.metadata().map_err(|e| failed("reading", &path, &e))?.len() as usize & !7;
+        let mapping = if length >= SEGMENT_HEADER + RECORD_HEADER {
+            let mapped =
+                if writable { Mapping::writable(&file, length) } else { Mapping::read_only(&file, length) };
+            Some(mapped.map_err(|e| failed("mapping", &path, &e))?)
+        } else {
+            None
+        };
+        let header = mapping.as_ref().and_then(|m| SegmentHeader::decode(m.bytes()));
+        Ok(Some(Self { number, name, mapping, header }))
+    }
+}
+
 impl Files {
-    /// Reads head and segments. Maps the segments for writing if `writable`, and changes nothing.
+    /// Reads the head and the segments that are not archived. Maps them for writing if `writable`,
+    /// and changes nothing.
     pub(crate) fn load(directory: &Path, writable: bool) -> Result<Self, StoreError> {
         let head_file = HeadFound::read(directory)?;
+        let head = head_file.as_ref().and_then(HeadFound::head);
+        let numbers = segments_in(directory)?;
+        let first = archive::first_segment(directory, head, &numbers)?;
+        Self::load_from(directory, writable, head_file, &numbers, first)
+    }
+
+    /// Does the same if the head is another journal's.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn load_without_head(directory: &Path, writable: bool) -> Result<Self, StoreError> {
+        let numbers = segments_in(directory)?;
+        let first = archive::first_segment(directory, None, &numbers)?;
+        Self::load_from(directory, writable, HeadFound::read(directory)?, &numbers, first)
+    }
+
+    fn load_from(
+        directory: &Path,
+        writable: bool,
+        head_file: Option<HeadFound>,
+        numbers: &[u32],
+        first: u32,
+    ) -> Result<Self, StoreError> {
         let mut segments = Vec::new();
-        let entries = std::fs::read_dir(directory).map_err(|e| failed("reading", directory, &e))?;
-        for entry in entries {
-            let entry = entry.map_err(|e| failed("reading", directory, &e))?;
-            let Some(number) = entry.file_name().to_str().and_then(number_of) else { continue };
-            let path = entry.path();
-            let file = match File::options().read(true).write(writable).open(&path) {
-                // A segment made ahead disappears when the owner closes a journal that we only
-                // read.
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
-                other => other.map_err(|e| failed("opening", &path, &e))?,
-            };
-            let length = file.metadata().map_err(|e| failed("reading", &path, &e))?.len() as usize & !7;
-            let mapping = if length >= SEGMENT_HEADER + RECORD_HEADER {
-                let mapped = if writable {
-                    Mapping::writable(&file, length)
-                } else {
-                    Mapping::read_only(&file, length)
-                };
-                Some(mapped.map_err(|e| failed("mapping", &path, &e))?)
-            } else {
-                None
-            };
-            let header = mapping.as_ref().and_then(|m| SegmentHeader::decode(m.bytes()));
-            segments.push(SegmentFile { number, mapping, header });
+        for number in numbers.iter().copied().filter(|number| *number >= first) {
+            // A segment made ahead disappears when the owner closes a journal that we only read.
+            segments.extend(SegmentFile::open(directory, file_name(number), number, writable)?);
         }
-        segments.sort_by_key(|s| s.number);
         let named = lock::journal_in(directory);
-        Ok(Self { directory: directory.to_owned(), head_file, named, segments })
+        Ok(Self { directory: directory.to_owned(), head_file, named, segments, first })
+    }
+
+    /// Reads those of the archive as well, as far back as none is missing.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn load_with_archive(directory: &Path) -> Result<Self, StoreError> {
+        loop {
+            let mut files = Self::load(directory, false)?;
+            let mut archived = Vec::new();
+            for number in (1..files.first).rev() {
+                // One that is about to be moved is still in its old place.
+                let old = SegmentFile::open(directory, file_name(number), number, false)?;
+                let found = match old {
+                    None => SegmentFile::open(directory, archive::name(number), number, false)?,
+                    old => old,
+                };
+                let Some(found) = found else { break };
+                archived.push(found);
+            }
+            files.segments.splice(0..0, archived.into_iter().rev());
+            // Segments may have been archived meanwhile, and were missed then.
+            let head = HeadFound::read(directory)?;
+            let now = head.as_ref().and_then(HeadFound::head).and_then(|head| head.made);
+            if now.is_none_or(|made| made.first <= files.first) {
+                return Ok(files);
+            }
+        }
+    }
+
+    /// Returns where a scan of all segments begins.
+    pub(crate) fn start(&self) -> Start {
+        self.checkpoint(0).unwrap_or(Start::FIRST)
     }
 
     /// Returns the copy of the head that counts.
@@ -111,7 +173,7 @@ impl Files {
     /// Scans all segments.
     #[cfg(feature = "inspect")]
     pub(crate) fn scan(&self, visit: &mut dyn FnMut(RecordAddress, &Header)) -> Scan {
-        self.scan_from(Start::FIRST, visit)
+        self.scan_from(self.start(), visit)
     }
 
     /// Returns where the last turn begins in which a segment begins, according to its checkpoint,
@@ -123,18 +185,33 @@ impl Files {
     /// Returns where to begin a scan so that it reads segment `n`; `None` if there is no checkpoint
     /// at its beginning, or if it belongs to a turn that was not committed.
     pub(crate) fn checkpoint(&self, n: usize) -> Option<Start> {
-        let (header, checkpoint) = self.segments[n].checkpoint(self.salt())?;
+        let segment = self.segments.get(n)?;
+        let (header, checkpoint) = segment.checkpoint(self.salt())?;
+        let beginning = self.segments.first().map_or(0, |s| s.number);
         let address = |spot: Spot| {
             let segment = self.segments.iter().position(|s| s.number == spot.segment)?;
             Some(RecordAddress { segment, offset: spot.offset as usize })
         };
-        let at = address(checkpoint.turn_start)?;
-        let first = Header::peek(self.segments[at.segment].bytes(), at.offset)?;
-        (first.turn == header.turn && first.marks & FIRST != 0).then_some(Start {
-            at,
-            generation_start: address(checkpoint.generation_start)?,
-            totals: checkpoint.totals(),
-        })
+        let here = RecordAddress { segment: n, offset: SEGMENT_HEADER };
+        let begins_before = checkpoint.turn_start.segment < beginning;
+        let at = if begins_before { here } else { address(checkpoint.turn_start)? };
+        if begins_before {
+            // Only what was committed is archived.
+            if n > 0 || segment.number > self.first {
+                return None;
+            }
+        } else {
+            let first = Header::peek(self.segments[at.segment].bytes(), at.offset)?;
+            if first.turn != header.turn || first.marks & FIRST == 0 {
+                return None;
+            }
+        }
+        let generation_start = if checkpoint.generation_start.segment < beginning {
+            RecordAddress { segment: 0, offset: SEGMENT_HEADER }
+        } else {
+            address(checkpoint.generation_start)?
+        };
+        Some(Start { at, generation_start, totals: checkpoint.totals(), inside: begins_before })
     }
 
     /// Scans the segments up to a floor.
@@ -146,13 +223,13 @@ impl Files {
             bytes.get(..end).unwrap_or(bytes)
         });
         let bytes: Vec<&[u8]> = before.collect();
-        scan(&bytes, self.salt(), Start::FIRST, visit)
+        scan(&bytes, self.salt(), self.start(), visit)
     }
 
     /// Verifies the records from segment `n`, or the beginning of its turn, up to the next segment
     /// with a checkpoint. Returns that one, if there is one, and what is wrong.
     pub(crate) fn verify_part(&self, n: usize) -> (Option<usize>, Vec<String>) {
-        let start = if n == 0 { Start::FIRST } else { self.checkpoint(n).unwrap_or(Start::FIRST) };
+        let start = self.checkpoint(n).unwrap_or(Start::FIRST);
         let next = (n + 1..self.segments.len()).find_map(|n| Some((n, self.checkpoint(n)?)));
         let Some((next, until)) = next else { return (None, Vec::new()) };
         let bytes: Vec<&[u8]> = self.segments[..next].iter().map(SegmentFile::bytes).collect();
@@ -161,9 +238,9 @@ impl Files {
         if lines.is_empty() && scan.end != until.at {
             lines.push(format!(
                 "{} holds no record from byte {} on, but {} continues after more",
-                file_name(self.segments[scan.end.segment.min(next)].number),
+                self.segments[scan.end.segment.min(next)].name,
                 scan.end.offset,
-                file_name(self.segments[next].number)
+                self.segments[next].name
             ));
         }
         (Some(next), lines)
@@ -172,15 +249,13 @@ impl Files {
     fn no_record(&self, stretch: &Stretch) -> String {
         format!(
             "{} holds no record from byte {} to {}, but valid records after it",
-            file_name(self.segments[stretch.from.segment].number),
-            stretch.from.offset,
-            stretch.to
+            self.segments[stretch.from.segment].name, stretch.from.offset, stretch.to
         )
     }
 
     /// Returns the name of a segment's file, for messages.
     pub(crate) fn path(&self, segment: usize) -> PathBuf {
-        self.directory.join(file_name(self.segments.get(segment).map_or(0, |s| s.number)))
+        self.directory.join(self.segments.get(segment).map_or("", |s| &s.name))
     }
 
     /// Returns everything that is inconsistent, one line each; empty for an intact journal. A torn
@@ -215,10 +290,11 @@ impl Files {
             lines
                 .push(format!("according to the head, or else the segments, the journal belongs to {found}"));
         }
-        for (n, s) in self.segments.iter().enumerate() {
-            let name = file_name(s.number);
-            if s.number as usize != n + 1 {
-                lines.push(format!("{} is missing", file_name(n as u32 + 1)));
+        let live = self.segments.iter().filter(|s| s.number >= self.first);
+        for (s, number) in live.zip(self.first..) {
+            let name = &s.name;
+            if s.number != number {
+                lines.push(format!("{} is missing", file_name(number)));
                 break;
             }
             match (&s.mapping, &s.header) {
@@ -261,7 +337,7 @@ impl Files {
         Floor {
             turn: scan.last_turn,
             generation: scan.ledger.generation,
-            segment: self.segments.get(scan.end.segment).map_or(1, |s| s.number),
+            segment: self.segments.get(scan.end.segment).map_or(self.first, |s| s.number),
             offset: scan.end.offset as u64,
             next_in: scan.ledger.next_in,
             next_out: scan.ledger.next_out,
@@ -316,6 +392,17 @@ impl Files {
         let why = file.place.differs_from(made.place)?;
         Some(format!("this is a copy of journal {}, or it was restored from one: {why}", made.id))
     }
+}
+
+/// Returns the numbers of the segments in a directory, in ascending order.
+pub(crate) fn segments_in(directory: &Path) -> Result<Vec<u32>, StoreError> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(|e| failed("reading", directory, &e))? {
+        let entry = entry.map_err(|e| failed("reading", directory, &e))?;
+        numbers.extend(entry.file_name().to_str().and_then(number_of));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// Returns the sessions' directories that `path` names: itself, or those in it.

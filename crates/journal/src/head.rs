@@ -36,12 +36,13 @@ impl HeadFile {
         mut head: Head,
         id: JournalId,
         floor: Floor,
+        first: u32,
     ) -> Result<Self, StoreError> {
         let (new, path) = (directory.join("head.new"), directory.join("head"));
         let mut build = || {
             let file = backend.create(&new).map_err(|e| failed("creating", &new, &e))?;
             let place = Place::of(directory, &file).map_err(|e| failed("looking for", &new, &e))?;
-            head.made = Some(Made { id, place, floor });
+            head.made = Some(Made { id, place, floor, first });
             backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &new, &e))?;
             for at in HEAD_COPIES {
                 backend.write(&file, at, &head.encode()).map_err(|e| failed("writing", &new, &e))?;

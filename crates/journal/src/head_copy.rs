@@ -45,6 +45,8 @@ pub(crate) struct Made {
     /// What the journal holds, if it was closed cleanly; what it held before, if a tail is being
     /// removed.
     pub(crate) floor: Floor,
+    /// The first segment that is not archived.
+    pub(crate) first: u32,
 }
 
 /// How the journal was closed.
@@ -59,6 +61,11 @@ pub(crate) enum HeadState {
 }
 
 impl Head {
+    /// Returns the number of the first segment that is not archived.
+    pub(crate) fn first(&self) -> u32 {
+        self.made.map_or(1, |made| made.first)
+    }
+
     /// Returns the bytes of one copy.
     pub(crate) fn encode(&self) -> [u8; HEAD_COPY] {
         let mut b = [0; HEAD_COPY];
@@ -75,12 +82,13 @@ impl Head {
         b[40..56].copy_from_slice(&self.boot);
         b[56..60].copy_from_slice(&self.salt.to_le_bytes());
         put_session(&mut b, &self.session);
-        if let Some(Made { id, place: Place { directory, head }, floor }) = &self.made {
+        if let Some(Made { id, place: Place { directory, head }, floor, first }) = &self.made {
             b[512..528].copy_from_slice(&id.0);
             let inodes = [directory.number, directory.born, head.number, head.born];
             for (n, word) in inodes.into_iter().chain(floor.words()).enumerate() {
                 b[528 + 8 * n..536 + 8 * n].copy_from_slice(&word.to_le_bytes());
             }
+            b[608..612].copy_from_slice(&first.to_le_bytes());
         } else {
             b[8] = 1;
         }
@@ -106,6 +114,7 @@ impl Head {
             id: JournalId(std::array::from_fn(|n| b[512 + n])),
             place: Place { directory: inode(528), head: inode(544) },
             floor: Floor::read(&b[560..560 + 8 * FLOOR_WORDS]),
+            first: u32_at(b, 608).max(1),
         };
         Some(Self {
             serial: u64_at(b, 16),
@@ -149,7 +158,7 @@ mod tests {
             boot: [7; 16],
             salt: 5,
             session,
-            made: Some(Made { id: JournalId([9; 16]), place, floor }),
+            made: Some(Made { id: JournalId([9; 16]), place, floor, first: 12 }),
         }
     }
 

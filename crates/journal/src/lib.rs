@@ -7,6 +7,7 @@
 //! back, and the module `inspect` checks and repairs them.
 #![deny(unsafe_code)]
 
+mod archive;
 mod backend;
 mod checkpoint;
 mod checksum;
@@ -18,6 +19,7 @@ mod files;
 mod floor;
 mod head;
 mod head_copy;
+mod history;
 mod identity;
 #[cfg(feature = "inspect")]
 pub mod inspect;
@@ -43,6 +45,7 @@ mod testing;
 mod tests;
 mod thread;
 
+pub use archive::Retention;
 pub use directory::DirectoryStore;
 pub use memory::MemoryStore;
 pub use none::NoStore;

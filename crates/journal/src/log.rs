@@ -11,7 +11,6 @@ use std::sync::mpsc::Receiver;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Record, RecordFlags, StoreError};
-use fixbolt_session::{Mono, Utc};
 
 use crate::backend::failed;
 use crate::checkpoint::{Checkpoint, Spot};
@@ -63,6 +62,8 @@ pub(crate) struct Log {
     pub(crate) turn: Turn,
     /// The position after the message that was read last.
     pub(crate) cursor: Option<Cursor>,
+    /// How far back from NextNumOut messages are read.
+    pub(crate) horizon: Option<u64>,
     /// Held as long as the log is open.
     pub(crate) _lock: Lock,
 }
@@ -87,6 +88,9 @@ pub(crate) struct Turn {
 
 /// Maximum length of a body.
 const LARGEST_BODY: usize = 256 << 20;
+/// A generation begins in a new segment if this many bytes of the current one are used, or half of
+/// it, so that the old one can be archived.
+const WORN: usize = 32 << 10;
 /// Length of a seal, for which every segment reserves space.
 const SEAL: usize = RECORD_HEADER;
 
@@ -107,10 +111,12 @@ impl Log {
         }
         self.turn.number = turn;
         let size = record_size(record.body.len());
-        if self.end.offset + size + SEAL > self.segments[self.end.segment].mapping.len() {
-            self.next_segment(size)?;
+        let resets = pending.generation != self.pending.generation;
+        let length = self.segments[self.end.segment].mapping.len();
+        if self.end.offset + size + SEAL > length || (resets && self.end.offset >= WORN.min(length / 2)) {
+            self.next_segment(size, record)?;
         }
-        if pending.generation != self.pending.generation {
+        if resets {
             self.pending_generation_start = self.end;
         }
         self.pending = pending;
@@ -189,7 +195,9 @@ impl Log {
         (self.turn_before, self.committed_turn) = (self.committed_turn, number);
         self.turns += 1;
         self.segments[first.segment].mapping.publish(first.offset, first_word);
-        if self.pending.generation != self.committed.generation {
+        let resets = self.pending.generation != self.committed.generation;
+        let leaves = resets || self.end.segment != self.committed_end.segment;
+        if resets {
             // Sequence numbers restart: the reserve of the old ones is larger than the new mark
             // will be.
             self.limit = self.limit.min(self.pending.next_out.0.saturating_add(RESERVE));
@@ -204,6 +212,35 @@ impl Log {
         }
         self.shared.next_out.store(self.committed.next_out.0, Ordering::Release);
         self.publish_position();
+        if leaves {
+            self.give_up_past();
+        }
+    }
+
+    /// Hands over the segments that only hold closed generations, or messages beyond the horizon.
+    #[cold]
+    pub(crate) fn give_up_past(&mut self) {
+        let mut first = self.generation_start.segment;
+        if let Some(horizon) = self.horizon {
+            let oldest = SeqNum(self.committed.next_out.0.saturating_sub(horizon));
+            let wanted = (self.committed.generation, oldest);
+            let used = &self.segments[..=self.committed_end.segment];
+            first = first.max(used.partition_point(|s| s.start <= wanted).saturating_sub(1));
+        }
+        if first == 0 {
+            return;
+        }
+        lock(&self.shared.given_up).extend(self.segments.drain(..first));
+        for at in [
+            &mut self.end,
+            &mut self.committed_end,
+            &mut self.generation_start,
+            &mut self.pending_generation_start,
+        ] {
+            *at = at.after_segments(first);
+        }
+        self.cursor = None;
+        self.shared.needed_from.store(self.segments[0].number, Ordering::Release);
     }
 
     /// Returns what the last commit reached.
@@ -246,7 +283,7 @@ impl Log {
     /// Ends the current segment with a seal and continues in the next one, which has space for
     /// `size` bytes and a seal.
     #[cold]
-    fn next_segment(&mut self, size: usize) -> Result<(), StoreError> {
+    fn next_segment(&mut self, size: usize, record: &Record<'_>) -> Result<(), StoreError> {
         let room = size + Checkpoint::SIZE + SEAL;
         let fits = |s: &Segment| s.mapping.len() - SEGMENT_HEADER >= room;
         if self.segments.len() == self.end.segment + 1 {
@@ -271,8 +308,8 @@ impl Log {
             seq: SeqNum::ZERO,
             next_in: self.pending.next_in,
             cause: None,
-            utc: Utc::default(),
-            mono: Mono::default(),
+            utc: record.utc,
+            mono: record.mono,
             turn: self.turn.number,
             next_out: self.pending.next_out,
         };
@@ -346,6 +383,7 @@ impl Log {
     /// Writes everything to disk and leaves a clean mark. The lock is released with `self`.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
         self.shared.closed.store(true, Ordering::Relaxed);
+        drop(lock(&self.shared.archiving));
         let mut making = lock(&self.shared.maker);
         making.maker.closed = true;
         let mut head = lock(&self.shared.head);

@@ -67,7 +67,7 @@ impl SessionJournal {
     /// whether something was committed meanwhile. If so, the records up to the first floor are
     /// read: whatever follows may be half written.
     fn open(directory: &Path) -> Result<Self, StoreError> {
-        let files = Files::load(directory, false)?;
+        let files = Files::load_with_archive(directory)?;
         let mut places = Vec::new();
         let scan = files.scan(&mut |at, _| places.push(at));
         let after = HeadFound::read(directory)?;
@@ -98,7 +98,8 @@ impl SessionJournal {
     /// Returns the file of segment `number`.
     #[must_use]
     pub fn file(&self, number: u32) -> PathBuf {
-        self.files.directory.join(file_name(number))
+        let file = self.files.segments.iter().find(|file| file.number == number);
+        self.files.directory.join(file.map_or_else(|| file_name(number), |file| file.name.clone()))
     }
 
     /// Returns every committed record of all generations, oldest first.

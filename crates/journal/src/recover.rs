@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
@@ -15,6 +16,8 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId};
 
+use crate::DirectoryStore;
+use crate::archive::Retention;
 use crate::backend::{Backend, failed};
 use crate::files::Files;
 use crate::floor::Floor;
@@ -26,7 +29,7 @@ use crate::ledger::is_original;
 use crate::lock::{self, Lock};
 use crate::log::{Log, RESERVE};
 use crate::scan::{RecordAddress, Scan};
-use crate::segment::{Index, Segment, SegmentMaker, file_name};
+use crate::segment::{Index, Quota, Segment, SegmentMaker, file_name};
 use crate::shared::{Making, Shared, SyncedMark};
 
 /// What determines how a journal is opened, besides its files.
@@ -35,8 +38,29 @@ pub(crate) struct Opening<'o> {
     pub(crate) session: &'o SessionId,
     pub(crate) key: SessionKey,
     pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) limits: Limits,
+}
+
+/// How much disk space a journal takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
     /// Smallest and largest segment, in bytes.
     pub(crate) sizes: (u64, u64),
+    pub(crate) retention: Retention,
+    /// All segments of a session, in bytes.
+    pub(crate) quota: Option<u64>,
+    /// How often to look for closed segments.
+    pub(crate) look: Duration,
+}
+
+impl Limits {
+    /// Those of a store without settings.
+    pub(crate) const DEFAULT: Self = Self {
+        sizes: (DirectoryStore::SMALLEST_SEGMENT, DirectoryStore::LARGEST_SEGMENT),
+        retention: Retention { generations: None, age: None, bytes: None },
+        quota: None,
+        look: Duration::from_secs(1),
+    };
 }
 
 /// Added to the number of the last turn after an unclean end: no uncommitted turn whose bytes a
@@ -91,9 +115,10 @@ impl Opening<'_> {
             made: None,
         };
         // The head comes first: segments without a head are what is left of a journal.
-        let head = HeadFile::create(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY)?;
+        let head = HeadFile::create(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY, 1)?;
         lock.name(&*self.backend, id)?;
         let mut maker = self.maker(directory, salt, id, 0, 0);
+        maker.quota.look(directory)?;
         let first = maker.make(0)?;
         let base = directory.parent().unwrap_or(directory);
         self.backend.sync_dir(base).map_err(|e| failed("syncing", base, &e))?;
@@ -132,7 +157,7 @@ impl Opening<'_> {
             // Layout 1.
             None => {
                 let (head, id) = (Head { serial: found.serial + 1, ..found.clone() }, JournalId::random());
-                (HeadFile::create(Arc::clone(&self.backend), &directory, head, id, reached)?, id)
+                (HeadFile::create(Arc::clone(&self.backend), &directory, head, id, reached, 1)?, id)
             }
         };
         lock.name(&*self.backend, id)?;
@@ -157,9 +182,10 @@ impl Opening<'_> {
         }
         let cut = self.cut(&mut files, &scan, found.state)?;
 
-        let highest = files.segments.last().map_or(0, |s| s.number);
+        let highest = files.segments.last().map_or(files.first - 1, |s| s.number);
         let bytes = files.segments.last().and_then(|s| s.mapping.as_ref()).map_or(0, |m| m.len() as u64);
         let mut maker = self.maker(&directory, found.salt, id, highest, bytes);
+        maker.quota.look(&directory)?;
         let read_from = index.read_from;
         let mut segments = index.segments(files);
         if segments.is_empty() {
@@ -227,6 +253,7 @@ impl Opening<'_> {
         shared.next_out.store(next_out.0, Ordering::Relaxed);
         shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.limit))?;
         log.publish_position();
+        log.give_up_past();
         let recovered = Recovered { given_up, ..log.committed.recovered() };
         Ok((log, recovered, turn))
     }
@@ -344,7 +371,8 @@ impl Opening<'_> {
             journal,
             highest,
             bytes,
-            sizes: self.sizes,
+            sizes: self.limits.sizes,
+            quota: Quota::new(self.limits.quota),
             closed: false,
         }
     }
@@ -364,11 +392,12 @@ impl Opening<'_> {
         let salt = maker.salt;
         let synced = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
-        let past: Vec<_> = segments.iter().rev().skip(1).map(|s| s.mapping.ahead()).collect();
+        let past: Vec<_> = segments.iter().rev().skip(1).map(|s| (s.number, s.mapping.ahead())).collect();
         let ahead: Vec<_> = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
         // What was read to open the journal is hardly needed again.
-        past.iter().chain(ahead.iter().map(|(_, mapping)| mapping)).for_each(|m| m.release(0..m.len()));
+        past.iter().chain(&ahead).for_each(|(_, m)| m.release(0..m.len()));
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
+        let segments_begin_at = segments.first().map(|s| s.number);
         let mut all = Vec::with_capacity(256 + segments.len());
         all.extend(segments);
         Ok(Log {
@@ -378,6 +407,8 @@ impl Opening<'_> {
                 boot: boot_id(),
                 watch,
                 read_from,
+                is_partly_read: segments_begin_at.is_some_and(|first| first < read_from),
+                limits: self.limits,
                 position: AtomicU64::new(position),
                 generation: AtomicU32::new(0),
                 next_out: AtomicU64::new(1),
@@ -393,6 +424,9 @@ impl Opening<'_> {
                 ahead: Mutex::new(ahead),
                 past: Mutex::new(past),
                 reads_past: AtomicBool::new(false),
+                needed_from: AtomicU32::new(segments_begin_at.unwrap_or(1)),
+                given_up: Mutex::default(),
+                archiving: Mutex::default(),
             }),
             ready: receiver,
             salt,
@@ -411,6 +445,7 @@ impl Opening<'_> {
             floor: None,
             turn: crate::log::Turn::default(),
             cursor: None,
+            horizon: None,
             _lock: lock,
         })
     }

@@ -19,6 +19,17 @@ pub(crate) struct RecordAddress {
     pub(crate) offset: usize,
 }
 
+impl RecordAddress {
+    /// Returns the address once the first `n` segments are gone: that of the first record that is
+    /// left if it was in one of them.
+    pub(crate) fn after_segments(self, n: usize) -> Self {
+        match self.segment.checked_sub(n) {
+            Some(segment) => Self { segment, ..self },
+            None => Self { segment: 0, offset: SEGMENT_HEADER },
+        }
+    }
+}
+
 /// Bytes that are not a record, with records after them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stretch {
@@ -55,12 +66,14 @@ pub(crate) struct Totals {
     pub(crate) turns: u64,
 }
 
-/// Where a scan begins: at the beginning of a turn.
+/// Where a scan begins: at the beginning of a turn, or inside one whose beginning is archived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) at: RecordAddress,
     pub(crate) generation_start: RecordAddress,
     pub(crate) totals: Totals,
+    /// Whether this is inside of a turn. Its first record there counts as the first one.
+    pub(crate) inside: bool,
 }
 
 impl Start {
@@ -68,7 +81,7 @@ impl Start {
     pub(crate) const FIRST: Self = {
         let at = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
         let totals = Totals { ledger: Ledger::NEW, last_turn: 0, turn_before: 0, turns: 0 };
-        Self { at, generation_start: at, totals }
+        Self { at, generation_start: at, totals, inside: false }
     };
 }
 
@@ -86,6 +99,7 @@ pub(crate) fn scan(
         salt,
         visit,
         open: Vec::new(),
+        inside: start.inside.then_some(start.at),
         found: Scan {
             ledger,
             generation_start: start.generation_start,
@@ -105,6 +119,8 @@ struct Scanner<'s> {
     segments: &'s [&'s [u8]],
     salt: u32,
     visit: &'s mut dyn FnMut(RecordAddress, &Header),
+    /// The record that continues a turn whose beginning is archived.
+    inside: Option<RecordAddress>,
     /// Records of a turn whose last one has not been seen yet.
     open: Vec<(RecordAddress, Header)>,
     found: Scan,
@@ -116,7 +132,7 @@ impl Scanner<'_> {
         loop {
             let header = self.decode(at);
             match header {
-                Some(h) if self.continues(&h) => {
+                Some(h) if self.continues(at, &h) => {
                     let next = self.after(at, &h);
                     self.take(at, next, h);
                     at = next;
@@ -143,13 +159,13 @@ impl Scanner<'_> {
     }
 
     /// Returns whether this record may follow the ones before it.
-    fn continues(&self, h: &Header) -> bool {
+    fn continues(&self, at: RecordAddress, h: &Header) -> bool {
         if h.kind == Kind::Void {
             return true;
         }
         match self.open.last() {
             Some((_, open)) => h.turn == open.turn && h.marks & FIRST == 0,
-            None => h.marks & FIRST != 0 && h.turn > self.found.last_turn,
+            None => (h.marks & FIRST != 0 || self.inside == Some(at)) && h.turn > self.found.last_turn,
         }
     }
 

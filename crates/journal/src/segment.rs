@@ -7,6 +7,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, StoreError};
 
+use crate::archive::on_disk;
 use crate::backend::{Backend, failed};
 use crate::identity::JournalId;
 use crate::layout::{SEGMENT_HEADER, SegmentHeader};
@@ -104,8 +105,36 @@ pub(crate) struct SegmentMaker {
     pub(crate) bytes: u64,
     /// The smallest and the largest size.
     pub(crate) sizes: (u64, u64),
+    pub(crate) quota: Quota,
     /// Set when the session's store is closed: create no more.
     pub(crate) closed: bool,
+}
+
+/// How much disk space the segments of a session may take, archived or not.
+pub(crate) struct Quota {
+    /// In bytes; `None` for no limit.
+    most: Option<u64>,
+    /// What they take, if there is a limit.
+    used: u64,
+}
+
+impl Quota {
+    /// Creates a quota of which nothing is known to be used.
+    pub(crate) fn new(most: Option<u64>) -> Self {
+        Self { most, used: 0 }
+    }
+
+    /// Measures what is used.
+    pub(crate) fn look(&mut self, directory: &Path) -> Result<(), StoreError> {
+        if self.most.is_some() {
+            self.used = on_disk(directory)?;
+        }
+        Ok(())
+    }
+
+    fn left(&self) -> u64 {
+        self.most.map_or(u64::MAX, |most| most.saturating_sub(self.used))
+    }
 }
 
 /// How much larger the next segment is: 64 KiB, 1 MiB, 16 MiB, 32 MiB.
@@ -121,11 +150,21 @@ impl SegmentMaker {
         let (smallest, largest) = self.sizes;
         let needed = (room as u64 + SEGMENT_HEADER as u64).next_multiple_of(4096);
         let mut bytes = (self.bytes * GROWTH).clamp(smallest, largest).max(needed);
+        if self.quota.left() < bytes {
+            bytes = self.quota.left() & !4095;
+            if bytes < needed.max(smallest) {
+                let (place, used) = (self.directory.display(), self.quota.used);
+                let most = self.quota.most.unwrap_or(u64::MAX);
+                let place = format!("{place} (JournalQuota of {most} bytes, of which {used} are used)");
+                return Err(StoreError::Full { place });
+            }
+        }
         loop {
             match self.try_make(bytes) {
                 Ok(segment) => {
                     self.highest = segment.number;
                     self.bytes = bytes;
+                    self.quota.used += bytes;
                     return Ok(segment);
                 }
                 Err(StoreError::Full { .. }) if bytes / 2 >= needed.max(smallest) => {
@@ -144,6 +183,7 @@ impl SegmentMaker {
         let path = self.directory.join(file_name(segment.number));
         self.backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
         self.highest = segment.number - 1;
+        self.quota.used = self.quota.used.saturating_sub(segment.mapping.len() as u64);
         Ok(())
     }
 

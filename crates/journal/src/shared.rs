@@ -14,6 +14,7 @@ use crate::head::HeadFile;
 use crate::head_copy::HeadState;
 use crate::lock::DirectoryWatch;
 use crate::mapping::MappingAhead;
+use crate::recover::Limits;
 use crate::segment::{Segment, SegmentMaker};
 
 /// What the session's thread and the store's threads share about a session.
@@ -22,8 +23,11 @@ pub(crate) struct Shared {
     pub(crate) key: SessionKey,
     pub(crate) boot: [u8; 16],
     pub(crate) watch: DirectoryWatch,
-    /// Number of the first segment that opening the journal has read.
+    /// Number of the first segment that opening the journal has read, and whether there are others
+    /// before it.
     pub(crate) read_from: u32,
+    pub(crate) is_partly_read: bool,
+    pub(crate) limits: Limits,
     /// Number of the current segment in the upper half, offset of the next turn in the lower.
     pub(crate) position: AtomicU64,
     pub(crate) generation: AtomicU32,
@@ -45,7 +49,13 @@ pub(crate) struct Shared {
     /// Segments in the care of the store's threads: created, and not yet completely on disk.
     pub(crate) ahead: Mutex<Vec<(u32, MappingAhead)>>,
     /// Segments that nothing is written to any more and that are on disk.
-    pub(crate) past: Mutex<Vec<MappingAhead>>,
+    pub(crate) past: Mutex<Vec<(u32, MappingAhead)>>,
+    /// The first segment that the session's thread may read from, and those before that it has
+    /// given up.
+    pub(crate) needed_from: AtomicU32,
+    pub(crate) given_up: Mutex<Vec<Segment>>,
+    /// Held while files are moved to the archive.
+    pub(crate) archiving: Mutex<()>,
     /// Whether one of those was read, so that its pages are in memory again.
     pub(crate) reads_past: AtomicBool,
 }

@@ -1,6 +1,6 @@
 //! The threads of the store: `fixbolt-store` prepares segments and pages before they are needed;
 //! `fixbolt-sync` keeps reserve marks and finished pages on disk, and notices when the directory or
-//! the disk is gone; `fixbolt-verify` reads the segments that opening a journal did not read.
+//! the disk is gone; `fixbolt-history` verifies and archives the segments of the past (`history`).
 //!
 //! They read a few counters of the session's thread and write no record. If they are late or dead,
 //! the session's thread does the work itself; only speed is lost. There are several because a disk
@@ -16,7 +16,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
-use crate::files::Files;
+use crate::history::History;
 use crate::log::{RESERVE, RESERVE_MOST};
 use crate::mapping::MappingAhead;
 use crate::segment::file_name;
@@ -41,7 +41,7 @@ struct Pace {
 
 const PREPARE: Pace = Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4) };
 const SYNC: Pace = Pace { busy: Duration::from_millis(4), idle: Duration::from_millis(20) };
-const VERIFY: Pace = Pace { busy: Duration::from_millis(20), idle: Duration::from_millis(20) };
+const HISTORY: Pace = Pace { busy: Duration::from_millis(20), idle: Duration::from_millis(20) };
 const EMPTY: Duration = Duration::from_millis(250);
 /// How long a session counts as busy after its last append.
 const BUSY_FOR: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ impl StoreThreads {
             threads: [
                 Running::start("fixbolt-store", PREPARE, Preparation::new)?,
                 Running::start("fixbolt-sync", SYNC, Syncing::new)?,
-                Running::start("fixbolt-verify", VERIFY, Verification::new)?,
+                Running::start("fixbolt-history", HISTORY, History::new)?,
             ],
         })
     }
@@ -99,12 +99,8 @@ impl Drop for Running {
 }
 
 /// The work of a thread for one session.
-trait Work {
+pub(crate) trait Work {
     fn shared(&self) -> &Shared;
-    /// Returns whether nothing is left to do.
-    fn is_done(&self) -> bool {
-        false
-    }
     /// Does one round at `now`, with the number of the current segment and the offset in it.
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError>;
 }
@@ -114,7 +110,7 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
     let mut busy_until = Instant::now();
     loop {
         let now = Instant::now();
-        sessions.retain(|(_, work)| !work.is_done() && !work.shared().closed.load(Ordering::Relaxed));
+        sessions.retain(|(_, work)| !work.shared().closed.load(Ordering::Relaxed));
         for (last, work) in &mut sessions {
             if work.shared().failed.load(Ordering::Relaxed) {
                 continue;
@@ -149,6 +145,8 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
 struct Preparation {
     shared: Arc<Shared>,
     offset: usize,
+    /// The current generation, and the segment in which it began.
+    generation: (u32, u32),
     /// The segment whose pages were made ready, up to where, and when.
     ready: (u32, usize, Instant),
     /// The segment whose pages were released, and up to where.
@@ -172,6 +170,7 @@ impl Work for Preparation {
     }
 
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
+        self.measure(number);
         self.populate(now, number, offset);
         self.release(number, offset);
         self.keep_segment(now, number, offset);
@@ -181,7 +180,24 @@ impl Work for Preparation {
 
 impl Preparation {
     fn new(shared: Arc<Shared>, now: Instant) -> Self {
-        Self { shared, offset: 0, ready: (0, 0, now), released: (0, 0), retry: now }
+        let generation = (shared.generation.load(Ordering::Acquire), 0);
+        Self { shared, offset: 0, generation, ready: (0, 0, now), released: (0, 0), retry: now }
+    }
+
+    /// After a reset, the next segment is made for a generation like the last one, if that was
+    /// small.
+    fn measure(&mut self, number: u32) {
+        let generation = self.shared.generation.load(Ordering::Acquire);
+        let (before, began_in) = self.generation;
+        if generation == before {
+            return;
+        }
+        let (last, ..) = self.ready;
+        if last == began_in {
+            let used = (self.offset as u64).next_multiple_of(4096);
+            lock(&self.shared.maker).maker.bytes = used;
+        }
+        self.generation = (generation, number);
     }
 
     /// Makes the next pages writable.
@@ -260,53 +276,6 @@ impl Preparation {
             // reports it.
             Err(_) => self.retry = now + RETRY,
         }
-    }
-}
-
-/// The segments of the past that opening did not read: a segment per round.
-struct Verification {
-    shared: Arc<Shared>,
-    /// The files as they were at the first round, which do not change any more.
-    files: Option<Files>,
-    /// Index of the next segment; `None` if all are verified.
-    next: Option<usize>,
-}
-
-impl Work for Verification {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn is_done(&self) -> bool {
-        self.next.is_none()
-    }
-
-    fn round(&mut self, _: Instant, _: u32, _: usize) -> Result<(), StoreError> {
-        let Some(n) = self.next else { return Ok(()) };
-        let files = match &mut self.files {
-            Some(files) => files,
-            none => none.insert(Files::load(&self.shared.directory, false)?),
-        };
-        let (next, damage) = files.verify_part(n);
-        // A turn that this part begins with may have begun in the segment before.
-        let read = files.segments.iter().take(next.unwrap_or(0)).skip(n.saturating_sub(1));
-        for mapping in read.filter_map(|segment| segment.mapping.as_ref()) {
-            mapping.ahead().release(0..mapping.len());
-        }
-        for line in damage {
-            self.shared.report(format!("{}: {line}", self.shared.directory.display()));
-        }
-        self.next = next.filter(|next| {
-            files.segments.get(*next).is_some_and(|segment| segment.number < self.shared.read_from)
-        });
-        Ok(())
-    }
-}
-
-impl Verification {
-    fn new(shared: Arc<Shared>, _: Instant) -> Self {
-        let next = (shared.read_from > 1).then_some(0);
-        Self { shared, files: None, next }
     }
 }
 
@@ -389,7 +358,7 @@ impl Syncing {
             return Ok(());
         }
         if self.shared.reads_past.swap(false, Ordering::Relaxed) {
-            lock(&self.shared.past).iter().for_each(|past| past.release(0..past.len()));
+            lock(&self.shared.past).iter().for_each(|(_, past)| past.release(0..past.len()));
         }
         let oldest = lock(&self.shared.ahead).first().cloned();
         let Some((n, mapping)) = oldest.filter(|(n, _)| *n <= number) else {
@@ -413,7 +382,7 @@ impl Syncing {
         if n < number && self.flushed >= mapping.len() {
             lock(&self.shared.ahead).retain(|(m, _)| *m != n);
             mapping.release(0..mapping.len());
-            lock(&self.shared.past).push(mapping);
+            lock(&self.shared.past).push((n, mapping));
             self.flushed = 0;
         } else if to == finished {
             self.next_flush = now + FLUSH;

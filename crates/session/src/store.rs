@@ -293,7 +293,7 @@ pub trait Store: Send {
     fn durable(&self) -> Position;
 
     /// Returns the first outbound message of `generation` with a sequence number in `range`, if
-    /// there is one.
+    /// there is one. A store need not find messages of closed generations.
     ///
     /// # Errors
     /// Returns [`StoreError::Damaged`] if the bytes do not match their checksum.
@@ -304,7 +304,8 @@ pub trait Store: Send {
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError>;
 
-    /// Visits every committed record of the session's current generation in the order of commits.
+    /// Visits every committed record of the session's current generation in the order of commits,
+    /// as far back as the store has them.
     ///
     /// # Errors
     /// Returns [`StoreError::Damaged`] as [`Store::read`] does.
@@ -313,6 +314,13 @@ pub trait Store: Send {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> core::ops::ControlFlow<()>,
     ) -> Result<(), StoreError>;
+
+    /// Says how far back from NextNumOut messages of the current generation are read at most, in
+    /// sequence numbers. A store may let go of older ones. Called after `open`, and again when the
+    /// setting changes.
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        let _ = (session, messages);
+    }
 
     /// Returns whether messages can be read back. If not, no message can be sent later than at
     /// once: a gap fill is sent for messages that are requested again.

@@ -16,7 +16,6 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
-use crate::DirectoryStore;
 use crate::backend::{Backend, System, failed};
 use crate::files::{Files, session_directories};
 use crate::floor::Floor;
@@ -24,11 +23,11 @@ use crate::head::HeadFile;
 use crate::head_copy::{Head, HeadState};
 use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader, body_checksum};
 use crate::lock::{self, Lock};
-use crate::recover::{Opening, free_name, keep_copy};
+use crate::recover::{Limits, Opening, free_name, keep_copy};
 use crate::scan::Stretch;
-use crate::segment::{SegmentMaker, file_name};
+use crate::segment::{Quota, SegmentMaker, file_name};
 pub(crate) use plan::name_of;
-use plan::{Plan, Slot, slot_name};
+use plan::{Plan, Slot};
 
 /// What a repair does to a session's journal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,8 +83,14 @@ fn each(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Vec<Repaire
 fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, StoreError> {
     let backend: Arc<dyn Backend> = Arc::new(System);
     let lock = Lock::take(&*backend, directory)?;
-    let files = Files::load(directory, act)?;
-    let Some(plan) = Plan::new(&files) else {
+    let mut files = Files::load(directory, act)?;
+    let mut plan = Plan::new(&files);
+    if plan.as_ref().is_some_and(|plan| plan.new_head) && files.head().is_some() {
+        // Another journal's head says nothing about the archive of this one.
+        files = Files::load_without_head(directory, act)?;
+        plan = Plan::new(&files);
+    }
+    let Some(plan) = plan else {
         return Err(StoreError::Damaged {
             place: directory.display().to_string(),
             reason: "neither the head nor any segment nor the directory's name says whose journal this is; \
@@ -131,7 +136,7 @@ fn lines(files: &Files, plan: &Plan) -> Vec<String> {
         lines.push(format!("{name} does not belong here and is moved aside"));
     }
     for (n, slot) in plan.slots.iter().enumerate() {
-        let name = slot_name(n);
+        let name = plan.name(n);
         match slot {
             Slot::Empty => lines.push(format!("{name} is missing and is replaced by an empty one")),
             Slot::File { index, header } => {
@@ -150,7 +155,7 @@ fn lines(files: &Files, plan: &Plan) -> Vec<String> {
             "{} bytes at byte {} of {} are covered by a record that says so",
             stretch.to - stretch.from.offset,
             stretch.from.offset,
-            slot_name(stretch.from.segment)
+            plan.name(stretch.from.segment)
         ));
     }
     if plan.new_head {
@@ -213,7 +218,7 @@ impl Work<'_> {
             session: owner.session.clone(),
             made: None,
         };
-        HeadFile::create(Arc::clone(&self.backend), self.directory, head, owner.id, floor)?;
+        HeadFile::create(Arc::clone(&self.backend), self.directory, head, owner.id, floor, plan.first)?;
         Ok(())
     }
 
@@ -232,7 +237,7 @@ impl Work<'_> {
             .iter()
             .enumerate()
             .filter_map(|(n, slot)| match slot {
-                Slot::File { index, .. } if files.segments[*index].number as usize != n + 1 => {
+                Slot::File { index, .. } if files.segments[*index].number != self.plan.number(n) => {
                     Some((n, *index))
                 }
                 _ => None,
@@ -241,17 +246,17 @@ impl Work<'_> {
         let rename =
             |from: &Path, to: &Path| self.backend.rename(from, to).map_err(|e| failed("renaming", from, &e));
         for (n, index) in &renamed {
-            rename(&found(*index), &path(&format!("renamed-{}", slot_name(*n))))?;
+            rename(&found(*index), &path(&format!("renamed-{}", self.plan.name(*n))))?;
         }
         for (n, _) in &renamed {
-            rename(&path(&format!("renamed-{}", slot_name(*n))), &path(&slot_name(*n)))?;
+            rename(&path(&format!("renamed-{}", self.plan.name(*n))), &path(&self.plan.name(*n)))?;
         }
         for (n, slot) in self.plan.slots.iter().enumerate() {
             match slot {
                 Slot::File { index, header: true } => self.header(files, n, *index)?,
                 Slot::File { .. } => {}
                 Slot::Empty => {
-                    self.maker(n as u32).make(0)?;
+                    self.maker(self.plan.number(n) - 1).make(0)?;
                 }
             }
         }
@@ -268,19 +273,20 @@ impl Work<'_> {
             highest,
             bytes: 0,
             sizes: (4096, 4096),
+            quota: Quota::new(None),
             closed: false,
         }
     }
 
     /// Writes the header of the segment at index `n`, which is file `index`.
     fn header(&mut self, files: &Files, n: usize, index: usize) -> Result<(), StoreError> {
-        let (name, file) = (slot_name(n), &files.segments[index]);
+        let (name, file) = (self.plan.name(n), &files.segments[index]);
         let Some(mapping) = &file.mapping else { return Ok(()) };
         let before = &mapping.bytes()[..SEGMENT_HEADER];
         let kept = keep_copy(&*self.backend, self.directory, &format!("damaged-{name}-0"), before)?;
         self.kept.push(kept);
         let header = SegmentHeader {
-            number: n as u32 + 1,
+            number: self.plan.number(n),
             bytes: mapping.len() as u64,
             created: file.header.as_ref().map_or(Utc(0), |h| h.created),
             salt: self.plan.owner.salt,
@@ -382,7 +388,7 @@ fn skip_message(
             session: &session,
             key: SessionKey::new(0, 0, 0),
             backend: Arc::clone(backend),
-            sizes: (DirectoryStore::SMALLEST_SEGMENT, DirectoryStore::LARGEST_SEGMENT),
+            limits: Limits::DEFAULT,
         };
         let (mut log, recovered, turn) = opening.open_locked(lock)?;
         if let Some(range) = &recovered.given_up {

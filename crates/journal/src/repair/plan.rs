@@ -26,7 +26,7 @@ pub(super) struct Owner {
     pub(super) id: JournalId,
 }
 
-/// What becomes segment `n + 1`, with `n` its index.
+/// What becomes a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slot {
     /// The file with this index.
@@ -42,6 +42,9 @@ pub(super) enum Slot {
 /// What is to be done to a damaged journal.
 pub(super) struct Plan {
     pub(super) owner: Owner,
+    /// Number of the first segment that is not archived.
+    pub(super) first: u32,
+    /// The segments from there on.
     pub(super) slots: Vec<Slot>,
     /// Indices of the files that do not belong here.
     pub(super) aside: Vec<usize>,
@@ -68,10 +71,26 @@ impl Plan {
                 Slot::Empty => &[],
             })
             .collect();
-        let scan = scan(&bytes, owner.salt, Start::FIRST, &mut |_, _| {});
+        let start = match slots.first() {
+            Some(Slot::File { index: 0, .. }) => files.start(),
+            _ => Start::FIRST,
+        };
+        let scan = scan(&bytes, owner.salt, start, &mut |_, _| {});
         let floor = files.head_file.as_ref().and_then(|file| file.floor).filter(|_| own_head.is_some());
         let (generation, next_in, mark) = numbers(files, own_head, floor, &scan.ledger);
-        Some(Self { new_head: own_head.is_none(), owner, slots, aside, scan, generation, next_in, mark })
+        let new_head = own_head.is_none();
+        let first = files.first;
+        Some(Self { owner, first, slots, aside, new_head, scan, generation, next_in, mark })
+    }
+
+    /// Returns the number of the segment at index `n` of the slots.
+    pub(super) fn number(&self, n: usize) -> u32 {
+        self.first + n as u32
+    }
+
+    /// Returns its name.
+    pub(super) fn name(&self, n: usize) -> String {
+        file_name(self.number(n))
     }
 }
 
@@ -129,9 +148,7 @@ fn arrange(files: &Files, owner: &Owner) -> (Vec<Slot>, Vec<usize>) {
             .iter()
             .position(|file| file.number == number && file.header.is_none() && file.mapping.is_some())
     };
-    let mut number = 0;
-    loop {
-        number += 1;
+    for number in files.first.. {
         let slot = match known.iter().find(|(known, ..)| *known == number) {
             Some((_, _, index)) => {
                 let whole = own(&files.segments[*index]).is_some_and(|(_, whole)| whole);
@@ -189,9 +206,4 @@ fn numbers(
 /// Returns the name of a file, for people.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-/// Returns the name of the segment at index `n` of the slots.
-pub(super) fn slot_name(n: usize) -> String {
-    file_name(n as u32 + 1)
 }

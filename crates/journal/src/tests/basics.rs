@@ -103,35 +103,6 @@ fn a_turn_over_several_segments_and_sessions_is_rolled_back_to_the_last_byte() {
 }
 
 #[test]
-fn a_reset_keeps_the_previous_generation() {
-    let dir = TempDir::new("generations");
-    let mut store = small(dir.path());
-    let (key, _) = open(&mut store);
-    for g in 0..5 {
-        for n in 1..=50 {
-            let text = format!("generation {g} message {n}");
-            turn(&mut store, key, &[outbound(n, text.as_bytes())]);
-        }
-        turn(&mut store, key, &[reset(1, 1)]);
-    }
-    for _ in 0..2 {
-        for g in 0..5 {
-            assert_eq!(
-                read_body(&mut store, key, g, 50),
-                Some(format!("generation {g} message 50").into_bytes())
-            );
-            assert_eq!(read_body(&mut store, key, g, 51), None);
-        }
-        assert_eq!(read_body(&mut store, key, 5, 1), None);
-        assert_eq!(count(&mut store, key), 1, "only the reset itself");
-        store.crash();
-        let recovered = open(&mut store).1;
-        assert_eq!((recovered.generation, recovered.next_out), (Generation(5), SeqNum(1)));
-        assert_eq!(recovered.since, Some(reset(1, 1).utc));
-    }
-}
-
-#[test]
 fn everything_about_a_record_survives() {
     let dir = TempDir::new("fields");
     let mut store = small(dir.path());

@@ -13,7 +13,7 @@ use crate::testing::{TempDir, inbound, outbound};
 /// Creates a journal of 200 records in two segments: 100 turns of an order and its report, so that
 /// the last message is ours.
 fn journal(dir: &TempDir, clean: bool) {
-    let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768);
+    let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768).looking_every(NEVER);
     let (key, _) = open(&mut store);
     for n in 1..=100 {
         let report = &body(n)[..];
@@ -62,7 +62,7 @@ fn flip_everything(clean: bool) -> (usize, usize) {
     journal(&dir, clean);
     let directory = dir.path().join(session("A").file_name());
     let files = load(&directory);
-    let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768);
+    let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768).looking_every(NEVER);
     let (mut halted, mut went_on) = (0, 0);
     for (name, bytes) in &files {
         let text = name.to_str().unwrap();

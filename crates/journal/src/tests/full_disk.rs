@@ -56,6 +56,9 @@ impl Backend for Failing {
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
         self.check().and_then(|()| System.allocate(file, length))
     }
+    fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()> {
+        self.check().and_then(|()| System.release(file, from, length))
+    }
     fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.check().and_then(|()| System.write(file, at, bytes))
     }
@@ -82,8 +85,9 @@ impl Backend for Failing {
 fn run(operations: usize, full: bool) -> (u64, bool) {
     let dir = TempDir::new("full");
     let backend = Failing::after(operations, full);
-    let mut store =
-        DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
+    let mut store = DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _)
+        .with_segments(4096, 8192)
+        .looking_every(NEVER);
     let mut committed = 0;
     let mut error = None;
     match opened(&mut store, "A") {
@@ -148,8 +152,9 @@ fn a_torn_tail_is_given_up_however_often_its_removal_is_interrupted() {
         std::fs::write(&path, bytes).unwrap();
         reboot(&directory);
         let backend = Failing::after(operations, false);
-        let mut failing =
-            DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _).with_segments(4096, 8192);
+        let mut failing = DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _)
+            .with_segments(4096, 8192)
+            .looking_every(NEVER);
         let mark = SeqNum(1 + crate::log::RESERVE);
         if opened(&mut failing, "A").is_ok() {
             failing.crash();

@@ -1,6 +1,7 @@
 //! Tests of the directory store: crashes, damage, full disks, and a comparison with a model. Each
 //! file says what it proves.
 
+mod archive;
 mod basics;
 mod corruption;
 mod crash;
@@ -12,6 +13,7 @@ mod model;
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, Recovered, SessionKey, Store};
@@ -19,9 +21,12 @@ use fixbolt_session::store::{Generation, Record, Recovered, SessionKey, Store};
 use crate::DirectoryStore;
 use crate::testing::{opened, session};
 
+/// Segments stay where they are.
+const NEVER: Duration = Duration::from_secs(1 << 20);
+
 /// Returns a store with segments small enough to cross many.
 fn small(base: &Path) -> DirectoryStore {
-    DirectoryStore::new(base).with_segments(4096, 16384)
+    DirectoryStore::new(base).with_segments(4096, 16384).looking_every(NEVER)
 }
 
 fn open(store: &mut DirectoryStore) -> (SessionKey, Recovered) {

@@ -179,7 +179,7 @@ impl Journal {
 
 /// Returns a store with segments of a few dozen turns.
 pub(super) fn store(base: &Path) -> DirectoryStore {
-    DirectoryStore::new(base).with_segments(4096, 8192)
+    DirectoryStore::new(base).with_segments(4096, 8192).looking_every(crate::tests::NEVER)
 }
 
 /// Writes a journal and shows its directory after each turn.

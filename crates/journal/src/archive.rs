@@ -1,0 +1,201 @@
+//! The archive of a session's journal: segments of closed generations, and of messages that are not
+//! sent again, in a directory of their own.
+//!
+//! A start does not read them. The head says which segment is the first that is not archived, and
+//! is on disk before the first file is moved, so that a file in its old place is one whose move was
+//! interrupted, and a file that is missing from the archive is never missed.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fixbolt_session::Utc;
+use fixbolt_session::store::{Generation, RecordKind, StoreError};
+
+use crate::backend::{Backend, failed};
+use crate::checkpoint::Checkpoint;
+use crate::files::{Files, SegmentFile, segments_in};
+use crate::head_copy::Head;
+use crate::layout::{Header, Kind, SEGMENT_HEADER};
+use crate::recover::free_name;
+use crate::segment::file_name;
+
+/// The directory, below the session's.
+const ARCHIVE: &str = "archive";
+
+/// How long archived segments are kept. Without limits, which is the default, nothing is deleted.
+///
+/// Deleting begins with the oldest segment and goes on as long as one of the limits is exceeded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Retention {
+    /// How many closed generations are kept. A segment is deleted once all of its generations are
+    /// older.
+    pub generations: Option<u32>,
+    /// How long messages are kept after the last one in their segment was stored.
+    pub age: Option<Duration>,
+    /// Maximum size of a session's archive on disk, in bytes.
+    pub bytes: Option<u64>,
+}
+
+/// Returns the path of an archived segment below the session's directory.
+pub(crate) fn name(number: u32) -> String {
+    format!("{ARCHIVE}/{}", file_name(number))
+}
+
+/// Returns the number of the first segment that is not archived, according to the head, or else to
+/// what is there: `live` has the numbers of the segments in the session's directory.
+pub(crate) fn first_segment(directory: &Path, head: Option<&Head>, live: &[u32]) -> Result<u32, StoreError> {
+    let said = head.map(Head::first);
+    if let Some(first) = said
+        && (live.is_empty() || live.contains(&first))
+    {
+        return Ok(first);
+    }
+    let archived = match segments_in(&directory.join(ARCHIVE)) {
+        Err(_) if !directory.join(ARCHIVE).exists() => return Ok(said.unwrap_or(1)),
+        other => other?,
+    };
+    // Of an older head, or of one that is lost.
+    let after = archived.last().map(|last| last.saturating_add(1));
+    let lowest = said.or(after).or(live.first().copied()).unwrap_or(1);
+    Ok(after.filter(|after| live.contains(after)).unwrap_or(lowest))
+}
+
+/// Returns the last segment up to `needed` before which everything can be archived: a start must be
+/// able to begin with it.
+pub(crate) fn begin_at(files: &Files, needed: u32) -> Option<u32> {
+    let salt = files.salt();
+    let candidates = files.segments.iter().enumerate().skip(1).rev();
+    let mut candidates = candidates.filter(|(_, file)| file.number <= needed);
+    let begins = candidates.find(|(n, file)| {
+        let Some(start) = files.checkpoint(*n) else { return false };
+        let turn = Header::peek(files.segments[start.at.segment].bytes(), start.at.offset);
+        // What comes after the checkpoint in the turn is all that a start sees of it.
+        let seal = start.at.segment + 1 == *n && turn.is_some_and(|h| h.kind == Kind::Seal);
+        let after = SEGMENT_HEADER + Checkpoint::SIZE;
+        let reset = Header::decode(file.bytes(), after, salt).map(|h| h.kind);
+        start.at.segment == *n || seal || reset == Some(Kind::Of(RecordKind::Reset))
+    });
+    begins.map(|(_, file)| file.number)
+}
+
+/// Creates the archive of the session's directory.
+pub(crate) fn create(backend: &dyn Backend, directory: &Path) -> Result<PathBuf, StoreError> {
+    let to = directory.join(ARCHIVE);
+    backend.create_dir(&to).map_err(|e| failed("creating", &to, &e))?;
+    Ok(to)
+}
+
+/// Moves every segment before `first` to the archive, without the blocks that it does not use.
+pub(crate) fn move_before(backend: &dyn Backend, directory: &Path, first: u32) -> Result<(), StoreError> {
+    let numbers: Vec<u32> = segments_in(directory)?.into_iter().filter(|number| *number < first).collect();
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let to = create(backend, directory)?;
+    for number in numbers {
+        let path = directory.join(file_name(number));
+        let Some(segment) = SegmentFile::open(directory, file_name(number), number, false)? else { continue };
+        let (used, length) = (segment.used().next_multiple_of(4096) as u64, segment.bytes().len() as u64);
+        drop(segment);
+        if used < length {
+            let release = || backend.release(&File::options().write(true).open(&path)?, used, length);
+            release().map_err(|e| failed("releasing the unused end of", &path, &e))?;
+        }
+        let aside = free_name(&to, &file_name(number));
+        backend.rename(&path, &aside).map_err(|e| failed("renaming", &path, &e))?;
+    }
+    for changed in [to.as_path(), directory] {
+        backend.sync_dir(changed).map_err(|e| failed("syncing", changed, &e))?;
+    }
+    Ok(())
+}
+
+/// Deletes what is to be kept no longer at `now`, when the session is in `generation`. `first` is
+/// the first segment that is not archived.
+pub(crate) fn expire(
+    backend: &dyn Backend,
+    directory: &Path,
+    retention: Retention,
+    first: u32,
+    generation: Generation,
+    now: Utc,
+) -> Result<(), StoreError> {
+    if retention == Retention::default() || !directory.join(ARCHIVE).exists() {
+        return Ok(());
+    }
+    let numbers = segments_in(&directory.join(ARCHIVE))?.into_iter().filter(|number| *number < first);
+    let archived: Vec<(PathBuf, u32, u64)> = numbers
+        .map(|number| {
+            let path = directory.join(name(number));
+            let bytes = size_on_disk(&path);
+            (path, number, bytes)
+        })
+        .collect();
+    let mut total: u64 = archived.iter().map(|(.., bytes)| bytes).sum();
+    for (path, number, bytes) in archived {
+        let too_large = retention.bytes.is_some_and(|most| total > most);
+        let too_old = || {
+            let end = End::of(directory, number)?;
+            let age = Duration::from_nanos(now.0.saturating_sub(end.at.0));
+            let oldest = |kept: u32| generation.0.saturating_sub(kept);
+            let passed = retention.generations.is_some_and(|kept| end.generation.0 < oldest(kept));
+            Some(passed || retention.age.is_some_and(|most| age > most))
+        };
+        if !too_large && !too_old().unwrap_or(false) {
+            break;
+        }
+        backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
+        total -= bytes;
+    }
+    Ok(())
+}
+
+/// The end of an archived segment, as the next one begins with it.
+struct End {
+    generation: Generation,
+    at: Utc,
+}
+
+impl End {
+    /// Returns the end of segment `number`, or `None` if the next one does not say it.
+    fn of(directory: &Path, number: u32) -> Option<Self> {
+        let next = number + 1;
+        let open = |name| SegmentFile::open(directory, name, next, false).ok().flatten();
+        let next = open(name(next)).or_else(|| open(file_name(next)))?;
+        let header = next.header.as_ref()?;
+        let (checkpoint, _) = next.checkpoint(header.salt)?;
+        Some(Self { generation: checkpoint.generation, at: checkpoint.utc.max(header.created) })
+    }
+}
+
+/// Returns the disk space that a session's segments take, archived or not, in bytes.
+pub(crate) fn on_disk(directory: &Path) -> Result<u64, StoreError> {
+    let mut bytes = 0;
+    for directory in [directory, &directory.join(ARCHIVE)] {
+        if directory.exists() {
+            let numbers = segments_in(directory)?.into_iter();
+            bytes += numbers.map(|number| size_on_disk(&directory.join(file_name(number)))).sum::<u64>();
+        }
+    }
+    Ok(bytes)
+}
+
+/// Returns the disk space that a file takes; 0 if it is gone.
+pub(crate) fn size_on_disk(path: &Path) -> u64 {
+    // In blocks of 512 bytes, whatever the file system's are.
+    std::fs::metadata(path).map_or(0, |metadata| metadata.blocks() * 512)
+}
+
+impl SegmentFile {
+    /// Returns where the last byte is that is not zero, and the padding of its record after it.
+    pub(crate) fn used(&self) -> usize {
+        let bytes = self.bytes();
+        let zeros = [0; 4096];
+        let end = bytes.rchunks(4096).position(|chunk| chunk != &zeros[..chunk.len()]);
+        let end = end.map_or(0, |pages| bytes.len() - 4096 * pages);
+        let last = bytes[..end].iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+        last.next_multiple_of(8).min(bytes.len())
+    }
+}

@@ -1,0 +1,154 @@
+//! The past of an open journal, in the background: the segments that opening did not read are
+//! verified, those that are closed are archived, and what is to be kept no longer is deleted.
+//!
+//! Nothing here stops the session: what is found is reported, as is what fails, which is tried again.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use fixbolt_session::store::{Generation, StoreError};
+
+use crate::archive::{self, Retention};
+use crate::backend::Backend;
+use crate::files::Files;
+use crate::lock::now as clock;
+use crate::shared::{Shared, lock};
+use crate::thread::Work;
+
+/// What is done about the past of a session.
+pub(crate) struct History {
+    shared: Arc<Shared>,
+    backend: Arc<dyn Backend>,
+    verification: Option<Verification>,
+    next_look: Instant,
+    next_expiry: Instant,
+    /// The segments before this one were looked at, and archived as far as possible.
+    archived_to: u32,
+}
+
+/// How often to look for archived segments that are to be kept no longer.
+const EXPIRY: Duration = Duration::from_secs(60);
+
+impl Work for History {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn round(&mut self, now: Instant, _: u32, _: usize) -> Result<(), StoreError> {
+        let done = if let Some(verification) = &mut self.verification {
+            verification.round(&self.shared).map(|goes_on| {
+                if !goes_on {
+                    self.verification = None;
+                }
+            })
+        } else if now >= self.next_look {
+            self.next_look = now + self.shared.limits.look;
+            self.look(now)
+        } else {
+            Ok(())
+        };
+        if let Err(error) = done
+            && !self.shared.closed.load(Ordering::Relaxed)
+        {
+            self.next_look = now + EXPIRY;
+            self.shared.report(format!("the segments of the past are not archived: {error}"));
+        }
+        Ok(())
+    }
+}
+
+impl History {
+    pub(crate) fn new(shared: Arc<Shared>, now: Instant) -> Self {
+        let verification = shared.is_partly_read.then(Verification::default);
+        let backend = Arc::clone(&lock(&shared.maker).maker.backend);
+        let next_look = now + shared.limits.look;
+        Self { shared, backend, verification, next_look, next_expiry: now, archived_to: 0 }
+    }
+
+    /// Archives what is closed and deletes what is to be kept no longer.
+    fn look(&mut self, now: Instant) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        drop(std::mem::take(&mut *lock(&shared.given_up)));
+        // What is not yet completely on disk stays where it is.
+        let unsynced = lock(&shared.ahead).first().map(|(number, _)| *number);
+        let needed = shared.needed_from.load(Ordering::Acquire);
+        let closed_to = needed.min(unsynced.unwrap_or(needed));
+        let expires = shared.limits.retention != Retention::default() && now >= self.next_expiry;
+        if closed_to <= self.archived_to && !expires {
+            return Ok(());
+        }
+        let _archiving = lock(&shared.archiving);
+        if shared.closed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if closed_to > self.archived_to {
+            self.archive(closed_to)?;
+            self.archived_to = closed_to;
+        }
+        let first = lock(&shared.head).head.first();
+        let generation = Generation(shared.generation.load(Ordering::Acquire));
+        archive::expire(
+            &*self.backend,
+            &shared.directory,
+            shared.limits.retention,
+            first,
+            generation,
+            clock(),
+        )?;
+        self.next_expiry = now + EXPIRY;
+        let mut making = lock(&shared.maker);
+        making.maker.quota.look(&shared.directory)
+    }
+
+    fn archive(&self, closed_to: u32) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let files = Files::load(&shared.directory, false)?;
+        let first = archive::begin_at(&files, closed_to).unwrap_or(files.first);
+        drop(files);
+        let mut head = lock(&shared.head);
+        if first > head.head.first() {
+            head.write(|head| {
+                if let Some(made) = &mut head.made {
+                    made.first = first;
+                }
+            })?;
+        }
+        drop(head);
+        lock(&shared.past).retain(|(number, _)| *number >= first);
+        archive::move_before(&*self.backend, &shared.directory, first)
+    }
+}
+
+/// Reads the segments that opening did not read, one per round.
+#[derive(Default)]
+struct Verification {
+    /// The files as they were at the first round, which do not change any more.
+    files: Option<Files>,
+    /// Index of the next segment.
+    next: usize,
+}
+
+impl Verification {
+    /// Returns whether there is more to verify.
+    fn round(&mut self, shared: &Shared) -> Result<bool, StoreError> {
+        let files = match &mut self.files {
+            Some(files) => files,
+            none => none.insert(Files::load(&shared.directory, false)?),
+        };
+        let (next, damage) = files.verify_part(self.next);
+        // A turn that this part begins with may have begun in the segment before.
+        let read = files.segments.iter().take(next.unwrap_or(0)).skip(self.next.saturating_sub(1));
+        for mapping in read.filter_map(|segment| segment.mapping.as_ref()) {
+            mapping.ahead().release(0..mapping.len());
+        }
+        for line in damage {
+            shared.report(format!("{}: {line}", shared.directory.display()));
+        }
+        let next = next.filter(|next| {
+            files.segments.get(*next).is_some_and(|segment| segment.number < shared.read_from)
+        });
+        self.next = next.unwrap_or(self.next);
+        Ok(next.is_some())
+    }
+}

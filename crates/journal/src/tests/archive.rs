@@ -1,0 +1,290 @@
+//! Closed generations go to the archive, from which nothing is missed; retention, quota and the
+//! horizon of resends.
+
+use std::path::PathBuf;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Generation, RecordKind, Store, StoreError};
+
+use super::*;
+use crate::head::HeadFound;
+use crate::inspect::{backup, repair, verify};
+use crate::testing::{TempDir, head_in, inbound, outbound, reset};
+use crate::{JournalReader, Retention};
+
+struct Archived {
+    dir: TempDir,
+}
+
+impl Archived {
+    fn new(name: &str) -> Self {
+        Self { dir: TempDir::new(name) }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.dir.path().join(session("A").file_name())
+    }
+
+    fn store(&self) -> DirectoryStore {
+        DirectoryStore::new(self.dir.path()).with_segments(4096, 8192).looking_every(Duration::ZERO)
+    }
+
+    /// Returns the numbers of the segments, and of those in the archive.
+    fn segments(&self) -> [Vec<u32>; 2] {
+        [self.directory(), self.directory().join("archive")]
+            .map(|directory| crate::files::segments_in(&directory).unwrap_or_default())
+    }
+
+    /// Waits until the archive has segments up to the one before `first`.
+    fn wait_until_first_is(&self, store: &mut DirectoryStore, first: u32) {
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        loop {
+            let [live, archived] = self.segments();
+            if live.iter().all(|n| *n >= first) && head_in(&self.directory()).first() == first {
+                return;
+            }
+            let late = std::time::Instant::now() > deadline;
+            assert!(!late, "{live:?} and {archived:?}: {:?}", store.take_damage());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Returns the bodies of all outbound messages that a reader sees.
+    fn read(&self) -> Vec<Vec<u8>> {
+        let reader = JournalReader::open(&self.directory()).unwrap();
+        let records = reader.sessions()[0].records().filter(|r| r.record.kind == RecordKind::Outbound);
+        records.map(|r| r.record.body.to_vec()).collect()
+    }
+}
+
+/// Sends [`EACH`] messages in each of `generations` generations, and one in the one after. The text says
+/// which.
+fn generations(store: &mut DirectoryStore, key: SessionKey, generations: std::ops::Range<u32>) {
+    for g in generations {
+        for n in 1..=EACH {
+            turn(store, key, &[outbound(n, text(g, n).as_bytes())]);
+        }
+        turn(store, key, &[inbound(1, b"logout"), reset(1, 1)]);
+    }
+}
+
+/// Messages of a generation, which fill more than one segment.
+const EACH: u64 = 110;
+
+fn text(generation: u32, n: u64) -> String {
+    format!("generation {generation} message {n}")
+}
+
+fn all(generations: std::ops::Range<u32>) -> Vec<Vec<u8>> {
+    generations.flat_map(|g| (1..=EACH).map(move |n| text(g, n).into_bytes())).collect()
+}
+
+#[test]
+fn closed_generations_are_archived_and_read_and_the_session_continues() {
+    let a = Archived::new("archive");
+    let mut store = a.store();
+    let (key, _) = open(&mut store);
+    generations(&mut store, key, 0..5);
+    let current = |store: &DirectoryStore| store.first_segment(key);
+    let first = current(&store);
+    a.wait_until_first_is(&mut store, first);
+    let [live, archived] = a.segments();
+    assert!(live.len() <= 2 && archived.len() >= 8, "{live:?} {archived:?}");
+    assert_eq!(a.read(), all(0..5));
+    assert!(verify(&a.directory()).unwrap()[0].damage.is_empty());
+    for (round, crash) in [(5, true), (6, false), (7, true)] {
+        if crash {
+            store.crash();
+        } else {
+            store.close(key).unwrap();
+        }
+        let (key, recovered) = open(&mut store);
+        assert_eq!(recovered.damage, None);
+        assert_eq!((recovered.generation, recovered.next_out), (Generation(round), SeqNum(1)));
+        assert_eq!(recovered.since, Some(reset(1, 1).utc));
+        assert_eq!(count(&mut store, key), 1, "only the reset itself");
+        generations(&mut store, key, round..round + 1);
+        let first = current(&store);
+        a.wait_until_first_is(&mut store, first);
+        assert_eq!(a.read(), all(0..round + 1));
+        let report = &verify(&a.directory()).unwrap()[0];
+        assert_eq!((&report.damage, &report.lost_history), (&vec![], &vec![]));
+        assert_eq!(report.records.outbound, u64::from(round + 1) * EACH);
+    }
+    let copy = TempDir::new("archive-backup");
+    backup(a.dir.path(), copy.path()).unwrap();
+    let reader = JournalReader::open(copy.path()).unwrap();
+    let found = reader.sessions()[0].records().filter(|r| r.record.kind == RecordKind::Outbound).count();
+    assert_eq!(found as u64, 8 * EACH);
+}
+
+#[test]
+fn an_archive_that_is_gone_or_damaged_is_not_missed() {
+    let a = Archived::new("archive-gone");
+    let mut store = a.store();
+    let (key, _) = open(&mut store);
+    generations(&mut store, key, 0..3);
+    let first = store.first_segment(key);
+    a.wait_until_first_is(&mut store, first);
+    store.close(key).unwrap();
+    let archive = a.directory().join("archive");
+    let third = archive.join("segment-000003");
+    let mut bytes = std::fs::read(&third).unwrap();
+    bytes[700] ^= 1;
+    std::fs::write(&third, bytes).unwrap();
+    let report = &verify(&a.directory()).unwrap()[0];
+    assert_eq!(report.damage, Vec::<String>::new());
+    assert!(report.lost_history[0].starts_with("archive/segment-000003 holds no record"), "{report:?}");
+    std::fs::remove_file(&third).unwrap();
+    assert!((a.read().len() as u64) < 3 * EACH, "those before the missing one are not read");
+    assert!(verify(&a.directory()).unwrap()[0].is_whole());
+    for _ in 0..2 {
+        let (key, recovered) = open(&mut store);
+        assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(1)));
+        assert_eq!(store.take_damage(), None);
+        store.close(key).unwrap();
+        std::fs::remove_dir_all(&archive).unwrap();
+        std::fs::create_dir(&archive).unwrap();
+    }
+}
+
+#[test]
+fn a_move_that_was_interrupted_is_finished_at_the_next_start() {
+    let a = Archived::new("archive-interrupted");
+    let mut store = a.store();
+    let (key, _) = open(&mut store);
+    generations(&mut store, key, 0..3);
+    let first = store.first_segment(key);
+    a.wait_until_first_is(&mut store, first);
+    store.crash();
+    for number in [1, 3, first - 1] {
+        let name = crate::segment::file_name(number);
+        std::fs::rename(a.directory().join("archive").join(&name), a.directory().join(&name)).unwrap();
+    }
+    assert_eq!(a.read(), all(0..3), "from where they are");
+    assert_eq!(open(&mut store).1.damage, None);
+    a.wait_until_first_is(&mut store, first);
+    assert_eq!(a.read(), all(0..3));
+}
+
+#[test]
+fn a_repair_without_a_head_finds_where_the_archive_ends() {
+    for emptied in [false, true] {
+        let a = Archived::new("archive-repair");
+        let mut store = a.store();
+        let (key, _) = open(&mut store);
+        generations(&mut store, key, 0..3);
+        turn(&mut store, key, &[outbound(1, b"last")]);
+        let first = store.first_segment(key);
+        a.wait_until_first_is(&mut store, first);
+        store.close(key).unwrap();
+        std::fs::remove_file(a.directory().join("head")).unwrap();
+        if emptied {
+            let archive = a.directory().join("archive");
+            std::fs::remove_dir_all(&archive).unwrap();
+            std::fs::create_dir(&archive).unwrap();
+        }
+        assert!(open(&mut store).1.damage.unwrap().starts_with("the head file is missing;"));
+        store.close(key).unwrap();
+        let done = repair(&a.directory(), None).unwrap();
+        assert!(!done[0].done.iter().any(|line| line.contains("missing")), "{done:?}");
+        let (key, recovered) = open(&mut store);
+        assert_eq!((recovered.damage, recovered.generation), (None, Generation(3)));
+        assert!(recovered.next_out > SeqNum(2_000_000));
+        assert_eq!(read_body(&mut store, key, 3, 1), Some(b"last".to_vec()));
+        assert_eq!(head_in(&a.directory()).first(), first);
+    }
+}
+
+#[test]
+fn what_is_kept_is_limited_by_generations_age_and_size() {
+    let kept = |retention| {
+        let a = Archived::new("retention");
+        let mut store = a.store().with_retention(retention);
+        let (key, _) = open(&mut store);
+        generations(&mut store, key, 0..6);
+        let first = store.first_segment(key);
+        a.wait_until_first_is(&mut store, first);
+        // What is deleted is deleted at the first look after the move, or at the next start.
+        store.close(key).unwrap();
+        open(&mut store);
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
+        let mut before = a.segments();
+        loop {
+            std::thread::sleep(Duration::from_millis(300));
+            let now = a.segments();
+            if now == before || std::time::Instant::now() > deadline {
+                break;
+            }
+            before = now;
+        }
+        let report = &verify(&a.directory()).unwrap()[0];
+        assert!(report.is_whole(), "{report:?}");
+        let size = crate::archive::on_disk(&a.directory().join("archive")).unwrap();
+        (a.read().len() as u64 / EACH, size)
+    };
+    let everything = Retention::default();
+    let (generations, size) = kept(everything);
+    assert_eq!(generations, 6);
+    assert_eq!(kept(Retention { generations: Some(2), ..everything }).0, 2);
+    assert_eq!(kept(Retention { generations: Some(0), ..everything }).0, 0);
+    let (_, limited) = kept(Retention { bytes: Some(size / 2), ..everything });
+    assert!(limited <= size / 2 && limited > size / 4, "{limited} of {size}");
+    assert_eq!(kept(Retention { age: Some(Duration::ZERO), ..everything }).0, 0);
+    assert_eq!(kept(Retention { age: Some(Duration::from_secs(3600)), ..everything }).0, 6);
+}
+
+#[test]
+fn a_session_at_its_quota_is_refused_and_goes_on_when_the_quota_is_raised() {
+    let a = Archived::new("quota");
+    let mut store = a.store().with_quota(64 << 10);
+    let (key, _) = open(&mut store);
+    let mut sent = 0;
+    let refused = loop {
+        store.begin();
+        let bytes = body(sent + 1);
+        if let Err(error) = store.append(key, &outbound(sent + 1, &bytes)) {
+            store.rollback();
+            break error;
+        }
+        store.commit().unwrap();
+        sent += 1;
+    };
+    let StoreError::Full { place } = &refused else { panic!("{refused}") };
+    assert!(place.contains("JournalQuota of 65536 bytes"), "{place}");
+    assert!(crate::archive::on_disk(&a.directory()).unwrap() <= 64 << 10);
+    assert!(sent > 200, "{sent}");
+    store.crash();
+    let mut store = a.store().with_quota(128 << 10);
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(sent + 1)));
+    turn(&mut store, key, &[outbound(sent + 1, b"more")]);
+}
+
+#[test]
+fn what_is_beyond_the_horizon_is_archived_within_a_generation() {
+    let a = Archived::new("horizon");
+    let mut store = a.store();
+    let (key, _) = open(&mut store);
+    store.set_resend_horizon(key, 100);
+    for n in 1..=1000 {
+        turn(&mut store, key, &[outbound(n, &body(n))]);
+    }
+    let first = store.first_segment(key);
+    assert!(first > 5, "{first}");
+    a.wait_until_first_is(&mut store, first);
+    for n in 900..=1000 {
+        assert_eq!(read_body(&mut store, key, 0, n), Some(body(n)));
+    }
+    assert_eq!(read_body(&mut store, key, 0, 1), None);
+    assert_eq!(a.read(), (1..=1000).map(body).collect::<Vec<_>>());
+    for round in 0..2 {
+        store.crash();
+        let (key, recovered) = open(&mut store);
+        assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(1001)), "{round}");
+        assert_eq!(read_body(&mut store, key, 0, 1000), Some(body(1000)));
+        assert_eq!(read_body(&mut store, key, 0, 900), Some(body(900)));
+        assert!(count(&mut store, key) < 1000);
+    }
+    assert!(HeadFound::read(&a.directory()).unwrap().is_some());
+}
