@@ -120,12 +120,13 @@ fn backup_one(directory: &Path, to: &Path) -> Result<PathBuf, StoreError> {
     // The head comes last: without it, a copy that was interrupted is no journal.
     let backend = System;
     backend.create_dir(to).map_err(|e| failed("creating", to, &e))?;
-    if files.segments.iter().any(|segment| segment.number < files.first) {
+    if files.first > 1 {
         archive::create(&backend, to)?;
     }
-    for (n, segment) in files.segments.iter().enumerate().take(scan.end.segment + 1) {
+    let last = files.segments.get(scan.end.segment).map_or(0, |segment| segment.number);
+    for segment in journal.all().segments.iter().filter(|segment| segment.number <= last) {
         let Some(bytes) = segment.mapping.as_ref().map(Mapping::bytes) else { continue };
-        let used = if n == scan.end.segment { scan.end.offset } else { bytes.len() };
+        let used = if segment.number == last { scan.end.offset } else { bytes.len() };
         let path = to.join(&segment.name);
         let write = || {
             let file = backend.create(&path)?;

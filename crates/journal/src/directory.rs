@@ -186,6 +186,13 @@ impl DirectoryStore {
         self
     }
 
+    /// Archives what was closed before the journal was opened.
+    #[cfg(test)]
+    pub(crate) fn archive(&mut self, session: SessionKey) {
+        let now = std::time::Instant::now();
+        crate::history::History::new(Arc::clone(&self.log(session).shared), now).look(now).unwrap();
+    }
+
     /// Returns the number of the first segment that the session reads from.
     #[cfg(test)]
     pub(crate) fn first_segment(&self, session: SessionKey) -> u32 {

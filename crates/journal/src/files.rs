@@ -119,27 +119,21 @@ impl Files {
     /// Reads those of the archive as well, as far back as none is missing.
     #[cfg(feature = "inspect")]
     pub(crate) fn load_with_archive(directory: &Path) -> Result<Self, StoreError> {
-        loop {
-            let mut files = Self::load(directory, false)?;
-            let mut archived = Vec::new();
-            for number in (1..files.first).rev() {
-                // One that is about to be moved is still in its old place.
-                let old = SegmentFile::open(directory, file_name(number), number, false)?;
-                let found = match old {
-                    None => SegmentFile::open(directory, archive::name(number), number, false)?,
-                    old => old,
-                };
-                let Some(found) = found else { break };
-                archived.push(found);
-            }
-            files.segments.splice(0..0, archived.into_iter().rev());
-            // Segments may have been archived meanwhile, and were missed then.
-            let head = HeadFound::read(directory)?;
-            let now = head.as_ref().and_then(HeadFound::head).and_then(|head| head.made);
-            if now.is_none_or(|made| made.first <= files.first) {
-                return Ok(files);
-            }
+        let mut files = Self::load(directory, false)?;
+        let mut archived = Vec::new();
+        for number in (1..files.first).rev() {
+            // One that is about to be moved is still in its old place.
+            let old = SegmentFile::open(directory, file_name(number), number, false)?;
+            let found = match old {
+                None => SegmentFile::open(directory, archive::name(number), number, false)?,
+                old => old,
+            };
+            let own = |file: &SegmentFile| file.header.as_ref().is_none_or(|header| files.owns(header));
+            let Some(found) = found.filter(own) else { break };
+            archived.push(found);
         }
+        files.segments.splice(0..0, archived.into_iter().rev());
+        Ok(files)
     }
 
     /// Returns where a scan of all segments begins.
@@ -315,6 +309,13 @@ impl Files {
         let present = scan.damage.iter().filter(|stretch| stretch.from >= read_from);
         lines.extend(present.map(|stretch| self.no_record(stretch)));
         lines
+    }
+
+    /// Returns where records of archived segments are lost.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn lost_archive(&self, scan: &Scan) -> Vec<String> {
+        let archived = |stretch: &&Stretch| self.segments[stretch.from.segment].number < self.first;
+        scan.damage.iter().filter(archived).map(|stretch| self.no_record(stretch)).collect()
     }
 
     /// Returns where records of the past are lost: before the place from which a start reads. It

@@ -67,7 +67,7 @@ impl History {
     }
 
     /// Archives what is closed and deletes what is to be kept no longer.
-    fn look(&mut self, now: Instant) -> Result<(), StoreError> {
+    pub(crate) fn look(&mut self, now: Instant) -> Result<(), StoreError> {
         let shared = &self.shared;
         drop(std::mem::take(&mut *lock(&shared.given_up)));
         // What is not yet completely on disk stays where it is.

@@ -10,12 +10,11 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, RecordKind, StoreError};
 use fixbolt_session::{SessionId, Utc};
 
+use crate::archive::size_on_disk;
 use crate::head_copy::{HEAD_COPIES, HeadState};
 use crate::layout::SEGMENT_HEADER;
 use crate::lock::holder;
-use crate::mapping::Mapping;
 use crate::reader::{JournalReader, SessionJournal};
-use crate::scan::RecordAddress;
 use crate::segment::file_name;
 
 pub use crate::copies::{Adopted, adopt, backup};
@@ -46,9 +45,9 @@ pub struct SessionReport {
     pub connection: ConnectionNumber,
     /// Wall clock of the first and the last record.
     pub span: Option<(Utc, Utc)>,
-    /// Number of segment files.
+    /// Number of segment files, with those of the archive.
     pub segments: usize,
-    /// Size of the segments on disk, in bytes.
+    /// Disk space that the segments take, in bytes.
     pub bytes_allocated: u64,
     /// Bytes of the segments that hold records.
     pub bytes_used: u64,
@@ -138,7 +137,7 @@ fn report(journal: &SessionJournal) -> SessionReport {
         let (first, _) = span.unwrap_or((r.record.utc, r.record.utc));
         span = Some((first, r.record.utc));
     }
-    let sizes = || files.segments.iter().map(|s| s.mapping.as_ref().map_or(0, Mapping::len));
+    let all = &journal.all().segments;
     let head = files.head();
     let damage = files.damage(scan, None);
     SessionReport {
@@ -153,26 +152,19 @@ fn report(journal: &SessionJournal) -> SessionReport {
         attempts: scan.ledger.attempts,
         connection: scan.ledger.connection,
         span,
-        segments: files.segments.len(),
-        bytes_allocated: sizes().sum::<usize>() as u64,
-        bytes_used: bytes_used(sizes(), scan.end) as u64,
+        segments: all.len(),
+        bytes_allocated: all.iter().map(|s| size_on_disk(&files.directory.join(&s.name))).sum(),
+        bytes_used: all.iter().map(|s| s.used().saturating_sub(SEGMENT_HEADER) as u64).sum(),
         mark: head.map(|h| h.mark),
         closed_cleanly: head.is_some_and(|h| h.state == HeadState::Clean),
         holder: holder(&files.directory),
-        lost_history: files.lost_history(scan),
+        lost_history: journal.lost_history(),
         copy: files.is_copy(),
         torn_tail: (scan.torn && damage.is_empty())
             .then(|| (files.path(scan.end.segment), scan.end.offset as u64)),
         damage,
         remarks: remarks(journal),
     }
-}
-
-/// Returns the bytes of records in segments of these `sizes`, the last of which ends at `end`.
-fn bytes_used(sizes: impl Iterator<Item = usize>, end: RecordAddress) -> usize {
-    // A truncated file without a complete header holds no records.
-    let records = |to: usize| to.saturating_sub(SEGMENT_HEADER);
-    sizes.take(end.segment).map(records).sum::<usize>() + records(end.offset)
 }
 
 fn remarks(journal: &SessionJournal) -> Vec<String> {

@@ -10,7 +10,7 @@ use fixbolt_session::store::{Generation, Record, StoreError};
 
 use crate::files::{Files, session_directories};
 use crate::head::HeadFound;
-use crate::head_copy::HeadState;
+use crate::head_copy::{Head, HeadState};
 use crate::layout::Header;
 use crate::scan::{RecordAddress, Scan};
 use crate::segment::file_name;
@@ -41,8 +41,12 @@ impl JournalReader {
 
 /// The journal of one session, read-only.
 pub struct SessionJournal {
+    /// What a start reads.
     pub(crate) files: Files,
     pub(crate) scan: Scan,
+    /// The same with the archive, if there is one, and what is lost of it.
+    archive: Option<(Files, Vec<String>)>,
+    /// In all files.
     places: Vec<RecordAddress>,
 }
 
@@ -63,24 +67,57 @@ pub struct JournalRecord<'j> {
 }
 
 impl SessionJournal {
-    /// Reads a journal that may be written at the same time. Its floor, read before and after, says
-    /// whether something was committed meanwhile. If so, the records up to the first floor are
-    /// read: whatever follows may be half written.
+    /// Reads a journal that may be written, and segments of which may be archived, at the same
+    /// time.
     fn open(directory: &Path) -> Result<Self, StoreError> {
-        let files = Files::load_with_archive(directory)?;
+        loop {
+            let files = Files::load(directory, false)?;
+            let whole = (files.first > 1).then(|| Files::load_with_archive(directory)).transpose()?;
+            // Files that were moved meanwhile may be missing.
+            let head = HeadFound::read(directory)?;
+            let first = head.as_ref().and_then(HeadFound::head).map(Head::first);
+            if first.is_some_and(|first| first > files.first) {
+                continue;
+            }
+            return Ok(Self::read(files, whole, head.as_ref()));
+        }
+    }
+
+    /// Reads the records. The floor, read before and after, says whether something was committed
+    /// meanwhile. If so, the records up to the first floor are read: whatever follows may be half
+    /// written.
+    fn read(files: Files, whole: Option<Files>, after: Option<&HeadFound>) -> Self {
+        let before = files.head_file.as_ref().filter(|before| Some(*before) != after);
+        let closed = before.and_then(HeadFound::head).filter(|head| head.state == HeadState::Clean);
+        let closed = closed.and_then(|head| head.made).map(|made| made.floor);
+        let floor = before.and_then(|before| before.floor.or(closed));
+        let scan_all = |files: &Files, places: &mut Vec<RecordAddress>| {
+            let mut visit = |at, _: &Header| places.push(at);
+            match &floor {
+                Some(floor) => files.scan_to(floor, &mut visit),
+                None => files.scan(&mut visit),
+            }
+        };
         let mut places = Vec::new();
-        let scan = files.scan(&mut |at, _| places.push(at));
-        let after = HeadFound::read(directory)?;
-        let Some(before) = files.head_file.as_ref().filter(|before| Some(*before) != after.as_ref()) else {
-            return Ok(Self { files, scan, places });
-        };
-        let closed = before.head().filter(|head| head.state == HeadState::Clean).and_then(|head| head.made);
-        let Some(floor) = before.floor.or(closed.map(|made| made.floor)) else {
-            return Ok(Self { files, scan, places });
-        };
-        places.clear();
-        let scan = files.scan_to(&floor, &mut |at, _| places.push(at));
-        Ok(Self { files, scan, places })
+        let scan = scan_all(&files, &mut places);
+        let archive = whole.map(|whole| {
+            places.clear();
+            let scan = scan_all(&whole, &mut places);
+            let lost = whole.lost_archive(&scan);
+            (whole, lost)
+        });
+        Self { files, scan, archive, places }
+    }
+
+    /// Returns all files, with those of the archive.
+    pub(crate) fn all(&self) -> &Files {
+        self.archive.as_ref().map_or(&self.files, |(files, _)| files)
+    }
+
+    /// Returns where records of the past are lost, one line each.
+    pub(crate) fn lost_history(&self) -> Vec<String> {
+        let archive = self.archive.iter().flat_map(|(_, lost)| lost.iter().cloned());
+        archive.chain(self.files.lost_history(&self.scan)).collect()
     }
 
     /// Returns the session of the journal, or `None` if every place that names it is damaged.
@@ -98,14 +135,14 @@ impl SessionJournal {
     /// Returns the file of segment `number`.
     #[must_use]
     pub fn file(&self, number: u32) -> PathBuf {
-        let file = self.files.segments.iter().find(|file| file.number == number);
+        let file = self.all().segments.iter().find(|file| file.number == number);
         self.files.directory.join(file.map_or_else(|| file_name(number), |file| file.name.clone()))
     }
 
     /// Returns every committed record of all generations, oldest first.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = JournalRecord<'_>> {
         self.places.iter().filter_map(|at| {
-            let file = self.files.segments.get(at.segment)?;
+            let file = self.all().segments.get(at.segment)?;
             let bytes = file.bytes();
             let header = Header::peek(bytes, at.offset)?;
             Some(JournalRecord {

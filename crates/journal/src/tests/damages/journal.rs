@@ -25,8 +25,8 @@ const TURNS: u64 = 110;
 const TURNS_OF_STRANGER: u64 = 100;
 /// The turn after which the session is reset.
 const RESET: u64 = 60;
-/// The middle one of the segments that hold records.
-const MIDDLE: u32 = 3;
+/// The middle one of the segments that hold records, counted from the first.
+const MIDDLE: u32 = 2;
 
 /// How the journal came about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,22 +35,34 @@ pub(super) struct Variant {
     pub(super) reset: bool,
     /// Whether it was closed, or its process was killed.
     pub(super) clean: bool,
+    /// Whether a generation before it is in the archive: then segments begin above 1.
+    pub(super) archived: bool,
 }
 
 impl Variant {
-    pub(super) const ALL: [Self; 4] = [
-        Self { reset: false, clean: false },
-        Self { reset: false, clean: true },
-        Self { reset: true, clean: false },
-        Self { reset: true, clean: true },
+    pub(super) const ALL: [Self; 6] = [
+        Self { reset: false, clean: false, archived: false },
+        Self { reset: false, clean: true, archived: false },
+        Self { reset: true, clean: false, archived: false },
+        Self { reset: true, clean: true, archived: false },
+        Self { reset: false, clean: false, archived: true },
+        Self { reset: false, clean: true, archived: true },
     ];
 
+    /// Returns the position in [`Variant::ALL`].
     fn index(self) -> usize {
-        usize::from(self.reset) + 2 * usize::from(self.clean)
+        Self::ALL.iter().position(|variant| *variant == self).expect("all are there")
     }
 
     pub(super) fn name(self) -> &'static str {
-        ["killed", "killed after a reset", "closed", "closed after a reset"][self.index()]
+        [
+            "killed",
+            "closed",
+            "killed after a reset",
+            "closed after a reset",
+            "killed, with an archive",
+            "closed, with an archive",
+        ][self.index()]
     }
 }
 
@@ -139,10 +151,11 @@ impl Journal {
 
     /// Returns the files of another journal that came about in the same way.
     pub(super) fn stranger(&self, stranger: Stranger) -> &'static Files {
-        static FILES: [OnceLock<Files>; 8] = [const { OnceLock::new() }; 8];
+        const EACH: usize = Variant::ALL.len();
+        static FILES: [OnceLock<Files>; 2 * EACH] = [const { OnceLock::new() }; 2 * EACH];
         let (target, index) = match stranger {
             Stranger::OtherSession => ("B", 0),
-            Stranger::SameSession => (SESSION, 4),
+            Stranger::SameSession => (SESSION, EACH),
         };
         FILES[self.variant.index() + index].get_or_init(|| {
             let dir = TempDir::new("damages");
@@ -153,17 +166,19 @@ impl Journal {
 
     /// Returns the segment and the offset where each turn begins, and where the log ends.
     pub(super) fn turns(&self) -> &'static [(u32, usize)] {
-        static TURN: [OnceLock<Vec<(u32, usize)>>; 2] = [const { OnceLock::new() }; 2];
-        TURN[usize::from(self.variant.reset)].get_or_init(|| {
+        const EACH: usize = Variant::ALL.len();
+        static TURN: [OnceLock<Vec<(u32, usize)>>; EACH] = [const { OnceLock::new() }; EACH];
+        TURN[self.variant.index()].get_or_init(|| {
             let dir = TempDir::new("damages");
-            let mut ends = vec![(1, 512)];
+            let mut ends = Vec::new();
             write(dir.path(), SESSION, self.variant, TURNS, &mut |_, directory| {
                 let files = load(directory);
                 let used =
                     |(name, bytes): &(&String, &Vec<u8>)| number(name).is_some() && holds_records(bytes);
-                let (name, bytes) = files.iter().rfind(used).unwrap();
-                let length = bytes.iter().rposition(|b| *b != 0).unwrap() + 1;
-                ends.push((number(name).unwrap(), length.next_multiple_of(8)));
+                ends.push(files.iter().rfind(used).map_or((1, 512), |(name, bytes)| {
+                    let length = bytes.iter().rposition(|b| *b != 0).unwrap() + 1;
+                    (number(name).unwrap(), length.next_multiple_of(8))
+                }));
             });
             ends
         })
@@ -171,9 +186,9 @@ impl Journal {
 
     /// Returns the numbers of the first, the middle and the last segment that holds records.
     pub(super) fn segments(&self) -> [u32; 3] {
-        let last = self.turns().last().unwrap().0;
-        assert!(last > MIDDLE, "{last} segments are too few");
-        [1, MIDDLE, last]
+        let [(first, _), .., (last, _)] = self.turns() else { panic!("there are many turns") };
+        assert!(*last > first + MIDDLE, "segments {first} to {last} are too few");
+        [*first, first + MIDDLE, *last]
     }
 }
 
@@ -182,11 +197,30 @@ pub(super) fn store(base: &Path) -> DirectoryStore {
     DirectoryStore::new(base).with_segments(4096, 8192).looking_every(crate::tests::NEVER)
 }
 
-/// Writes a journal and shows its directory after each turn.
+/// Fills a few segments with a generation that is closed, and archives them.
+fn write_archive(base: &Path, target: &str) {
+    let mut store = store(base);
+    let (key, _) = opened(&mut store, target).unwrap();
+    for n in 1..=60 {
+        turn(&mut store, key, &[outbound(n, &body(n))]);
+    }
+    turn(&mut store, key, &[reset(1, 1)]);
+    store.close(key).unwrap();
+    let (key, _) = opened(&mut store, target).unwrap();
+    store.archive(key);
+    assert!(base.join(session(target).file_name()).join("archive/segment-000001").exists());
+    store.close(key).unwrap();
+}
+
+/// Writes a journal and shows its directory before the first and after each turn.
 fn write(base: &Path, target: &str, variant: Variant, turns: u64, seen: &mut dyn FnMut(u64, &Path)) -> Truth {
     let directory = base.join(session(target).file_name());
+    if variant.archived {
+        write_archive(base, target);
+    }
     let mut store = store(base);
     let (mut key, _) = opened(&mut store, target).unwrap();
+    seen(0, &directory);
     let mut n = 0;
     for done in 1..=turns {
         n += 1;
@@ -222,7 +256,11 @@ fn write(base: &Path, target: &str, variant: Variant, turns: u64, seen: &mut dyn
         store.crash();
     }
     let next = SeqNum(n + 1);
-    Truth { generation: Generation(u32::from(variant.reset)), next_in: next, next_out: next }
+    Truth {
+        generation: Generation(u32::from(variant.reset) + u32::from(variant.archived)),
+        next_in: next,
+        next_out: next,
+    }
 }
 
 /// Returns the number in the name of a segment's file.
