@@ -68,6 +68,11 @@ pub trait Intercept<S: Store>: Send {
         store.set_waker(waker);
     }
 
+    /// The session core says how far back it reads messages.
+    fn set_resend_horizon(&mut self, store: &mut S, session: SessionKey, messages: u64) {
+        store.set_resend_horizon(session, messages);
+    }
+
     /// The session core asks for a failure that the store noticed on its own.
     fn take_failure(&mut self, store: &mut S) -> Option<(SessionKey, StoreError)> {
         store.take_failure()
@@ -144,6 +149,10 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
         self.intercept.take_failure(&mut self.store)
+    }
+
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        self.intercept.set_resend_horizon(&mut self.store, session, messages);
     }
 
     fn take_damage(&mut self) -> Option<(SessionKey, String)> {

@@ -2,7 +2,8 @@
 //! process.
 //!
 //! Each session has a ring of a fixed number of bytes, in which new records replace the oldest ones
-//! when they are committed. Replaced messages are gap-filled when requested. It is not durable:
+//! when they are committed. Those beyond the session's resend horizon are dropped even if there is
+//! room for them. Replaced and dropped messages are gap-filled when requested. It is not durable:
 //! after a restart sequence numbers begin at 1.
 
 use std::collections::{HashMap, VecDeque};
@@ -71,6 +72,8 @@ struct Session {
     committed: Ledger,
     pending: Ledger,
     ring: Ring,
+    /// How far back from NextNumOut messages are read at most.
+    horizon: u64,
 }
 
 impl Store for MemoryStore {
@@ -91,6 +94,7 @@ impl Store for MemoryStore {
             committed: ledger,
             pending: ledger,
             ring: Ring::new(self.limit),
+            horizon: u64::MAX,
         });
         self.touched.reserve(self.sessions.len());
         Ok(ledger.recovered())
@@ -134,6 +138,10 @@ impl Store for MemoryStore {
             s.in_turn = false;
             s.committed = s.pending;
             s.ring.commit();
+            if s.horizon != u64::MAX {
+                let Ledger { generation, next_out, .. } = s.committed;
+                s.ring.let_go(generation, SeqNum(next_out.0.saturating_sub(s.horizon)));
+            }
         }
         Ok(Position(self.position))
     }
@@ -174,6 +182,13 @@ impl Store for MemoryStore {
             }
         }
         Ok(())
+    }
+
+    /// Takes effect with the next commit, so that a rollback loses nothing.
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::as_mut) {
+            open.horizon = messages;
+        }
     }
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
@@ -307,6 +322,20 @@ impl Ring {
             self.originals.pop_front();
         }
         self.dropped += 1;
+    }
+
+    /// Drops the original messages before `first` and of earlier generations, and every record in
+    /// front of the last of them.
+    fn let_go(&mut self, generation: Generation, first: SeqNum) {
+        while let Some(oldest) = self.originals.front().copied() {
+            let e = &self.entries[(oldest - self.dropped) as usize];
+            if (e.generation, e.seq) >= (generation, first) {
+                return;
+            }
+            while self.dropped <= oldest {
+                self.drop_oldest();
+            }
+        }
     }
 
     fn record(&self, n: usize) -> Record<'_> {
@@ -481,6 +510,63 @@ mod tests {
         assert_eq!(store.read(key, Generation(0), all.clone()).unwrap().unwrap().body, b"old");
         assert_eq!(store.read(key, Generation(1), all).unwrap().unwrap().body, b"new");
         assert_eq!(numbers(&mut store, key), [1, 1], "the reset and its first message");
+    }
+
+    /// Commits outbound messages with these sequence numbers, each after an inbound one.
+    fn exchange(store: &mut MemoryStore, key: SessionKey, seqs: std::ops::RangeInclusive<u64>) {
+        for n in seqs {
+            store.begin();
+            store.append(key, &inbound(n, b"in")).unwrap();
+            store.append(key, &Record { next_in: SeqNum(n + 1), ..outbound(n, b"out") }).unwrap();
+            store.commit().unwrap();
+        }
+    }
+
+    fn first(store: &mut MemoryStore, key: SessionKey, generation: u32) -> Option<u64> {
+        let all = SeqNum(1)..=SeqNum::MAX;
+        store.read(key, Generation(generation), all).unwrap().map(|record| record.seq.0)
+    }
+
+    #[test]
+    fn messages_beyond_the_horizon_are_let_go_of_with_what_is_older_and_others_are_not() {
+        let mut store = MemoryStore::new();
+        let (key, _) = opened(&mut store, "A").unwrap();
+        exchange(&mut store, key, 1..=20);
+        assert_eq!(first(&mut store, key, 0), Some(1), "without a horizon everything is kept");
+        store.set_resend_horizon(key, 5);
+        assert_eq!(first(&mut store, key, 0), Some(1), "until the next commit");
+        store.begin();
+        store.append(key, &Record { next_in: SeqNum(21), ..outbound(21, b"out") }).unwrap();
+        store.rollback();
+        assert_eq!(first(&mut store, key, 0), Some(1), "a rollback lets go of nothing");
+        exchange(&mut store, key, 21..=21);
+        assert_eq!(first(&mut store, key, 0), Some(17));
+        assert_eq!(numbers(&mut store, key), [17, 17, 18, 18, 19, 19, 20, 20, 21, 21]);
+        store.set_resend_horizon(key, 7);
+        exchange(&mut store, key, 22..=23);
+        assert_eq!(first(&mut store, key, 0), Some(17), "a larger horizon keeps more from now on");
+        exchange(&mut store, key, 24..=24);
+        assert_eq!(first(&mut store, key, 0), Some(18));
+        store.set_resend_horizon(key, u64::MAX);
+        exchange(&mut store, key, 25..=50);
+        assert_eq!(first(&mut store, key, 0), Some(18));
+    }
+
+    #[test]
+    fn a_horizon_lets_go_of_earlier_generations_and_not_of_the_whole_of_a_new_one() {
+        let mut store = MemoryStore::new();
+        let (key, _) = opened(&mut store, "A").unwrap();
+        store.set_resend_horizon(key, 5);
+        exchange(&mut store, key, 1..=20);
+        store.begin();
+        store.append(key, &reset(1, 1)).unwrap();
+        store.commit().unwrap();
+        assert_eq!((first(&mut store, key, 0), numbers(&mut store, key)), (None, vec![1]));
+        exchange(&mut store, key, 1..=3);
+        assert_eq!(first(&mut store, key, 1), Some(1));
+        assert_eq!(numbers(&mut store, key), [1, 1, 1, 2, 2, 3, 3], "the reset is kept as well");
+        exchange(&mut store, key, 4..=6);
+        assert_eq!(first(&mut store, key, 1), Some(2));
     }
 
     #[test]

@@ -198,6 +198,8 @@ fn answer(
         }
         follow_up(tx, &mut then)
     })?;
+    // A replay may have begun, or ended.
+    tx.tell_horizon();
     if let Some(reply) = &reply {
         tx.notify_rejected(reply);
     }
@@ -291,7 +293,7 @@ pub(crate) fn send_logout(
 }
 
 /// Begins the replay that the counterparty requested. A second request during a replay restarts the
-/// range; new messages that wait are not part of it.
+/// range; new messages that wait are not part of it, and the horizon remains counted from them.
 fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
     let next_out = tx.session().state.stored.next_out;
     let Some(connection) = tx.connection_mut() else { return };

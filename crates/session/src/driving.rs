@@ -30,6 +30,7 @@ impl Sessions {
         }
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         tx.session_mut().connect(now);
+        tx.tell_horizon();
         if !tx.session().is_acceptor() {
             // A failure ends the connection or halts the session, and the caller can see both.
             let _ = log_on(&mut tx);
@@ -273,6 +274,7 @@ impl Sessions {
     ) -> Option<SessionEnd> {
         let mut tx = self.transaction(now, key, app)?;
         let connection = tx.session_mut().disconnect()?;
+        tx.tell_horizon();
         let end = connection.end.map(|end| *end).unwrap_or(match connection.logon.phase {
             Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
             Phase::LogonSent => SessionEnd::LogonUnanswered,

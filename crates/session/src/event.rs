@@ -136,7 +136,8 @@ pub enum Event<'e> {
         why: &'e SendError,
     },
     /// Messages that were accepted for sending can no longer reach the counterparty: a gap fill
-    /// replaces them, or the sequence numbers were reset.
+    /// replaces them, or the sequence numbers were reset. The range may include messages of the
+    /// session layer.
     Unreached {
         /// The first sequence number.
         begin: SeqNum,
@@ -252,6 +253,13 @@ pub enum Unreached {
     /// ([`SessionSettings::masked`](crate::SessionSettings::masked)), so it can be sent only when
     /// it is written: not again, and not later because of a replay or a missing logon.
     Masked,
+    /// The counterparty requested the messages again, but they are older than
+    /// [`SessionSettings::resend_horizon`](crate::SessionSettings::resend_horizon). It may have
+    /// received them when they were sent.
+    BeyondHorizon {
+        /// The setting, in sequence numbers.
+        horizon: u64,
+    },
 }
 
 impl fmt::Display for Unreached {
@@ -263,6 +271,9 @@ impl fmt::Display for Unreached {
             }
             Self::Reset => f.write_str("the sequence numbers were reset before the message was sent"),
             Self::Masked => f.write_str("their secrets are masked in the store"),
+            Self::BeyondHorizon { horizon } => {
+                write!(f, "requested again, but further back from NextNumOut than ResendHorizon={horizon}")
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ mod failure;
 mod fix;
 mod gaps;
 mod header;
+mod horizon;
 mod id;
 mod identify;
 mod inbound;

@@ -67,7 +67,7 @@ impl Sessions {
             let _ = self.store.close(key);
         }
         let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
-        session.store_is_open = true;
+        (session.store_is_open, session.told_horizon) = (true, None);
         let known = session.state.stored;
         let damage = recovered.damage.clone().or_else(|| {
             let older = recovered.generation < known.generation;
@@ -82,6 +82,7 @@ impl Sessions {
             return Err(OpenError::Halted(halt));
         }
         session.retry = None;
+        session.tell_horizon(&mut *self.store);
         if let Some(lost) = session.recover(&recovered) {
             let event = Event::Unreached { begin: lost.first, end: lost.last, why: Unreached::Reset };
             self.notify(now, key, &event, app);

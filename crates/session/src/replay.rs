@@ -1,9 +1,10 @@
 //! Sends again what the counterparty requested: a stream, a few messages per call, so that inbound
 //! messages, timers and other sessions continue meanwhile.
 //!
-//! A run of session-layer messages, of sequence numbers without a message, of messages with masked
-//! secrets and of those that the application withholds becomes one SequenceReset-GapFill. New
-//! messages of the session are numbered and stored at once, and are sent from the store afterwards.
+//! A run of session-layer messages, of sequence numbers without a message, of messages beyond the
+//! horizon or with masked secrets and of those that the application withholds becomes one
+//! SequenceReset-GapFill. New messages of the session are numbered and stored at once, and are sent
+//! from the store afterwards.
 
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 
@@ -79,7 +80,7 @@ fn note(tx: &mut Transaction<'_>, replay: Option<Replay>) {
 fn again(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
     let gap_from = replay.gap_from.unwrap_or(replay.next);
     let skipped = |last: SeqNum| Some(Replay { next: last.next(), gap_from: Some(gap_from), ..replay });
-    let seq = match look_up(tx, replay.next, replay.end, buffer)? {
+    let seq = match look_up(tx, replay, buffer)? {
         Stored::Message(seq) => seq,
         Stored::Skip(last) => {
             note(tx, skipped(last));
@@ -120,14 +121,15 @@ fn fill_the_rest(tx: &mut Transaction<'_>, replay: Replay, from: SeqNum) -> Resu
     })
 }
 
-/// Finds the next message to be sent again, starting at `next`, and asks the application about it.
-fn look_up(
-    tx: &mut Transaction<'_>,
-    next: SeqNum,
-    end: SeqNum,
-    buffer: &mut Vec<u8>,
-) -> Result<Stored, Stop> {
+/// Finds the next message to be sent again, and asks the application about it.
+fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<Stored, Stop> {
+    let Replay { next, end, .. } = replay;
     let session = tx.session();
+    if let Some((last, why)) = session.beyond_horizon(replay)
+        && next <= last
+    {
+        return Ok(Stored::Lost(end.min(last), why));
+    }
     let (key, generation) = (session.key, session.state.stored.generation);
     let found = match tx.store.read(key, generation, next..=end) {
         Ok(found) => found.map(|record| {
@@ -206,6 +208,7 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
     let (key, last) = (session.key, stored.next_out.previous());
     if replay.live > last {
         note(tx, None);
+        tx.tell_horizon();
         return Ok(());
     }
     let found = match tx.store.read(key, stored.generation, replay.live..=last) {

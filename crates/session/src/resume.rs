@@ -96,14 +96,16 @@ impl<'a> Resume<'a> {
         self.turn.next_in()
     }
 
-    /// Returns the next sequence number that will be sent: every message before it is in the store.
+    /// Returns the next sequence number that will be sent.
     #[must_use]
     pub fn next_out(&self) -> SeqNum {
         self.turn.next_out()
     }
 
     /// Visits every message since the sequence numbers were last reset, in both directions, oldest
-    /// first. Messages whose turn was rolled back are not among them.
+    /// first. Messages whose turn was rolled back are not among them, nor those that the store has
+    /// let go of because they are no longer sent again
+    /// ([`SessionSettings::resend_horizon`](crate::SessionSettings::resend_horizon)).
     ///
     /// # Errors
     /// Returns [`StoreError::Damaged`] if a record does not match its checksum or is not a FIX

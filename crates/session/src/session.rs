@@ -51,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) store_is_open: bool,
     /// Whether messages can be read back from the store.
     pub(crate) keeps_messages: bool,
+    /// How far back the store was told that messages are read; `None` for all of them.
+    pub(crate) told_horizon: Option<u64>,
     /// NextNumIn when the store was opened: the application may have been processing this message
     /// when the process ended.
     pub(crate) opened_at: SeqNum,
@@ -124,6 +126,7 @@ impl Session {
             retry: None,
             store_is_open: true,
             keeps_messages,
+            told_horizon: None,
             opened_at: recovered.next_in,
             refusals: Refusals::new(),
             scratch: settings.dictionary.validator().map(|validator| validator.scratch()),

@@ -180,7 +180,8 @@ impl Sessions {
         self.opened = self.opened.wrapping_add(1);
         let validator = settings.dictionary.validator().cloned();
         let keeps_messages = self.store.keeps_messages();
-        let session = Session::new(key, settings, envelope, &recovered, keeps_messages);
+        let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
+        session.tell_horizon(&mut *self.store);
         if free == self.table.len() {
             self.table.push(None);
             self.validators.push(None);
@@ -387,6 +388,8 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "the wait before a TestRequest must be at least 100 percent of HeartBtInt"
     } else if settings.poison_attempts == 0 {
         "the number of attempts to process a message must be at least 1"
+    } else if settings.resend_horizon == Some(0) {
+        "the number of messages that are sent again must be at least 1; None sends all of them again"
     } else if !settings.logon.can_be_written() {
         "Username, Password and NewPassword must not contain SOH (0x01); only RawData may"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {

@@ -135,6 +135,19 @@ pub struct SessionSettings {
     /// How many times a message is offered to an application that fails on it before the session
     /// halts.
     pub poison_attempts: u32,
+    /// The number of sequence numbers, counted back from NextNumOut, whose messages are sent again
+    /// when the counterparty requests them; `None` sends every message again. At least 1.
+    ///
+    /// With NextNumOut 101 and a horizon of 10, messages 91 to 100 are sent again. A gap fill
+    /// replaces older ones, which the application hears of by
+    /// [`Event::Unreached`](crate::Event::Unreached), and the store may let go of them. Messages of
+    /// the session layer count, too. So do messages kept while logged off: those that are older
+    /// when the counterparty requests them are not sent, even though they never were. Messages that
+    /// wait for the end of a replay are sent however many they are.
+    ///
+    /// NextNumOut is that of the moment at which the request is answered. What is written until
+    /// everything requested is sent does not move the horizon.
+    pub resend_horizon: Option<u64>,
     /// The most bytes buffered for the socket. A full outbox is back-pressure; messages that do not
     /// answer an inbound message fill at most half of it.
     pub outbox_size: usize,
@@ -157,8 +170,9 @@ pub struct SessionSettings {
 impl SessionSettings {
     /// Returns the default settings: the shipped dictionary, outbound messages not checked,
     /// HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout within 2 s, messages up
-    /// to 64 KiB, sequence numbers continued, milliseconds, and Password (554), NewPassword (925),
-    /// EncryptedPassword (1402), EncryptedNewPassword (1404) and RawData (96) masked.
+    /// to 64 KiB, sequence numbers continued, every message sent again on request, milliseconds,
+    /// and Password (554), NewPassword (925), EncryptedPassword (1402), EncryptedNewPassword (1404)
+    /// and RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
         Self {
@@ -182,6 +196,7 @@ impl SessionSettings {
             timestamp_digits: 3,
             while_logged_off: WhileLoggedOff::Refuse,
             poison_attempts: 3,
+            resend_horizon: None,
             outbox_size: 1024 * 1024,
             reorder_buffer_size: 1024 * 1024,
             logon: LogonFields::default(),

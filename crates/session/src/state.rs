@@ -135,7 +135,8 @@ pub(crate) struct Replay {
     pub(crate) end: SeqNum,
     /// The first sequence number of a run that is to be gap-filled.
     pub(crate) gap_from: Option<SeqNum>,
-    /// The first new message that waits for the end of the replay.
+    /// The first new message that waits for the end of the replay. It stays the same until
+    /// everything requested is sent.
     pub(crate) live: SeqNum,
 }
 

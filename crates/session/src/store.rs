@@ -292,6 +292,16 @@ pub trait Store: Send {
     /// Returns the position up to which commits are as safe as the sync policy promises.
     fn durable(&self) -> Position;
 
+    /// Says how far back from NextNumOut messages of the current generation are read at most, in
+    /// sequence numbers; `u64::MAX` for all of them, as until the first call. A store may let go of
+    /// older ones, and of those of earlier generations, once a transaction is committed.
+    ///
+    /// Called after `open`, and again when it changes: while messages are sent again it is
+    /// `u64::MAX`. Never called inside a transaction.
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        let _ = (session, messages);
+    }
+
     /// Returns the first outbound message of `generation` with a sequence number in `range`, if
     /// there is one. A store need not find messages of closed generations.
     ///
@@ -305,7 +315,7 @@ pub trait Store: Send {
     ) -> Result<Option<Record<'_>>, StoreError>;
 
     /// Visits every committed record of the session's current generation in the order of commits,
-    /// as far back as the store has them.
+    /// except those that the store has let go of.
     ///
     /// # Errors
     /// Returns [`StoreError::Damaged`] as [`Store::read`] does.
@@ -314,13 +324,6 @@ pub trait Store: Send {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> core::ops::ControlFlow<()>,
     ) -> Result<(), StoreError>;
-
-    /// Says how far back from NextNumOut messages of the current generation are read at most, in
-    /// sequence numbers. A store may let go of older ones. Called after `open`, and again when the
-    /// setting changes.
-    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
-        let _ = (session, messages);
-    }
 
     /// Returns whether messages can be read back. If not, no message can be sent later than at
     /// once: a gap fill is sent for messages that are requested again.

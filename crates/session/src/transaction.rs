@@ -322,6 +322,11 @@ impl<'a> Transaction<'a> {
         table::opened_mut(self.table, self.own).reset(self.now, self.store, why)
     }
 
+    /// Tells the store how far back messages of the session are read.
+    pub(crate) fn tell_horizon(&mut self) {
+        table::opened_mut(self.table, self.own).tell_horizon(self.store);
+    }
+
     /// Returns a handle on the current session for messages of the session layer.
     pub(crate) fn handle<'h>(&'h mut self, cause: Option<SeqNum>, route: Option<Message<'h>>) -> Handle<'h> {
         Handle {

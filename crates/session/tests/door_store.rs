@@ -61,6 +61,9 @@ impl Store for Frail {
     fn durable(&self) -> Position {
         self.inner.durable()
     }
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        self.inner.set_resend_horizon(session, messages);
+    }
     fn read(
         &mut self,
         session: SessionKey,
