@@ -185,6 +185,9 @@ impl SessionReader<'_> {
         {
             self.contradicts(setting, "PersistMessages=N keeps no journal, but FileStorePath names one");
         }
+        if let (false, Some(setting)) = (self.draft.persist_messages, self.find("ResendHorizon")) {
+            self.contradicts(setting, "ResendHorizon sends messages again, but PersistMessages=N keeps none");
+        }
         if let (false, "keep", Some(setting)) = (
             self.draft.persist_messages,
             self.find("WhileLoggedOff").map_or("", Setting::text).to_ascii_lowercase().as_str(),

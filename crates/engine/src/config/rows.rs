@@ -194,6 +194,8 @@ pub(super) static ROWS: &[Row] = &[
         "N", "sequence numbers begin at 1 after the connection has ended"),
     row("PersistMessages", Both, Flag(|d, on| d.persist_messages = on),
         "Y", "N keeps no messages and answers every ResendRequest with a gap fill; not together with FileStorePath"),
+    row("ResendHorizon", Both, Number { from: 1, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend_horizon = Some(n) },
+        "none: all are sent again", "how many sequence numbers, counted back from NextNumOut, have their messages sent again when the counterparty requests them; those of the session layer count, too, and those kept by WhileLoggedOff. Older ones are gap-filled and reported, and the store may let go of them"),
     row("WhileLoggedOff", Both, Word { words: &["refuse", "keep"], set: |d, n| d.settings.while_logged_off = [WhileLoggedOff::Refuse, WhileLoggedOff::Keep][n] },
         "refuse", "whether a message sent while not logged on is refused, or numbered and kept until the counterparty asks for it after the logon"),
     row("MaxDeliveryAttempts", Both, Number { from: 1, to: 1000, unit: "attempts", set: |d, n| d.settings.poison_attempts = n as u32 },

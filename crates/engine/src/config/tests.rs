@@ -256,6 +256,14 @@ fn settings_that_cannot_both_hold_are_refused() {
         acceptor_refused("FileStorePath=store\nPersistMessages=N"),
         "a.cfg:8: PersistMessages=N keeps no journal, but FileStorePath names one"
     );
+    assert_eq!(
+        acceptor_refused("PersistMessages=N\nResendHorizon=10"),
+        "a.cfg:8: ResendHorizon sends messages again, but PersistMessages=N keeps none"
+    );
+    assert_eq!(
+        acceptor_refused("ResendHorizon=0"),
+        "a.cfg:7: ResendHorizon=0: a whole number from 1 to 1000000000 expected"
+    );
     let both = format!("[DEFAULT]\nPersistMessages=N\nFileStorePath=store\n{ACCEPTOR}");
     assert_eq!(refused(&both), "a.cfg:2: PersistMessages=N keeps no journal, but FileStorePath names one");
     assert_eq!(
@@ -408,6 +416,7 @@ fn every_row_does_something() {
         ("ResetOnLogout=Y", "ResetOnLogout"),
         ("ResetOnDisconnect=Y", "ResetOnDisconnect"),
         ("PersistMessages=N", "PersistMessages"),
+        ("ResendHorizon=7", "ResendHorizon"),
         ("WhileLoggedOff=keep", "WhileLoggedOff"),
         ("MaxDeliveryAttempts=7", "MaxDeliveryAttempts"),
         ("MaskedTags=none", "MaskedTags"),
@@ -447,6 +456,8 @@ fn every_row_does_something() {
         one(&with(ACCEPTOR, "WhileLoggedOff=keep\nMaskedTags=554, 925\nTestRequestDelayMultiplier=1"));
     assert_eq!(session.settings.while_logged_off, WhileLoggedOff::Keep);
     assert_eq!((session.settings.masked, session.settings.test_request_percent), (vec![554, 925], 200));
+    assert_eq!(one(&with(ACCEPTOR, "")).settings.resend_horizon, None);
+    assert_eq!(one(&with(ACCEPTOR, "ResendHorizon=7")).settings.resend_horizon, Some(7));
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000"));
     assert_eq!((session.settings.max_message_size, session.settings.outbox_size), (1_000_000, 4_000_000));
     let session = one(&with(ACCEPTOR, "MaxMessageSize=1000000\nOutboundBufferSize=2000000"));
