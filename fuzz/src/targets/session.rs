@@ -173,6 +173,7 @@ impl World {
         settings.reset_on_logout = random.one_in(8);
         settings.reset_on_disconnect = random.one_in(8);
         settings.poison_attempts = 3;
+        settings.resend_horizon = random.one_in(4).then(|| 1 + random.below(20) as u64);
         settings.dictionary = match random.one_in(2) {
             true => SessionDictionary::Own(validator(version)),
             false => SessionDictionary::None,

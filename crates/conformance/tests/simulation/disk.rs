@@ -53,12 +53,14 @@ pub(crate) struct Disk {
     platter: Arc<Mutex<Platter>>,
     /// The body of the record that was read last.
     lent: Vec<u8>,
+    /// How far back each session said that it reads messages, since it was opened.
+    horizons: Vec<u64>,
 }
 
 impl Disk {
     pub(crate) fn new(late: bool) -> Self {
         let platter = Platter { late, ..Platter::default() };
-        Self { platter: Arc::new(Mutex::new(platter)), lent: Vec::new() }
+        Self { platter: Arc::new(Mutex::new(platter)), lent: Vec::new(), horizons: Vec::new() }
     }
 
     pub(crate) fn platter(&self) -> MutexGuard<'_, Platter> {
@@ -190,7 +192,10 @@ impl Store for Disk {
             platter.ids.len() - 1
         });
         assert_eq!(n, key.index(), "sessions are opened in one order");
-        Ok(platter.numbers[n].clone())
+        let recovered = platter.numbers[n].clone();
+        drop(platter);
+        self.horizons.resize(self.horizons.len().max(n + 1), u64::MAX);
+        Ok(recovered)
     }
 
     fn close(&mut self, _: SessionKey) -> Result<(), StoreError> {
@@ -260,6 +265,14 @@ impl Store for Disk {
     ) -> Result<Option<Record<'_>>, StoreError> {
         let platter = self.platter();
         let (from, to) = (range.start().0, range.end().0);
+        let numbers = &platter.numbers[session.index()];
+        assert_eq!(generation, numbers.generation, "earlier generations are never read");
+        assert!(
+            from.saturating_add(self.horizons[session.index()]) >= numbers.next_out.0,
+            "{from} is read, which the store may have let go of: the horizon is {}, NextNumOut {}",
+            self.horizons[session.index()],
+            numbers.next_out,
+        );
         let keys = (session.index() as u32, generation.0, from)..=(session.index() as u32, generation.0, to);
         let Some((_, n)) = platter.sent.range(keys).next() else { return Ok(None) };
         let kept = platter.log[*n].clone();
@@ -284,6 +297,11 @@ impl Store for Disk {
         _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        assert!(self.platter().turn.is_none(), "told inside a turn");
+        self.horizons[session.index()] = messages;
     }
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {

@@ -1,9 +1,11 @@
 //! A process: its sessions while it runs, its disk, and an application that sometimes fails.
 
+use std::collections::HashSet;
+
 use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Tag};
 use fixbolt_session::{
     Application, Delivery, Event, Failure, Halt, Handle, LogonDecision, Now, Resend, SendError, SessionKey,
-    SessionSettings, Sessions, Turn,
+    SessionSettings, Sessions, Turn, Unreached,
 };
 
 use crate::disk::Disk;
@@ -38,6 +40,8 @@ pub(crate) struct App {
     pub(crate) resends: u64,
     pub(crate) gaps: u64,
     pub(crate) duplicates: u64,
+    /// Session and sequence number of messages that were reported as beyond the horizon.
+    pub(crate) beyond: HashSet<(usize, u64)>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -75,6 +79,7 @@ impl Process {
             resends: 0,
             gaps: 0,
             duplicates: 0,
+            beyond: HashSet::new(),
             notes: Vec::new(),
         };
         Self { disk: Disk::new(late), settings, sessions: None, app, skew: 0, next_out }
@@ -172,6 +177,9 @@ impl Application for App {
         match event {
             Event::GapDetected { .. } => self.gaps += 1,
             Event::DuplicateIgnored { .. } => self.duplicates += 1,
+            Event::Unreached { begin, end, why: Unreached::BeyondHorizon { .. } } => {
+                self.beyond.extend((begin.0..=end.0).map(|seq| (session.index(), seq)));
+            }
             Event::Ended(end) => self.notes.push(format!("{session:?} {end:?}")),
             Event::Note(text) => self.notes.push(format!("{session:?} {text}")),
             _ => {}
