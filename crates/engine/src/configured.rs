@@ -1,13 +1,16 @@
 //! An engine from a configuration file: the builder's calls, made from the file's settings.
 
 use core::net::SocketAddr;
+use std::path::Path;
 
-use fixbolt_journal::NoStore;
+use fixbolt_journal::{DirectoryStore, NoStore};
 use fixbolt_session::SessionId;
 
 use crate::acceptance::Acceptance;
 use crate::builder::EngineBuilder;
-use crate::config::{ConfigError, Configuration, ConnectionType, Identity, SessionConfiguration};
+use crate::config::{
+    ConfigError, Configuration, ConnectionType, EngineConfiguration, Identity, SessionConfiguration,
+};
 use crate::error::EngineError;
 use crate::initiation::Initiation;
 
@@ -46,7 +49,10 @@ impl EngineBuilder {
         let sessions = &configuration.sessions;
         let mut builder = match sessions.first() {
             // All sessions of an engine are kept in one place.
-            Some(SessionConfiguration { journal: Some(base), .. }) => Self::new().journal(base),
+            Some(SessionConfiguration { journal: Some(base), .. }) => {
+                let (base, engine) = (base.clone(), configuration.engine);
+                Self::new().stores(move |_| Box::new(journals(&base, &engine)))
+            }
             Some(SessionConfiguration { persist_messages: false, .. }) => {
                 Self::new().stores(|_| Box::new(NoStore::new()))
             }
@@ -67,6 +73,15 @@ impl EngineBuilder {
             builder = builder.pending_time(longest);
         }
         sessions.iter().try_fold(builder, add)
+    }
+}
+
+/// Returns a store for journals below `base` with the limits of `engine`.
+fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
+    let store = DirectoryStore::new(base).with_retention(engine.retention);
+    match engine.journal_quota {
+        Some(bytes) => store.with_quota(bytes),
+        None => store,
     }
 }
 
@@ -133,5 +148,29 @@ mod tests {
         {
             assert!(builder.contains(limit), "{limit}: {builder}");
         }
+    }
+
+    #[test]
+    fn the_limits_of_journals_are_those_of_the_file() {
+        let limits = "JournalQuota=2000000\nArchiveGenerations=3\nArchiveDays=4\narchivesize=5000\n";
+        let text = |more| {
+            format!(
+                "[DEFAULT]\n{limits}ConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
+                 SenderCompID=A\n{more}[SESSION]\nTargetCompID=B\n"
+            )
+        };
+        let configuration = Configuration::from_text("a.cfg", &text("FileStorePath=store\n")).unwrap();
+        assert!(configuration.warnings.is_empty(), "{:?}", configuration.warnings);
+        let store = format!("{:?}", journals("store".as_ref(), &configuration.engine));
+        for limit in
+            ["quota: Some(2000000)", "generations: Some(3)", "age: Some(345600s)", "bytes: Some(5000)"]
+        {
+            assert!(store.contains(limit), "{limit}: {store}");
+        }
+        let configuration = Configuration::from_text("a.cfg", &text("")).unwrap();
+        let warnings: Vec<String> = configuration.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 4);
+        let first = "a.cfg:2: JournalQuota has no effect: there is no FileStorePath, and so no journal";
+        assert_eq!(warnings[0], first);
     }
 }

@@ -142,7 +142,7 @@ pub mod session {
 /// # drop(builder);
 /// ```
 pub mod store {
-    pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
+    pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore, Retention};
     pub use fixbolt_session::WorkerWaker;
     pub use fixbolt_session::store::{
         ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,

@@ -2,6 +2,7 @@
 //! committed turns survive the death of the process, whatever kills it. After a failure of the
 //! machine, sequence numbers continue from a mark that was written to disk ahead of them.
 
+use std::fmt;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -330,7 +331,7 @@ impl Store for DirectoryStore {
 
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         let log = self.log(session);
-        log.horizon = Some(messages);
+        log.horizon = messages;
         if log.damage.is_none() {
             log.give_up_past();
         }
@@ -374,6 +375,18 @@ impl Store for DirectoryStore {
             }
         }
         None
+    }
+}
+
+impl fmt::Debug for DirectoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let open = self.sessions.iter().flatten().map(|open| &open.session);
+        let open: Vec<_> = open.collect();
+        f.debug_struct("DirectoryStore")
+            .field("base", &self.base)
+            .field("limits", &self.limits)
+            .field("open", &open)
+            .finish_non_exhaustive()
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Log {
     /// The position after the message that was read last.
     pub(crate) cursor: Option<Cursor>,
     /// How far back from NextNumOut messages are read.
-    pub(crate) horizon: Option<u64>,
+    pub(crate) horizon: u64,
     /// Held as long as the log is open.
     pub(crate) _lock: Lock,
 }
@@ -220,13 +220,11 @@ impl Log {
     /// Hands over the segments that only hold closed generations, or messages beyond the horizon.
     #[cold]
     pub(crate) fn give_up_past(&mut self) {
-        let mut first = self.generation_start.segment;
-        if let Some(horizon) = self.horizon {
-            let oldest = SeqNum(self.committed.next_out.0.saturating_sub(horizon));
-            let wanted = (self.committed.generation, oldest);
-            let used = &self.segments[..=self.committed_end.segment];
-            first = first.max(used.partition_point(|s| s.start <= wanted).saturating_sub(1));
-        }
+        let oldest = SeqNum(self.committed.next_out.0.saturating_sub(self.horizon));
+        let wanted = (self.committed.generation, oldest);
+        let used = &self.segments[..=self.committed_end.segment];
+        let first = used.partition_point(|s| s.start <= wanted).saturating_sub(1);
+        let first = first.max(self.generation_start.segment);
         if first == 0 {
             return;
         }

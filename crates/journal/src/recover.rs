@@ -42,7 +42,7 @@ pub(crate) struct Opening<'o> {
 }
 
 /// How much disk space a journal takes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Smallest and largest segment, in bytes.
     pub(crate) sizes: (u64, u64),
@@ -445,7 +445,7 @@ impl Opening<'_> {
             floor: None,
             turn: crate::log::Turn::default(),
             cursor: None,
-            horizon: None,
+            horizon: u64::MAX,
             _lock: lock,
         })
     }

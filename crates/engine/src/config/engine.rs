@@ -1,5 +1,7 @@
 //! The settings of the engine itself, which only `[DEFAULT]` may hold.
 
+use fixbolt_journal::Retention;
+
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
 
 /// The settings of the engine as configured.
@@ -21,6 +23,12 @@ pub struct EngineConfiguration {
     /// OutboundQueueBudget:
     /// [`EngineBuilder::outbound_budget`](crate::EngineBuilder::outbound_budget), in bytes.
     pub outbound_queue_budget: usize,
+    /// JournalQuota: [`DirectoryStore::with_quota`](fixbolt_journal::DirectoryStore::with_quota),
+    /// in bytes for each session.
+    pub journal_quota: Option<u64>,
+    /// ArchiveGenerations, ArchiveDays and ArchiveSize:
+    /// [`DirectoryStore::with_retention`](fixbolt_journal::DirectoryStore::with_retention).
+    pub retention: Retention,
 }
 
 impl Default for EngineConfiguration {
@@ -32,6 +40,8 @@ impl Default for EngineConfiguration {
             max_pending_connections: pending_connections,
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
             outbound_queue_budget: OUTBOUND_BUDGET,
+            journal_quota: None,
+            retention: Retention::default(),
         }
     }
 }

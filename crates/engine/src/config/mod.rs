@@ -216,6 +216,16 @@ impl CheckedConfiguration {
             mistakes.extend(session.result.as_ref().err().into_iter().flatten().cloned());
             sessions.push(session);
         }
+        let keeps_journals =
+            |session: &CheckedSession| session.result.as_ref().is_ok_and(|s| s.journal.is_some());
+        if let (Some(defaults), false) = (defaults, sessions.iter().any(keeps_journals)) {
+            let of_journals = defaults.settings.iter().filter(|setting| rows::is_of_journals(&setting.key));
+            warnings.extend(of_journals.map(|setting| ConfigWarning {
+                place: setting.place.clone(),
+                key: setting.key.clone(),
+                instead: "there is no FileStorePath, and so no journal".to_owned(),
+            }));
+        }
         let misspelled = of(SectionKind::Unknown).next().is_some();
         let unread = mistakes.iter().any(|mistake| matches!(mistake, ConfigError::Unreadable { .. }));
         if sessions.is_empty() && !misspelled && !unread {

@@ -132,6 +132,12 @@ impl Row {
     }
 }
 
+/// Returns whether `key` is for journals only.
+pub(super) fn is_of_journals(key: &str) -> bool {
+    let keys = ["JournalQuota", "ArchiveGenerations", "ArchiveDays", "ArchiveSize"];
+    keys.iter().any(|known| known.eq_ignore_ascii_case(key))
+}
+
 /// Returns the row that a key belongs to.
 pub(super) fn row_of(key: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.is(key))
@@ -305,4 +311,12 @@ pub(super) static ROWS: &[Row] = &[
         "1048576", "how much may wait for each session of what other threads send; further messages are refused"),
     row("OutboundQueueBudget", Scope::Engine, Effect::Engine { from: 64 << 10, to: 64 * GIB, unit: "bytes", set: |e, n| e.outbound_queue_budget = n as usize },
         "33554432", "the same for all sessions together; a message must fit into half of it"),
+    row("JournalQuota", Scope::Engine, Effect::Engine { from: 1 << 20, to: 64 << 40, unit: "bytes", set: |e, n| e.journal_quota = Some(n) },
+        "none", "disk space that the journal of each session may take, with its archive; a session that needs more halts"),
+    row("ArchiveGenerations", Scope::Engine, Effect::Engine { from: 0, to: 1_000_000, unit: "generations", set: |e, n| e.retention.generations = Some(n as u32) },
+        "all", "how many generations before the current one are kept; older ones are deleted"),
+    row("ArchiveDays", Scope::Engine, Effect::Engine { from: 0, to: 36_500, unit: "days", set: |e, n| e.retention.age = Some(Duration::from_secs(n * DAY)) },
+        "all", "how long the messages in an archive are kept after the last one in the same file was stored; older files are deleted"),
+    row("ArchiveSize", Scope::Engine, Effect::Engine { from: 0, to: 64 << 40, unit: "bytes", set: |e, n| e.retention.bytes = Some(n) },
+        "no limit", "disk space that the archive of each session may take; above it, its oldest files are deleted"),
 ];
