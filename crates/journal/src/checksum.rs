@@ -1,34 +1,43 @@
-//! CRC32C of records, in three parallel streams where the processor supports it.
+//! CRC32C of records, in parallel streams where the processor supports it.
 //!
 //! The `crc32c` crate defines the result and is the oracle. It computes a single stream unless the
 //! input is longer than most messages, and one stream of 256 bytes takes as long as the rest of an
 //! append. This module returns the same checksums, only faster.
 
-/// Continues the checksum `crc` over `bytes`.
-#[inline]
-pub(crate) fn extend(crc: u32, bytes: &[u8]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(crc) = x86::extend(crc, bytes) {
-        return crc;
-    }
-    crc32c::crc32c_append(crc, bytes)
-}
+/// Number of words in a record's header.
+const HEADER_WORDS: usize = 10;
 
-/// Continues the checksum over a record's header: ten words, except for the lower half of the
-/// second, which is the checksum.
+/// Returns the checksum of a record: from `salt` over the body, then over the header, except for
+/// the lower half of its second word, which is the checksum.
 #[inline]
-pub(crate) fn extend_header(crc: u32, words: &[u64; 10]) -> u32 {
+pub(crate) fn record(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if let Some(crc) = x86::extend_header(crc, words) {
-        return crc;
+    if let Some(checksum) = x86::record(salt, body, header) {
+        return checksum;
     }
-    let mut bytes = [0; 76];
-    bytes[..8].copy_from_slice(&words[0].to_le_bytes());
-    bytes[8..12].copy_from_slice(&words[1].to_le_bytes()[4..]);
-    for (to, word) in bytes[12..].chunks_exact_mut(8).zip(&words[2..]) {
+    let mut bytes = [0; 8 * HEADER_WORDS - 4];
+    bytes[..8].copy_from_slice(&header[0].to_le_bytes());
+    bytes[8..12].copy_from_slice(&header[1].to_le_bytes()[4..]);
+    for (to, word) in bytes[12..].chunks_exact_mut(8).zip(&header[2..]) {
         to.copy_from_slice(&word.to_le_bytes());
     }
-    crc32c::crc32c_append(crc, &bytes)
+    crc32c::crc32c_append(crc32c::crc32c_append(salt, body), &bytes)
+}
+
+/// What a mark in byte 13 of a header changes in the checksum of the record without it, whatever
+/// the record is: the checksum is linear.
+pub(crate) const fn of_mark(mark: u8) -> u32 {
+    advance(mark as u32, 8 * (8 * HEADER_WORDS - 13))
+}
+
+/// Moves a checksum over this many zero bits: multiplies by x^bits modulo P, with reflected bits.
+const fn advance(mut crc: u32, bits: usize) -> u32 {
+    let mut bit = 0;
+    while bit < bits {
+        crc = (crc >> 1) ^ (0x82f6_3b78 & 0u32.wrapping_sub(crc & 1));
+        bit += 1;
+    }
+    crc
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -37,6 +46,8 @@ mod x86 {
         _mm_clmulepi64_si128, _mm_crc32_u8, _mm_crc32_u32, _mm_crc32_u64, _mm_cvtsi64_si128,
         _mm_cvtsi128_si64,
     };
+
+    use super::{HEADER_WORDS, advance};
 
     /// Maximum number of words per stream; longer inputs are left to the crate.
     const LANE_MOST: usize = 128;
@@ -47,19 +58,18 @@ mod x86 {
     const SHIFT: [u32; 2 * LANE_MOST + 1] = {
         let mut table = [0; 2 * LANE_MOST + 1];
         // x^31, the highest power, is the lowest bit.
-        let mut power: u32 = 1;
+        let mut power = 1;
         let mut n = 1;
         while n < table.len() {
             table[n] = power;
-            let mut bit = 0;
-            while bit < 64 {
-                power = (power >> 1) ^ (0x82f6_3b78 & 0u32.wrapping_sub(power & 1));
-                bit += 1;
-            }
+            power = advance(power, 64);
             n += 1;
         }
         table
     };
+
+    /// Moves a checksum over a header, like `SHIFT`.
+    const OVER_HEADER: u32 = advance(1, 8 * (8 * HEADER_WORDS - 4) - 33 - 31);
 
     #[inline]
     fn available() -> bool {
@@ -68,23 +78,30 @@ mod x86 {
 
     #[allow(unsafe_code)]
     #[inline]
-    pub(super) fn extend(crc: u32, bytes: &[u8]) -> Option<u32> {
-        if bytes.len() >= LANE_MOST * 24 || !available() {
-            return None;
-        }
-        // SAFETY: the features that the function is compiled for were detected above.
-        Some(unsafe { extend_detected(crc, bytes) })
+    pub(super) fn record(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> Option<u32> {
+        // SAFETY: the features that the function is compiled for were detected.
+        available().then(|| unsafe { record_detected(salt, body, header) })
     }
 
-    #[allow(unsafe_code)]
-    #[inline]
-    pub(super) fn extend_header(crc: u32, words: &[u64; 10]) -> Option<u32> {
-        // SAFETY: as above.
-        available().then(|| unsafe { extend_header_detected(crc, words) })
-    }
-
+    /// Computes the header's part from zero, so that it need not wait for the body's, which is
+    /// moved over the header instead.
     #[target_feature(enable = "sse4.2,pclmulqdq")]
-    fn extend_detected(crc: u32, bytes: &[u8]) -> u32 {
+    fn record_detected(salt: u32, body: &[u8], header: &[u64; HEADER_WORDS]) -> u32 {
+        let body =
+            if body.len() < LANE_MOST * 24 { extend(salt, body) } else { crc32c::crc32c_append(salt, body) };
+        let moved = multiply(u64::from(!body), OVER_HEADER);
+        let [first, second, rest @ .., last] = header;
+        let state = _mm_crc32_u64(0, *first);
+        let mut state = u64::from(_mm_crc32_u32(state as u32, (second >> 32) as u32));
+        for word in rest {
+            state = _mm_crc32_u64(state, *word);
+        }
+        !(_mm_crc32_u64(state, last ^ moved) as u32)
+    }
+
+    /// Continues the checksum `crc` over `bytes`.
+    #[target_feature(enable = "sse4.2,pclmulqdq")]
+    fn extend(crc: u32, bytes: &[u8]) -> u32 {
         let mut state = u64::from(!crc);
         let (mut words, mut tail) = bytes.as_chunks::<8>();
         let lane = words.len() / 3;
@@ -125,40 +142,41 @@ mod x86 {
         );
         _mm_cvtsi128_si64(product).cast_unsigned()
     }
-
-    #[target_feature(enable = "sse4.2,pclmulqdq")]
-    fn extend_header_detected(crc: u32, words: &[u64; 10]) -> u32 {
-        let state = _mm_crc32_u64(u64::from(!crc), words[0]);
-        let mut state = u64::from(_mm_crc32_u32(state as u32, (words[1] >> 32) as u32));
-        for word in &words[2..] {
-            state = _mm_crc32_u64(state, *word);
-        }
-        !(state as u32)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn bytes_of(header: &[u64; 10]) -> Vec<u8> {
+        let mut bytes: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.drain(8..12);
+        bytes
+    }
+
     #[test]
     fn every_length_gives_what_the_definition_gives() {
         let bytes: Vec<u8> = (0..5000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-        assert_eq!(extend(0, b"123456789"), 0xe306_9283, "the check value of CRC32C");
+        assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283, "the check value of CRC32C");
+        let header = [0x0123_4567_89ab_cdef; 10];
         for length in (0..3200).chain([4096, 5000]) {
-            for crc in [0, 1, 0xdead_beef] {
-                let part = &bytes[length % 17..(length % 17 + length).min(5000)];
-                assert_eq!(extend(crc, part), crc32c::crc32c_append(crc, part), "{length}");
+            for salt in [0, 1, 0xdead_beef] {
+                let body = &bytes[length % 17..(length % 17 + length).min(5000)];
+                let expected = crc32c::crc32c_append(crc32c::crc32c_append(salt, body), &bytes_of(&header));
+                assert_eq!(record(salt, body, &header), expected, "{length}");
             }
         }
     }
 
     proptest::proptest! {
         #[test]
-        fn a_header_gives_what_its_bytes_give(crc: u32, words: [u64; 10]) {
-            let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-            bytes.drain(8..12);
-            proptest::prop_assert_eq!(extend_header(crc, &words), crc32c::crc32c_append(crc, &bytes));
+        fn a_header_gives_what_its_bytes_give(salt: u32, header: [u64; 10], mark: u8) {
+            let expected = crc32c::crc32c_append(salt, &bytes_of(&header));
+            proptest::prop_assert_eq!(record(salt, b"", &header), expected);
+            let mut marked = header;
+            marked[1] ^= u64::from(mark) << 40;
+            let expected = crc32c::crc32c_append(salt, &bytes_of(&marked));
+            proptest::prop_assert_eq!(record(salt, b"", &header) ^ of_mark(mark), expected);
         }
     }
 }

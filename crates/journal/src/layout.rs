@@ -95,12 +95,6 @@ pub(crate) const fn record_size(length: usize) -> usize {
     RECORD_HEADER + length.next_multiple_of(8)
 }
 
-/// Returns the checksum of a body; [`Header::encode`] continues it over the header.
-#[inline]
-pub(crate) fn body_checksum(salt: u32, body: &[u8]) -> u32 {
-    checksum::extend(salt, body)
-}
-
 pub(crate) fn u16_at(b: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([b[at], b[at + 1]])
 }
@@ -116,12 +110,12 @@ pub(crate) fn u64_at(b: &[u8], at: usize) -> u64 {
 }
 
 impl Header {
-    /// Returns the header as ten little-endian words, without its checksum.
+    /// Returns the header of a record with this body as ten little-endian words, with the checksum.
     #[inline]
-    pub(crate) fn words(&self) -> [u64; RECORD_HEADER / 8] {
+    pub(crate) fn words(&self, salt: u32, body: &[u8]) -> [u64; RECORD_HEADER / 8] {
         let [m0, m1, m2] = RECORD_MAGIC;
         let magic = u64::from(u32::from_le_bytes([m0, m1, m2, LAYOUT]));
-        [
+        let mut words = [
             magic | u64::from(self.length) << 32,
             u64::from(self.kind.byte()) << 32 | u64::from(self.marks) << 40 | u64::from(self.flags.0) << 48,
             u64::from(self.generation.0) | u64::from(self.connection.0) << 32,
@@ -132,14 +126,19 @@ impl Header {
             self.mono.0,
             self.turn,
             self.next_out.0,
-        ]
+        ];
+        words[1] |= u64::from(checksum::record(salt, body, &words));
+        words
     }
 
-    /// Returns the header with marks added and the checksum completed from the body's.
+    /// Adds marks to the second word of a header that has none.
     #[inline]
-    pub(crate) fn finish(words: &mut [u64; RECORD_HEADER / 8], marks: u8, body_checksum: u32) {
-        words[1] |= u64::from(marks) << 40;
-        words[1] |= u64::from(checksum::extend_header(body_checksum, words));
+    pub(crate) fn mark(word: &mut u64, marks: u8) {
+        const CHECKSUMS: [u32; 4] = {
+            let (first, last) = (checksum::of_mark(FIRST), checksum::of_mark(LAST));
+            [0, first, last, first ^ last]
+        };
+        *word ^= u64::from(marks) << 40 | u64::from(CHECKSUMS[usize::from(marks)]);
     }
 
     /// Reads the fields and checks that they are possible, but not the checksum. For walking over
@@ -184,7 +183,7 @@ impl Header {
         for (n, word) in words.iter_mut().enumerate() {
             *word = u64_at(bytes, at + 8 * n);
         }
-        let crc = checksum::extend_header(body_checksum(salt, &bytes[at + RECORD_HEADER..end]), &words);
+        let crc = checksum::record(salt, &bytes[at + RECORD_HEADER..end], &words);
         let whole = crc == u32_at(bytes, at + 8) && bytes[end..at + header.size()].iter().all(|b| *b == 0);
         whole.then_some(header)
     }
@@ -323,8 +322,9 @@ mod tests {
     #[test]
     fn every_field_of_a_record_survives_and_every_flipped_bit_is_noticed() {
         let h = header();
-        let mut words = Header { marks: FIRST, ..h }.words();
-        Header::finish(&mut words, LAST, body_checksum(99, b"hello"));
+        let mut words = Header { marks: 0, ..h }.words(99, b"hello");
+        Header::mark(&mut words[1], FIRST | LAST);
+        assert_eq!(words, h.words(99, b"hello"));
         let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         bytes.extend_from_slice(b"hello\0\0\0");
         assert_eq!(Header::decode(&bytes, 0, 99), Some(h));

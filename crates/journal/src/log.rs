@@ -16,7 +16,7 @@ use crate::backend::failed;
 use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::{Floor, FloorWriter};
 use crate::head_copy::HeadState;
-use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, body_checksum, record_size};
+use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, record_size};
 use crate::ledger::{Ledger, is_original};
 use crate::lock::Lock;
 use crate::read_back::Cursor;
@@ -74,13 +74,12 @@ pub(crate) struct Turn {
     number: u64,
     /// Whether a record was added.
     begun: bool,
-    /// Whether the header of the last record is still to be written: only the next append or the
-    /// commit knows whether it is the last one of the turn.
+    /// Whether the last record still lacks the first words of its header, which has the marks: only
+    /// the next append or the commit knows whether it is the last one of the turn.
     unsettled: bool,
-    /// That record: its position, its header so far and the checksum of its body.
+    /// That record's position, and the two words, without marks.
     at: RecordAddress,
-    words: [u64; RECORD_HEADER / 8],
-    body_checksum: u32,
+    words: [u64; 2],
     /// The first record, and the word that will make the turn visible.
     first: RecordAddress,
     first_word: u64,
@@ -146,7 +145,10 @@ impl Log {
     fn put(&mut self, header: &Header, body: &[u8]) {
         self.settle(0);
         let at = self.end;
-        self.segments[at.segment].mapping.write(at.offset + RECORD_HEADER, body);
+        let mapping = &mut self.segments[at.segment].mapping;
+        mapping.write(at.offset + RECORD_HEADER, body);
+        let [first, second, rest @ ..] = header.words(self.salt, body);
+        mapping.write_words(at.offset + 16, &rest);
         let turn = &mut self.turn;
         if !turn.begun {
             turn.first = at;
@@ -154,12 +156,11 @@ impl Log {
         turn.begun = true;
         turn.unsettled = true;
         turn.at = at;
-        turn.words = header.words();
-        turn.body_checksum = body_checksum(self.salt, body);
+        turn.words = [first, second];
         self.end.offset += header.size();
     }
 
-    /// Writes the pending header; that of the turn's first record without its first word.
+    /// Completes the last record's header; that of the turn's first record without its first word.
     #[inline]
     fn settle(&mut self, marks: u8) {
         let turn = &mut self.turn;
@@ -167,14 +168,15 @@ impl Log {
             return;
         }
         turn.unsettled = false;
-        let first = turn.at == turn.first;
-        Header::finish(&mut turn.words, if first { marks | FIRST } else { marks }, turn.body_checksum);
+        let is_first = turn.at == turn.first;
+        let [first, mut second] = turn.words;
+        Header::mark(&mut second, if is_first { marks | FIRST } else { marks });
         let mapping = &mut self.segments[turn.at.segment].mapping;
-        mapping.write_words(turn.at.offset + 8, &turn.words[1..]);
-        if first {
-            turn.first_word = turn.words[0];
+        mapping.write_words(turn.at.offset + 8, &[second]);
+        if is_first {
+            turn.first_word = first;
         } else {
-            mapping.publish(turn.at.offset, turn.words[0]);
+            mapping.publish(turn.at.offset, first);
         }
     }
 

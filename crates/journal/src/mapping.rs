@@ -17,7 +17,8 @@ use memmap2::{MmapOptions, MmapRaw};
 /// A file's bytes in memory.
 pub(crate) struct Mapping {
     raw: Arc<MmapRaw>,
-    writable: bool,
+    /// Number of bytes that may be written: all or none.
+    writable: usize,
 }
 
 /// The part of a [`Mapping`] that the store's threads hold.
@@ -29,12 +30,13 @@ pub(crate) struct MappingAhead {
 impl Mapping {
     /// Maps the first `length` bytes for reading and writing.
     pub(crate) fn writable(file: &File, length: usize) -> io::Result<Self> {
-        Ok(Self { raw: Arc::new(MmapOptions::new().len(length).map_raw(file)?), writable: true })
+        let raw = Arc::new(MmapOptions::new().len(length).map_raw(file)?);
+        Ok(Self { writable: raw.len(), raw })
     }
 
     /// Maps the first `length` bytes for reading.
     pub(crate) fn read_only(file: &File, length: usize) -> io::Result<Self> {
-        Ok(Self { raw: Arc::new(MmapOptions::new().len(length).map_raw_read_only(file)?), writable: false })
+        Ok(Self { raw: Arc::new(MmapOptions::new().len(length).map_raw_read_only(file)?), writable: 0 })
     }
 
     /// Returns the length of the mapping.
@@ -53,6 +55,12 @@ impl Mapping {
         unsafe { core::slice::from_raw_parts(self.raw.as_ptr(), self.raw.len()) }
     }
 
+    /// Returns whether `length` bytes may be written at `at`.
+    #[inline]
+    fn takes(&self, at: usize, length: usize) -> bool {
+        at <= self.writable && length <= self.writable - at
+    }
+
     /// Copies `bytes` to `at`.
     ///
     /// # Panics
@@ -60,7 +68,7 @@ impl Mapping {
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) {
-        assert!(self.writable && at <= self.raw.len() && bytes.len() <= self.raw.len() - at);
+        assert!(self.takes(at, bytes.len()));
         // SAFETY: the destination is inside a writable mapping (just checked) and cannot overlap
         // `bytes`: a borrow of this mapping's bytes would borrow `self`, which is exclusively
         // borrowed here.
@@ -73,13 +81,13 @@ impl Mapping {
     /// Panics if they do not fit, `at` is not a multiple of 8 or the mapping is read-only.
     #[allow(unsafe_code)]
     #[inline]
-    pub(crate) fn write_words(&mut self, at: usize, words: &[u64]) {
-        let fits = at <= self.raw.len() && words.len() <= (self.raw.len() - at) / 8;
-        assert!(self.writable && at.is_multiple_of(8) && fits);
+    pub(crate) fn write_words<const N: usize>(&mut self, at: usize, words: &[u64; N]) {
+        assert!(self.takes(at, 8 * N) && at.is_multiple_of(8));
+        // SAFETY: inside the writable mapping (just checked).
+        let target = unsafe { self.raw.as_mut_ptr().add(at) }.cast::<u64>();
         for (n, word) in words.iter().enumerate() {
-            // SAFETY: inside the writable mapping (just checked) and aligned, because mappings
-            // begin on a page.
-            unsafe { self.raw.as_mut_ptr().add(at).cast::<u64>().add(n).write(word.to_le()) }
+            // SAFETY: as above, and aligned, because mappings begin on a page.
+            unsafe { target.add(n).write(word.to_le()) }
         }
     }
 
@@ -91,7 +99,7 @@ impl Mapping {
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn publish(&mut self, at: usize, word: u64) {
-        assert!(self.writable && at.is_multiple_of(8) && at < self.raw.len() && self.raw.len() - at >= 8);
+        assert!(self.takes(at, 8) && at.is_multiple_of(8));
         // SAFETY: inside the writable mapping and aligned, because mappings begin on a page and
         // `at` is a multiple of 8 (both just checked); the exclusive borrow excludes all other
         // accesses of this process.

@@ -21,7 +21,7 @@ use crate::files::{Files, session_directories};
 use crate::floor::Floor;
 use crate::head::HeadFile;
 use crate::head_copy::{Head, HeadState};
-use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader, body_checksum};
+use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
 use crate::lock::{self, Lock};
 use crate::recover::{Limits, Opening, free_name, keep_copy};
 use crate::scan::Stretch;
@@ -356,10 +356,9 @@ impl Work<'_> {
                 next_out: SeqNum::ZERO,
             };
             let covered = &mapping.bytes()[from.offset + RECORD_HEADER..to];
-            let mut words = header.words();
-            Header::finish(&mut words, 0, body_checksum(self.plan.owner.salt, covered));
-            mapping.write_words(from.offset + 8, &words[1..]);
-            mapping.publish(from.offset, words[0]);
+            let [first, rest @ ..] = header.words(self.plan.owner.salt, covered);
+            mapping.write_words(from.offset + 8, &rest);
+            mapping.publish(from.offset, first);
             let length = mapping.len();
             mapping.ahead().flush(0..length).map_err(|e| failed("syncing", &path, &e))?;
         }
