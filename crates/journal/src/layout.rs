@@ -131,15 +131,8 @@ impl Header {
         words
     }
 
-    /// Adds marks to the second word of a header that has none.
-    #[inline]
-    pub(crate) fn mark(word: &mut u64, marks: u8) {
-        const CHECKSUMS: [u32; 4] = {
-            let (first, last) = (checksum::of_mark(FIRST), checksum::of_mark(LAST));
-            [0, first, last, first ^ last]
-        };
-        *word ^= u64::from(marks) << 40 | u64::from(CHECKSUMS[usize::from(marks)]);
-    }
+    /// Turns the second word of a header into the one of the last record of a turn.
+    pub(crate) const TO_LAST: u64 = (LAST as u64) << 40 | checksum::of_mark(LAST) as u64;
 
     /// Reads the fields and checks that they are possible, but not the checksum. For walking over
     /// records that were checked before.
@@ -322,8 +315,8 @@ mod tests {
     #[test]
     fn every_field_of_a_record_survives_and_every_flipped_bit_is_noticed() {
         let h = header();
-        let mut words = Header { marks: 0, ..h }.words(99, b"hello");
-        Header::mark(&mut words[1], FIRST | LAST);
+        let mut words = Header { marks: FIRST, ..h }.words(99, b"hello");
+        words[1] ^= Header::TO_LAST;
         assert_eq!(words, h.words(99, b"hello"));
         let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         bytes.extend_from_slice(b"hello\0\0\0");

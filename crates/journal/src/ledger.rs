@@ -46,13 +46,13 @@ pub(crate) fn is_original(kind: RecordKind, flags: RecordFlags) -> bool {
 }
 
 impl Ledger {
-    /// Adds a record that a caller wants to store.
+    /// Returns NextNumOut as it would be after a record that a caller wants to store.
     ///
     /// # Errors
     /// Returns [`StoreError::NumberReused`] if NextNumOut would decrease within the generation, or
     /// a sequence number would be used twice.
     #[inline]
-    pub(crate) fn apply(&mut self, record: &Record<'_>) -> Result<(), StoreError> {
+    pub(crate) fn check(&self, record: &Record<'_>) -> Result<SeqNum, StoreError> {
         let lowest = match record.kind {
             RecordKind::Outbound if !record.flags.contains(RecordFlags::POSS_DUP) => self.next_out,
             RecordKind::Adjust => self.next_out,
@@ -63,29 +63,45 @@ impl Ledger {
         if record.seq < lowest || (lowest != SeqNum::ZERO && record.seq == SeqNum::MAX) {
             return Err(StoreError::NumberReused { seq: record.seq, next_out: self.next_out });
         }
+        Ok(self.next_out_after(record))
+    }
+
+    /// Adds a record that a caller wants to store.
+    ///
+    /// # Errors
+    /// Returns those of [`Ledger::check`], and adds nothing then.
+    #[inline]
+    pub(crate) fn apply(&mut self, record: &Record<'_>) -> Result<(), StoreError> {
+        self.check(record)?;
         self.add(record);
         Ok(())
+    }
+
+    #[inline]
+    fn next_out_after(&self, record: &Record<'_>) -> SeqNum {
+        match record.kind {
+            RecordKind::Outbound => self.next_out.max(record.seq.next()),
+            RecordKind::Adjust => self.next_out.max(record.seq),
+            RecordKind::Reset => record.seq,
+            RecordKind::Attempt | RecordKind::Inbound => self.next_out,
+        }
     }
 
     /// Adds a record that is known to be stored. Never lowers NextNumOut within a generation.
     #[inline]
     pub(crate) fn add(&mut self, record: &Record<'_>) {
+        self.next_out = self.next_out_after(record);
         match record.kind {
-            RecordKind::Outbound => self.next_out = self.next_out.max(record.seq.next()),
-            RecordKind::Adjust => {
-                self.next_out = self.next_out.max(record.seq);
-                self.attempts = 0;
-            }
+            RecordKind::Adjust => self.attempts = 0,
             RecordKind::Reset => {
                 self.generation = Generation(self.generation.0.wrapping_add(1));
-                self.next_out = record.seq;
                 self.since = Some(record.utc);
                 self.attempts = 0;
             }
             RecordKind::Attempt if record.seq == self.next_in => {
                 self.attempts = self.attempts.saturating_add(1);
             }
-            RecordKind::Attempt | RecordKind::Inbound => {}
+            RecordKind::Outbound | RecordKind::Attempt | RecordKind::Inbound => {}
         }
         if record.next_in != self.next_in {
             self.next_in = record.next_in;

@@ -10,13 +10,13 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Record, RecordFlags, StoreError};
+use fixbolt_session::store::{Record, RecordFlags, RecordKind, StoreError};
 
 use crate::backend::failed;
 use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::{Floor, FloorWriter};
 use crate::head_copy::HeadState;
-use crate::layout::{FIRST, Header, Kind, LAST, RECORD_HEADER, SEGMENT_HEADER, record_size};
+use crate::layout::{FIRST, Header, Kind, RECORD_HEADER, SEGMENT_HEADER, record_size};
 use crate::ledger::{Ledger, is_original};
 use crate::lock::Lock;
 use crate::read_back::Cursor;
@@ -74,15 +74,12 @@ pub(crate) struct Turn {
     number: u64,
     /// Whether a record was added.
     begun: bool,
-    /// Whether the last record still lacks the first words of its header, which has the marks: only
-    /// the next append or the commit knows whether it is the last one of the turn.
-    unsettled: bool,
-    /// That record's position, and the two words, without marks.
-    at: RecordAddress,
-    words: [u64; 2],
     /// The first record, and the word that will make the turn visible.
     first: RecordAddress,
     first_word: u64,
+    /// The last record, and the second word of its header as long as others may follow.
+    last: RecordAddress,
+    second_word: u64,
 }
 
 /// Maximum length of a body.
@@ -103,31 +100,27 @@ impl Log {
         if record.body.len() > LARGEST_BODY {
             return Err(StoreError::TooLarge { bytes: record.body.len(), limit: LARGEST_BODY });
         }
-        let mut pending = self.pending;
-        pending.apply(record)?;
-        if pending.next_out.0 > self.limit {
-            self.raise_limit(pending.next_out)?;
+        let next_out = self.pending.check(record)?;
+        if next_out.0 > self.limit {
+            self.raise_limit(next_out)?;
         }
         self.turn.number = turn;
         let size = record_size(record.body.len());
-        let resets = pending.generation != self.pending.generation;
+        let resets = record.kind == RecordKind::Reset;
         let length = self.segments[self.end.segment].mapping.len();
         if self.end.offset + size + SEAL > length || (resets && self.end.offset >= WORN.min(length / 2)) {
             self.next_segment(size, record)?;
         }
+        self.pending.add(record);
         if resets {
             self.pending_generation_start = self.end;
-        }
-        self.pending = pending;
-        if is_original(record.kind, record.flags) {
-            self.segments[self.end.segment].note(pending.generation, record.seq, self.end.offset);
         }
         let header = Header {
             length: record.body.len() as u32,
             kind: Kind::Of(record.kind),
             marks: 0,
             flags: record.flags,
-            generation: pending.generation,
+            generation: self.pending.generation,
             connection: record.connection,
             seq: record.seq,
             next_in: record.next_in,
@@ -135,55 +128,45 @@ impl Log {
             utc: record.utc,
             mono: record.mono,
             turn,
-            next_out: pending.next_out,
+            next_out,
         };
-        self.put(&header, record.body);
+        self.put(header, record.body);
         Ok(())
     }
 
+    /// Writes a record at the end; that of the turn's first one without its first word.
     #[inline]
-    fn put(&mut self, header: &Header, body: &[u8]) {
-        self.settle(0);
-        let at = self.end;
-        let mapping = &mut self.segments[at.segment].mapping;
-        mapping.write(at.offset + RECORD_HEADER, body);
-        let [first, second, rest @ ..] = header.words(self.salt, body);
-        mapping.write_words(at.offset + 16, &rest);
-        let turn = &mut self.turn;
-        if !turn.begun {
-            turn.first = at;
+    fn put(&mut self, mut header: Header, body: &[u8]) {
+        let (at, turn) = (self.end, &mut self.turn);
+        let segment = &mut self.segments[at.segment];
+        if let Kind::Of(kind) = header.kind
+            && is_original(kind, header.flags)
+        {
+            segment.note(header.generation, header.seq, at.offset);
         }
-        turn.begun = true;
-        turn.unsettled = true;
-        turn.at = at;
-        turn.words = [first, second];
+        if !turn.begun {
+            header.marks = FIRST;
+        }
+        segment.mapping.write(at.offset + RECORD_HEADER, body);
+        let [first_word, rest @ ..] = header.words(self.salt, body);
+        segment.mapping.write_words(at.offset + 8, &rest);
+        if turn.begun {
+            segment.mapping.publish(at.offset, first_word);
+        } else {
+            (turn.begun, turn.first, turn.first_word) = (true, at, first_word);
+        }
+        (turn.last, turn.second_word) = (at, rest[0]);
         self.end.offset += header.size();
     }
 
-    /// Completes the last record's header; that of the turn's first record without its first word.
-    #[inline]
-    fn settle(&mut self, marks: u8) {
-        let turn = &mut self.turn;
-        if !turn.unsettled {
-            return;
-        }
-        turn.unsettled = false;
-        let is_first = turn.at == turn.first;
-        let [first, mut second] = turn.words;
-        Header::mark(&mut second, if is_first { marks | FIRST } else { marks });
-        let mapping = &mut self.segments[turn.at.segment].mapping;
-        mapping.write_words(turn.at.offset + 8, &[second]);
-        if is_first {
-            turn.first_word = first;
-        } else {
-            mapping.publish(turn.at.offset, first);
-        }
-    }
-
-    /// Prepares the whole turn for publication.
+    /// Prepares the whole turn for publication: marks its last record.
     #[inline]
     pub(crate) fn finish(&mut self) {
-        self.settle(LAST);
+        let Turn { begun, last, second_word, .. } = self.turn;
+        if begun {
+            let word = second_word ^ Header::TO_LAST;
+            self.segments[last.segment].mapping.write_words(last.offset + 8, &[word]);
+        }
     }
 
     /// Makes the turn visible.
@@ -212,8 +195,8 @@ impl Log {
         if let Some(writer) = &mut self.floor {
             writer.put(&floor);
         }
-        self.shared.next_out.store(self.committed.next_out.0, Ordering::Release);
-        self.publish_position();
+        self.shared.next_out.store(floor.next_out.0, Ordering::Release);
+        self.shared.publish_position(floor.segment, floor.offset);
         if leaves {
             self.give_up_past();
         }
@@ -256,15 +239,8 @@ impl Log {
         }
     }
 
-    pub(crate) fn publish_position(&self) {
-        let number = self.segments[self.end.segment].number;
-        let position = u64::from(number) << 32 | self.end.offset as u64;
-        self.shared.position.store(position, Ordering::Release);
-    }
-
     /// Discards the turn; its bytes become zero again.
     pub(crate) fn rollback(&mut self) {
-        self.turn.unsettled = false;
         self.turn.begun = false;
         let from = self.committed_end;
         for n in from.segment..=self.end.segment {
@@ -315,7 +291,7 @@ impl Log {
         };
         // A truncated and repaired segment may have no space for it, and needs none then.
         if self.end.offset + SEAL <= self.segments[self.end.segment].mapping.len() {
-            self.put(&seal, b"");
+            self.put(seal, b"");
         }
         self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         self.segments[self.end.segment].start = (self.pending.generation, self.pending.next_out);
@@ -329,7 +305,7 @@ impl Log {
             turn_start: self.spot(begin),
         };
         let header = Header { length: Checkpoint::LENGTH as u32, kind: Kind::Checkpoint, ..seal };
-        self.put(&header, &checkpoint.encode());
+        self.put(header, &checkpoint.encode());
         Ok(())
     }
 

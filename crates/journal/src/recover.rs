@@ -252,7 +252,8 @@ impl Opening<'_> {
         shared.generation.store(generation.0, Ordering::Relaxed);
         shared.next_out.store(next_out.0, Ordering::Relaxed);
         shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.limit))?;
-        log.publish_position();
+        let reached = log.reached();
+        shared.publish_position(reached.segment, reached.offset);
         log.give_up_past();
         let recovered = Recovered { given_up, ..log.committed.recovered() };
         Ok((log, recovered, turn))

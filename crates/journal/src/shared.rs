@@ -144,6 +144,12 @@ impl Shared {
         }
     }
 
+    /// Publishes where the next turn begins.
+    #[inline]
+    pub(crate) fn publish_position(&self, segment: u32, offset: u64) {
+        self.position.store(u64::from(segment) << 32 | offset, Ordering::Release);
+    }
+
     /// Returns the current generation and its NextNumOut, or `None` in the middle of a reset.
     pub(crate) fn numbers(&self) -> Option<(Generation, u64)> {
         let generation = self.generation.load(Ordering::Acquire);
