@@ -87,6 +87,8 @@ const LARGEST_BODY: usize = 256 << 20;
 /// A generation begins in a new segment if this many bytes of the current one are used, or half of
 /// it, so that the old one can be archived.
 const WORN: usize = 32 << 10;
+/// How far ahead of a record memory is prefetched, in bytes: a few records.
+const PREFETCH: usize = 1344;
 /// Length of a seal, for which every segment reserves space.
 const SEAL: usize = RECORD_HEADER;
 
@@ -155,6 +157,7 @@ impl Log {
         } else {
             (turn.begun, turn.first, turn.first_word) = (true, at, first_word);
         }
+        segment.mapping.prefetch(at.offset + PREFETCH);
         (turn.last, turn.second_word) = (at, rest[0]);
         self.end.offset += header.size();
     }
