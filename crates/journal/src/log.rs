@@ -1,9 +1,9 @@
 //! One session's open journal: appending, committing and rolling back, on the session's own thread.
 //!
-//! This is the hot path. Within a segment, an append is one copy and one checksum; a commit is one
-//! header and one word that makes the turn visible. Segments and reserve marks are prepared by the
-//! store's threads; if they are late, this thread makes them itself. `recover` has decided before
-//! what the files of a recovered journal mean.
+//! This is the hot path. Within a segment, an append is one copy, one checksum and one header; a
+//! commit marks the last record, stores the word that makes the turn visible, and then the floor.
+//! Segments and reserve marks are prepared by the store's threads; if they are late, this thread
+//! makes them itself. `recover` has decided before what the files of a recovered journal mean.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -136,7 +136,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes a record at the end; that of the turn's first one without its first word.
+    /// Writes a record at the end: the turn's first one without its first word.
     #[inline]
     fn put(&mut self, mut header: Header, body: &[u8]) {
         let (at, turn) = (self.end, &mut self.turn);
