@@ -155,8 +155,8 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
         self.intercept.set_resend_horizon(&mut self.store, session, messages);
     }
 
-    fn take_damage(&mut self) -> Option<(SessionKey, String)> {
-        self.store.take_damage()
+    fn take_warning(&mut self) -> Option<(SessionKey, String)> {
+        self.store.take_warning()
     }
 
     fn keeps_messages(&self) -> bool {

@@ -344,7 +344,7 @@ impl Store for DirectoryStore {
         }
     }
 
-    fn take_damage(&mut self) -> Option<(SessionKey, String)> {
+    fn take_warning(&mut self) -> Option<(SessionKey, String)> {
         let mut open = self.sessions.iter().flatten().map(|open| &open.log.shared);
         let shared = open.find(|shared| shared.has_found.load(Ordering::Acquire))?;
         Some((shared.key, shared.take_found()?))

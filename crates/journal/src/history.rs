@@ -52,7 +52,7 @@ impl Work for History {
             && !self.shared.closed.load(Ordering::Relaxed)
         {
             self.next_look = now + EXPIRY;
-            self.shared.report(format!("the segments of the past are not archived: {error}"));
+            self.shared.report(format!("messages of the past stay where they are: {error}"));
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Verification {
             mapping.ahead().release(0..mapping.len());
         }
         for line in damage {
-            shared.report(format!("{}: {line}", shared.directory.display()));
+            shared.report_damage(&format!("{}: {line}", shared.directory.display()));
         }
         let next = next.filter(|next| {
             files.segments.get(*next).is_some_and(|segment| segment.number < shared.read_from)

@@ -80,7 +80,7 @@ impl Log {
 
     #[cold]
     fn report_damage(&self, at: RecordAddress) {
-        self.shared.report(self.damaged(at).to_string());
+        self.shared.report_damage(&self.damaged(at).to_string());
     }
 
     /// Returns every committed record of the current generation.

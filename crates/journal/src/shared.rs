@@ -119,11 +119,16 @@ impl Shared {
         self.wake();
     }
 
-    /// Reports damage that does not stop the session. The same damage is reported once.
-    pub(crate) fn report(&self, damage: String) {
+    /// Reports damage to messages of the past.
+    pub(crate) fn report_damage(&self, damage: &str) {
+        self.report(format!("{damage}; messages that are lost are gap-filled when they are requested"));
+    }
+
+    /// Reports what does not stop the session. The same is reported once.
+    pub(crate) fn report(&self, what: String) {
         let mut found = lock(&self.found);
-        if !found.known.contains(&damage) && found.known.len() < MOST_FINDINGS {
-            found.known.push(damage);
+        if !found.known.contains(&what) && found.known.len() < MOST_FINDINGS {
+            found.known.push(what);
             self.has_found.store(true, Ordering::Release);
             self.wake();
         }

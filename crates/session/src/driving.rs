@@ -252,8 +252,8 @@ impl Sessions {
             self.notify(now, key, &Event::Note("the store failed: the session is halted"), app);
             self.close_halted_store(key);
         }
-        while let Some((key, what)) = self.store.take_damage() {
-            self.notify(now, key, &Event::HistoryDamaged { what: &what }, app);
+        while let Some((key, what)) = self.store.take_warning() {
+            self.notify(now, key, &Event::StoreWarning { what: &what }, app);
         }
     }
 

@@ -110,10 +110,10 @@ pub enum Event<'e> {
         /// The last sequence number.
         end: SeqNum,
     },
-    /// The store found damage in messages of the past. The session continues; what is lost is
-    /// gap-filled if the counterparty requests it.
-    HistoryDamaged {
-        /// The file, the place in it, and what is wrong there.
+    /// The store found damage in messages of the past, or cannot archive them. The session
+    /// continues; what is lost is gap-filled if the counterparty requests it.
+    StoreWarning {
+        /// The file, and what is wrong there.
         what: &'e str,
     },
     /// The counterparty sent a message again that was already processed; it was ignored.
@@ -213,9 +213,7 @@ impl fmt::Display for Event<'_> {
                 f.write_str("messages that may be lost after an unclean stop: ")?;
                 range(f, begin, end)
             }
-            Self::HistoryDamaged { what } => {
-                write!(f, "the store found damage in messages of the past, which are gap-filled: {what}")
-            }
+            Self::StoreWarning { what } => write!(f, "the store warns: {what}"),
             Self::DuplicateIgnored { seq } => {
                 write!(f, "message {seq} was processed before and is ignored")
             }

@@ -333,15 +333,15 @@ pub trait Store: Send {
 
     /// Sets the waker of the store's worker. A store whose commits become durable later, or that
     /// notices failures on its own, calls it when [`Store::durable`], [`Store::take_failure`] or
-    /// [`Store::take_damage`] has news.
+    /// [`Store::take_warning`] has news.
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
         let _ = waker;
     }
 
-    /// Returns damage that the store found in messages of the past, once, as text with the file and
-    /// the place in it. It does not stop the session: what is lost is gap-filled when it is
+    /// Returns what is wrong with messages of the past, once, as text with the file: damage, or that
+    /// they cannot be archived. It does not stop the session: what is lost is gap-filled when it is
     /// requested.
-    fn take_damage(&mut self) -> Option<(SessionKey, String)> {
+    fn take_warning(&mut self) -> Option<(SessionKey, String)> {
         None
     }
 

@@ -44,7 +44,7 @@ impl Archived {
                 return;
             }
             let late = std::time::Instant::now() > deadline;
-            assert!(!late, "{live:?} and {archived:?}: {:?}", store.take_damage());
+            assert!(!late, "{live:?} and {archived:?}: {:?}", store.take_warning());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -141,7 +141,7 @@ fn an_archive_that_is_gone_or_damaged_is_not_missed() {
     for _ in 0..2 {
         let (key, recovered) = open(&mut store);
         assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(1)));
-        assert_eq!(store.take_damage(), None);
+        assert_eq!(store.take_warning(), None);
         store.close(key).unwrap();
         std::fs::remove_dir_all(&archive).unwrap();
         std::fs::create_dir(&archive).unwrap();

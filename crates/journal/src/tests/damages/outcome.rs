@@ -191,7 +191,7 @@ impl Case {
         let lost = verify(&self.directory).is_ok_and(|reports| !reports[0].lost_history.is_empty());
         let begin = std::time::Instant::now();
         while lost && begin.elapsed() < std::time::Duration::from_secs(10) {
-            if store.take_damage().is_some() {
+            if store.take_warning().is_some() {
                 return true;
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
