@@ -137,6 +137,7 @@ impl Files {
     }
 
     /// Returns where a scan of all segments begins.
+    #[cfg(feature = "inspect")]
     pub(crate) fn start(&self) -> Start {
         self.checkpoint(0).unwrap_or(Start::FIRST)
     }

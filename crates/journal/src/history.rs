@@ -1,7 +1,8 @@
 //! The past of an open journal, in the background: the segments that opening did not read are
 //! verified, those that are closed are archived, and what is to be kept no longer is deleted.
 //!
-//! Nothing here stops the session: what is found is reported, as is what fails, which is tried again.
+//! Nothing here stops the session: what is found is reported, as is what fails, which is tried
+//! again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -107,8 +107,9 @@ impl Mapping {
         target.store(word.to_le(), Ordering::Release);
     }
 
-    /// Asks the processor for the cache lines that a message of usual length takes at `at`, which may
-    /// be past the end. Pages that another thread has made ready are in its cache, not in this one's.
+    /// Asks the processor for the cache lines that a message of usual length takes at `at`, which
+    /// may be past the end. Pages that another thread has made ready are in its cache, not in this
+    /// one's.
     #[allow(unsafe_code)]
     #[inline]
     pub(crate) fn prefetch(&self, at: usize) {

@@ -57,8 +57,7 @@ impl Archived {
     }
 }
 
-/// Sends [`EACH`] messages in each of `generations` generations, and one in the one after. The text says
-/// which.
+/// Sends [`EACH`] messages in each of the generations, and ends it with a reset.
 fn generations(store: &mut DirectoryStore, key: SessionKey, generations: std::ops::Range<u32>) {
     for g in generations {
         for n in 1..=EACH {

@@ -84,8 +84,8 @@ fn reading_a_journal_while_it_grows_never_sees_damage() {
         while !writer.is_finished() {
             let report = verify(dir.path()).unwrap().remove(0);
             assert_eq!(report.damage, Vec::<String>::new());
-            // The turn that is being committed may be visible before its floor is stored: one report
-            // has it, the next one goes by the floor.
+            // The turn that is being committed may be visible before its floor is stored: one
+            // report has it, the next one goes by the floor.
             assert!(report.records.outbound + 1 >= last, "{} after {last}", report.records.outbound);
             last = last.max(report.records.outbound);
         }
