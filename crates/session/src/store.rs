@@ -339,8 +339,8 @@ pub trait Store: Send {
     }
 
     /// Returns what is wrong with messages of the past, once, as text with the file: damage, or
-    /// that they cannot be archived. It does not stop the session: what is lost is gap-filled when it is
-    /// requested.
+    /// that they cannot be archived. It does not stop the session: what is lost is gap-filled when
+    /// it is requested.
     fn take_warning(&mut self) -> Option<(SessionKey, String)> {
         None
     }
