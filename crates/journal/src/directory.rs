@@ -14,6 +14,7 @@ use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::archive::Retention;
 use crate::backend::{Backend, System};
+use crate::creation::Base;
 use crate::log::Log;
 use crate::recover::{Limits, Opening};
 use crate::shared::lock;
@@ -36,7 +37,7 @@ use crate::thread::StoreThreads;
 /// # std::fs::remove_dir_all(base).unwrap();
 /// ```
 pub struct DirectoryStore {
-    base: PathBuf,
+    base: Arc<Base>,
     backend: Arc<dyn Backend>,
     limits: Limits,
     /// Indexed by the sessions' keys.
@@ -107,12 +108,12 @@ impl DirectoryStore {
     /// Returns the base directory.
     #[must_use]
     pub fn base(&self) -> &Path {
-        &self.base
+        &self.base.path
     }
 
     pub(crate) fn over(base: PathBuf, backend: Arc<dyn Backend>) -> Self {
         Self {
-            base,
+            base: Arc::new(Base::new(Arc::clone(&backend), base)),
             backend,
             limits: Limits::DEFAULT,
             sessions: Vec::new(),
@@ -215,6 +216,7 @@ impl DirectoryStore {
     pub(crate) fn crash(&mut self) {
         for Open { log, .. } in self.sessions.drain(..).flatten() {
             log.shared.closed.store(true, Ordering::Relaxed);
+            *lock(&log.shared.creation) = None;
             lock(&log.shared.maker).maker.closed = true;
             lock(&log.shared.head).closed = true;
         }
@@ -227,15 +229,16 @@ impl Store for DirectoryStore {
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
         if self.sessions.iter().flatten().any(|open| open.session == *session) {
             return Err(StoreError::Locked {
-                place: self.base.join(session.file_name()).display().to_string(),
+                place: self.base().join(session.file_name()).display().to_string(),
                 holder: "this store".to_owned(),
             });
         }
         let opening = Opening {
-            directory: self.base.join(session.file_name()),
+            directory: self.base().join(session.file_name()),
             session,
             key,
             backend: Arc::clone(&self.backend),
+            base: Arc::clone(&self.base),
             limits: self.limits,
         };
         let (log, recovered, turn) = opening.open()?;
@@ -359,7 +362,7 @@ impl Store for DirectoryStore {
             self.thread_death_told = true;
             for open in self.sessions.iter().flatten() {
                 open.log.shared.fail(StoreError::Io {
-                    doing: format!("serving the journals in {}", self.base.display()),
+                    doing: format!("serving the journals in {}", self.base.path.display()),
                     reason: "one of the store's threads has ended".to_owned(),
                 });
             }
@@ -383,7 +386,7 @@ impl fmt::Debug for DirectoryStore {
         let open = self.sessions.iter().flatten().map(|open| &open.session);
         let open: Vec<_> = open.collect();
         f.debug_struct("DirectoryStore")
-            .field("base", &self.base)
+            .field("base", &self.base())
             .field("limits", &self.limits)
             .field("open", &open)
             .finish_non_exhaustive()

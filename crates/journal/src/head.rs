@@ -16,6 +16,10 @@ use crate::floor::{FLOOR_SLOTS, Floor, FloorWriter};
 use crate::head_copy::{HEAD_COPIES, HEAD_LENGTH, Head, Made};
 use crate::identity::{JournalId, Place};
 
+/// The names of the file, and of one that is being created.
+pub(crate) const HEAD: &str = "head";
+pub(crate) const NEW_HEAD: &str = "head.new";
+
 /// The open head file of one session.
 pub(crate) struct HeadFile {
     backend: Arc<dyn Backend>,
@@ -33,12 +37,34 @@ impl HeadFile {
     pub(crate) fn create(
         backend: Arc<dyn Backend>,
         directory: &Path,
+        head: Head,
+        id: JournalId,
+        floor: Floor,
+        first: u32,
+    ) -> Result<Self, StoreError> {
+        let made = Self::prepare(Arc::clone(&backend), directory, head, id, floor, first)?;
+        let new = directory.join(NEW_HEAD);
+        let place = || {
+            backend.sync(&made.file).map_err(|e| failed("syncing", &new, &e))?;
+            backend.rename(&new, &made.path).map_err(|e| failed("renaming", &new, &e))
+        };
+        place().inspect_err(|_| {
+            let _ = backend.remove(&new);
+        })?;
+        backend.sync_dir(directory).map_err(|e| failed("syncing", directory, &e))?;
+        Ok(made)
+    }
+
+    /// Writes the file under the name of one that is being created, and does not wait for the disk.
+    pub(crate) fn prepare(
+        backend: Arc<dyn Backend>,
+        directory: &Path,
         mut head: Head,
         id: JournalId,
         floor: Floor,
         first: u32,
     ) -> Result<Self, StoreError> {
-        let (new, path) = (directory.join("head.new"), directory.join("head"));
+        let (new, path) = (directory.join(NEW_HEAD), directory.join(HEAD));
         let mut build = || {
             let file = backend.create(&new).map_err(|e| failed("creating", &new, &e))?;
             let place = Place::of(directory, &file).map_err(|e| failed("looking for", &new, &e))?;
@@ -51,21 +77,18 @@ impl HeadFile {
                 let slot = floor.slot(head.salt);
                 backend.write(&file, at as u64, &slot).map_err(|e| failed("writing", &new, &e))?;
             }
-            backend.sync(&file).map_err(|e| failed("syncing", &new, &e))?;
-            backend.rename(&new, &path).map_err(|e| failed("renaming", &new, &e))?;
             Ok(file)
         };
         let file = build().inspect_err(|_| {
             let _ = backend.remove(&new);
         })?;
-        backend.sync_dir(directory).map_err(|e| failed("syncing", directory, &e))?;
         Ok(Self { backend, file, path, head, closed: false })
     }
 
     /// Opens the file whose content was read as `head`. If it was truncated, it gets its length
     /// back, as it is mapped.
     pub(crate) fn open(backend: Arc<dyn Backend>, directory: &Path, head: Head) -> Result<Self, StoreError> {
-        let path = directory.join("head");
+        let path = directory.join(HEAD);
         let file = File::options().read(true).write(true).open(&path);
         let file = file.map_err(|e| failed("opening", &path, &e))?;
         let length = file.metadata().map_err(|e| failed("opening", &path, &e))?.len();
@@ -82,7 +105,7 @@ impl HeadFile {
         head: Head,
     ) -> Result<Self, StoreError> {
         let file = File::open(directory).map_err(|e| failed("opening", directory, &e))?;
-        Ok(Self { backend, file, path: directory.join("head"), head, closed: true })
+        Ok(Self { backend, file, path: directory.join(HEAD), head, closed: true })
     }
 
     /// Returns a writer for the floor, which begins at `floor`.
@@ -126,7 +149,7 @@ pub(crate) struct HeadFound {
 impl HeadFound {
     /// Reads the head in `directory`; `None` if there is no file.
     pub(crate) fn read(directory: &Path) -> Result<Option<Self>, StoreError> {
-        let path = directory.join("head");
+        let path = directory.join(HEAD);
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -13,6 +13,7 @@ mod checkpoint;
 mod checksum;
 #[cfg(feature = "inspect")]
 mod copies;
+mod creation;
 mod directory;
 mod fallocate;
 mod files;

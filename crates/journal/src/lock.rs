@@ -16,18 +16,32 @@ use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::{Backend, failed};
+use crate::head::HEAD;
 use crate::identity::JournalId;
+use crate::segment::file_name;
 
 /// A held lock, which is released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
     directory: File,
     path: PathBuf,
-    /// What the note says besides the journal's identity.
-    note: String,
+    pub(crate) note: Note,
+}
+
+/// The note in a locked directory: who holds the lock, and which journal was made there.
+///
+/// As long as it names none and none is there, it is in `lock.new`: a power loss may leave a file
+/// empty, and an empty `lock` may have named a journal.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    directory: PathBuf,
+    holder: String,
     /// The journal that was made in this directory, as text.
     journal: Option<String>,
 }
+
+const NOTE: &str = "lock";
+const NEW_NOTE: &str = "lock.new";
 
 impl Lock {
     /// Takes the lock of `directory`, which must exist.
@@ -50,49 +64,57 @@ impl Lock {
                 break directory;
             }
         };
-        let before = std::fs::read(path.join("lock")).ok();
-        let before = before.as_deref().map(String::from_utf8_lossy);
-        let before = before.as_deref();
-        let epoch =
-            before.and_then(|note| field(note, "epoch")).and_then(|e| e.parse::<u64>().ok()).unwrap_or(0);
-        let note = format!(
+        let before = newest(path);
+        let epoch = before.as_deref().and_then(|note| field(note, "epoch")).and_then(|e| e.parse().ok());
+        let holder = format!(
             "host={} pid={} start={} epoch={}",
             host_name(),
             std::process::id(),
             text_of(now()),
-            epoch.saturating_add(1)
+            epoch.unwrap_or(0_u64).saturating_add(1)
         );
-        let journal = before.and_then(named_in);
-        let lock = Self { directory, path: path.to_owned(), note, journal };
-        lock.sign(backend)?;
-        Ok(lock)
-    }
-
-    /// Notes which journal is in this directory, so that it is missed if all of its files are gone.
-    pub(crate) fn name(&mut self, backend: &dyn Backend, journal: JournalId) -> Result<(), StoreError> {
-        let journal = journal.to_string();
-        if self.journal.as_ref() == Some(&journal) {
-            return Ok(());
+        let note = Note { directory: path.to_owned(), holder, journal: journal_in(path) };
+        note.write(backend)?;
+        let is_new = || ![HEAD, &file_name(1)].iter().any(|name| path.join(name).exists());
+        if note.journal.is_some() || !is_new() {
+            note.place(backend)?;
         }
-        self.journal = Some(journal);
-        self.sign(backend)
+        Ok(Self { directory, path: path.to_owned(), note })
     }
 
     /// Returns a value that watches the locked directory. The lock itself stays with `self`.
     pub(crate) fn watch(&self) -> io::Result<DirectoryWatch> {
         DirectoryWatch::of(&self.path, &self.directory)
     }
+}
 
-    fn sign(&self, backend: &dyn Backend) -> Result<(), StoreError> {
-        let (new, path) = (self.path.join("lock.new"), self.path.join("lock"));
+impl Note {
+    /// Returns whether this journal is named: all of its names have been on disk then.
+    pub(crate) fn names(&self, journal: JournalId) -> bool {
+        self.journal.as_ref() == Some(&journal.to_string())
+    }
+
+    /// Notes which journal is in this directory, so that it is missed if all of its files are gone.
+    pub(crate) fn name(&mut self, backend: &dyn Backend, journal: JournalId) -> Result<(), StoreError> {
+        if self.names(journal) {
+            return Ok(());
+        }
+        self.journal = Some(journal.to_string());
+        self.write(backend)?;
+        self.place(backend)
+    }
+
+    fn write(&self, backend: &dyn Backend) -> Result<(), StoreError> {
+        let path = self.directory.join(NEW_NOTE);
         let journal = self.journal.as_ref().map_or(String::new(), |id| format!(" journal={id}"));
-        let text = format!("{}{journal}\n", self.note);
-        let write = || {
-            let file = backend.create(&new)?;
-            backend.write(&file, 0, text.as_bytes())?;
-            backend.rename(&new, &path)
-        };
+        let text = format!("{}{journal}\n", self.holder);
+        let write = || backend.write(&backend.create(&path)?, 0, text.as_bytes());
         write().map_err(|e| failed("writing", &path, &e))
+    }
+
+    fn place(&self, backend: &dyn Backend) -> Result<(), StoreError> {
+        let [new, path] = [NEW_NOTE, NOTE].map(|name| self.directory.join(name));
+        backend.rename(&new, &path).map_err(|e| failed("renaming", &new, &e))
     }
 }
 
@@ -134,7 +156,7 @@ fn host_name() -> String {
 
 /// Returns who last took the lock of `directory`, as text.
 pub(crate) fn holder(directory: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(directory.join("lock")).ok()?;
+    let text = newest(directory)?;
     Some(format!(
         "process {} on {} since {}",
         field(&text, "pid")?,
@@ -145,13 +167,21 @@ pub(crate) fn holder(directory: &Path) -> Option<String> {
 
 /// Returns the journal that was made in `directory`, as text.
 pub(crate) fn journal_in(directory: &Path) -> Option<String> {
-    named_in(&String::from_utf8_lossy(&std::fs::read(directory.join("lock")).ok()?))
+    let note = read(directory, NOTE)?;
+    // One that cannot be read may have named one.
+    let unknown = || field(&note, "epoch").is_none().then_some("unknown");
+    field(&note, "journal").or_else(unknown).map(str::to_owned)
 }
 
-/// Returns the journal that a note names. One that cannot be read may have named one.
-fn named_in(note: &str) -> Option<String> {
-    let unknown = || field(note, "epoch").is_none().then_some("unknown");
-    field(note, "journal").or_else(unknown).map(str::to_owned)
+/// Returns the note that was written last.
+fn newest(directory: &Path) -> Option<String> {
+    let new = read(directory, NEW_NOTE).filter(|note| field(note, "epoch").is_some());
+    new.or_else(|| read(directory, NOTE))
+}
+
+fn read(directory: &Path, name: &str) -> Option<String> {
+    let bytes = std::fs::read(directory.join(name)).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -192,18 +222,20 @@ mod tests {
     fn a_second_holder_is_refused_with_the_first_ones_name_and_a_third_comes_after_it() {
         let dir = TempDir::new("lock");
         let take = || Lock::take(&System, dir.path());
-        let note = || std::fs::read_to_string(dir.path().join("lock")).unwrap();
+        let note = || newest(dir.path()).unwrap();
         let first = take().unwrap();
         let Err(StoreError::Locked { holder, .. }) = take() else { panic!("not refused") };
         assert!(holder.contains(&format!("process {} on ", std::process::id())), "{holder}");
         drop(first);
         let mut third = take().unwrap();
         assert!(note().ends_with("epoch=2\n"));
-        third.name(&System, JournalId([0xab; 16])).unwrap();
+        assert!(!dir.path().join(NOTE).exists(), "a note that names no journal");
+        third.note.name(&System, JournalId([0xab; 16])).unwrap();
         std::fs::remove_file(dir.path().join("lock")).unwrap();
         let Err(StoreError::Locked { .. }) = take() else { panic!("removing the note lets a second one in") };
         assert!(third.watch().unwrap().in_place().is_ok());
-        third.sign(&System).unwrap();
+        third.note.write(&System).unwrap();
+        third.note.place(&System).unwrap();
         drop(third);
         let fourth = take().unwrap();
         assert_eq!(journal_in(dir.path()), Some("ab".repeat(16)));

@@ -55,7 +55,7 @@ pub(crate) struct Log {
     pub(crate) pending: Ledger,
     pub(crate) generation_start: RecordAddress,
     pub(crate) pending_generation_start: RecordAddress,
-    /// NextNumOut must not exceed this: the mark on disk.
+    /// NextNumOut must not exceed this: the mark on disk; 0 before a new journal is.
     pub(crate) limit: u64,
     /// `None` if the journal is damaged: nothing is committed then.
     pub(crate) floor: Option<FloorWriter>,
@@ -338,6 +338,7 @@ impl Log {
     #[cold]
     fn raise_limit(&mut self, next_out: SeqNum) -> Result<(), StoreError> {
         let shared = &self.shared;
+        shared.finish_creation()?;
         let generation = self.committed.generation;
         self.limit = self.limit.max(shared.synced.of(generation).unwrap_or(0));
         if next_out.0 > self.limit {
@@ -361,6 +362,10 @@ impl Log {
 
     /// Writes everything to disk and leaves a clean mark. The lock is released with `self`.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
+        if self.damage.is_none() && !self.shared.failed.load(Ordering::Relaxed) {
+            // A failure is one of the journal, and returned as such below.
+            let _ = self.shared.finish_creation();
+        }
         self.shared.closed.store(true, Ordering::Relaxed);
         drop(lock(&self.shared.archiving));
         let mut making = lock(&self.shared.maker);

@@ -19,6 +19,7 @@ use fixbolt_session::{Mono, SessionId};
 use crate::DirectoryStore;
 use crate::archive::Retention;
 use crate::backend::{Backend, failed};
+use crate::creation::{Base, Creation};
 use crate::files::Files;
 use crate::floor::Floor;
 use crate::head::{HeadFile, boot_id};
@@ -38,6 +39,8 @@ pub(crate) struct Opening<'o> {
     pub(crate) session: &'o SessionId,
     pub(crate) key: SessionKey,
     pub(crate) backend: Arc<dyn Backend>,
+    /// The directory above.
+    pub(crate) base: Arc<Base>,
     pub(crate) limits: Limits,
 }
 
@@ -101,7 +104,9 @@ impl Opening<'_> {
         self.open_damaged(files, scan, index, lock, way_out)
     }
 
-    fn create(self, directory: &Path, mut lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
+    /// Writes the files of a new journal, without waiting for the disk: nothing can be appended
+    /// until the remaining steps of its creation are taken.
+    fn create(self, directory: &Path, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let salt = random() as u32;
         let id = JournalId::random();
         let head = Head {
@@ -114,17 +119,17 @@ impl Opening<'_> {
             session: self.session.clone(),
             made: None,
         };
-        // The head comes first: segments without a head are what is left of a journal.
-        let head = HeadFile::create(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY, 1)?;
-        lock.name(&*self.backend, id)?;
+        let head = HeadFile::prepare(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY, 1)?;
         let mut maker = self.maker(directory, salt, id, 0, 0);
         maker.quota.look(directory)?;
-        let first = maker.make(0)?;
-        let base = directory.parent().unwrap_or(directory);
-        self.backend.sync_dir(base).map_err(|e| failed("syncing", base, &e))?;
+        let first = maker.prepare()?;
         let floor = head.floor_writer(&Floor::EMPTY)?;
+        let (backend, base) = (Arc::clone(&self.backend), Arc::clone(&self.base));
+        let creation = Creation::new(backend, directory, id, lock.note.clone(), base);
         let mut log = self.log(directory, vec![first], maker, head, lock, 1)?;
         log.floor = Some(floor);
+        log.limit = 0;
+        log.shared.begin(creation);
         Ok((log, Recovered::default(), 0))
     }
 
@@ -160,7 +165,12 @@ impl Opening<'_> {
                 (HeadFile::create(Arc::clone(&self.backend), &directory, head, id, reached, 1)?, id)
             }
         };
-        lock.name(&*self.backend, id)?;
+        if !lock.note.names(id) {
+            // The creation may have been interrupted before all names were on disk.
+            self.backend.sync_dir(&directory).map_err(|e| failed("syncing", &directory, &e))?;
+            self.base.sync(self.base.name())?;
+            lock.note.name(&*self.backend, id)?;
+        }
         if lost_reset {
             ledger.next_in = SeqNum::ONE;
         }
@@ -428,6 +438,8 @@ impl Opening<'_> {
                 needed_from: AtomicU32::new(segments_begin_at.unwrap_or(1)),
                 given_up: Mutex::default(),
                 archiving: Mutex::default(),
+                creation: Mutex::new(None),
+                created: AtomicBool::new(true),
             }),
             ready: receiver,
             salt,

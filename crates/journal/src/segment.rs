@@ -1,5 +1,6 @@
 //! Segments: the files that hold the records, complete before they are used.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,6 +87,11 @@ pub(crate) fn file_name(number: u32) -> String {
     format!("segment-{number:06}")
 }
 
+/// Returns its name while it is being created.
+pub(crate) fn new_name(number: u32) -> String {
+    format!("{}.new", file_name(number))
+}
+
 /// Returns the number in a segment's file name.
 pub(crate) fn number_of(name: &str) -> Option<u32> {
     let number = name.strip_prefix("segment-")?.parse().ok()?;
@@ -147,6 +153,23 @@ impl SegmentMaker {
     /// # Errors
     /// Returns [`StoreError::Full`] or [`StoreError::Io`]; no file is left behind.
     pub(crate) fn make(&mut self, room: usize) -> Result<Segment, StoreError> {
+        self.sized(room, Self::try_make)
+    }
+
+    /// Creates the next segment under the name of one that is being created, and does not wait for
+    /// the disk.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Full`] or [`StoreError::Io`]; no file is left behind.
+    pub(crate) fn prepare(&mut self) -> Result<Segment, StoreError> {
+        self.sized(0, |maker, bytes| Ok(maker.build(bytes)?.0))
+    }
+
+    fn sized(
+        &mut self,
+        room: usize,
+        make: fn(&Self, u64) -> Result<Segment, StoreError>,
+    ) -> Result<Segment, StoreError> {
         let (smallest, largest) = self.sizes;
         let needed = (room as u64 + SEGMENT_HEADER as u64).next_multiple_of(4096);
         let mut bytes = (self.bytes * GROWTH).clamp(smallest, largest).max(needed);
@@ -160,7 +183,7 @@ impl SegmentMaker {
             }
         }
         loop {
-            match self.try_make(bytes) {
+            match make(self, bytes) {
                 Ok(segment) => {
                     self.highest = segment.number;
                     self.bytes = bytes;
@@ -187,29 +210,33 @@ impl SegmentMaker {
         Ok(())
     }
 
+    /// Creates the file, which is complete on disk before it gets its name.
     fn try_make(&self, bytes: u64) -> Result<Segment, StoreError> {
-        let number = self.highest + 1;
-        let path = self.directory.join(file_name(number));
-        let new = self.directory.join(format!("{}.new", file_name(number)));
-        let made = self.build(&new, number, bytes);
-        if made.is_err() {
-            let _ = self.backend.remove(&new);
-            return made;
-        }
-        let placed =
-            self.backend.rename(&new, &path).map_err(|e| failed("renaming", &new, &e)).and_then(|()| {
-                self.backend.sync_dir(&self.directory).map_err(|e| failed("syncing", &path, &e))
-            });
-        if let Err(error) = placed {
+        let (segment, file) = self.build(bytes)?;
+        let path = self.directory.join(file_name(segment.number));
+        let new = self.directory.join(new_name(segment.number));
+        let place = || {
+            self.backend.sync(&file).map_err(|e| failed("syncing", &new, &e))?;
+            self.backend.rename(&new, &path).map_err(|e| failed("renaming", &new, &e))?;
+            self.backend.sync_dir(&self.directory).map_err(|e| failed("syncing", &path, &e))
+        };
+        place().inspect_err(|_| {
             let _ = self.backend.remove(&new);
             let _ = self.backend.remove(&path);
-            return Err(error);
-        }
-        made
+        })?;
+        Ok(segment)
     }
 
-    /// Creates the file, which is complete on disk before it gets its name.
-    fn build(&self, path: &Path, number: u32, bytes: u64) -> Result<Segment, StoreError> {
+    /// Writes the file under the name of one that is being created.
+    fn build(&self, bytes: u64) -> Result<(Segment, File), StoreError> {
+        let number = self.highest + 1;
+        let path = self.directory.join(new_name(number));
+        self.build_at(&path, number, bytes).inspect_err(|_| {
+            let _ = self.backend.remove(&path);
+        })
+    }
+
+    fn build_at(&self, path: &Path, number: u32, bytes: u64) -> Result<(Segment, File), StoreError> {
         let file = self.backend.create(path).map_err(|e| failed("creating", path, &e))?;
         self.backend.allocate(&file, bytes).map_err(|e| failed("allocating", path, &e))?;
         let header = SegmentHeader {
@@ -221,9 +248,8 @@ impl SegmentMaker {
             journal: Some(self.journal),
         };
         self.backend.write(&file, 0, &header.encode()).map_err(|e| failed("writing", path, &e))?;
-        self.backend.sync(&file).map_err(|e| failed("syncing", path, &e))?;
         let mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
         let index = Index::of_length(mapping.len());
-        Ok(Segment::new(number, mapping, (Generation(0), SeqNum::ONE), index))
+        Ok((Segment::new(number, mapping, (Generation(0), SeqNum::ONE), index), file))
     }
 }

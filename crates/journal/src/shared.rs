@@ -10,6 +10,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::WorkerWaker;
 use fixbolt_session::store::{Generation, SessionKey, StoreError};
 
+use crate::creation::Creation;
 use crate::head::HeadFile;
 use crate::head_copy::HeadState;
 use crate::lock::DirectoryWatch;
@@ -58,6 +59,10 @@ pub(crate) struct Shared {
     pub(crate) archiving: Mutex<()>,
     /// Whether one of those was read, so that its pages are in memory again.
     pub(crate) reads_past: AtomicBool,
+    /// What is left to do until a new journal is on disk.
+    pub(crate) creation: Mutex<Option<Creation>>,
+    /// Whether nothing is. Until then there is no mark, so that nothing is appended.
+    pub(crate) created: AtomicBool,
 }
 
 /// A mark and its generation, which a thread reads without waiting for the one that sets it.
@@ -79,7 +84,7 @@ impl SyncedMark {
         same().then_some(mark)
     }
 
-    /// Sets both. Only the holder of the head does.
+    /// Sets both. Only the holder of the head does, or the opener before anyone else knows it.
     fn set(&self, generation: Generation, mark: SeqNum) {
         if self.generation.load(Ordering::Relaxed) != generation.0 {
             // The new generation is never seen with the mark of the old one, which may be higher.
@@ -141,6 +146,40 @@ impl Shared {
         found.taken += usize::from(next.is_some());
         self.has_found.store(found.taken < found.known.len(), Ordering::Release);
         next
+    }
+
+    /// Begins to create the journal. The caller has not shared it yet.
+    pub(crate) fn begin(&self, creation: Creation) {
+        *lock(&self.creation) = Some(creation);
+        self.created.store(false, Ordering::Release);
+        let generation = lock(&self.head).head.generation;
+        self.synced.set(generation, SeqNum::ZERO);
+    }
+
+    /// Takes one step of the journal's creation, if one is left.
+    pub(crate) fn continue_creation(&self) -> Result<(), StoreError> {
+        self.step(&mut lock(&self.creation))
+    }
+
+    /// Takes all steps of the journal's creation that are left.
+    pub(crate) fn finish_creation(&self) -> Result<(), StoreError> {
+        let mut creation = lock(&self.creation);
+        while creation.is_some() {
+            self.step(&mut creation)?;
+        }
+        Ok(())
+    }
+
+    fn step(&self, creation: &mut Option<Creation>) -> Result<(), StoreError> {
+        let Some(left) = creation else { return Ok(()) };
+        // The failure stays: another attempt might not find it.
+        if left.step().inspect_err(|error| self.fail(error.clone()))? {
+            *creation = None;
+            let head = lock(&self.head);
+            self.synced.set(head.head.generation, head.head.mark);
+            self.created.store(true, Ordering::Release);
+        }
+        Ok(())
     }
 
     fn wake(&self) {

@@ -64,6 +64,13 @@ pub(crate) fn head_in(directory: &std::path::Path) -> Head {
     HeadFound::read(directory).unwrap().unwrap().head().unwrap().clone()
 }
 
+/// Waits until a new journal is on disk.
+pub(crate) fn wait_for_creation(directory: &std::path::Path) {
+    while crate::lock::journal_in(directory).is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 /// Changes the head of a session's directory as if the machine had stopped and started again.
 pub(crate) fn reboot(directory: &std::path::Path) {
     let path = directory.join("head");

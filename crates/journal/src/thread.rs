@@ -1,6 +1,7 @@
 //! The threads of the store: `fixbolt-store` prepares segments and pages before they are needed;
-//! `fixbolt-sync` keeps reserve marks and finished pages on disk, and notices when the directory or
-//! the disk is gone; `fixbolt-history` verifies and archives the segments of the past (`history`).
+//! `fixbolt-sync` brings new journals to disk, keeps reserve marks and finished pages there, and
+//! notices when the directory or the disk is gone; `fixbolt-history` verifies and archives the
+//! segments of the past (`history`).
 //!
 //! They read a few counters of the session's thread and write no record. If they are late or dead,
 //! the session's thread does the work itself; only speed is lost. There are several because a disk
@@ -37,11 +38,22 @@ struct Running {
 struct Pace {
     busy: Duration,
     idle: Duration,
+    /// How long to wait for another session after a new one. Those that wait for the disk together
+    /// wait less, and do not keep the file system busy while others are being opened.
+    gather: Duration,
 }
 
-const PREPARE: Pace = Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4) };
-const SYNC: Pace = Pace { busy: Duration::from_millis(4), idle: Duration::from_millis(20) };
-const HISTORY: Pace = Pace { busy: Duration::from_millis(20), idle: Duration::from_millis(20) };
+const PREPARE: Pace =
+    Pace { busy: Duration::from_millis(1), idle: Duration::from_millis(4), gather: Duration::ZERO };
+const SYNC: Pace = Pace {
+    busy: Duration::from_millis(4),
+    idle: Duration::from_millis(20),
+    gather: Duration::from_millis(5),
+};
+const HISTORY: Pace =
+    Pace { busy: Duration::from_millis(20), idle: Duration::from_millis(20), gather: Duration::ZERO };
+/// How long the sessions that are there already wait for new ones at most.
+const GATHER_MOST: Duration = Duration::from_secs(1);
 const EMPTY: Duration = Duration::from_millis(250);
 /// How long a session counts as busy after its last append.
 const BUSY_FOR: Duration = Duration::from_secs(1);
@@ -101,6 +113,10 @@ impl Drop for Running {
 /// The work of a thread for one session.
 pub(crate) trait Work {
     fn shared(&self) -> &Shared;
+    /// Returns whether the next round should follow at once.
+    fn is_urgent(&self) -> bool {
+        false
+    }
     /// Does one round at `now`, with the number of the current segment and the offset in it.
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError>;
 }
@@ -126,7 +142,9 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
                 work.shared().fail(error);
             }
         }
-        let sleep = if sessions.is_empty() {
+        let sleep = if sessions.iter().any(|(_, work)| work.is_urgent()) {
+            Duration::ZERO
+        } else if sessions.is_empty() {
             EMPTY
         } else if now < busy_until {
             pace.busy
@@ -134,7 +152,14 @@ fn run<W: Work>(new: &Receiver<Arc<Shared>>, pace: &Pace, watch: fn(Arc<Shared>,
             pace.idle
         };
         match new.recv_timeout(sleep) {
-            Ok(shared) => sessions.push((0, watch(shared, now))),
+            Ok(shared) => {
+                sessions.push((0, watch(shared, now)));
+                while now.elapsed() < GATHER_MOST
+                    && let Ok(shared) = new.recv_timeout(pace.gather)
+                {
+                    sessions.push((0, watch(shared, now)));
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -170,6 +195,9 @@ impl Work for Preparation {
     }
 
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
+        if !self.shared.created.load(Ordering::Acquire) {
+            return Ok(());
+        }
         self.measure(number);
         self.populate(now, number, offset);
         self.release(number, offset);
@@ -279,7 +307,7 @@ impl Preparation {
     }
 }
 
-/// What must be on disk for a session.
+/// What must be on disk for a session: first a new journal itself, a step at a time.
 struct Syncing {
     shared: Arc<Shared>,
     /// NextNumOut at a point in time, to measure how fast sequence numbers are used.
@@ -307,7 +335,15 @@ impl Work for Syncing {
         &self.shared
     }
 
+    fn is_urgent(&self) -> bool {
+        let Shared { created, closed, failed, .. } = &*self.shared;
+        ![created, closed, failed].iter().any(|done| done.load(Ordering::Acquire))
+    }
+
     fn round(&mut self, now: Instant, number: u32, offset: usize) -> Result<(), StoreError> {
+        if self.is_urgent() {
+            return self.shared.continue_creation();
+        }
         self.keep_mark(now)?;
         if now >= self.next_look {
             self.next_look = now + LOOK;

@@ -19,6 +19,9 @@ fn session() -> SessionId {
 fn hold(base: &str) {
     let mut store = DirectoryStore::new(base);
     store.open(KEY, &session()).unwrap();
+    // A journal that was closed is on disk.
+    store.close(KEY).unwrap();
+    store.open(KEY, &session()).unwrap();
     println!("\nholding");
     std::io::stdout().flush().unwrap();
     let mut line = String::new();

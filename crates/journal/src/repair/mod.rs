@@ -17,6 +17,7 @@ use fixbolt_session::store::{
 use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::backend::{Backend, System, failed};
+use crate::creation::Base;
 use crate::files::{Files, session_directories};
 use crate::floor::Floor;
 use crate::head::HeadFile;
@@ -382,11 +383,13 @@ fn skip_message(
     }
     if act {
         let session = result.session.clone();
+        let base = directory.parent().unwrap_or(&directory).to_owned();
         let opening = Opening {
             directory,
             session: &session,
             key: SessionKey::new(0, 0, 0),
             backend: Arc::clone(backend),
+            base: Arc::new(Base::new(Arc::clone(backend), base)),
             limits: Limits::DEFAULT,
         };
         let (mut log, recovered, turn) = opening.open_locked(lock)?;

@@ -7,7 +7,7 @@ use fixbolt_session::store::{Generation, Record, RecordKind, Store};
 
 use super::*;
 use crate::log::RESERVE;
-use crate::testing::{TempDir, head_in, inbound, opened, outbound, reboot, reset};
+use crate::testing::{TempDir, head_in, inbound, opened, outbound, reboot, reset, wait_for_creation};
 
 struct Journal {
     dir: TempDir,
@@ -311,6 +311,7 @@ fn an_interrupted_creation_is_restarted() {
     std::fs::write(j.directory().join("lock"), "host=h pid=1 start=2026-01-05T10:00:00Z epoch=1\n").unwrap();
     std::fs::write(j.directory().join("head.new"), b"FIX").unwrap();
     open(&mut store);
+    wait_for_creation(&j.directory());
     store.crash();
     std::fs::remove_file(j.segment(1)).unwrap();
     let (key, recovered) = open(&mut store);

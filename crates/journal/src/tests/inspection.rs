@@ -9,7 +9,7 @@ use super::*;
 use crate::JournalReader;
 use crate::inspect::{Counts, repair, verify};
 use crate::log::RESERVE_MOST;
-use crate::testing::{TempDir, attempt, inbound, opened, outbound, reboot, reset};
+use crate::testing::{TempDir, attempt, inbound, opened, outbound, reboot, reset, wait_for_creation};
 
 fn filled(dir: &TempDir, turns: u64) -> (DirectoryStore, SessionKey) {
     let mut store = small(dir.path());
@@ -219,6 +219,7 @@ fn a_poison_message_can_be_skipped_if_it_is_the_next_one() {
     assert!(last.record.body.starts_with(b"operator: skipped inbound message 11"));
     store.close(key).unwrap();
     opened(&mut store, "B").unwrap();
+    wait_for_creation(&dir.path().join(session("B").file_name()));
     assert!(repair(dir.path(), Some(SeqNum(12))).unwrap_err().to_string().contains("name one"));
 }
 

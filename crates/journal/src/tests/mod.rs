@@ -5,6 +5,7 @@ mod archive;
 mod basics;
 mod corruption;
 mod crash;
+mod creation;
 mod damages;
 mod flips;
 mod full_disk;
