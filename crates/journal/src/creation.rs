@@ -41,11 +41,12 @@ pub(crate) struct Creation {
     next: Step,
 }
 
+/// What gets its name next.
 #[derive(Clone, Copy)]
 enum Step {
-    NameHead,
-    NameSegment,
-    NameJournal,
+    Head,
+    Segment,
+    Journal,
 }
 
 impl Creation {
@@ -58,7 +59,7 @@ impl Creation {
         base: Arc<Base>,
     ) -> Self {
         let name = base.name();
-        Self { backend, directory: directory.to_owned(), id, note, base, name, next: Step::NameHead }
+        Self { backend, directory: directory.to_owned(), id, note, base, name, next: Step::Head }
     }
 
     /// Takes the next step. Returns whether it was the last one.
@@ -68,18 +69,18 @@ impl Creation {
     /// may report the next one as done.
     pub(crate) fn step(&mut self) -> Result<bool, StoreError> {
         self.next = match self.next {
-            Step::NameHead => {
+            Step::Head => {
                 self.sync(NEW_HEAD)?;
                 self.sync(&new_name(1))?;
                 self.rename(NEW_HEAD, HEAD)?;
-                Step::NameSegment
+                Step::Segment
             }
-            Step::NameSegment => {
+            Step::Segment => {
                 self.sync_names()?;
                 self.rename(&new_name(1), &file_name(1))?;
-                Step::NameJournal
+                Step::Journal
             }
-            Step::NameJournal => {
+            Step::Journal => {
                 self.sync_names()?;
                 self.base.sync(self.name)?;
                 self.note.name(&*self.backend, self.id)?;
