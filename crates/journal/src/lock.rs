@@ -16,9 +16,9 @@ use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::{Backend, failed};
+use crate::files::segments_in;
 use crate::head::HEAD;
 use crate::identity::JournalId;
-use crate::segment::file_name;
 
 /// A held lock, which is released when dropped.
 #[derive(Debug)]
@@ -75,8 +75,8 @@ impl Lock {
         );
         let note = Note { directory: path.to_owned(), holder, journal: journal_in(path) };
         note.write(backend)?;
-        let is_new = || ![HEAD, &file_name(1)].iter().any(|name| path.join(name).exists());
-        if note.journal.is_some() || !is_new() {
+        let is_new = !path.join(HEAD).exists() && segments_in(path)?.is_empty();
+        if note.journal.is_some() || !is_new {
             note.place(backend)?;
         }
         Ok(Self { directory, path: path.to_owned(), note })

@@ -120,6 +120,9 @@ impl Backend for Disk {
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
         self.run(|| System.allocate(file, length), |notes, ()| Operation::Allocate(notes.id(file), length))
     }
+    fn release(&self, _: &File, _: u64, _: u64) -> io::Result<()> {
+        unreachable!("nothing is archived")
+    }
     fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
         let note = |notes: &mut Notes, (): &()| Operation::Write(notes.id(file), at, bytes.to_owned());
         self.run(|| System.write(file, at, bytes), note)
