@@ -222,7 +222,8 @@ impl Opening<'_> {
         }
         log.committed = ledger;
         log.pending = ledger;
-        if given_up.is_some() || cut > 0 || lost_reset {
+        let adjusts = given_up.is_some() || cut > 0 || lost_reset;
+        if adjusts {
             turn += 1;
             let why = match (cut, died_with_machine) {
                 (0, true) => "the machine stopped without a clean close".to_owned(),
@@ -257,11 +258,17 @@ impl Opening<'_> {
         }
         let next_out = log.committed.next_out;
         let generation = log.committed.generation;
-        log.limit = next_out.0.saturating_add(RESERVE);
         let shared = Arc::clone(&log.shared);
         shared.generation.store(generation.0, Ordering::Relaxed);
         shared.next_out.store(next_out.0, Ordering::Relaxed);
-        shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.limit))?;
+        if adjusts || found.state == HeadState::Cut || died_with_machine {
+            log.limit = next_out.0.saturating_add(RESERVE);
+            shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.limit))?;
+        } else {
+            // The head on disk is right until something is appended.
+            log.limit = 0;
+            shared.forget_mark(generation);
+        }
         let reached = log.reached();
         shared.publish_position(reached.segment, reached.offset);
         log.give_up_past();

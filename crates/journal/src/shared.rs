@@ -152,7 +152,12 @@ impl Shared {
     pub(crate) fn begin(&self, creation: Creation) {
         *lock(&self.creation) = Some(creation);
         self.created.store(false, Ordering::Release);
-        let generation = lock(&self.head).head.generation;
+        self.forget_mark(lock(&self.head).head.generation);
+    }
+
+    /// Has the mark written before the first append, as soon as a thread of the store gets to it.
+    /// The caller has not shared the journal yet.
+    pub(crate) fn forget_mark(&self, generation: Generation) {
         self.synced.set(generation, SeqNum::ZERO);
     }
 

@@ -2,6 +2,7 @@
 //! not be used.
 
 use std::ffi::OsString;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fixbolt_codec::SeqNum;
@@ -53,8 +54,16 @@ fn restore(directory: &Path, files: &Files) {
         }
     }
     for (name, bytes) in files {
-        std::fs::write(directory.join(name), bytes).unwrap();
+        write(&directory.join(name), bytes);
     }
+}
+
+/// Writes a file without truncating it first: a thread of the store may have it mapped still, and
+/// taking its pages away from there is slow.
+fn write(path: &Path, bytes: &[u8]) {
+    let file = std::fs::File::options().write(true).create(true).truncate(false).open(path).unwrap();
+    file.write_all_at(bytes, 0).unwrap();
+    file.set_len(bytes.len() as u64).unwrap();
 }
 
 fn flip_everything(clean: bool) -> (usize, usize) {
@@ -74,7 +83,7 @@ fn flip_everything(clean: bool) -> (usize, usize) {
                 restore(&directory, &files);
                 let mut flipped = bytes.clone();
                 flipped[at] ^= mask;
-                std::fs::write(directory.join(name), &flipped).unwrap();
+                write(&directory.join(name), &flipped);
                 let (key, recovered) = open(&mut store);
                 let place = format!("{text} byte {at} ^ {mask:#x}: {recovered:?}");
                 if recovered.damage.is_some() {
