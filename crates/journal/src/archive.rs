@@ -13,12 +13,12 @@ use std::time::Duration;
 use fixbolt_session::Utc;
 use fixbolt_session::store::{Generation, RecordKind, StoreError};
 
+use crate::aside::free_name;
 use crate::backend::{Backend, failed};
 use crate::checkpoint::Checkpoint;
 use crate::files::{Files, SegmentFile, segments_in};
 use crate::head_copy::Head;
 use crate::layout::{Header, Kind, SEGMENT_HEADER};
-use crate::recover::free_name;
 use crate::segment::file_name;
 
 /// The directory, below the session's.

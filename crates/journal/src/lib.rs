@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 mod archive;
+mod aside;
 mod backend;
 mod checkpoint;
 mod checksum;
@@ -22,6 +23,7 @@ mod head;
 mod head_copy;
 mod history;
 mod identity;
+mod index;
 #[cfg(feature = "inspect")]
 pub mod inspect;
 mod layout;

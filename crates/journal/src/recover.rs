@@ -18,6 +18,7 @@ use fixbolt_session::{Mono, SessionId};
 
 use crate::DirectoryStore;
 use crate::archive::Retention;
+use crate::aside::{free_name, keep_copy};
 use crate::backend::{Backend, failed};
 use crate::creation::{Base, Creation};
 use crate::files::Files;
@@ -25,12 +26,12 @@ use crate::floor::Floor;
 use crate::head::{HeadFile, boot_id};
 use crate::head_copy::{Head, HeadState};
 use crate::identity::{JournalId, random};
-use crate::layout::{Header, Kind, SEGMENT_HEADER};
-use crate::ledger::is_original;
+use crate::index::Indexes;
+use crate::layout::SEGMENT_HEADER;
 use crate::lock::{self, Lock};
 use crate::log::{Log, RESERVE};
 use crate::scan::{RecordAddress, Scan};
-use crate::segment::{Index, Quota, Segment, SegmentMaker, file_name};
+use crate::segment::{Quota, Segment, SegmentMaker, file_name};
 use crate::shared::{Making, Shared, SyncedMark};
 
 /// What determines how a journal is opened, besides its files.
@@ -469,86 +470,4 @@ impl Opening<'_> {
             _lock: lock,
         })
     }
-}
-
-/// The positions of outbound messages that a scan visits, for each segment.
-struct Indexes {
-    indexes: Vec<Index>,
-    /// Generation and NextNumOut at the beginning of each segment, as far as the scan reached.
-    starts: Vec<(Generation, SeqNum)>,
-    /// Number of the segment in which the scan begins.
-    read_from: u32,
-}
-
-impl Indexes {
-    fn new(files: &Files, from: usize) -> Self {
-        let salt = files.salt();
-        let mut start = (Generation(0), SeqNum::ONE);
-        let starts = files.segments.iter().map(|file| {
-            if let Some((header, _)) = file.checkpoint(salt) {
-                start = (header.generation, header.next_out);
-            }
-            start
-        });
-        let starts = starts.collect();
-        let read_from = files.segments.get(from).map_or(1, |s| s.number);
-        Self { read_from, indexes: files.segments.iter().map(|_| Index::default()).collect(), starts }
-    }
-
-    fn note(&mut self, at: RecordAddress, header: &Header) {
-        if let Kind::Of(kind) = header.kind
-            && is_original(kind, header.flags)
-        {
-            self.indexes[at.segment].note(header.generation, header.seq, at.offset);
-        }
-        // Where a segment has no checkpoint, what comes before it says with what it begins.
-        for start in &mut self.starts[at.segment + 1..] {
-            *start = (*start).max((header.generation, header.next_out));
-        }
-    }
-
-    fn segments(self, files: Files) -> Vec<Segment> {
-        let mut segments = Vec::new();
-        for (file, (mut index, start)) in
-            files.segments.into_iter().zip(self.indexes.into_iter().zip(self.starts))
-        {
-            // A file that is too short to be mapped is damage, and a damaged journal is only read,
-            // so that its empty stand-in is never accessed.
-            let Some(mapping) = file.mapping else { break };
-            if file.number >= self.read_from {
-                index.reserve_for(mapping.len());
-            }
-            segments.push(Segment::new(file.number, mapping, start, index));
-        }
-        segments
-    }
-}
-
-/// Returns a path for a new file with this name, or with a number after it if there is one.
-pub(crate) fn free_name(directory: &Path, name: &str) -> PathBuf {
-    let mut path = directory.join(name);
-    let mut n = 1;
-    while path.exists() {
-        n += 1;
-        path = directory.join(format!("{name}.{n}"));
-    }
-    path
-}
-
-/// Keeps bytes that are about to be overwritten, under a new name.
-pub(crate) fn keep_copy(
-    backend: &dyn Backend,
-    directory: &Path,
-    name: &str,
-    bytes: &[u8],
-) -> Result<PathBuf, StoreError> {
-    let path = free_name(directory, name);
-    let write = || {
-        let file = backend.create(&path)?;
-        backend.write(&file, 0, bytes)?;
-        backend.sync(&file)?;
-        backend.sync_dir(directory)
-    };
-    write().map_err(|e| failed("writing", &path, &e))?;
-    Ok(path)
 }

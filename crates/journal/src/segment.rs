@@ -11,6 +11,7 @@ use fixbolt_session::store::{Generation, StoreError};
 use crate::archive::on_disk;
 use crate::backend::{Backend, failed};
 use crate::identity::JournalId;
+use crate::index::Index;
 use crate::layout::{SEGMENT_HEADER, SegmentHeader};
 use crate::lock;
 use crate::mapping::Mapping;
@@ -22,40 +23,6 @@ pub(crate) struct Segment {
     /// Generation and NextNumOut at the beginning of the segment.
     pub(crate) start: (Generation, SeqNum),
     index: Index,
-}
-
-/// Positions of original outbound messages: of the first one that begins in each stride.
-#[derive(Default)]
-pub(crate) struct Index(Vec<IndexEntry>);
-
-#[derive(Clone, Copy)]
-struct IndexEntry {
-    number: (Generation, SeqNum),
-    offset: usize,
-}
-
-/// Length of a stride in bytes: a look-up reads at most this much.
-const STRIDE: usize = 32 << 10;
-
-impl Index {
-    /// Creates an index with space for a segment of `length` bytes, so that adding to it never
-    /// allocates.
-    pub(crate) fn of_length(length: usize) -> Self {
-        Self(Vec::with_capacity(length / STRIDE + 1))
-    }
-
-    /// Reserves the space of [`Index::of_length`].
-    pub(crate) fn reserve_for(&mut self, length: usize) {
-        self.0.reserve_exact((length / STRIDE + 1).saturating_sub(self.0.len()));
-    }
-
-    /// Records an original outbound message.
-    #[inline]
-    pub(crate) fn note(&mut self, generation: Generation, seq: SeqNum, offset: usize) {
-        if self.0.last().is_none_or(|e| e.offset / STRIDE < offset / STRIDE) {
-            self.0.push(IndexEntry { number: (generation, seq), offset });
-        }
-    }
 }
 
 impl Segment {
@@ -71,14 +38,12 @@ impl Segment {
 
     /// Forgets messages from `offset` on.
     pub(crate) fn forget(&mut self, offset: usize) {
-        let entries = &mut self.index.0;
-        entries.truncate(entries.partition_point(|e| e.offset < offset));
+        self.index.forget(offset);
     }
 
     /// Returns where to begin the search for a message.
     pub(crate) fn begin_at(&self, number: (Generation, SeqNum)) -> usize {
-        let after = self.index.0.partition_point(|e| e.number <= number);
-        if after == 0 { SEGMENT_HEADER } else { self.index.0[after - 1].offset }
+        self.index.begin_at(number)
     }
 }
 

@@ -16,6 +16,7 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
+use crate::aside::{free_name, keep_copy};
 use crate::backend::{Backend, System, failed};
 use crate::creation::Base;
 use crate::files::{Files, session_directories};
@@ -24,7 +25,7 @@ use crate::head::HeadFile;
 use crate::head_copy::{Head, HeadState};
 use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
 use crate::lock::{self, Lock};
-use crate::recover::{Limits, Opening, free_name, keep_copy};
+use crate::recover::{Limits, Opening};
 use crate::scan::Stretch;
 use crate::segment::{Quota, SegmentMaker, file_name};
 pub(crate) use plan::name_of;
