@@ -268,13 +268,14 @@ impl Log {
         if self.segments.len() == self.end.segment + 1 {
             let segment = match self.ready.try_recv() {
                 Ok(segment) if fits(&segment) => segment,
-                other => self.make_segment(room, other.ok())?,
+                other => self.make_segment(room, other.into_iter().collect())?,
             };
             self.segments.push(segment);
         } else if !fits(&self.segments[self.end.segment + 1]) {
-            // Left over from a turn that was rolled back; no committed record follows.
-            let small = self.segments.pop();
-            let segment = self.make_segment(room, small)?;
+            // Left over from a turn that was rolled back, with all after it: no committed record
+            // follows.
+            let left = self.segments.split_off(self.end.segment + 1);
+            let segment = self.make_segment(room, left)?;
             self.segments.push(segment);
         }
         let seal = Header {
@@ -316,16 +317,19 @@ impl Log {
         Spot { segment: self.segments[at.segment].number, offset: at.offset as u32 }
     }
 
-    /// Creates a segment, as the store's thread was late or its segment is too small.
+    /// Creates a segment, as the store's thread was late or the unused ones, `small`, have too
+    /// little space.
     #[cold]
-    fn make_segment(&mut self, room: usize, small: Option<Segment>) -> Result<Segment, StoreError> {
+    fn make_segment(&mut self, room: usize, mut small: Vec<Segment>) -> Result<Segment, StoreError> {
         let mut making = lock(&self.shared.maker);
         // One may have become ready while we waited for the lock.
-        let small = match (small, self.ready.try_recv()) {
-            (None, Ok(segment)) if segment.mapping.len() - SEGMENT_HEADER >= room => return Ok(segment),
-            (small, late) => small.or(late.ok()),
-        };
-        if let Some(small) = small {
+        if let Ok(late) = self.ready.try_recv() {
+            if small.is_empty() && late.mapping.len() - SEGMENT_HEADER >= room {
+                return Ok(late);
+            }
+            small.push(late);
+        }
+        while let Some(small) = small.pop() {
             lock(&self.shared.ahead).retain(|(number, _)| *number != small.number);
             making.maker.unmake(small)?;
         }

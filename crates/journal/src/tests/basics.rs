@@ -103,6 +103,29 @@ fn a_turn_over_several_segments_and_sessions_is_rolled_back_to_the_last_byte() {
 }
 
 #[test]
+fn a_record_too_large_for_what_a_rolled_back_turn_has_left_gets_a_segment_of_its_own() {
+    let dir = TempDir::new("rollback-large");
+    let mut store = DirectoryStore::new(dir.path()).with_segments(4096, 4096);
+    let (key, _) = open(&mut store);
+    turn(&mut store, key, &[outbound(1, b"kept")]);
+    store.begin();
+    for n in 2..40 {
+        store.append(key, &outbound(n, &[b'x'; 300])).unwrap();
+    }
+    store.rollback();
+    let large = vec![b'y'; 6000];
+    turn(&mut store, key, &[outbound(2, &large)]);
+    for n in 3..40 {
+        turn(&mut store, key, &[outbound(n, &body(n))]);
+    }
+    store.crash();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(40)));
+    assert_eq!(read_body(&mut store, key, 0, 2), Some(large));
+    assert_eq!(read_body(&mut store, key, 0, 39), Some(body(39)));
+}
+
+#[test]
 fn everything_about_a_record_survives() {
     let dir = TempDir::new("fields");
     let mut store = small(dir.path());
