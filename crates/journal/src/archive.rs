@@ -80,6 +80,19 @@ pub(crate) fn begin_at(files: &Files, needed: u32) -> Option<u32> {
     begins.map(|(_, file)| file.number)
 }
 
+/// Waits until the segments up to `current` are on disk, with all that is committed in them.
+///
+/// The segment with which a start will begin has the only copy of what those before it add up to,
+/// and those before it may be from a process that died before it had written them to disk.
+pub(crate) fn sync(backend: &dyn Backend, files: &Files, current: u32) -> Result<(), StoreError> {
+    for segment in files.segments.iter().filter(|segment| segment.number <= current) {
+        let path = files.directory.join(&segment.name);
+        let sync = || backend.sync(&File::open(&path)?);
+        sync().map_err(|e| failed("syncing", &path, &e))?;
+    }
+    Ok(())
+}
+
 /// Creates the archive of the session's directory.
 pub(crate) fn create(backend: &dyn Backend, directory: &Path) -> Result<PathBuf, StoreError> {
     let to = directory.join(ARCHIVE);

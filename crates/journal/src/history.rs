@@ -104,8 +104,12 @@ impl History {
 
     fn archive(&self, closed_to: u32) -> Result<(), StoreError> {
         let shared = &self.shared;
+        let current = (shared.position.load(Ordering::Acquire) >> 32) as u32;
         let files = Files::load(&shared.directory, false)?;
         let first = archive::begin_at(&files, closed_to).unwrap_or(files.first);
+        if first > files.first {
+            archive::sync(&*self.backend, &files, current)?;
+        }
         drop(files);
         let mut head = lock(&shared.head);
         if first > head.head.first() {

@@ -1,15 +1,23 @@
 //! Closed generations go to the archive, from which nothing is missed; retention, quota and the
 //! horizon of resends.
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, RecordKind, Store, StoreError};
 
 use super::*;
+use crate::backend::{Backend, System};
 use crate::head::HeadFound;
 use crate::inspect::{backup, repair, verify};
-use crate::testing::{TempDir, head_in, inbound, outbound, reset};
+use crate::mapping::Mapping;
+use crate::shared::lock;
+use crate::testing::{TempDir, head_in, inbound, outbound, reboot, reset};
 use crate::{JournalReader, Retention};
 
 struct Archived {
@@ -286,4 +294,84 @@ fn what_is_beyond_the_horizon_is_archived_within_a_generation() {
         assert!(count(&mut store, key) < 1000);
     }
     assert!(HeadFound::read(&a.directory()).unwrap().is_some());
+}
+
+/// A file system that notes what was in a file, by its inode, when it was last synced.
+#[derive(Default)]
+struct Synced(Mutex<HashMap<u64, Vec<u8>>>);
+
+impl Backend for Synced {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        System.create_dir(path)
+    }
+    fn create(&self, path: &Path) -> io::Result<File> {
+        System.create(path)
+    }
+    fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
+        System.allocate(file, length)
+    }
+    fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()> {
+        System.release(file, from, length)
+    }
+    fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        System.write(file, at, bytes)
+    }
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let metadata = file.metadata()?;
+        let mut bytes = vec![0; metadata.len() as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        lock(&self.0).insert(metadata.ino(), bytes);
+        System.sync(file)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        System.sync_dir(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        System.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        System.remove(path)
+    }
+    fn map(&self, file: &File, length: usize) -> io::Result<Mapping> {
+        System.map(file, length)
+    }
+}
+
+#[test]
+fn a_power_loss_after_the_archive_took_the_rest_loses_nothing_that_was_committed_before() {
+    for resets in [false, true] {
+        let a = Archived::new("archive-power");
+        let disk = Arc::new(Synced::default());
+        let store = DirectoryStore::over(a.dir.path().to_owned(), Arc::clone(&disk) as Arc<dyn Backend>);
+        let mut store = store.with_segments(4096, 4096).looking_every(NEVER);
+        let (key, _) = open(&mut store);
+        store.set_resend_horizon(key, 5);
+        for n in 1..=60 {
+            turn(&mut store, key, &[inbound(n, b"in")]);
+            turn(&mut store, key, &[Record { next_in: SeqNum(n + 1), ..outbound(n, &body(n)) }]);
+        }
+        if resets {
+            turn(&mut store, key, &[inbound(61, b"logout"), reset(1, 1)]);
+            turn(&mut store, key, &[inbound(1, b"in")]);
+        }
+        let first = store.first_segment(key);
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        while head_in(&a.directory()).first() < first {
+            assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
+            std::thread::sleep(Duration::from_millis(20));
+            store.archive(key);
+        }
+        store.crash();
+        reboot(&a.directory());
+        for number in a.segments()[0].clone() {
+            let path = a.directory().join(crate::segment::file_name(number));
+            let synced = lock(&disk.0)[&std::fs::metadata(&path).unwrap().ino()].clone();
+            std::fs::write(&path, synced).unwrap();
+        }
+        let recovered = open(&mut store).1;
+        assert_eq!(recovered.damage, None);
+        let expected = if resets { (Generation(1), SeqNum(2)) } else { (Generation(0), SeqNum(61)) };
+        assert_eq!((recovered.generation, recovered.next_in), expected);
+        assert_eq!(recovered.connection.0, 1);
+    }
 }
