@@ -150,7 +150,7 @@ pub(crate) fn expire(
     for (path, number, bytes) in archived {
         let too_large = retention.bytes.is_some_and(|most| total > most);
         let too_old = || {
-            let end = End::of(directory, number)?;
+            let end = End::of(directory, number, first)?;
             let age = Duration::from_nanos(now.0.saturating_sub(end.at.0));
             let oldest = |kept: u32| generation.0.saturating_sub(kept);
             let passed = retention.generations.is_some_and(|kept| end.generation.0 < oldest(kept));
@@ -172,14 +172,16 @@ struct End {
 }
 
 impl End {
-    /// Returns the end of segment `number`, or `None` if the next one does not say it.
-    fn of(directory: &Path, number: u32) -> Option<Self> {
-        let next = number + 1;
-        let open = |name| SegmentFile::open(directory, name, next, false).ok().flatten();
-        let next = open(name(next)).or_else(|| open(file_name(next)))?;
-        let header = next.header.as_ref()?;
-        let (checkpoint, _) = next.checkpoint(header.salt)?;
-        Some(Self { generation: checkpoint.generation, at: checkpoint.utc.max(header.created) })
+    /// Returns the end of segment `number`, or `None` if none of those after it, up to `first`, says
+    /// it. If the next one is gone or damaged, this is a later end.
+    fn of(directory: &Path, number: u32, first: u32) -> Option<Self> {
+        (number + 1..=first).find_map(|next| {
+            let open = |name| SegmentFile::open(directory, name, next, false).ok().flatten();
+            let next = open(name(next)).or_else(|| open(file_name(next)))?;
+            let header = next.header.as_ref()?;
+            let (checkpoint, _) = next.checkpoint(header.salt)?;
+            Some(Self { generation: checkpoint.generation, at: checkpoint.utc.max(header.created) })
+        })
     }
 }
 

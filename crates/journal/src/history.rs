@@ -70,7 +70,9 @@ impl History {
     /// Archives what is closed and deletes what is to be kept no longer.
     pub(crate) fn look(&mut self, now: Instant) -> Result<(), StoreError> {
         let shared = &self.shared;
-        drop(std::mem::take(&mut *lock(&shared.given_up)));
+        let given_up = std::mem::take(&mut *lock(&shared.given_up));
+        // The session's thread does not wait until they are unmapped.
+        drop(given_up);
         // What is not yet completely on disk stays where it is.
         let unsynced = lock(&shared.ahead).first().map(|(number, _)| *number);
         let needed = shared.needed_from.load(Ordering::Acquire);

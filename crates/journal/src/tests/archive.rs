@@ -242,6 +242,34 @@ fn what_is_kept_is_limited_by_generations_age_and_size() {
 }
 
 #[test]
+fn what_is_missing_from_the_archive_does_not_keep_the_rest_from_being_deleted() {
+    let a = Archived::new("retention-gap");
+    let mut store = a.store().looking_every(NEVER);
+    let (key, _) = open(&mut store);
+    generations(&mut store, key, 0..3);
+    let first = store.first_segment(key);
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while head_in(&a.directory()).first() < first {
+        assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
+        std::thread::sleep(Duration::from_millis(20));
+        store.archive(key);
+    }
+    store.close(key).unwrap();
+    std::fs::remove_file(a.directory().join("archive/segment-000002")).unwrap();
+    let damaged = a.directory().join("archive/segment-000004");
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    bytes[600] ^= 1;
+    std::fs::write(&damaged, bytes).unwrap();
+    let mut store = a.store().with_retention(Retention { generations: Some(0), ..Retention::default() });
+    open(&mut store);
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while !a.segments()[1].is_empty() {
+        assert!(std::time::Instant::now() < deadline, "{:?}", a.segments());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn a_session_at_its_quota_is_refused_and_goes_on_when_the_quota_is_raised() {
     let a = Archived::new("quota");
     let mut store = a.store().with_quota(64 << 10);
