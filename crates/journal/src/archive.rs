@@ -62,6 +62,13 @@ pub(crate) fn first_segment(directory: &Path, head: Option<&Head>, live: &[u32])
     Ok(after.filter(|after| live.contains(after)).unwrap_or(lowest))
 }
 
+/// Returns the last segment in the archive, for when nothing else is left of a journal.
+#[cfg(feature = "inspect")]
+pub(crate) fn last(directory: &Path) -> Option<SegmentFile> {
+    let number = *segments_in(&directory.join(ARCHIVE)).ok()?.last()?;
+    SegmentFile::open(directory, name(number), number, false).ok()?
+}
+
 /// Returns the last segment up to `needed` before which everything can be archived: a start must be
 /// able to begin with it.
 pub(crate) fn begin_at(files: &Files, needed: u32) -> Option<u32> {

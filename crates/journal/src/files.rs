@@ -270,9 +270,14 @@ impl Files {
         match &self.head_file {
             None if !self.segments.is_empty() => lines.push("the head file is missing".to_owned()),
             None => {
-                lines.extend(self.named.iter().map(|id| {
+                let named = self.named.iter().map(|id| {
                     format!("head and segments of journal {id}, which the file lock names, are gone")
-                }))
+                });
+                lines.extend(named);
+                if lines.is_empty() && self.first > 1 {
+                    let last = archive::name(self.first - 1);
+                    lines.push(format!("head and segments are gone: there are only those up to {last}"));
+                }
             }
             Some(HeadFound { copies: [None, None], .. }) => {
                 lines.push("both copies of the head are damaged".to_owned());
@@ -414,6 +419,7 @@ pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreErro
     let is_one = |directory: &Path| {
         let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
         entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(is_part))
+            || archive::last(directory).is_some()
     };
     if is_one(path) {
         return Ok(vec![path.to_owned()]);

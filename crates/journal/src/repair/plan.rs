@@ -10,10 +10,12 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::Generation;
 
+use crate::archive;
 use crate::files::{Files, SegmentFile};
 use crate::floor::Floor;
 use crate::head_copy::Head;
 use crate::identity::{JournalId, random};
+use crate::layout::SegmentHeader;
 use crate::ledger::Ledger;
 use crate::log::RESERVE_MOST;
 use crate::scan::{Scan, Start, largest_next_out, scan};
@@ -61,7 +63,8 @@ impl Plan {
     /// Returns the plan for `files`, or `None` if neither they nor the directory's name say whose
     /// journal this is.
     pub(super) fn new(files: &Files) -> Option<Self> {
-        let owner = owner(files)?;
+        let archived = archive::last(&files.directory).filter(|_| files.head_file.is_none());
+        let owner = owner(files, archived.as_ref())?;
         let own_head = files.head().filter(|head| owner.owns(&head.session, head.salt));
         let (slots, aside) = arrange(files, &owner);
         let bytes: Vec<&[u8]> = slots
@@ -77,7 +80,7 @@ impl Plan {
         };
         let scan = scan(&bytes, owner.salt, start, &mut |_, _| {});
         let floor = files.head_file.as_ref().and_then(|file| file.floor).filter(|_| own_head.is_some());
-        let (generation, next_in, mark) = numbers(files, own_head, floor, &scan.ledger);
+        let (generation, next_in, mark) = numbers(files, archived.as_ref(), own_head, floor, &scan.ledger);
         let new_head = own_head.is_none();
         let first = files.first;
         Some(Self { owner, first, slots, aside, new_head, scan, generation, next_in, mark })
@@ -100,18 +103,24 @@ impl Owner {
     }
 }
 
+/// Returns the session, the salt and the journal that a segment names.
+fn named_by(header: &SegmentHeader) -> (&SessionId, u32, Option<JournalId>) {
+    (&header.session, header.salt, header.journal)
+}
+
 /// Returns the journal that most files name. If the directory has the name of a session, files of
-/// others do not count.
-fn owner(files: &Files) -> Option<Owner> {
+/// others do not count. If there are none, the archive says it, or else that name.
+fn owner(files: &Files, archived: Option<&SegmentFile>) -> Option<Owner> {
     let named = files.directory.file_name().and_then(OsStr::to_str).and_then(SessionId::from_file_name);
+    let is_named = |session: &SessionId| named.as_ref().is_none_or(|named| named == session);
     let head = files.head().map(|head| (&head.session, head.salt, head.made.map(|made| made.id)));
     let segments = files.segments.iter().filter_map(|file| file.header.as_ref());
-    let segments = segments.map(|header| (&header.session, header.salt, header.journal));
-    let all: Vec<_> = head
-        .into_iter()
-        .chain(segments)
-        .filter(|(session, ..)| named.as_ref().is_none_or(|named| named == *session))
-        .collect();
+    let mut all: Vec<_> =
+        head.into_iter().chain(segments.map(named_by)).filter(|(session, ..)| is_named(session)).collect();
+    if all.is_empty() {
+        let archived = archived.and_then(|file| file.header.as_ref()).map(named_by);
+        all.extend(archived.filter(|(session, ..)| is_named(session)));
+    }
     let votes = |salt| all.iter().filter(|(_, other, _)| *other == salt).count();
     // Of two with the same number the head's, which comes first.
     let chosen = all.iter().rev().max_by_key(|(_, salt, _)| votes(*salt));
@@ -174,6 +183,7 @@ fn arrange(files: &Files, owner: &Owner) -> (Vec<Slot>, Vec<usize>) {
 /// that any part of the journal says was used.
 fn numbers(
     files: &Files,
+    archived: Option<&SegmentFile>,
     own_head: Option<&Head>,
     floor: Option<Floor>,
     ledger: &Ledger,
@@ -195,7 +205,8 @@ fn numbers(
         // The lost mark was at most RESERVE_MOST ahead of NextNumOut at that time, and finished
         // pages are written to disk between two marks.
         None => {
-            let unchecked = files.segments.iter().map(|file| largest_next_out(file.bytes()));
+            let unchecked = files.segments.iter().chain(archived);
+            let unchecked = unchecked.map(|file| largest_next_out(file.bytes()));
             let used = unchecked.fold(used, SeqNum::max);
             SeqNum(used.0.saturating_add(2 * RESERVE_MOST))
         }

@@ -324,6 +324,39 @@ fn what_is_beyond_the_horizon_is_archived_within_a_generation() {
     assert!(HeadFound::read(&a.directory()).unwrap().is_some());
 }
 
+#[test]
+fn a_journal_of_which_only_the_archive_is_left_is_halted_and_a_repair_continues_above_it() {
+    let a = Archived::new("archive-only");
+    let mut store = a.store();
+    let (key, _) = open(&mut store);
+    turn(&mut store, key, &[outbound(5_000_000, b"first")]);
+    store.set_resend_horizon(key, 10);
+    for n in 5_000_001..5_000_200 {
+        turn(&mut store, key, &[outbound(n, &body(n))]);
+    }
+    let first = store.first_segment(key);
+    a.wait_until_first_is(&mut store, first);
+    store.close(key).unwrap();
+    for entry in std::fs::read_dir(a.directory()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    for _ in 0..2 {
+        let damage = open(&mut store).1.damage.unwrap();
+        assert!(damage.starts_with("head and segments are gone"), "{damage}");
+        store.close(key).unwrap();
+    }
+    repair(&a.directory(), None).unwrap();
+    let (key, recovered) = open(&mut store);
+    assert_eq!(recovered.damage, None);
+    assert!(recovered.next_out > SeqNum(5_000_200), "{recovered:?}");
+    turn(&mut store, key, &[outbound(recovered.next_out.0, b"new")]);
+    assert_eq!(a.read().first().unwrap(), b"first");
+    assert_eq!(a.read().last().unwrap(), b"new");
+}
+
 /// A file system that notes what was in a file, by its inode, when it was last synced.
 #[derive(Default)]
 struct Synced(Mutex<HashMap<u64, Vec<u8>>>);

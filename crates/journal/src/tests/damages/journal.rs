@@ -273,7 +273,7 @@ pub(super) fn segment(number: u32) -> String {
 }
 
 /// Returns whether there is anything after the header of a segment.
-fn holds_records(bytes: &[u8]) -> bool {
+pub(super) fn holds_records(bytes: &[u8]) -> bool {
     bytes.iter().skip(512).any(|b| *b != 0)
 }
 
