@@ -167,8 +167,11 @@ pub(crate) fn holder(directory: &Path) -> Option<String> {
 
 /// Returns the journal that was made in `directory`, as text.
 pub(crate) fn journal_in(directory: &Path) -> Option<String> {
-    let note = read(directory, NOTE)?;
+    if !directory.join(NOTE).exists() {
+        return None;
+    }
     // One that cannot be read may have named one.
+    let note = read(directory, NOTE).unwrap_or_default();
     let unknown = || field(&note, "epoch").is_none().then_some("unknown");
     field(&note, "journal").or_else(unknown).map(str::to_owned)
 }
@@ -245,6 +248,14 @@ mod tests {
         std::fs::create_dir(dir.path()).unwrap();
         assert!(fourth.watch().unwrap().in_place().is_err());
         std::fs::remove_dir_all(away).unwrap();
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_read_may_have_named_a_journal() {
+        let dir = TempDir::new("lock-unreadable");
+        assert_eq!(journal_in(dir.path()), None);
+        std::fs::create_dir(dir.path().join(NOTE)).unwrap();
+        assert_eq!(journal_in(dir.path()), Some("unknown".to_owned()));
     }
 
     #[test]
