@@ -63,7 +63,7 @@ impl Plan {
     /// Returns the plan for `files`, or `None` if neither they nor the directory's name say whose
     /// journal this is.
     pub(super) fn new(files: &Files) -> Option<Self> {
-        let archived = archive::last(&files.directory).filter(|_| files.head_file.is_none());
+        let archived = archive::last(&files.directory);
         let owner = owner(files, archived.as_ref())?;
         let own_head = files.head().filter(|head| owner.owns(&head.session, head.salt));
         let (slots, aside) = arrange(files, &owner);
