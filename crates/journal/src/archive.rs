@@ -192,16 +192,13 @@ impl End {
     }
 }
 
-/// Returns the disk space that a session's segments take, archived or not, in bytes.
+/// Returns the disk space that a session's segments take, archived or not, in bytes. An archive that
+/// cannot be read is not missed.
 pub(crate) fn on_disk(directory: &Path) -> Result<u64, StoreError> {
-    let mut bytes = 0;
-    for directory in [directory, &directory.join(ARCHIVE)] {
-        if directory.exists() {
-            let numbers = segments_in(directory)?.into_iter();
-            bytes += numbers.map(|number| size_on_disk(&directory.join(file_name(number)))).sum::<u64>();
-        }
-    }
-    Ok(bytes)
+    let size = |name: String| size_on_disk(&directory.join(name));
+    let live = segments_in(directory)?.into_iter().map(file_name);
+    let archived = segments_in(&directory.join(ARCHIVE)).unwrap_or_default().into_iter().map(name);
+    Ok(live.chain(archived).map(size).sum())
 }
 
 /// Returns the disk space that a file takes; 0 if it is gone.

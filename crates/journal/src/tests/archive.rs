@@ -294,6 +294,11 @@ fn a_session_at_its_quota_is_refused_and_goes_on_when_the_quota_is_raised() {
     let (key, recovered) = open(&mut store);
     assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(sent + 1)));
     turn(&mut store, key, &[outbound(sent + 1, b"more")]);
+    store.close(key).unwrap();
+    std::fs::write(a.directory().join("archive"), "no directory").unwrap();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(sent + 2)));
+    turn(&mut store, key, &[outbound(sent + 2, b"an archive is not missed")]);
 }
 
 #[test]
