@@ -179,8 +179,8 @@ struct End {
 }
 
 impl End {
-    /// Returns the end of segment `number`, or `None` if none of those after it, up to `first`, says
-    /// it. If the next one is gone or damaged, this is a later end.
+    /// Returns the end of segment `number`, or `None` if none of those after it, up to `first`,
+    /// says it. If the next one is gone or damaged, this is a later end.
     fn of(directory: &Path, number: u32, first: u32) -> Option<Self> {
         (number + 1..=first).find_map(|next| {
             let open = |name| SegmentFile::open(directory, name, next, false).ok().flatten();
@@ -192,8 +192,8 @@ impl End {
     }
 }
 
-/// Returns the disk space that a session's segments take, archived or not, in bytes. An archive that
-/// cannot be read is not missed.
+/// Returns the disk space that a session's segments take, archived or not, in bytes. An archive
+/// that cannot be read is not missed.
 pub(crate) fn on_disk(directory: &Path) -> Result<u64, StoreError> {
     let size = |name: String| size_on_disk(&directory.join(name));
     let live = segments_in(directory)?.into_iter().map(file_name);
