@@ -246,10 +246,12 @@ impl Sessions {
         self.lists.put_awaiting_store(waiting);
         while let Some((key, error)) = self.store.take_failure() {
             let Some(session) = table::find_mut(&mut self.table, key) else { continue };
-            session.halt(now.mono, Halt::StoreFailed(error));
+            let halt = Halt::StoreFailed(error);
+            let note = format!("the session is halted: {halt}");
+            session.halt(now.mono, halt);
             session.drop_output();
             self.lists.note_end(key.index(), session);
-            self.notify(now, key, &Event::Note("the store failed: the session is halted"), app);
+            self.notify(now, key, &Event::Note(&note), app);
             self.close_halted_store(key);
         }
         while let Some((key, what)) = self.store.take_warning() {

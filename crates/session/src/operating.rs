@@ -140,7 +140,12 @@ impl Sessions {
     pub(crate) fn retry_store(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
-        let resumed = self.open_again(now, key, app).and_then(|()| self.tell_resumed(now, key, app));
+        let resumed = self.open_again(now, key, app).and_then(|()| {
+            // A full disk opens a store, too. Only a record shows that it accepts records again; one
+            // that refuses has halted the session again.
+            let _ = self.record(now, key, "store: accepts records again", app);
+            self.tell_resumed(now, key, app)
+        });
         if resumed.is_err()
             && let Some(session) = table::find_mut(&mut self.table, key)
             && matches!(session.halted, Some(Halt::StoreFailed(_)))

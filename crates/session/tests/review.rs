@@ -210,6 +210,29 @@ fn a_store_that_is_locked_by_a_repair_is_retried_at_growing_intervals() {
     assert_eq!(kinds(&side.log_on(0, 2, "")), "A");
 }
 
+/// A full disk: what is there can be opened, but nothing can be added.
+#[test]
+fn a_store_that_opens_but_refuses_stays_halted_and_is_retried_at_growing_intervals() {
+    let (mut side, faults) = faulty(keep);
+    side.log_on(0, 1, "");
+    faults.lock().unwrap().refuses = Some(A);
+    assert!(side.send(0, "a", 1).is_err());
+    side.disconnect(0);
+    for wait in [1, 2, 4, 8] {
+        let due = side.sessions.next_deadline(A).unwrap();
+        assert_eq!(due, side.now.mono + Duration::from_secs(wait));
+        side.pass(due - side.now.mono);
+        side.tick(0, &[]);
+        assert!(matches!(side.sessions.halted(A), Some(Halt::StoreFailed(_))));
+        assert!(!side.sessions.can_connect(A));
+    }
+    faults.lock().unwrap().refuses = None;
+    let due = side.sessions.next_deadline(A).unwrap();
+    side.pass(due - side.now.mono);
+    side.tick(0, &[]);
+    assert_eq!((side.sessions.halted(A), side.sessions.next_deadline(A)), (None, None));
+}
+
 #[test]
 fn waiting_messages_are_reported_as_not_reached_if_the_store_returns_with_new_sequence_numbers() {
     let (mut side, faults) = faulty(keep);
