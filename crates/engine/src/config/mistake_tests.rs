@@ -139,6 +139,16 @@ fn a_version_that_no_session_speaks_is_one_mistake() {
     assert_eq!(error.lines().count(), 1, "{error}");
 }
 
+/// The other sessions cannot be asked whether they keep a journal: they have mistakes, too.
+#[test]
+fn a_mistake_does_not_make_the_limits_of_journals_look_useless() {
+    let text = format!("[DEFAULT]\nFileStorePath=store\nJournalQuota=5\n{ACCEPTOR}");
+    let checked = CheckedConfiguration::from_text("a.cfg", &text);
+    let mistakes: Vec<String> = checked.mistakes.iter().map(ToString::to_string).collect();
+    assert!(mistakes[0].starts_with("a.cfg:3: JournalQuota=5: a whole number"), "{mistakes:?}");
+    assert!(checked.warnings.is_empty(), "{:?}", checked.warnings);
+}
+
 #[test]
 fn a_key_of_the_engine_in_app_is_a_warning() {
     let text = format!("[APP]\nHeartBtInt=30\nDesk=A\nStartTime=1\nSocketUseSSL=Y\n{ACCEPTOR}");

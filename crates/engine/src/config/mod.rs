@@ -216,9 +216,12 @@ impl CheckedConfiguration {
             mistakes.extend(session.result.as_ref().err().into_iter().flatten().cloned());
             sessions.push(session);
         }
-        let keeps_journals =
-            |session: &CheckedSession| session.result.as_ref().is_ok_and(|s| s.journal.is_some());
-        if let (Some(defaults), false) = (defaults, sessions.iter().any(keeps_journals)) {
+        // What the file says counts: a session with mistakes has no settings to ask.
+        let names_journals = of(SectionKind::Default)
+            .chain(of(SectionKind::Session))
+            .flat_map(|section| &section.settings)
+            .any(|setting| setting.key.eq_ignore_ascii_case("FileStorePath"));
+        if let (Some(defaults), false) = (defaults, names_journals) {
             let of_journals = defaults.settings.iter().filter(|setting| rows::is_of_journals(&setting.key));
             warnings.extend(of_journals.map(|setting| ConfigWarning {
                 place: setting.place.clone(),
