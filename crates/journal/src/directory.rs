@@ -201,6 +201,13 @@ impl DirectoryStore {
         self.sessions[session.index()].as_ref().unwrap().log.segments[0].number
     }
 
+    /// Returns the numbers of the segments that are not known to be completely on disk.
+    #[cfg(test)]
+    pub(crate) fn not_on_disk(&self, session: SessionKey) -> Vec<u32> {
+        let log = &self.sessions[session.index()].as_ref().unwrap().log;
+        lock(&log.shared.ahead).iter().map(|(number, _)| *number).collect()
+    }
+
     /// As if the process had died inside a commit, after this many of its sessions.
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
@@ -336,7 +343,7 @@ impl Store for DirectoryStore {
         let log = self.log(session);
         log.horizon = messages;
         if log.damage.is_none() {
-            log.give_up_past();
+            log.give_up_past(SeqNum::MAX);
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct History {
     shared: Arc<Shared>,
     backend: Arc<dyn Backend>,
     verification: Option<Verification>,
+    /// After a failure.
+    paused_until: Instant,
     next_look: Instant,
     next_expiry: Instant,
     /// The segments before this one were looked at, and archived as far as possible.
@@ -37,6 +39,9 @@ impl Work for History {
     }
 
     fn round(&mut self, now: Instant, _: u32, _: usize) -> Result<(), StoreError> {
+        if now < self.paused_until {
+            return Ok(());
+        }
         let done = if let Some(verification) = &mut self.verification {
             verification.round(&self.shared).map(|goes_on| {
                 if !goes_on {
@@ -52,7 +57,7 @@ impl Work for History {
         if let Err(error) = done
             && !self.shared.closed.load(Ordering::Relaxed)
         {
-            self.next_look = now + EXPIRY;
+            self.paused_until = now + EXPIRY;
             self.shared.report(format!("messages of the past stay where they are: {error}"));
         }
         Ok(())
@@ -64,7 +69,8 @@ impl History {
         let verification = shared.is_partly_read.then(Verification::default);
         let backend = Arc::clone(&lock(&shared.maker).maker.backend);
         let next_look = now + shared.limits.look;
-        Self { shared, backend, verification, next_look, next_expiry: now, archived_to: 0 }
+        let (paused_until, next_expiry) = (now, now);
+        Self { shared, backend, verification, paused_until, next_look, next_expiry, archived_to: 0 }
     }
 
     /// Archives what is closed and deletes what is to be kept no longer.

@@ -184,6 +184,7 @@ impl Log {
         self.turns += 1;
         self.segments[first.segment].mapping.publish(first.offset, first_word);
         let resets = self.pending.generation != self.committed.generation;
+        let next_out_before = self.committed.next_out;
         let leaves = resets || self.end.segment != self.committed_end.segment;
         if resets {
             // Sequence numbers restart: the reserve of the old ones is larger than the new mark
@@ -201,14 +202,16 @@ impl Log {
         self.shared.next_out.store(floor.next_out.0, Ordering::Release);
         self.shared.publish_position(floor.segment, floor.offset);
         if leaves {
-            self.give_up_past();
+            self.give_up_past(next_out_before);
         }
     }
 
-    /// Hands over the segments that only hold closed generations, or messages beyond the horizon.
+    /// Hands over the segments that only hold closed generations, or messages beyond the horizon of
+    /// NextNumOut, also as it was before the last turn, which may have begun a replay.
     #[cold]
-    pub(crate) fn give_up_past(&mut self) {
-        let oldest = SeqNum(self.committed.next_out.0.saturating_sub(self.horizon));
+    pub(crate) fn give_up_past(&mut self, next_out_before: SeqNum) {
+        let next_out = self.committed.next_out.min(next_out_before);
+        let oldest = SeqNum(next_out.0.saturating_sub(self.horizon));
         let wanted = (self.committed.generation, oldest);
         let used = &self.segments[..=self.committed_end.segment];
         let first = used.partition_point(|s| s.start <= wanted).saturating_sub(1);

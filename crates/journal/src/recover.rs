@@ -208,6 +208,9 @@ impl Opening<'_> {
         }
         let floor = head.floor_writer(&reached)?;
         let mut log = self.log(&directory, segments, maker, head, lock, read_from)?;
+        if found.state != HeadState::Clean {
+            log.shared.sync_past();
+        }
         log.floor = Some(floor);
         (log.committed_turn, log.turn_before, log.turns) = (scan.last_turn, scan.turn_before, scan.turns);
         log.end = scan.end;
@@ -272,7 +275,7 @@ impl Opening<'_> {
         }
         let reached = log.reached();
         shared.publish_position(reached.segment, reached.offset);
-        log.give_up_past();
+        log.give_up_past(SeqNum::MAX);
         let recovered = Recovered { given_up, ..log.committed.recovered() };
         Ok((log, recovered, turn))
     }
@@ -409,10 +412,10 @@ impl Opening<'_> {
         let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
         let ledger = crate::ledger::Ledger::default();
         let salt = maker.salt;
-        let synced = (head.head.generation, head.head.mark);
+        let mark = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
-        let past: Vec<_> = segments.iter().rev().skip(1).map(|s| (s.number, s.mapping.ahead())).collect();
-        let ahead: Vec<_> = segments.last().map(|s| (s.number, s.mapping.ahead())).into_iter().collect();
+        let mut past: Vec<_> = segments.iter().map(|s| (s.number, s.mapping.ahead())).collect();
+        let ahead = past.split_off(past.len().saturating_sub(1));
         // What was read to open the journal is hardly needed again.
         past.iter().chain(&ahead).for_each(|(_, m)| m.release(0..m.len()));
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
@@ -431,7 +434,7 @@ impl Opening<'_> {
                 position: AtomicU64::new(position),
                 generation: AtomicU32::new(0),
                 next_out: AtomicU64::new(1),
-                synced: SyncedMark::new(synced.0, synced.1),
+                synced: SyncedMark::new(mark.0, mark.1),
                 closed: AtomicBool::new(false),
                 failed: AtomicBool::new(false),
                 failure: Mutex::new(None),
@@ -462,7 +465,7 @@ impl Opening<'_> {
             pending: ledger,
             generation_start: start,
             pending_generation_start: start,
-            limit: synced.1.0,
+            limit: mark.1.0,
             floor: None,
             turn: crate::log::Turn::default(),
             cursor: None,

@@ -187,6 +187,12 @@ impl Shared {
         Ok(())
     }
 
+    /// Has all segments brought to disk, as what a process wrote that died may not be there.
+    pub(crate) fn sync_past(&self) {
+        let past = std::mem::take(&mut *lock(&self.past));
+        lock(&self.ahead).splice(0..0, past);
+    }
+
     fn wake(&self) {
         if let Some(waker) = self.waker.get() {
             waker.store_advanced();

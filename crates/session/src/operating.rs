@@ -141,16 +141,23 @@ impl Sessions {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         let Some(retry) = session.retry.filter(|retry| retry.at <= now.mono) else { return };
         let resumed = self.open_again(now, key, app).and_then(|()| {
-            // A full disk opens a store, too. Only a record shows that it accepts records again; one
-            // that refuses has halted the session again.
+            // A full disk opens a store, too. Only a record shows that it accepts records again;
+            // one that refuses has halted the session again.
             let _ = self.record(now, key, "store: accepts records again", app);
             self.tell_resumed(now, key, app)
         });
-        if resumed.is_err()
-            && let Some(session) = table::find_mut(&mut self.table, key)
-            && matches!(session.halted, Some(Halt::StoreFailed(_)))
-        {
-            session.retry = Some(retry.again(now.mono));
+        if resumed.is_ok() {
+            return;
+        }
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        match &session.halted {
+            Some(Halt::StoreFailed(_)) => session.retry = Some(retry.again(now.mono)),
+            // It is not tried again, and nobody else has heard the reason.
+            Some(halt @ Halt::StoreDamaged { .. }) => {
+                let note = format!("the session is halted: {halt}");
+                self.notify(now, key, &Event::Note(&note), app);
+            }
+            _ => {}
         }
     }
 

@@ -234,6 +234,24 @@ fn a_store_that_opens_but_refuses_stays_halted_and_is_retried_at_growing_interva
 }
 
 #[test]
+fn a_store_that_turns_out_to_be_damaged_at_a_retry_is_reported_with_the_reason() {
+    let (mut side, faults) = faulty(keep);
+    faults.lock().unwrap().refuses = Some(A);
+    assert!(side.send(0, "a", 1).is_err());
+    *faults.lock().unwrap() = Faults {
+        tells: Some(|recovered| recovered.damage = Some("segment-000002 is missing".to_owned())),
+        ..Faults::default()
+    };
+    let due = side.sessions.next_deadline(A).unwrap();
+    side.pass(due - side.now.mono);
+    side.desk.notes.clear();
+    side.tick(0, &[]);
+    assert!(matches!(side.sessions.halted(A), Some(Halt::StoreDamaged { .. })));
+    assert!(side.desk.notes[0].contains("segment-000002 is missing"), "{:?}", side.desk.notes);
+    assert_eq!(side.sessions.next_deadline(A), None);
+}
+
+#[test]
 fn waiting_messages_are_reported_as_not_reached_if_the_store_returns_with_new_sequence_numbers() {
     let (mut side, faults) = faulty(keep);
     side.send(0, "a", 1).unwrap();

@@ -336,3 +336,21 @@ fn a_death_between_two_sessions_of_a_turn_leaves_the_first_message_to_be_process
     let b = opened(&mut store, "B").unwrap().1;
     assert_eq!((a.next_in, b.next_out), (SeqNum(1), SeqNum(2)));
 }
+
+#[test]
+fn what_a_process_that_died_had_not_written_is_on_disk_before_it_counts_as_such() {
+    let j = Journal::new("unwritten");
+    let mut store = j.store();
+    let (key, _) = open(&mut store);
+    for n in 1..=300 {
+        turn(&mut store, key, &[outbound(n, &body(n))]);
+    }
+    store.crash();
+    let unwritten = |store: &DirectoryStore| store.not_on_disk(key);
+    open(&mut store);
+    let all = unwritten(&store);
+    assert!(all.len() > 2 && all[0] == 1, "{all:?}");
+    store.close(key).unwrap();
+    open(&mut store);
+    assert_eq!(unwritten(&store), [*all.last().unwrap()], "the others were closed cleanly");
+}
