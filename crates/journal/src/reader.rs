@@ -9,6 +9,7 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, Record, StoreError};
 
 use crate::files::{Files, session_directories};
+use crate::floor::Floor;
 use crate::head::HeadFound;
 use crate::head_copy::{Head, HeadState};
 use crate::layout::Header;
@@ -68,29 +69,33 @@ pub struct JournalRecord<'j> {
 
 impl SessionJournal {
     /// Reads a journal that may be written, and segments of which may be archived, at the same
-    /// time.
+    /// time. Its floor, read before and after the records, says whether something was committed
+    /// meanwhile. If so, the records up to the first floor are read: whatever follows may be half
+    /// written.
     fn open(directory: &Path) -> Result<Self, StoreError> {
         loop {
             let files = Files::load(directory, false)?;
             let whole = (files.first > 1).then(|| Files::load_with_archive(directory)).transpose()?;
+            let journal = Self::read(files, whole, None);
+            let after = HeadFound::read(directory)?;
             // Files that were moved meanwhile may be missing.
-            let head = HeadFound::read(directory)?;
-            let first = head.as_ref().and_then(HeadFound::head).map(Head::first);
-            if first.is_some_and(|first| first > files.first) {
+            let first = after.as_ref().and_then(HeadFound::head).map(Head::first);
+            if first.is_some_and(|first| first > journal.files.first) {
                 continue;
             }
-            return Ok(Self::read(files, whole, head.as_ref()));
+            let before = journal.files.head_file.as_ref().filter(|before| Some(*before) != after.as_ref());
+            let closed = before.and_then(HeadFound::head).filter(|head| head.state == HeadState::Clean);
+            let closed = closed.and_then(|head| head.made).map(|made| made.floor);
+            let floor = before.and_then(|before| before.floor.or(closed));
+            return Ok(match floor {
+                Some(_) => Self::read(journal.files, journal.archive.map(|(whole, _)| whole), floor),
+                None => journal,
+            });
         }
     }
 
-    /// Reads the records. The floor, read before and after, says whether something was committed
-    /// meanwhile. If so, the records up to the first floor are read: whatever follows may be half
-    /// written.
-    fn read(files: Files, whole: Option<Files>, after: Option<&HeadFound>) -> Self {
-        let before = files.head_file.as_ref().filter(|before| Some(*before) != after);
-        let closed = before.and_then(HeadFound::head).filter(|head| head.state == HeadState::Clean);
-        let closed = closed.and_then(|head| head.made).map(|made| made.floor);
-        let floor = before.and_then(|before| before.floor.or(closed));
+    /// Reads the records, up to `floor` if there is one.
+    fn read(files: Files, whole: Option<Files>, floor: Option<Floor>) -> Self {
         let scan_all = |files: &Files, places: &mut Vec<RecordAddress>| {
             let mut visit = |at, _: &Header| places.push(at);
             match &floor {
