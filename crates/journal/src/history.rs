@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use fixbolt_session::store::{Generation, StoreError};
 
-use crate::archive::{self, Retention};
+use crate::archive;
 use crate::backend::Backend;
 use crate::files::Files;
 use crate::lock::now as clock;
@@ -66,7 +66,8 @@ impl Work for History {
 
 impl History {
     pub(crate) fn new(shared: Arc<Shared>, now: Instant) -> Self {
-        let verification = shared.is_partly_read.then(Verification::default);
+        let first = lock(&shared.head).head.first();
+        let verification = (first < shared.read_from).then(Verification::default);
         let backend = Arc::clone(&lock(&shared.maker).maker.backend);
         let next_look = now + shared.limits.look;
         let (paused_until, next_expiry) = (now, now);
@@ -83,8 +84,7 @@ impl History {
         let unsynced = lock(&shared.ahead).first().map(|(number, _)| *number);
         let needed = shared.needed_from.load(Ordering::Acquire);
         let closed_to = needed.min(unsynced.unwrap_or(needed));
-        let expires = shared.limits.retention != Retention::default() && now >= self.next_expiry;
-        if closed_to <= self.archived_to && !expires {
+        if closed_to <= self.archived_to && now < self.next_expiry {
             return Ok(());
         }
         let _archiving = lock(&shared.archiving);

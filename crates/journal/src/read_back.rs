@@ -130,7 +130,8 @@ impl Log {
 
     #[cold]
     fn damaged(&self, at: RecordAddress) -> StoreError {
-        let number = self.segments.get(at.segment).map_or(at.segment as u32 + 1, |s| s.number);
+        let first = self.segments.first().map_or(1, |s| s.number);
+        let number = self.segments.get(at.segment).map_or(first + at.segment as u32, |s| s.number);
         let file = self.shared.directory.join(file_name(number));
         StoreError::Damaged {
             place: format!("{} at byte {}", file.display(), at.offset),

@@ -419,7 +419,7 @@ impl Opening<'_> {
         // What was read to open the journal is hardly needed again.
         past.iter().chain(&ahead).for_each(|(_, m)| m.release(0..m.len()));
         let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
-        let segments_begin_at = segments.first().map(|s| s.number);
+        let needed_from = segments.first().map_or(1, |s| s.number);
         let mut all = Vec::with_capacity(256 + segments.len());
         all.extend(segments);
         Ok(Log {
@@ -429,7 +429,6 @@ impl Opening<'_> {
                 boot: boot_id(),
                 watch,
                 read_from,
-                is_partly_read: segments_begin_at.is_some_and(|first| first < read_from),
                 limits: self.limits,
                 position: AtomicU64::new(position),
                 generation: AtomicU32::new(0),
@@ -446,7 +445,7 @@ impl Opening<'_> {
                 ahead: Mutex::new(ahead),
                 past: Mutex::new(past),
                 reads_past: AtomicBool::new(false),
-                needed_from: AtomicU32::new(segments_begin_at.unwrap_or(1)),
+                needed_from: AtomicU32::new(needed_from),
                 given_up: Mutex::default(),
                 archiving: Mutex::default(),
                 creation: Mutex::new(None),

@@ -24,10 +24,8 @@ pub(crate) struct Shared {
     pub(crate) key: SessionKey,
     pub(crate) boot: [u8; 16],
     pub(crate) watch: DirectoryWatch,
-    /// Number of the first segment that opening the journal has read, and whether there are others
-    /// before it.
+    /// Number of the first segment that opening the journal has read.
     pub(crate) read_from: u32,
-    pub(crate) is_partly_read: bool,
     pub(crate) limits: Limits,
     /// Number of the current segment in the upper half, offset of the next turn in the lower.
     pub(crate) position: AtomicU64,

@@ -33,6 +33,16 @@ impl Archived {
         self.dir.path().join(session("A").file_name())
     }
 
+    /// Archives three generations, and returns the store and the first segment that is left.
+    fn filled(&self) -> (DirectoryStore, SessionKey, u32) {
+        let mut store = self.store();
+        let (key, _) = open(&mut store);
+        generations(&mut store, key, 0..3);
+        let first = store.first_segment(key);
+        self.wait_until_first_is(&mut store, first);
+        (store, key, first)
+    }
+
     fn store(&self) -> DirectoryStore {
         DirectoryStore::new(self.dir.path()).with_segments(4096, 8192).looking_every(Duration::ZERO)
     }
@@ -128,11 +138,7 @@ fn closed_generations_are_archived_and_read_and_the_session_continues() {
 #[test]
 fn an_archive_that_is_gone_or_damaged_is_not_missed() {
     let a = Archived::new("archive-gone");
-    let mut store = a.store();
-    let (key, _) = open(&mut store);
-    generations(&mut store, key, 0..3);
-    let first = store.first_segment(key);
-    a.wait_until_first_is(&mut store, first);
+    let (mut store, key, _) = a.filled();
     store.close(key).unwrap();
     let archive = a.directory().join("archive");
     let third = archive.join("segment-000003");
@@ -158,11 +164,7 @@ fn an_archive_that_is_gone_or_damaged_is_not_missed() {
 #[test]
 fn a_move_that_was_interrupted_is_finished_at_the_next_start() {
     let a = Archived::new("archive-interrupted");
-    let mut store = a.store();
-    let (key, _) = open(&mut store);
-    generations(&mut store, key, 0..3);
-    let first = store.first_segment(key);
-    a.wait_until_first_is(&mut store, first);
+    let (mut store, _, first) = a.filled();
     store.crash();
     for number in [1, 3, first - 1] {
         let name = crate::segment::file_name(number);
