@@ -164,10 +164,10 @@ impl Connection {
             return false;
         };
         let mut moved = false;
-        if !self.inbound.is_empty() && !sessions.wants_close(key) {
+        if (!self.inbound.is_empty() || sessions.has_more(key)) && !sessions.wants_close(key) {
             let read = sessions.receive(now, key, &self.inbound, app);
             self.inbound.drain(..read);
-            moved |= read > 0;
+            moved |= read > 0 || sessions.has_more(key);
         }
         let written = sessions.writable(key).len();
         self.outbound.extend_from_slice(sessions.writable(key));

@@ -194,9 +194,15 @@ impl Side {
         self.take(n)
     }
 
-    /// Passes received bytes to session `n`. Returns the number of bytes consumed.
+    /// Passes received bytes to session `n`, in as many calls as it takes. Returns the number of
+    /// bytes consumed.
     pub fn hear(&mut self, n: u32, bytes: &[u8]) -> usize {
-        self.sessions.receive(self.now, SessionKey::new(0, n, n), bytes, &mut self.desk)
+        let key = SessionKey::new(0, n, n);
+        let mut consumed = self.sessions.receive(self.now, key, bytes, &mut self.desk);
+        while self.sessions.has_more(key) {
+            consumed += self.sessions.receive(self.now, key, &bytes[consumed..], &mut self.desk);
+        }
+        consumed
     }
 
     /// Takes what session `n` has to send, until there is no more and no replay is under way.

@@ -11,7 +11,7 @@ use fixbolt_conformance::{
 use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
-use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings};
+use fixbolt_session::{AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionSettings};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -128,6 +128,7 @@ fn venue(version: &str, reset_on_logon: bool) -> SessionSettings {
         _ => "FIX.4.4:VENUE->TRADER44",
     };
     SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = reset_on_logon;
         s.dictionary = SessionDictionary::Own(shipped(version));
     })
@@ -145,6 +146,7 @@ fn island(version: &str) -> SessionSettings {
         _ => "FIX.4.4:ISLD->TW44",
     };
     SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = true;
         s.compatibility = Compatibility::QuickFix;
         s.dictionary = SessionDictionary::Own(shipped(version));

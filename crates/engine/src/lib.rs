@@ -121,11 +121,12 @@ pub use fixbolt_messages as messages;
 /// ```
 pub mod session {
     pub use fixbolt_session::{
-        Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery, Direction, Draft, Event,
-        Failure, GarbledError, Halt, Handle, InvalidSessionId, LogonDecision, LogonFields, Misbehavior, Mono,
-        Now, OpenError, Phase, Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd,
-        SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState,
-        SessionWaker, StoredMessage, Ticket, Turn, Unreached, Utc, WhileLoggedOff, WireMessage, WireObserver,
+        AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery,
+        Direction, Draft, Event, Failure, GarbledError, Halt, Handle, InvalidHeartBtInt, InvalidSessionId,
+        LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError, Phase, Resend, Resume, Role, Secret,
+        SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
+        SessionSettings, SessionState, SessionWaker, StoredMessage, Ticket, Turn, Unreached, Utc,
+        WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt::dictionary::{Policy, Validator, fix42, fix44};
-use fixbolt::session::{Compatibility, Role, SessionDictionary, SessionSettings, Utc};
+use fixbolt::session::{AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionSettings, Utc};
 use fixbolt::{Change, Engine};
 use fixbolt_conformance::{
     Command, Echo, Failure, FailureKind, Order, Received, Script, Tcp, Transport, TransportError, run,
@@ -60,6 +60,7 @@ struct Suite {
 fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
     let dictionary = if id.starts_with("FIX.4.2") { fix42() } else { fix44() };
     SessionSettings::new(id.parse().unwrap(), Role::Acceptor).with(|s| {
+        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = reset_on_logon;
         s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(dictionary)));
     })

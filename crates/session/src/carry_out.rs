@@ -212,8 +212,11 @@ fn answer(
         Then::GoOn => Ok(()),
         Then::LogOut(log_out) if log_out.await_answer => Ok(()),
         Then::LogOut(_) => Err(Stop),
-        // Whatever fits is written now, before anything else.
-        Then::Replay { .. } => replay::pump(tx),
+        // Whatever fits is written now, before anything else. It is as much as one call may do.
+        Then::Replay { .. } => {
+            tx.session_mut().reading.budget.spend_all();
+            replay::pump(tx)
+        }
         Then::AnswerLogout { .. } => logout_answered(tx),
         Then::LoggedOut => {
             notify_reset_after_logout(tx);

@@ -41,6 +41,9 @@ impl Session {
         {
             sooner(blocked.since + ASK_AGAIN_AFTER);
         }
+        if let Some(since) = self.outbox.unread_since() {
+            sooner(since + self.settings.send_timeout);
+        }
         if let Some(known) = self.reading.incomplete {
             sooner(known.since + self.patience_inside_a_message(connection));
         }
@@ -131,6 +134,10 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     if connection.logon.deadline.is_some_and(|deadline| deadline <= now) {
         return phase_ends(tx);
     }
+    if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
+        tx.close(SessionEnd::PeerDidNotRead);
+        return Err(Stop);
+    }
     if !beats(connection) {
         return Ok(());
     }
@@ -158,7 +165,7 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
 
 /// Runs a transaction that no message caused and that may be omitted. Returns whether there was
 /// room for it.
-fn with_room(
+pub(crate) fn with_room(
     tx: &mut Transaction<'_>,
     act: impl FnOnce(&mut Transaction<'_>) -> Result<(), SendError>,
 ) -> Result<bool, Stop> {

@@ -1,19 +1,23 @@
 //! What drives a worker's sessions: connections, bytes, clock and store events come in; bytes and
 //! requests come out.
 
-use fixbolt_codec::{Frame, Framed, Index, Redacted};
+use fixbolt_codec::{Frame, Framed, Index, Message, Redacted, is_admin};
 
 use crate::admin_message::AdminMessage;
 use crate::application::Application;
-use crate::carry_out;
-use crate::clock;
+use crate::carry_out::{self, log_out};
+use crate::clock::{self, with_room};
 use crate::end::{Halt, Misbehavior, SessionEnd};
 use crate::event::{Event, GarbledError};
+use crate::fix::{YES, tag};
+use crate::flood::Added;
 use crate::key::SessionKey;
-use crate::reading::{BlockedBy, Incomplete};
+use crate::reading::{BlockedBy, Budget, Incomplete};
 use crate::replay;
 use crate::sending::SendKind;
+use crate::session::Session;
 use crate::sessions::Sessions;
+use crate::settings::SessionSettings;
 use crate::state::Phase;
 use crate::stored_message::FieldStorage;
 use crate::table;
@@ -40,6 +44,10 @@ impl Sessions {
     /// Processes bytes of the counterparty, starting at the first that was not consumed before.
     /// Returns the number of bytes consumed. Unconsumed bytes are passed in again on the next call,
     /// together with any that have arrived since.
+    ///
+    /// At most 64 messages are processed, and no further one after 64 KiB: if
+    /// [`has_more`](Self::has_more) then returns `true`, call this again after the other sessions
+    /// have had their turn.
     pub fn receive(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let consumed = self.read(now, key, bytes, app);
         let replays = match self.session(key) {
@@ -58,12 +66,14 @@ impl Sessions {
     fn read(&mut self, now: Now, key: SessionKey, bytes: &[u8], app: &mut dyn Application) -> usize {
         let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
         session.unblock(now.mono);
+        session.reading.budget = Budget::FULL;
         let mut at = 0;
         loop {
             // The session records why a step stopped: it is closing, or waits.
             let _ = self.process_kept(now, key, app);
             let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
-            if !session.state.is_open() || session.reading.blocked.is_some() {
+            let reading = &session.reading;
+            if !session.state.is_open() || reading.blocked.is_some() || reading.budget.is_spent() {
                 return at;
             }
             if session.is_full() {
@@ -77,6 +87,7 @@ impl Sessions {
             match session.reading.framer.next(&bytes[at..]) {
                 Frame::Message(framed) => {
                     session.reading.incomplete = None;
+                    session.reading.budget.spend(framed.bytes().len());
                     let next_in = session.state.stored.next_in;
                     let _ = self.message(now, key, framed, false, app);
                     let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
@@ -90,6 +101,7 @@ impl Sessions {
                 }
                 Frame::Garbled { bytes: dropped, error } => {
                     session.reading.incomplete = None;
+                    session.reading.budget.spend(dropped.len());
                     at += dropped.len();
                     let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
                     self.garbled(now, key, dropped, error, app);
@@ -174,6 +186,16 @@ impl Sessions {
         self.session(key).is_some_and(|session| session.reading.blocked.is_some())
     }
 
+    /// Returns whether the last call of [`Sessions::receive`] or [`Sessions::wake`] stopped because
+    /// it had processed enough, although there may be more to process.
+    #[must_use]
+    pub fn has_more(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| {
+            let reading = &session.reading;
+            session.state.is_open() && reading.blocked.is_none() && reading.budget.is_spent()
+        })
+    }
+
     /// Returns the bytes for the socket that the store has released.
     #[must_use]
     pub fn writable(&self, key: SessionKey) -> &[u8] {
@@ -218,12 +240,12 @@ impl Sessions {
         Some(self.table[place].as_ref()?.key)
     }
 
-    /// Records that the socket accepted `bytes` bytes.
+    /// Records that the socket accepted `bytes` bytes of [`Sessions::writable`], and no more for
+    /// now; 0 if it accepts none.
     pub fn written(&mut self, now: Now, key: SessionKey, bytes: usize) {
-        if bytes > 0
-            && let Some(session) = table::find_mut(&mut self.table, key)
-        {
-            session.outbox.written(bytes);
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        session.outbox.written(now.mono, bytes);
+        if bytes > 0 {
             session.wrote(now.mono);
             self.lists.room_made();
         }
@@ -313,6 +335,7 @@ impl Sessions {
                     && !kept
                     && !session.reading.offered
                 {
+                    session.reading.flood.well_formed();
                     observe_inbound(wire.as_deref(), session, now, framed.bytes(), None);
                 }
                 let mut tx = Transaction {
@@ -330,7 +353,16 @@ impl Sessions {
                     fields: stored,
                     telling: 0,
                 };
-                carry_out::receive(&mut tx, framed, message, kept, places)
+                if !is_admin(message.msg_type()) {
+                    return carry_out::receive(&mut tx, framed, message, kept, places);
+                }
+                let (is_new, before) = {
+                    let session = tx.session();
+                    (!kept && !session.reading.offered && !is_requested(session, &message), session.added)
+                };
+                let result = carry_out::receive(&mut tx, framed, message, kept, places);
+                self.count_session_layer(now, key, is_new, before, app);
+                result
             }
             Err(error) => {
                 self.garbled(now, key, framed.bytes(), GarbledError::Index(error), app);
@@ -339,6 +371,34 @@ impl Sessions {
         }
     }
 
+    /// Counts a session-layer message and what it added to the store. A counterparty that sends too
+    /// many of them is disconnected.
+    fn count_session_layer(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        is_new: bool,
+        before: Added,
+        app: &mut dyn Application,
+    ) {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        if !session.state.is_open() {
+            return;
+        }
+        let SessionSettings { max_session_message_rate: rate, max_session_journal_growth: most, .. } =
+            session.settings;
+        let added = session.added.since(before);
+        let why = if session.growth.add(added, now.mono, most) {
+            Misbehavior::JournalGrowth { limit: most.unwrap_or_default() }
+        } else if is_new && session.reading.flood.session_layer(now.mono, rate) {
+            Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
+        } else {
+            return;
+        };
+        self.end_flood(now, key, why, app);
+    }
+
+    /// Reports garbled bytes. A counterparty that sends nothing else is disconnected.
     fn garbled(
         &mut self,
         now: Now,
@@ -358,8 +418,25 @@ impl Sessions {
         self.notify(now, key, &Event::Garbled { bytes: shown, error }, app);
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
         if session.state.phase() == Phase::AwaitingLogon {
-            session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
+            return session.close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
         }
+        let limit = session.settings.max_garbled_messages;
+        if session.reading.flood.garbled(limit) {
+            self.end_flood(now, key, Misbehavior::Garbled { limit: limit.unwrap_or_default() }, app);
+        }
+    }
+
+    /// Ends the connection of a counterparty that costs too much, with a Logout that says why if
+    /// there is room for it.
+    #[cold]
+    fn end_flood(&mut self, now: Now, key: SessionKey, why: Misbehavior, app: &mut dyn Application) {
+        let Some(mut tx) = self.transaction(now, key, app) else { return };
+        let end = SessionEnd::PeerMisbehaved(why);
+        if tx.session().state.is_open() && tx.session().state.phase() == Phase::LoggedOn {
+            // A failure ends the connection or halts the session, and the caller can see both.
+            let _ = with_room(&mut tx, |tx| log_out(tx, why.to_string().into(), None, end.clone(), false));
+        }
+        tx.close(end);
     }
 
     /// Processes messages in the reorder buffer that are now expected.
@@ -368,9 +445,11 @@ impl Sessions {
             let Self { table, kept, .. } = self;
             let Some(session) = table::find_mut(table, key) else { return Err(Stop) };
             let (due, epoch) = (session.state.stored.next_in, session.state.epoch());
-            if !session.state.is_open() || !session.reorder.copy(epoch, due, kept) {
+            let is_spent = session.reading.budget.is_spent();
+            if !session.state.is_open() || is_spent || !session.reorder.copy(epoch, due, kept) {
                 return Ok(());
             }
+            session.reading.budget.spend(kept.len());
             let message = core::mem::take(kept);
             let result = match message.framed() {
                 Some(framed) => self.message(now, key, framed, true, app),
@@ -383,6 +462,13 @@ impl Sessions {
             }
         }
     }
+}
+
+/// Returns whether the message is part of what we requested again.
+fn is_requested(session: &Session, message: &Message<'_>) -> bool {
+    let connection = session.state.connection.as_ref();
+    connection.is_some_and(|connection| connection.logon.gap.is_some())
+        && message.get(tag::POSS_DUP_FLAG) == Some(YES)
 }
 
 /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each

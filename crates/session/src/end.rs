@@ -5,6 +5,7 @@ use core::fmt;
 use fixbolt_codec::SeqNum;
 
 use crate::error::SendError;
+use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::store::StoreError;
 
 /// How a connection of a session ended: who ended it, and why.
@@ -28,6 +29,9 @@ pub enum SessionEnd {
     LogonTimedOut,
     /// Nothing was received for so long that the connection counts as broken.
     HeartbeatTimedOut,
+    /// The counterparty did not read what we sent within
+    /// [`send_timeout`](crate::SessionSettings::send_timeout).
+    PeerDidNotRead,
     /// The counterparty violated the protocol in a way that ends the session.
     PeerMisbehaved(Misbehavior),
     /// Our application refused the logon.
@@ -73,6 +77,32 @@ pub enum Misbehavior {
     SendingTime,
     /// A gap was not filled after repeated requests.
     GapNeverFilled,
+    /// The Logon has a HeartBtInt that the session does not accept
+    /// ([`accepted_heart_bt_int`](crate::SessionSettings::accepted_heart_bt_int)).
+    HeartBtInt {
+        /// The counterparty's HeartBtInt (108), in seconds.
+        received: u32,
+        /// What the session accepts.
+        accepted: AcceptedHeartBtInt,
+    },
+    /// Garbled pieces arrived in succession, without a message between them
+    /// ([`max_garbled_messages`](crate::SessionSettings::max_garbled_messages)).
+    Garbled {
+        /// Their number.
+        limit: u32,
+    },
+    /// More session-layer messages arrived than are allowed
+    /// ([`max_session_message_rate`](crate::SessionSettings::max_session_message_rate)).
+    SessionMessageRate {
+        /// The allowed number a second.
+        limit: u32,
+    },
+    /// Session-layer messages wrote more to the store than is allowed
+    /// ([`max_session_journal_growth`](crate::SessionSettings::max_session_journal_growth)).
+    JournalGrowth {
+        /// The allowed bytes a minute.
+        limit: u64,
+    },
 }
 
 /// Why a session is halted until somebody intervenes.
@@ -131,6 +161,9 @@ impl fmt::Display for SessionEnd {
             Self::HeartbeatTimedOut => {
                 f.write_str("the counterparty fell silent and did not answer a TestRequest")
             }
+            Self::PeerDidNotRead => {
+                f.write_str("the counterparty did not read what was sent to it (SendTimeout)")
+            }
             Self::PeerMisbehaved(what) => what.fmt(f),
             Self::LogonRefused => f.write_str("the application refused the logon"),
             Self::ApplicationFailed { seq } => write!(f, "the application failed on message {seq}"),
@@ -145,19 +178,38 @@ impl fmt::Display for SessionEnd {
 
 impl fmt::Display for Misbehavior {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::FirstMessageNotLogon => "the counterparty's first message was not a Logon",
-            Self::InvalidLogon => "the counterparty's Logon was not valid",
-            Self::DuplicateLogon => "the counterparty sent a Logon while it was logged on",
-            Self::MsgSeqNumTooLow => "the counterparty's MsgSeqNum (34) was too low",
-            Self::NoMsgSeqNum => "the counterparty sent a message without MsgSeqNum (34)",
-            Self::BeginString => "the counterparty sent another BeginString (8) than the session's",
-            Self::CompId => "the counterparty sent other CompIDs (49, 56) than the session's",
-            Self::SendingTime => "the counterparty's SendingTime (52) was too far from our clock",
-            Self::GapNeverFilled => {
-                "the counterparty never sent messages that were asked for again and again"
+        match self {
+            Self::FirstMessageNotLogon => f.write_str("the counterparty's first message was not a Logon"),
+            Self::InvalidLogon => f.write_str("the counterparty's Logon was not valid"),
+            Self::DuplicateLogon => f.write_str("the counterparty sent a Logon while it was logged on"),
+            Self::MsgSeqNumTooLow => f.write_str("the counterparty's MsgSeqNum (34) was too low"),
+            Self::NoMsgSeqNum => f.write_str("the counterparty sent a message without MsgSeqNum (34)"),
+            Self::BeginString => {
+                f.write_str("the counterparty sent another BeginString (8) than the session's")
             }
-        })
+            Self::CompId => f.write_str("the counterparty sent other CompIDs (49, 56) than the session's"),
+            Self::SendingTime => {
+                f.write_str("the counterparty's SendingTime (52) was too far from our clock")
+            }
+            Self::GapNeverFilled => {
+                f.write_str("the counterparty never sent messages that were asked for again and again")
+            }
+            Self::HeartBtInt { received, accepted } => write!(
+                f,
+                "the counterparty's Logon has HeartBtInt (108) {received}, and the session accepts {accepted} (AcceptedHeartBtInt)"
+            ),
+            Self::Garbled { limit } => {
+                write!(f, "the counterparty sent {limit} garbled messages in succession (MaxGarbledMessages)")
+            }
+            Self::SessionMessageRate { limit } => write!(
+                f,
+                "the counterparty sent more than {limit} session-layer messages a second for five seconds (MaxSessionMessageRate)"
+            ),
+            Self::JournalGrowth { limit } => write!(
+                f,
+                "the counterparty's session-layer messages added more than {limit} bytes a minute to the journal (MaxSessionJournalGrowth)"
+            ),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::behavior::{Farewell, InvalidLogon};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::fix::{YES, msg_type, tag};
 use crate::header::{Header, number};
+use crate::heart_bt_int::HEART_BT_INT_MAX;
 use crate::inbound::{logout_received, misbehaved, number_too_low, without_number};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
 use crate::session::Session;
@@ -18,8 +19,6 @@ use crate::time::Now;
 /// The smallest MaxMessageSize (383) that is accepted, in bytes: every message of the session layer
 /// must fit into it.
 pub(crate) const SMALLEST_MAX_MESSAGE_SIZE: u64 = 512;
-/// The largest HeartBtInt that is accepted: a day, in seconds.
-const HEART_BT_INT_MAX: u32 = 86_400;
 
 /// Decides about the first message of a connection; `None` if it is a Logon of the session's
 /// counterparty, which must still be authenticated and checked.
@@ -72,13 +71,14 @@ pub(crate) fn check<'m>(
     let Some(seq) = header.seq else {
         return Err(Box::new(without_number(behavior.logon_without_seq_num)));
     };
-    let invalid = |text: &str| {
-        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+    let refused = |text: &str, misbehavior| {
+        let end = SessionEnd::PeerMisbehaved(misbehavior);
         Box::new(match behavior.refused_logon {
             Farewell::Silence => Reaction::close(end),
             Farewell::Logout => misbehaved(text.to_owned(), Some(seq), end).into(),
         })
     };
+    let invalid = |text: &str| refused(text, Misbehavior::InvalidLogon);
     let close_enough = header.sent().is_some_and(|sent| {
         let threshold = session.settings.sending_time_threshold;
         threshold.is_none_or(|threshold| session.reading.sent_within(sent, now.utc, threshold))
@@ -113,7 +113,17 @@ pub(crate) fn check<'m>(
             return Err(Box::new(refuse(session, header, seq, reject, "HeartBtInt (108) is missing")));
         }
         Some(Ok(seconds)) if seconds < 0 => return Err(invalid("HeartBtInt must not be negative")),
-        Some(Ok(seconds)) if u32::try_from(seconds).is_ok_and(|s| s <= HEART_BT_INT_MAX) => {}
+        Some(Ok(seconds))
+            if let Ok(received) = u32::try_from(seconds)
+                && received <= HEART_BT_INT_MAX =>
+        {
+            let accepted = session.settings.accepted_heart_bt_int;
+            let is_ours = !session.is_acceptor() && received == session.settings.heart_bt_int;
+            if !is_ours && !accepted.contains(received) {
+                let text = format!("HeartBtInt (108) must be {accepted}");
+                return Err(refused(&text, Misbehavior::HeartBtInt { received, accepted }));
+            }
+        }
         Some(_) => {
             let text = format!("HeartBtInt (108) must be a number of 0 to {HEART_BT_INT_MAX}");
             return Err(invalid(&text));

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use fixbolt_codec::{Frame, Framer};
 
 use crate::store::Position;
+use crate::time::Mono;
 
 /// Bytes for the socket of one session. The memory is separate from the cursor, so that a body can
 /// be written into the memory while the cursor is still in use.
@@ -16,6 +17,15 @@ use crate::store::Position;
 pub(crate) struct Outbox {
     pub(crate) memory: Box<[u8]>,
     pub(crate) cursor: OutboxCursor,
+    unread: Option<Unread>,
+}
+
+/// Bytes that the socket could not accept, because the counterparty has not read what it has.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    since: Mono,
+    /// The number of bytes that the socket must still accept for these to be gone.
+    bytes: usize,
 }
 
 /// The positions in an outbox's memory.
@@ -55,6 +65,7 @@ impl Outbox {
                 origin: 0,
                 length_digits: 3,
             },
+            unread: None,
         }
     }
 
@@ -63,13 +74,24 @@ impl Outbox {
         &self.memory[self.cursor.head..self.cursor.released]
     }
 
-    /// Records that the socket accepted `bytes` bytes.
-    pub(crate) fn written(&mut self, bytes: usize) {
+    /// Records that the socket accepted `bytes` bytes, and no more for now.
+    pub(crate) fn written(&mut self, now: Mono, bytes: usize) {
         self.cursor.head = (self.cursor.head + bytes).min(self.cursor.released);
+        let left = self.writable().len();
+        self.unread = match self.unread {
+            Some(unread) if bytes < unread.bytes => Some(Unread { bytes: unread.bytes - bytes, ..unread }),
+            _ => (left > 0).then_some(Unread { since: now, bytes: left }),
+        };
         if self.cursor.head == self.cursor.tail {
             self.cursor.origin += self.cursor.tail as u64;
             (self.cursor.head, self.cursor.released, self.cursor.tail) = (0, 0, 0);
         }
+    }
+
+    /// Returns since when bytes that the socket may have are not accepted. A counterparty that
+    /// reads a little now and then does not begin a new period: it must read all that waited.
+    pub(crate) fn unread_since(&self) -> Option<Mono> {
+        self.unread.map(|unread| unread.since)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -179,6 +201,7 @@ impl Outbox {
         self.cursor.origin += self.cursor.tail as u64;
         (self.cursor.head, self.cursor.released, self.cursor.tail) = (0, 0, 0);
         self.cursor.waiting.clear();
+        self.unread = None;
     }
 }
 
@@ -228,11 +251,11 @@ mod tests {
         assert_eq!(outbox.writable(), b"");
         outbox.advance(Position(1));
         assert_eq!(outbox.writable(), b"one");
-        outbox.written(2);
+        outbox.written(Mono(1), 2);
         outbox.compact();
         outbox.advance(Position(2));
         assert_eq!(outbox.writable(), b"etwo");
-        outbox.written(4);
+        outbox.written(Mono(1), 4);
         assert!(outbox.is_empty());
     }
 
@@ -243,7 +266,7 @@ mod tests {
         outbox.committed(Position(1), Position(1));
         push(&mut outbox, b"wait");
         outbox.committed(Position(2), Position(1));
-        outbox.written(10);
+        outbox.written(Mono(1), 10);
         outbox.compact();
         assert_eq!(outbox.writable(), b"abcdef");
         outbox.advance(Position(2));
@@ -260,5 +283,30 @@ mod tests {
         outbox.rollback(mark);
         outbox.committed(Position(2), Position(2));
         assert_eq!(outbox.writable(), b"one");
+    }
+
+    #[test]
+    fn bytes_are_unread_until_the_socket_has_accepted_all_that_waited() {
+        let mut outbox = Outbox::new(64);
+        push(&mut outbox, b"0123456789");
+        outbox.committed(Position(1), Position(1));
+        assert_eq!(outbox.unread_since(), None);
+        outbox.written(Mono(1), 4);
+        push(&mut outbox, b"abcdef");
+        outbox.committed(Position(2), Position(2));
+        outbox.written(Mono(2), 5);
+        assert_eq!(outbox.unread_since(), Some(Mono(1)), "one of the first bytes still waits");
+        outbox.written(Mono(3), 0);
+        assert_eq!(outbox.unread_since(), Some(Mono(1)));
+        outbox.written(Mono(4), 1);
+        assert_eq!(outbox.unread_since(), Some(Mono(4)), "the others have waited since then");
+        outbox.written(Mono(5), 6);
+        assert_eq!(outbox.unread_since(), None);
+        push(&mut outbox, b"x");
+        outbox.committed(Position(3), Position(3));
+        outbox.written(Mono(6), 0);
+        assert_eq!(outbox.unread_since(), Some(Mono(6)));
+        outbox.clear();
+        assert_eq!(outbox.unread_since(), None);
     }
 }

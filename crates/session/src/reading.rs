@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use fixbolt_codec::{Framer, Recovery};
 
+use crate::flood::Flood;
 use crate::time::{Mono, Now, Utc};
 
 /// The largest message before the logon, in bytes.
@@ -23,6 +24,36 @@ pub(crate) struct Reading {
     /// Whether the first unprocessed message was offered before, and so has already counted as a
     /// sign of life.
     pub(crate) offered: bool,
+    pub(crate) budget: Budget,
+    pub(crate) flood: Flood,
+}
+
+/// What one call may process, so that a counterparty that sends as fast as it can does not keep the
+/// worker from its other sessions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    messages: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    /// 64 messages, or 64 KiB and the message with which that is reached.
+    pub(crate) const FULL: Self = Self { messages: 64, bytes: 64 * 1024 };
+
+    /// Counts a message, or a garbled piece.
+    pub(crate) const fn spend(&mut self, bytes: usize) {
+        self.messages = self.messages.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// Ends the call after the current message.
+    pub(crate) const fn spend_all(&mut self) {
+        self.messages = 0;
+    }
+
+    pub(crate) const fn is_spent(self) -> bool {
+        self.messages == 0 || self.bytes == 0
+    }
 }
 
 /// Why nothing is read now.
@@ -53,13 +84,15 @@ pub(crate) struct Incomplete {
 
 impl Reading {
     /// Returns the state in which nothing has been read.
-    pub(crate) const fn new(recovery: Recovery) -> Self {
+    pub(crate) fn new(recovery: Recovery) -> Self {
         Self {
             framer: Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON).with_recovery(recovery),
             incomplete: None,
             blocked: None,
             backlog: None,
             offered: false,
+            budget: Budget::FULL,
+            flood: Flood::default(),
         }
     }
 

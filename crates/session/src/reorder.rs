@@ -46,6 +46,11 @@ impl Kept {
         Self { bytes: Vec::with_capacity(bytes), body_start: 0 }
     }
 
+    /// Returns the number of bytes of the message.
+    pub(crate) const fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Returns the message, framed as when it arrived.
     pub(crate) fn framed(&self) -> Option<Framed<'_>> {
         Framed::from_copy(&self.bytes, self.body_start)

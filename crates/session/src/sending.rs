@@ -9,6 +9,7 @@ use fixbolt_dictionary::Scratch;
 use crate::error::SendError;
 use crate::event::Unreached;
 use crate::fix::msg_type;
+use crate::flood::Added;
 use crate::key::SessionKey;
 use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
@@ -52,13 +53,14 @@ pub(crate) struct Sending<'s> {
     masked: &'s mut Vec<u8>,
     scratch: &'s mut Option<Scratch>,
     outbound: &'s mut Option<OutboundCheck>,
+    added: &'s mut Added,
 }
 
 impl Session {
     /// Returns the memory for a body, and the parts that are needed to send it.
     pub(crate) fn sending(&mut self) -> (&mut [u8], Sending<'_>) {
         let precision = self.precision();
-        let Outbox { memory, cursor } = &mut self.outbox;
+        let Outbox { memory, cursor, .. } = &mut self.outbox;
         let sending = Sending {
             settings: &self.settings,
             state: &mut self.state,
@@ -73,6 +75,7 @@ impl Session {
             masked: &mut self.masked,
             scratch: &mut self.scratch,
             outbound: &mut self.outbound,
+            added: &mut self.added,
         };
         (memory, sending)
     }
@@ -95,6 +98,7 @@ impl Session {
             body = &self.masked;
         }
         let record = record(now, &self.state, RecordKind::Inbound, flags, seq, None, body);
+        self.added.record(body.len());
         append(store, self.key, &record, &mut self.turn.refused)
     }
 
@@ -117,6 +121,7 @@ impl Session {
         if let Some(lost) = self.state.reset() {
             self.turn.unreached = Some((lost, Unreached::Reset));
         }
+        self.added.reset();
         self.record_change(now, store, RecordKind::Reset, why)
     }
 }
@@ -181,6 +186,7 @@ impl Sending<'_> {
                 bytes = self.masked;
             }
             let record = record(now, state, RecordKind::Outbound, flags, seq, cause, bytes);
+            self.added.record(bytes.len());
             kill_point!(Encode);
             append(store, key, &record, &mut turn.refused)?;
             kill_point!(Append);

@@ -16,6 +16,7 @@ use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Unreached;
 use crate::fix::SOH;
+use crate::flood::{Added, Growth};
 use crate::key::SessionKey;
 use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
@@ -57,6 +58,10 @@ pub(crate) struct Session {
     /// when the process ended.
     pub(crate) opened_at: SeqNum,
     pub(crate) refusals: Refusals,
+    /// The bytes that were added to the store, and those of them that session-layer messages may
+    /// have caused.
+    pub(crate) added: Added,
+    pub(crate) growth: Growth,
     /// The validator's memory.
     pub(crate) scratch: Option<Scratch>,
     /// Checks the messages that the application sends, if the session wants that.
@@ -129,6 +134,8 @@ impl Session {
             told_horizon: None,
             opened_at: recovered.next_in,
             refusals: Refusals::new(),
+            added: Added::default(),
+            growth: Growth::default(),
             scratch: settings.dictionary.validator().map(|validator| validator.scratch()),
             outbound: settings
                 .outbound_policy

@@ -7,6 +7,7 @@ use fixbolt_dictionary::{Policy, Validator};
 
 use crate::behavior::Compatibility;
 use crate::fix::number::WRITTEN_ANEW;
+use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::id::SessionId;
 use crate::logon_fields::LogonFields;
 
@@ -104,6 +105,9 @@ pub struct SessionSettings {
     /// HeartBtInt (108) that an initiator proposes, in seconds; with 0 no heartbeats are sent. An
     /// acceptor uses the counterparty's.
     pub heart_bt_int: u32,
+    /// The values of HeartBtInt (108) that a counterparty's Logon may have; another one is refused.
+    /// An initiator always accepts the value that it proposed.
+    pub accepted_heart_bt_int: AcceptedHeartBtInt,
     /// How long after the last inbound message a TestRequest is sent, in percent of HeartBtInt: 120
     /// to 200 are sensible.
     pub test_request_percent: u32,
@@ -114,6 +118,21 @@ pub struct SessionSettings {
     pub logon_timeout: Duration,
     /// How long to wait for the answer to a Logout.
     pub logout_timeout: Duration,
+    /// How long the counterparty may take to read what was sent to it. Then the connection ends
+    /// with [`SessionEnd::PeerDidNotRead`](crate::SessionEnd::PeerDidNotRead), so that a
+    /// counterparty that reads nothing does not hold the session.
+    pub send_timeout: Duration,
+    /// The number of garbled messages in succession at which the connection ends; `None` for no
+    /// limit. Bytes that belong to no message count as one for each piece that arrives.
+    pub max_garbled_messages: Option<u32>,
+    /// The number of session-layer messages a second that the counterparty may send; the connection
+    /// ends after five seconds in succession with more. `None` for no limit. What it sends again
+    /// because we requested it does not count.
+    pub max_session_message_rate: Option<u32>,
+    /// The bytes a minute that the counterparty's session-layer messages, with our answers to them,
+    /// may add to the store; `None` for no limit. The connection ends when they are used up. Time
+    /// without a connection counts, too.
+    pub max_session_journal_growth: Option<u64>,
     /// The largest message that is accepted from the counterparty or sent to it, in bytes.
     pub max_message_size: usize,
     /// Whether both sequence numbers start at 1 with every Logon.
@@ -169,10 +188,12 @@ pub struct SessionSettings {
 
 impl SessionSettings {
     /// Returns the default settings: the shipped dictionary, outbound messages not checked,
-    /// HeartBtInt 30 s, SendingTime within 120 s, logon within 10 s, logout within 2 s, messages up
-    /// to 64 KiB, sequence numbers continued, every message sent again on request, milliseconds,
-    /// and Password (554), NewPassword (925), EncryptedPassword (1402), EncryptedNewPassword (1404)
-    /// and RawData (96) masked.
+    /// HeartBtInt 30 s, and 5 to 3600 s accepted, SendingTime within 120 s, logon within 10 s,
+    /// logout within 2 s, what is sent read within 30 s, at most 100 garbled messages in
+    /// succession, 1,000 session-layer messages a second and 32 MiB a minute of the store for them,
+    /// messages up to 64 KiB, sequence numbers continued, every message sent again on request,
+    /// milliseconds, and Password (554), NewPassword (925), EncryptedPassword (1402),
+    /// EncryptedNewPassword (1404) and RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
         Self {
@@ -183,10 +204,15 @@ impl SessionSettings {
             outbound_policy: None,
             compatibility: Compatibility::Standard,
             heart_bt_int: 30,
+            accepted_heart_bt_int: AcceptedHeartBtInt::default(),
             test_request_percent: 120,
             sending_time_threshold: Some(Duration::from_secs(120)),
             logon_timeout: Duration::from_secs(10),
             logout_timeout: Duration::from_secs(2),
+            send_timeout: Duration::from_secs(30),
+            max_garbled_messages: Some(100),
+            max_session_message_rate: Some(1000),
+            max_session_journal_growth: Some(32 << 20),
             max_message_size: 64 * 1024,
             reset_on_logon: false,
             reset_on_logout: false,

@@ -59,7 +59,7 @@ impl Side {
         if self.sessions.is_blocked(KEY) {
             return false;
         }
-        let moved = !self.socket.is_empty();
+        let moved = !self.socket.is_empty() || self.sessions.has_more(KEY);
         self.inbox.append(&mut self.socket);
         let used = self.sessions.receive(NOW, KEY, &self.inbox, &mut self.got);
         self.inbox.drain(..used);

@@ -8,8 +8,8 @@ use fixbolt_conformance::wire::{Desk, Mood, Side, kinds, settings};
 use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{
-    Misbehavior, Now, OpenError, Phase, Role, SendError, SessionDictionary, SessionEnd, SessionKey,
-    SessionSettings, Sessions, Utc, WhileLoggedOff,
+    AcceptedHeartBtInt, Misbehavior, Now, OpenError, Phase, Role, SendError, SessionDictionary, SessionEnd,
+    SessionKey, SessionSettings, Sessions, Utc, WhileLoggedOff,
 };
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
@@ -383,7 +383,7 @@ fn a_reject_is_never_rejected() {
 
 #[test]
 fn without_heartbeats_nothing_is_due_and_a_test_request_is_answered() {
-    let mut side = acceptor(|_| {});
+    let mut side = acceptor(|s| s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY);
     side.sessions.connected(side.now, KEY, &mut side.desk);
     assert_eq!(kinds(&side.say(0, "35=A|34=1|98=0|108=0|")), "A");
     assert_eq!(side.sessions.next_deadline(KEY), None);

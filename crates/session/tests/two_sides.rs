@@ -200,7 +200,7 @@ fn carry(from: &mut Side, to: &mut Side, now: Now) -> bool {
     to.inbox.extend_from_slice(&bytes);
     let used = to.sessions.receive(now, to.key, &to.inbox, &mut to.app);
     to.inbox.drain(..used);
-    !bytes.is_empty() || used > 0
+    !bytes.is_empty() || used > 0 || to.sessions.has_more(to.key)
 }
 
 /// Returns each message in readable form; all bytes must be messages.

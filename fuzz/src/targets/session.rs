@@ -20,8 +20,9 @@ use fixbolt_dictionary::{Validator, fix42, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError, SessionDictionary,
-    SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions, Turn, Utc,
+    AcceptedHeartBtInt, Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError,
+    SessionDictionary, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions,
+    Turn, Utc,
 };
 
 use super::watched::{Seen, Watched};
@@ -166,6 +167,9 @@ impl World {
         let mut sessions = Sessions::new(store, MOST);
         let id = SessionId::new(version, "VENUE", "TRADER").expect("a good identity");
         let mut settings = SessionSettings::new(id, role);
+        if random.one_in(2) {
+            settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        }
         settings.outbox_size = OUTBOX;
         settings.reorder_buffer_size = 4096;
         settings.max_message_size = MOST;
@@ -220,9 +224,14 @@ impl World {
 
     fn arrive(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
-        let consumed = self.sessions.receive(self.now, self.key, &self.buffer, &mut self.app);
-        self.consumed(consumed);
-        self.write();
+        loop {
+            let consumed = self.sessions.receive(self.now, self.key, &self.buffer, &mut self.app);
+            self.consumed(consumed);
+            self.write();
+            if !self.sessions.has_more(self.key) {
+                break;
+            }
+        }
         // "Not now" and a full outbox end when time passes and the socket accepts bytes.
         let mut rounds = 0;
         while (self.sessions.is_blocked(self.key) || self.sessions.is_replaying(self.key)) && self.is_open() {

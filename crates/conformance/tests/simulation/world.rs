@@ -6,8 +6,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    Compatibility, Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId, SessionSettings, Utc,
-    WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId,
+    SessionSettings, Utc, WhileLoggedOff,
 };
 
 use crate::disk::Kept;
@@ -102,6 +102,7 @@ pub(crate) struct World {
 fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> SessionSettings {
     let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
     settings.dictionary = SessionDictionary::None;
+    settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     settings.heart_bt_int = random.within(1, 8) as u32;
     settings.outbox_size = random.within(16, 128) as usize * 1024;
     settings.reorder_buffer_size = random.within(200, 60_000) as usize;
@@ -434,10 +435,12 @@ impl World {
             if sessions.is_blocked(key) {
                 return;
             }
-            match from.out.take(self.now) {
-                Some(piece) => to.inbox.extend_from_slice(&piece),
-                None if from.out.has_ended() => return self.disconnect(n, side),
-                None => return,
+            if !sessions.has_more(key) {
+                match from.out.take(self.now) {
+                    Some(piece) => to.inbox.extend_from_slice(&piece),
+                    None if from.out.has_ended() => return self.disconnect(n, side),
+                    None => return,
+                }
             }
             let used = sessions.receive(now, key, &to.inbox, app);
             to.inbox.drain(..used);

@@ -160,6 +160,11 @@ const fn also(row: Row, alias: &'static str) -> Row {
     Row { alias: Some(alias), ..row }
 }
 
+/// Returns a limit for which 0 means none.
+fn limit<N: Default + PartialEq>(number: N) -> Option<N> {
+    (number != N::default()).then_some(number)
+}
+
 const fn seconds(from: u64, set: fn(&mut Draft, u64)) -> Effect {
     Effect::Number { from, to: DAY, unit: "seconds", set }
 }
@@ -186,12 +191,22 @@ pub(super) static ROWS: &[Row] = &[
         "standard", "which engine to follow where their behavior differs (docs/conformance.md)"),
     row("HeartBtInt", Both, seconds(0, |d, n| d.settings.heart_bt_int = n as u32),
         "required of an initiator", "the silence after which a Heartbeat is sent; 0 for none. An acceptor uses the initiator's value"),
+    row("AcceptedHeartBtInt", Both, Text { form: "seconds: a range such as 5-3600, one value, or any; with 0, before it if 0 is accepted, too", set: values::accepted_heart_bt_int },
+        "5-3600", "the values of HeartBtInt that the counterparty's Logon may have; 0 means no heartbeats. An initiator always accepts its own HeartBtInt"),
     row("TestRequestDelayMultiplier", Both, Text { form: "a number from 0 to 10 with at most two decimals", set: values::test_request_delay },
         "0.2", "a TestRequest is sent if nothing is received for HeartBtInt plus this fraction of it"),
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.logon_timeout = Duration::from_secs(n)),
         "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as the longest value among its sessions"),
     row("LogoutTimeout", Both, seconds(1, |d, n| d.settings.logout_timeout = Duration::from_secs(n)),
         "2", "how long to wait for the answer to a Logout"),
+    row("SendTimeout", Both, seconds(1, |d, n| d.settings.send_timeout = Duration::from_secs(n)),
+        "30", "how long a counterparty may take to read what was sent to it before it is disconnected"),
+    row("MaxGarbledMessages", Both, Number { from: 0, to: 1_000_000, unit: "messages", set: |d, n| d.settings.max_garbled_messages = limit(n as u32) },
+        "100", "how many garbled messages in succession end the connection; 0 for no limit"),
+    row("MaxSessionMessageRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.max_session_message_rate = limit(n as u32) },
+        "1000", "more session-layer messages of the counterparty than this, in each of five seconds in succession, end the connection; 0 for no limit. What it sends again on our request does not count"),
+    row("MaxSessionJournalGrowth", Both, Number { from: 0, to: 1 << 40, unit: "bytes a minute", set: |d, n| d.settings.max_session_journal_growth = limit(n) },
+        "33554432", "how much the counterparty's session-layer messages, with the answers to them, may add to the journal before the connection ends; 0 for no limit"),
     row("ResetOnLogon", Both, Flag(|d, on| d.settings.reset_on_logon = on),
         "N", "sequence numbers begin at 1 with each Logon"),
     row("ResetOnLogout", Both, Flag(|d, on| d.settings.reset_on_logout = on),

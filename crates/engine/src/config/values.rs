@@ -53,6 +53,11 @@ pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refu
     Ok(())
 }
 
+pub(super) fn accepted_heart_bt_int(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    draft.settings.accepted_heart_bt_int = value.parse().map_err(|_| Refusal::Form)?;
+    Ok(())
+}
+
 /// The values that a field of a Logon may have.
 pub(super) const LOGON_TEXT: &str = "at least one character, and no control character such as a line end";
 

@@ -246,8 +246,13 @@ impl<A: Application> Side<A> {
     /// Receives bytes, without taking the session's output.
     pub(super) fn hear(&mut self, bytes: &[u8]) {
         self.buffered.extend_from_slice(bytes);
-        let consumed = self.sessions.receive(self.now, self.key, &self.buffered, &mut self.app);
-        self.buffered.drain(..consumed);
+        loop {
+            let consumed = self.sessions.receive(self.now, self.key, &self.buffered, &mut self.app);
+            self.buffered.drain(..consumed);
+            if !self.sessions.has_more(self.key) {
+                break;
+            }
+        }
     }
 
     pub(super) fn wake(&mut self) {

@@ -414,6 +414,17 @@ impl Worker {
         };
         match session {
             Ok(key) => self.driver.attach(slot, key, &mut self.cycle, app),
+            Err(Refusal::AlreadyConnected(key)) => {
+                let connected = self.driver.peer_of(key).map(tracing::field::display);
+                let session = asked.as_ref().map(tracing::field::display);
+                tracing::warn!(
+                    session,
+                    %peer,
+                    connected,
+                    "a second connection was closed: the session is connected already"
+                );
+                self.driver.connections.close(slot);
+            }
             Err(refusal) => {
                 let reason = refusal.reason();
                 match asked {

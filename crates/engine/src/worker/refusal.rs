@@ -1,5 +1,8 @@
 //! Why a connection is refused the session that its Logon asks for. The reason is logged, not sent
-//! to the counterparty.
+//! to the counterparty: it is not authenticated, and a Logout would use a sequence number (test
+//! cases 1S-b, 1S-c).
+
+use fixbolt_session::SessionKey;
 
 /// Why a connection was closed before its logon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,7 +16,7 @@ pub(crate) enum Refusal {
     /// The session does not allow this address.
     AddressNotAllowed,
     /// The session has a connection.
-    AlreadyConnected,
+    AlreadyConnected(SessionKey),
     /// The session is halted until an operator resumes it.
     Halted,
     /// An operator has disabled the session.
@@ -31,7 +34,7 @@ impl Refusal {
             Self::NotALogon(reason) => reason,
             Self::NoSuchSession => "there is no such session at this address",
             Self::AddressNotAllowed => "the session does not allow connections from this address",
-            Self::AlreadyConnected => "the session is connected already",
+            Self::AlreadyConnected(_) => "the session is connected already",
             Self::Halted => "the session is halted; resume it first",
             Self::Disabled => "the session is disabled; enable it first",
             Self::TemplatePanicked => "the template panicked",

@@ -6,6 +6,7 @@
 
 mod operating;
 
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -116,8 +117,14 @@ impl SessionDriver {
         } else if !self.sessions.is_enabled(key) {
             Err(Refusal::Disabled)
         } else {
-            Err(Refusal::AlreadyConnected)
+            Err(Refusal::AlreadyConnected(key))
         }
+    }
+
+    /// Returns the address of the counterparty of a session's connection.
+    pub(crate) fn peer_of(&self, key: SessionKey) -> Option<SocketAddr> {
+        let slot = self.table.get(key)?.connection?;
+        Some(self.connections.get(slot)?.peer)
     }
 
     /// Attaches a connection to a session, which takes over its received bytes.
@@ -140,7 +147,8 @@ impl SessionDriver {
         self.process_received(slot, key, cycle, app);
     }
 
-    /// Reads once from the connection of a session, which is ready.
+    /// Serves the connection of a session, which is ready: reads once, unless something is left to
+    /// process of the last read.
     pub(crate) fn read(
         &mut self,
         slot: usize,
@@ -155,6 +163,8 @@ impl SessionDriver {
             if connection.broken {
                 return self.disconnect(key, cycle, app);
             }
+        } else if self.sessions.has_more(key) {
+            self.process_received(slot, key, cycle, app);
         } else {
             match connection.receive() {
                 Received::Bytes => self.process_received(slot, key, cycle, app),
@@ -235,7 +245,9 @@ impl SessionDriver {
         if self.sessions.wants_close(key) {
             self.begin_closing(slot, key, cycle);
             self.sessions.note_output(key);
-        } else if connection.readable && (connection.broken || !self.sessions.is_blocked(key)) {
+        } else if self.sessions.has_more(key)
+            || connection.readable && (connection.broken || !self.sessions.is_blocked(key))
+        {
             self.connections.mark_ready(slot);
         }
         self.note_deadline(key, cycle);
@@ -366,8 +378,13 @@ impl SessionDriver {
             kill_point!(Send);
             match connection.send(bytes) {
                 Ok(taken) => {
+                    let all = taken == bytes.len();
                     self.sessions.written(cycle.now, key, taken);
                     written = taken > 0;
+                    if !all {
+                        // The counterparty has so long to read the rest.
+                        self.note_deadline(key, cycle);
+                    }
                     // There is room for what waited: the rest of a replay, or a message that met a
                     // full outbox. It is sent in the next cycle, so that a long replay does not
                     // delay the other sessions.

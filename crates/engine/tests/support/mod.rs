@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody, Precision, SecondCache, Tag};
 use fixbolt::session::{
-    Application, Delivery, Event, Failure, LogonDecision, Resume, Role, SessionDictionary, SessionId,
-    SessionKey, SessionSettings, Turn,
+    AcceptedHeartBtInt, Application, Delivery, Event, Failure, LogonDecision, Resume, Role,
+    SessionDictionary, SessionId, SessionKey, SessionSettings, Turn,
 };
 use fixbolt::store::{MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
 use fixbolt_conformance::store::{Intercept, Intercepted};
@@ -30,7 +30,10 @@ pub fn id(text: &str) -> SessionId {
 
 /// Returns settings without a dictionary: the messages of most tests have only an id.
 pub fn of(name: &str, role: Role) -> SessionSettings {
-    SessionSettings::new(id(name), role).with(|s| s.dictionary = SessionDictionary::None)
+    SessionSettings::new(id(name), role).with(|s| {
+        s.dictionary = SessionDictionary::None;
+        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+    })
 }
 
 pub fn acceptor() -> SessionSettings {

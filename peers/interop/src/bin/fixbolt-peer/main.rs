@@ -7,7 +7,7 @@ mod peer;
 mod watch;
 
 use fixbolt::codec::Version;
-use fixbolt::session::{Role, SessionId, SessionSettings, WhileLoggedOff};
+use fixbolt::session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings, WhileLoggedOff};
 use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
 use messages::NewOrder;
@@ -127,6 +127,7 @@ impl Side {
     fn start(&mut self, reset: bool) -> Result<(), String> {
         let mut settings = SessionSettings::new(self.id.clone(), self.role);
         settings.heart_bt_int = self.heartbeat;
+        settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         settings.reset_on_logon = reset;
         settings.logout_timeout = Duration::from_secs(5);
         // An order that is sent while the connection is broken is numbered and stored in the
