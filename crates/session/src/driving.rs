@@ -299,11 +299,13 @@ impl Sessions {
         let mut tx = self.transaction(now, key, app)?;
         let connection = tx.session_mut().disconnect()?;
         tx.tell_horizon();
-        let end = connection.end.map(|end| *end).unwrap_or(match connection.logon.phase {
-            Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
-            Phase::LogonSent => SessionEnd::LogonUnanswered,
-            _ => SessionEnd::ConnectionLost,
-        });
+        // A counterparty that closes instead of answering our Logout does not hide why it was sent.
+        let end =
+            connection.end.or(connection.leaving).map(|end| *end).unwrap_or(match connection.logon.phase {
+                Phase::LogoutAnswered => SessionEnd::LoggedOutByPeer,
+                Phase::LogonSent => SessionEnd::LogonUnanswered,
+                _ => SessionEnd::ConnectionLost,
+            });
         // A failure here halts the session.
         if tx.session().settings.reset_on_disconnect
             && tx.session().halted.is_none()

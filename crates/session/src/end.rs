@@ -1,12 +1,14 @@
 //! How a connection of a session ends, and why a session is halted.
 
 use core::fmt;
+use core::time::Duration;
 
 use fixbolt_codec::SeqNum;
 
 use crate::error::SendError;
 use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::store::StoreError;
+use crate::time::Utc;
 
 /// How a connection of a session ended: who ended it, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +68,12 @@ pub enum Misbehavior {
     /// A Logon arrived while the session was logged on.
     DuplicateLogon,
     /// MsgSeqNum too low without PossDupFlag (2c).
-    MsgSeqNumTooLow,
+    MsgSeqNumTooLow {
+        /// The sequence number that was expected.
+        expected: SeqNum,
+        /// The sequence number that was received.
+        received: SeqNum,
+    },
     /// MsgSeqNum is missing.
     NoMsgSeqNum,
     /// BeginString differs from the session's (2i).
@@ -74,7 +81,17 @@ pub enum Misbehavior {
     /// The CompIDs differ from the session's (2k).
     CompId,
     /// SendingTime is outside the threshold (2o).
-    SendingTime,
+    SendingTime {
+        /// SendingTime.
+        sent: Utc,
+        /// Our time when the message was read.
+        now: Utc,
+        /// The threshold.
+        limit: Duration,
+    },
+    /// OrigSendingTime of a possible duplicate is missing, is not a time, or is later than
+    /// SendingTime (2f, 2g).
+    OrigSendingTime,
     /// A gap was not filled after repeated requests.
     GapNeverFilled,
     /// The Logon has a HeartBtInt that the session does not accept
@@ -182,15 +199,30 @@ impl fmt::Display for Misbehavior {
             Self::FirstMessageNotLogon => f.write_str("the counterparty's first message was not a Logon"),
             Self::InvalidLogon => f.write_str("the counterparty's Logon was not valid"),
             Self::DuplicateLogon => f.write_str("the counterparty sent a Logon while it was logged on"),
-            Self::MsgSeqNumTooLow => f.write_str("the counterparty's MsgSeqNum (34) was too low"),
+            Self::MsgSeqNumTooLow { expected, received } => write!(
+                f,
+                "the counterparty's MsgSeqNum (34) was too low: {expected} was expected, {received} was received"
+            ),
             Self::NoMsgSeqNum => f.write_str("the counterparty sent a message without MsgSeqNum (34)"),
             Self::BeginString => {
                 f.write_str("the counterparty sent another BeginString (8) than the session's")
             }
             Self::CompId => f.write_str("the counterparty sent other CompIDs (49, 56) than the session's"),
-            Self::SendingTime => {
-                f.write_str("the counterparty's SendingTime (52) was too far from our clock")
+            Self::SendingTime { sent, now, limit } => {
+                let (off, side) = match sent.0.checked_sub(now.0) {
+                    Some(ahead) => (ahead, "ahead of"),
+                    None => (now.0 - sent.0, "behind"),
+                };
+                write!(
+                    f,
+                    "the counterparty's SendingTime (52) was {:.3} s {side} our clock; the limit is {:.3} s",
+                    Duration::from_nanos(off).as_secs_f64(),
+                    limit.as_secs_f64()
+                )
             }
+            Self::OrigSendingTime => f.write_str(
+                "the counterparty's OrigSendingTime (122) was missing, not a time, or later than SendingTime (52)",
+            ),
             Self::GapNeverFilled => {
                 f.write_str("the counterparty never sent messages that were asked for again and again")
             }
@@ -220,7 +252,7 @@ impl fmt::Display for Halt {
                 write!(f, "the application failed {attempts} times on message {seq}: skip it or retry")
             }
             Self::StoreDamaged { reason } => write!(f, "the store is damaged: {reason}"),
-            Self::StoreFailed(error) => write!(f, "the store failed: {error}"),
+            Self::StoreFailed(error) => write!(f, "the store failed and is tried again: {error}"),
             Self::CallbackFailed { callback, why } => {
                 write!(f, "the application failed in {callback}: {why}")
             }

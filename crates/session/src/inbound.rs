@@ -20,7 +20,7 @@ use crate::header::{Header, number, unix_nanos};
 use crate::reaction::{Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
 use crate::session::Session;
 use crate::state::{Connection, Phase};
-use crate::time::Now;
+use crate::time::{Now, Utc};
 
 /// The result of the checks that need no dictionary.
 #[allow(clippy::large_enum_variant)] // it is made and taken apart once a message, on the stack
@@ -162,7 +162,8 @@ pub(crate) fn misbehaved<'m>(
 /// 9: answers a sequence number that is too low.
 pub(crate) fn number_too_low<'m>(expected: SeqNum, seq: SeqNum) -> Answer<'m> {
     let text = format!("MsgSeqNum too low, expecting {expected} but received {seq}");
-    misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow))
+    let too_low = Misbehavior::MsgSeqNumTooLow { expected, received: seq };
+    misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(too_low))
 }
 
 /// 5, test case 2i: the message's sequence number is not used.
@@ -218,7 +219,8 @@ fn sending_time<'m>(session: &Session, header: &Header<'m>, seq: SeqNum, now: No
     }
     let reason = SessionRejectReason::SendingTimeAccuracyProblem;
     let reject = named(reason, tag::SENDING_TIME, behavior.sending_time_tag);
-    let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
+    let off = Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit: threshold };
+    let end = SessionEnd::PeerMisbehaved(off);
     let text = logout_text(&reject, tag::SENDING_TIME, behavior.sending_time_logout_text);
     Some(reject_and_log_out(header, seq, reject, text, end).into())
 }
@@ -365,7 +367,7 @@ fn reject_poss_dup<'m>(
         return Answer::reject(seq, header.msg_type, reject).into();
     }
     let text = logout_text(&reject, tag::ORIG_SENDING_TIME, session.behavior.sending_time_logout_text);
-    let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime);
     reject_and_log_out(header, seq, reject, text, end).into()
 }
 

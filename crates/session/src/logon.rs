@@ -14,7 +14,7 @@ use crate::inbound::{logout_received, misbehaved, number_too_low, without_number
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
 use crate::session::Session;
 use crate::state::Connection;
-use crate::time::Now;
+use crate::time::{Now, Utc};
 
 /// The smallest MaxMessageSize (383) that is accepted, in bytes: every message of the session layer
 /// must fit into it.
@@ -79,12 +79,15 @@ pub(crate) fn check<'m>(
         })
     };
     let invalid = |text: &str| refused(text, Misbehavior::InvalidLogon);
-    let close_enough = header.sent().is_some_and(|sent| {
-        let threshold = session.settings.sending_time_threshold;
-        threshold.is_none_or(|threshold| session.reading.sent_within(sent, now.utc, threshold))
-    });
-    if !close_enough {
-        let end = SessionEnd::PeerMisbehaved(Misbehavior::SendingTime);
+    let fault = match (header.sent(), session.settings.sending_time_threshold) {
+        (None, _) => Some(Misbehavior::InvalidLogon),
+        (Some(sent), Some(limit)) if !session.reading.sent_within(sent, now.utc, limit) => {
+            Some(Misbehavior::SendingTime { sent: Utc(sent), now: now.utc, limit })
+        }
+        _ => None,
+    };
+    if let Some(fault) = fault {
+        let end = SessionEnd::PeerMisbehaved(fault);
         let text = SessionRejectReason::SendingTimeAccuracyProblem.text();
         return Err(Box::new(match (behavior.refused_logon, behavior.invalid_logon) {
             (Farewell::Silence, _) => Reaction::close(end),

@@ -194,9 +194,43 @@ fn a_logon_with_a_low_sequence_number_is_too_low_whatever_its_poss_dup_flag_says
         let out = side.log_on(0, 1, &format!("43=Y|122={time}|"));
         assert_eq!(kinds(&out), "5", "{compatibility:?}");
         assert!(out[0].contains("58=MsgSeqNum too low, expecting 2 but received 1"), "{out:?}");
-        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow)));
+        let too_low = Misbehavior::MsgSeqNumTooLow { expected: SeqNum(2), received: SeqNum(1) };
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(too_low)));
         assert_eq!(numbers(&side), (before.0, before.1 + 1));
     }
+}
+
+#[test]
+fn the_end_for_a_sending_time_out_of_the_threshold_says_how_far_off_it_was() {
+    for (logged_on, offset, told) in [
+        (true, 300, "was 300.000 s behind our clock; the limit is 120.000 s"),
+        (true, -300, "was 300.000 s ahead of our clock; the limit is 120.000 s"),
+        (false, 300, "was 300.000 s behind our clock; the limit is 120.000 s"),
+    ] {
+        let mut side = over(Box::new(MemoryStore::new()), |_| {});
+        let fields = if logged_on {
+            side.log_on(0, 1, "");
+            "35=0|34=2|"
+        } else {
+            side.sessions.connected(side.now, KEY, &mut side.desk);
+            "35=A|34=1|98=0|108=30|"
+        };
+        let bytes = side.wire(0, fields);
+        side.now.utc = Utc(side.now.utc.0.checked_add_signed(offset * 1_000_000_000).unwrap());
+        side.hear(0, &bytes);
+        let end = side.disconnect(0).unwrap();
+        assert!(matches!(end, SessionEnd::PeerMisbehaved(Misbehavior::SendingTime { .. })), "{end:?}");
+        assert!(end.to_string().contains(told), "{end}");
+    }
+}
+
+#[test]
+fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
+    let mut side = logged_on(|s| s.compatibility = Compatibility::QuickFixJ);
+    let out = side.say(0, "35=0|34=1|43=Y|122=20260105-23:59:59|");
+    assert_eq!(kinds(&out), "35");
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::OrigSendingTime)));
 }
 
 #[test]
