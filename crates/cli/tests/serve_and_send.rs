@@ -203,7 +203,7 @@ fn no_connection_is_status_3_and_so_is_no_answer() {
         (
             3,
             format!(
-                "fixbolt: cannot reach {address}: cannot connect; is the counterparty running?, address {address}, error Connection refused\n"
+                "fixbolt: cannot reach {address}: cannot connect; is the counterparty running?, session FIX.4.4:CLIENT->FIXBOLT, address {address}, error Connection refused\n"
             )
         )
     );

@@ -36,7 +36,7 @@ pub(crate) enum Command {
     /// A queue has messages, and the list of announced queues has no place for it.
     Announced(Arc<OutboundQueue>),
     /// The addresses of an initiator's host, which were looked up on a thread of their own.
-    HostLookedUp { initiator: usize, attempt: u64, addresses: io::Result<Vec<SocketAddr>> },
+    HostLookedUp { initiator: usize, look_up: u64, addresses: io::Result<Vec<SocketAddr>> },
 }
 
 /// The answer to an operation, including how the connection ended if that was awaited.

@@ -88,9 +88,24 @@ fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
 fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineBuilder, EngineError> {
     let SessionConfiguration { settings, socket_nodelay: nodelay, .. } = session.clone();
     match (&session.identity, session.connection.clone()) {
-        (Identity::Fixed(_), ConnectionType::Initiator { hosts, reconnect_interval, connect_timeout }) => {
-            Ok(builder.connect(Initiation { settings, hosts, reconnect_interval, connect_timeout, nodelay }))
-        }
+        (
+            Identity::Fixed(_),
+            ConnectionType::Initiator {
+                hosts,
+                host_selection,
+                reconnect_interval,
+                max_reconnect_interval,
+                connect_timeout,
+            },
+        ) => Ok(builder.connect(Initiation {
+            settings,
+            hosts,
+            host_selection,
+            reconnect_interval,
+            max_reconnect_interval,
+            connect_timeout,
+            nodelay,
+        })),
         (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed }) => {
             Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, nodelay }))
         }

@@ -79,7 +79,7 @@ pub use acceptance::Acceptance;
 pub use builder::EngineBuilder;
 pub use engine::Engine;
 pub use error::EngineError;
-pub use initiation::Initiation;
+pub use initiation::{HostSelection, Initiation};
 pub use operation::{Change, OperationError};
 pub use sender::{PatientSender, PostError, Sender, SenderDraft};
 pub use session_handle::SessionHandle;

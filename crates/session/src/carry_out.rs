@@ -367,6 +367,7 @@ fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     let Some(connection) = tx.connection_mut() else { return };
     connection.heart_bt_int = agreed.heart_bt_int;
     connection.peer_max_message_size = agreed.max_message_size;
+    connection.logged_on = true;
     connection.reset_asked = false;
     let logon = &mut connection.logon;
     // What was written between our Logon and its answer follows now, in front of whatever is

@@ -413,6 +413,7 @@ mod tests {
             last_received: Mono(7),
             test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
             test_requests: 7,
+            logged_on: true,
             reset_asked: true,
             leaving: Some(Box::new(SessionEnd::LogoutTimedOut)),
             end: Some(Box::new(SessionEnd::LogonTimedOut)),
@@ -429,7 +430,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 22] = [
+    const CHANGES: [Change; 23] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -442,6 +443,7 @@ mod tests {
         |s, o| connection(s).last_received = connection(&mut o.clone()).last_received,
         |s, o| connection(s).test_request = connection(&mut o.clone()).test_request,
         |s, o| connection(s).test_requests = connection(&mut o.clone()).test_requests,
+        |s, o| connection(s).logged_on = connection(&mut o.clone()).logged_on,
         |s, o| connection(s).reset_asked = connection(&mut o.clone()).reset_asked,
         |s, o| connection(s).leaving = connection(&mut o.clone()).leaving.clone(),
         |s, o| connection(s).end = connection(&mut o.clone()).end.clone(),

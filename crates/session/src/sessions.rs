@@ -302,6 +302,14 @@ impl Sessions {
         self.session(key).map_or(Phase::Disconnected, |session| session.state.phase())
     }
 
+    /// Returns whether the Logons were exchanged in the session's current connection.
+    #[must_use]
+    pub fn has_logged_on(&self, key: SessionKey) -> bool {
+        self.session(key)
+            .and_then(|session| session.state.connection.as_ref())
+            .is_some_and(|connection| connection.logged_on)
+    }
+
     /// Returns why the session is halted, if it is.
     #[must_use]
     pub fn halted(&self, key: SessionKey) -> Option<&Halt> {

@@ -56,6 +56,8 @@ pub(crate) struct Connection {
     pub(crate) test_request: Option<TestRequest>,
     /// The number of TestRequests sent, from which the next TestReqID (112) follows.
     pub(crate) test_requests: u64,
+    /// Whether the Logons were exchanged in this connection.
+    pub(crate) logged_on: bool,
     /// Whether our Logon had ResetSeqNumFlag=Y, so that the answer must have it, too.
     pub(crate) reset_asked: bool,
     /// The reason for the end once our Logout is answered, if this is not an ordinary logout.
@@ -212,6 +214,7 @@ impl Connection {
             last_received: now.mono,
             test_request: None,
             test_requests: 0,
+            logged_on: false,
             reset_asked: false,
             leaving: None,
             end: None,

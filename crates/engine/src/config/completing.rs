@@ -11,6 +11,7 @@ use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::number_after;
+use crate::initiation::Initiation;
 use crate::session_check::{self, unspoken};
 
 /// The policy without a dictionary: fields that break the syntax are rejected even so.
@@ -78,9 +79,19 @@ impl SessionReader<'_> {
             }
             Role::Initiator => {
                 self.required("HeartBtInt", "HeartBtInt (seconds), which an initiator decides", true);
+                let reconnect_interval = self.draft.reconnect_interval;
+                let longest = self.draft.max_reconnect_interval;
+                if let (Some(longest), Some(setting)) = (longest, self.find("MaxReconnectInterval"))
+                    && longest < reconnect_interval
+                {
+                    self.contradicts(setting, "MaxReconnectInterval is shorter than ReconnectInterval");
+                }
                 Some(ConnectionType::Initiator {
                     hosts: self.hosts()?,
-                    reconnect_interval: self.draft.reconnect_interval,
+                    host_selection: self.draft.host_selection,
+                    reconnect_interval,
+                    max_reconnect_interval: longest
+                        .unwrap_or(Initiation::MAX_RECONNECT_INTERVAL.max(reconnect_interval)),
                     connect_timeout: self.draft.connect_timeout,
                 })
             }

@@ -8,6 +8,8 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
+use crate::initiation::HostSelection;
+
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
 /// all of them are read.
 pub(super) struct Draft {
@@ -40,7 +42,10 @@ pub(super) struct Draft {
     pub(super) incoming: Policy,
     pub(super) outgoing: Policy,
     pub(super) connect_timeout: Duration,
+    pub(super) host_selection: HostSelection,
     pub(super) reconnect_interval: Duration,
+    /// Unless it is left to the default, which depends on ReconnectInterval.
+    pub(super) max_reconnect_interval: Option<Duration>,
     pub(super) port: Option<u16>,
     pub(super) address: IpAddr,
     pub(super) allowed: Vec<IpAddr>,
@@ -85,7 +90,9 @@ impl Draft {
             // What we send must be valid, whatever we accept.
             outgoing: Policy::standard(),
             connect_timeout: Duration::from_secs(10),
+            host_selection: HostSelection::Priority,
             reconnect_interval: Duration::from_secs(30),
+            max_reconnect_interval: None,
             port: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             allowed: Vec::new(),

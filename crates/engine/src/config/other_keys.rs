@@ -53,7 +53,6 @@ const FIXT: Treatment = Replaced(
 const STORE: Treatment = Replaced("the journal in FileStorePath is the message store");
 const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
 const BUFFER: Treatment = Replaced("the system chooses the size of socket buffers");
-const ROTATION: Treatment = Replaced("hosts are tried in the order given, the first after the last");
 
 const GARBLED: &str =
     "a message with a wrong BodyLength or CheckSum is ignored and reported, as the standard says";
@@ -116,8 +115,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SocketConnectSourcePort*", LOCAL_ADDRESS),
     ("SocketLocalHost", LOCAL_ADDRESS),
     ("SocketLocalPort", LOCAL_ADDRESS),
-    ("HostSelectionPolicy", only(&["ROUND_ROBIN", "ROUNDROBIN"], "hosts are tried in the order given, the first after the last")),
-    ("HostSelectionPolicyPriorityStartOverInterval", ROTATION),
+    ("HostSelectionPolicyPriorityStartOverInterval", Replaced("by HostSelectionPolicy=PRIORITY every attempt begins with the first host")),
     ("SocketConnectProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
     ("ProxyType", PROXY),
     ("ProxyVersion", PROXY),

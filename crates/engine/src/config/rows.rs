@@ -13,6 +13,7 @@ use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, WhileL
 use super::draft::{Draft, checks};
 use super::engine::EngineConfiguration;
 use super::values::{self, Refusal};
+use crate::initiation::HostSelection;
 
 /// A key.
 pub(super) struct Row {
@@ -298,13 +299,17 @@ pub(super) static ROWS: &[Row] = &[
         "reject", "the same for outgoing messages"),
     // Transport
     row("SocketConnectHost", Initiator, Listed { form: "a host's name or address" },
-        "required of an initiator", "the host to connect to; more hosts have a number from 1 after the key and are tried in turn"),
+        "required of an initiator", "the host to connect to; more hosts have a number from 1 after the key and are tried in turn, until one answers the Logon"),
     row("SocketConnectPort", Initiator, Listed { form: "a whole number from 1 to 65535" },
         "required of an initiator", "its port; also with a number from 1 after the key"),
+    row("HostSelectionPolicy", Initiator, Word { words: &["PRIORITY", "ROUND_ROBIN", "ROUNDROBIN"], set: |d, n| d.host_selection = [HostSelection::Priority, HostSelection::RoundRobin, HostSelection::RoundRobin][n] },
+        "PRIORITY", "the host that an attempt to log on begins with: the first one, or the one after the host that was used last. The attempt goes on to the next host after any failure before the Logon is answered, even if the Logon is refused"),
     row("SocketConnectTimeout", Initiator, seconds(1, |d, n| d.connect_timeout = Duration::from_secs(n)),
-        "10", "how long one attempt to connect may take"),
+        "10", "how long one connection may take to be made"),
     row("ReconnectInterval", Initiator, seconds(1, |d, n| d.reconnect_interval = Duration::from_secs(n)),
-        "30", "how long to wait after a connection has ended, or after every host was tried"),
+        "30", "how long to wait after a session that was logged on has ended, or after every host was tried. Each further failed attempt doubles it, and a logon resets it. Up to a half of each wait is left out, by chance"),
+    row("MaxReconnectInterval", Initiator, seconds(1, |d, n| d.max_reconnect_interval = Some(Duration::from_secs(n))),
+        "120 or ReconnectInterval, whichever is longer", "the limit up to which failed attempts double the wait; at least ReconnectInterval"),
     row("SocketAcceptPort", Acceptor, Number { from: 0, to: 65_535, unit: "", set: |d, n| d.port = u16::try_from(n).ok() },
         "required of an acceptor", "the port to listen on; 0 lets the system choose"),
     also(row("SocketAcceptHost", Acceptor, Text { form: "an IP address of this machine", set: values::listen },

@@ -12,6 +12,7 @@ use fixbolt_session::{SessionId, SessionSettings};
 
 use super::error::{ConfigError, SourceLine};
 use super::secret::WithoutSecrets;
+use crate::initiation::HostSelection;
 
 /// A session as configured.
 #[derive(Clone, PartialEq)]
@@ -92,8 +93,12 @@ pub enum ConnectionType {
         /// Hosts with ports, in the order in which they are tried. Names are looked up again at
         /// each attempt.
         hosts: Vec<(String, u16)>,
-        /// ReconnectInterval between attempts.
+        /// HostSelectionPolicy: the host that an attempt begins with.
+        host_selection: HostSelection,
+        /// ReconnectInterval: the first wait between attempts.
         reconnect_interval: Duration,
+        /// MaxReconnectInterval: the longest.
+        max_reconnect_interval: Duration,
         /// SocketConnectTimeout of one attempt.
         connect_timeout: Duration,
     },

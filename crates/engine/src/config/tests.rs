@@ -8,6 +8,7 @@ use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, W
 
 use super::rows::{Effect, ROWS, Row, Scope};
 use super::*;
+use crate::initiation::HostSelection;
 
 pub(super) const ACCEPTOR: &str = "[SESSION]
 ConnectionType=acceptor
@@ -73,9 +74,13 @@ fn a_sessions_own_setting_beats_the_default() {
 #[test]
 fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
     let session = one(&with(INITIATOR, "SocketConnectPort1=2\nSocketConnectHost1=b\nReconnectInterval=5"));
-    let ConnectionType::Initiator { hosts, reconnect_interval, .. } = session.connection else { panic!() };
+    let ConnectionType::Initiator { hosts, host_selection, reconnect_interval, .. } = session.connection
+    else {
+        panic!()
+    };
     assert_eq!(hosts, [("venue.example".to_owned(), 9880), ("b".to_owned(), 2)]);
     assert_eq!(reconnect_interval, Duration::from_secs(5));
+    assert_eq!(host_selection, HostSelection::Priority);
     assert_eq!(
         initiator_refused("SocketConnectHost1=b"),
         "a.cfg:1: this session has no SocketConnectPort1; add it here or in [DEFAULT]"
@@ -83,6 +88,21 @@ fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
     assert_eq!(
         initiator_refused("SocketConnectHost2=b\nSocketConnectPort2=1"),
         "a.cfg:9: SocketConnectHost2 is never tried: the list has no number 1"
+    );
+}
+
+#[test]
+fn the_longest_wait_between_attempts_is_never_below_the_first() {
+    let longest = |lines: &str| match one(&with(INITIATOR, lines)).connection {
+        ConnectionType::Initiator { max_reconnect_interval, .. } => max_reconnect_interval.as_secs(),
+        ConnectionType::Acceptor { .. } => panic!(),
+    };
+    assert_eq!(longest(""), 120);
+    assert_eq!(longest("ReconnectInterval=300"), 300);
+    assert_eq!(longest("ReconnectInterval=300\nMaxReconnectInterval=300"), 300);
+    assert_eq!(
+        initiator_refused("ReconnectInterval=300\nMaxReconnectInterval=299"),
+        "a.cfg:10: MaxReconnectInterval is shorter than ReconnectInterval"
     );
 }
 
@@ -445,7 +465,9 @@ fn every_row_does_something() {
         ("SocketNodelay=N", "SocketNodelay"),
         ("FileStorePath=x", "FileStorePath"),
         ("SocketConnectTimeout=7", "SocketConnectTimeout"),
+        ("HostSelectionPolicy=round_robin", "HostSelectionPolicy"),
         ("ReconnectInterval=7", "ReconnectInterval"),
+        ("MaxReconnectInterval=70", "MaxReconnectInterval"),
         ("SessionQualifier=7", "SessionQualifier"),
     ] {
         let row = ROWS.iter().find(|other| other.name == row).unwrap();

@@ -3,6 +3,8 @@
 
 use core::net::SocketAddr;
 use core::ops::Range;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use fixbolt_session::{Mono, SessionKey};
 use mio::net::TcpStream;
 
-use super::initiator::{Attempt, Initiator, Step};
+use super::initiator::{Attempt, ConnectionEnd, Failure, Initiator, Step};
 use crate::command::Command;
 use crate::worker_signal::WorkerSignal;
 
@@ -25,7 +27,7 @@ pub(crate) struct Connector {
 #[derive(Debug)]
 pub(crate) enum Progress {
     /// A connection is being made. If it is not established by then,
-    /// [`Connector::try_next_address`] continues.
+    /// [`Connector::failed`] continues.
     Connecting { stream: TcpStream, address: SocketAddr, until: Mono },
     /// [`Connector::start`] continues then.
     Waiting { until: Mono },
@@ -58,7 +60,7 @@ impl Connector {
         self.initiators[index].waiting_until()
     }
 
-    /// Makes an attempt begin without waiting for the interval.
+    /// Makes an attempt begin without waiting.
     pub(crate) fn hasten(&mut self, index: usize, attempt: Attempt, now: Mono) {
         self.initiators[index].hasten(attempt, now);
     }
@@ -70,19 +72,31 @@ impl Connector {
 
     /// Begins an attempt.
     pub(crate) fn start(&mut self, index: usize, now: Mono) -> Progress {
-        let step = self.initiators[index].start(now);
+        let step = self.initiators[index].start(now, random());
         self.carry_out(index, step, now)
     }
 
     /// Continues after a connection could not be made.
-    pub(crate) fn try_next_address(&mut self, index: usize, now: Mono) -> Progress {
-        let step = self.initiators[index].try_next_address(now);
+    pub(crate) fn failed(
+        &mut self,
+        index: usize,
+        address: SocketAddr,
+        failure: &Failure,
+        now: Mono,
+    ) -> Progress {
+        let step = self.initiators[index].failed(address, failure, now, random());
         self.carry_out(index, step, now)
     }
 
-    /// Waits after the connection has ended, or when the session cannot be connected now.
-    pub(crate) fn wait(&mut self, index: usize, now: Mono) -> Progress {
-        let step = self.initiators[index].wait(now);
+    /// Continues after the connection of the session has ended.
+    pub(crate) fn ended(&mut self, index: usize, end: ConnectionEnd, now: Mono) -> Progress {
+        let step = self.initiators[index].ended(end, now, random());
+        self.carry_out(index, step, now)
+    }
+
+    /// Waits, because the session is not to be connected now.
+    pub(crate) fn postpone(&mut self, index: usize, now: Mono) -> Progress {
+        let step = self.initiators[index].postpone(now);
         self.carry_out(index, step, now)
     }
 
@@ -90,11 +104,11 @@ impl Connector {
     pub(crate) fn looked_up(
         &mut self,
         index: usize,
-        attempt: u64,
+        look_up: u64,
         addresses: io::Result<Vec<SocketAddr>>,
         now: Mono,
     ) -> Progress {
-        let step = self.initiators[index].looked_up(attempt, addresses, now);
+        let step = self.initiators[index].looked_up(look_up, addresses, now, random());
         self.carry_out(index, step, now)
     }
 
@@ -111,13 +125,13 @@ impl Connector {
                 Step::Connect { address, until } => match TcpStream::connect(address) {
                     Ok(stream) => return Progress::Connecting { stream, address, until },
                     Err(error) => {
-                        tracing::warn!(%address, %error, "cannot connect; is the counterparty running?");
-                        self.initiators[index].try_next_address(now)
+                        let failure = Failure::Connecting(error);
+                        self.initiators[index].failed(address, &failure, now, random())
                     }
                 },
-                Step::LookUp { host, port, attempt } => match self.look_up(index, host, port, attempt) {
+                Step::LookUp { host, port, look_up } => match self.look_up(index, host, port, look_up) {
                     Ok(()) => return Progress::Nothing,
-                    Err(error) => self.initiators[index].looked_up(attempt, Err(error), now),
+                    Err(error) => self.initiators[index].looked_up(look_up, Err(error), now, random()),
                 },
                 Step::Wait { until } => return Progress::Waiting { until },
                 Step::Nothing => return Progress::Nothing,
@@ -127,12 +141,19 @@ impl Connector {
 
     /// Looks up a host name on a thread of its own, since the system's resolver may block for any
     /// length of time.
-    fn look_up(&self, initiator: usize, host: String, port: u16, attempt: u64) -> io::Result<()> {
+    fn look_up(&self, initiator: usize, host: String, port: u16, look_up: u64) -> io::Result<()> {
         let signal = Arc::clone(&self.signal);
         std::thread::Builder::new().name("fixbolt-resolver".to_owned()).spawn(move || {
             let addresses = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
-            signal.command(Command::HostLookedUp { initiator, attempt, addresses });
+            signal.command(Command::HostLookedUp { initiator, look_up, addresses });
         })?;
         Ok(())
     }
+}
+
+/// Returns a random number. The keys of hash maps are good enough, and the standard library has
+/// nothing else.
+fn random() -> u32 {
+    let bits = RandomState::new().build_hasher().finish();
+    (bits >> 32) as u32
 }

@@ -1,34 +1,42 @@
-//! How an initiator reaches its counterparty: it tries one host after another, looks names up for
-//! each attempt, and repeats after an interval, without end. Sans-IO: events come in, the next step
-//! comes out.
+//! How an initiator reaches its counterparty. An attempt tries one host after another, until one
+//! answers the Logon; names are looked up for each. After the last host it waits, and tries again,
+//! without end. Sans-IO: events and random numbers come in, the next step comes out.
 
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::io;
 
-use fixbolt_session::{Mono, SessionKey};
+use fixbolt_session::{Mono, SessionEnd, SessionId, SessionKey};
+
+use super::backoff::Backoff;
+use crate::initiation::HostSelection;
 
 /// The connection attempts of one session.
 ///
 /// Call [`start`](Self::start) at [`waiting_until`](Self::waiting_until), carry out the [`Step`]
-/// that it returns, and report the outcome, which returns the next step. Call [`wait`](Self::wait)
-/// when a connection has ended.
+/// that it returns, and report the outcome, which returns the next step: [`failed`](Self::failed)
+/// or, for a connection that was passed to the session, [`ended`](Self::ended).
 #[derive(Debug)]
 pub(crate) struct Initiator {
     pub(crate) session: SessionKey,
+    /// The session's name in the log.
+    pub(crate) id: SessionId,
     hosts: Vec<(String, u16)>,
-    reconnect_interval: Duration,
+    selection: HostSelection,
+    backoff: Backoff,
     connect_timeout: Duration,
     state: State,
-    /// The index of the host being tried.
+    /// The index of the host being tried, or else of the one used last.
     host: usize,
-    /// Addresses of that host that have not been tried yet.
+    /// The number of hosts that this attempt has not come to yet.
+    left: usize,
+    /// Addresses of the host that have not been tried yet.
     addresses: VecDeque<SocketAddr>,
     /// Whether the next attempt is due as soon as the connection has ended.
     at_once: bool,
     /// Counts look-ups, so that a late answer is not mistaken for a newer one.
-    attempt: u64,
+    look_ups: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +45,7 @@ enum State {
     Waiting { until: Mono },
     /// A host's addresses are being looked up.
     LookingUp,
-    /// A connection is being made, or is established.
+    /// A connection is being made, or exists.
     Connected,
     /// The engine is stopping.
     Stopped,
@@ -56,8 +64,8 @@ pub(crate) enum Attempt {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     /// Look up the host's addresses, and pass them to [`Initiator::looked_up`].
-    LookUp { host: String, port: u16, attempt: u64 },
-    /// Connect to the address before `until`, or else call [`Initiator::try_next_address`].
+    LookUp { host: String, port: u16, look_up: u64 },
+    /// Connect to the address before `until`, or else call [`Initiator::failed`].
     Connect { address: SocketAddr, until: Mono },
     /// Wait until then.
     Wait { until: Mono },
@@ -65,25 +73,54 @@ pub(crate) enum Step {
     Nothing,
 }
 
+/// Why an address was of no use.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// There is no connection to it.
+    Connecting(io::Error),
+    /// There was none in time.
+    TimedOut,
+    /// The Logon was not answered, or refused, by either side. Another host may know the session,
+    /// even if our settings are to blame.
+    LoggingOn(SessionEnd),
+}
+
+/// How a session's connection ended, as far as the next attempt depends on it.
+#[derive(Debug)]
+pub(crate) enum ConnectionEnd {
+    /// The session had logged on.
+    AfterLogon,
+    /// The session had not.
+    BeforeLogon { address: SocketAddr, end: SessionEnd },
+    /// The session had not, and is not to be connected: an operator logged it out or disabled it,
+    /// or it is halted.
+    Withdrawn,
+}
+
 impl Initiator {
     /// Creates an initiator whose first attempt is due at once.
-    pub(crate) const fn new(
-        session: SessionKey,
+    pub(crate) fn new(
+        (session, id): (SessionKey, SessionId),
         hosts: Vec<(String, u16)>,
-        reconnect_interval: Duration,
+        selection: HostSelection,
+        backoff: Backoff,
         connect_timeout: Duration,
         now: Mono,
     ) -> Self {
         Self {
             session,
+            id,
+            // The one after it is the first.
+            host: hosts.len().saturating_sub(1),
             hosts,
-            reconnect_interval,
+            selection,
+            backoff,
             connect_timeout,
             state: State::Waiting { until: now },
-            host: 0,
+            left: 0,
             addresses: VecDeque::new(),
             at_once: false,
-            attempt: 0,
+            look_ups: 0,
         }
     }
 
@@ -95,13 +132,16 @@ impl Initiator {
         }
     }
 
-    /// Begins an attempt with the first host.
-    pub(crate) fn start(&mut self, now: Mono) -> Step {
-        self.host = 0;
-        self.look_up(now)
+    /// Begins an attempt.
+    pub(crate) fn start(&mut self, now: Mono, random: u32) -> Step {
+        self.left = self.hosts.len();
+        if self.selection == HostSelection::Priority {
+            self.host = self.hosts.len() - 1;
+        }
+        self.next_host(now, random)
     }
 
-    /// Makes an attempt begin without waiting for the interval.
+    /// Makes an attempt begin without waiting.
     pub(crate) fn hasten(&mut self, attempt: Attempt, now: Mono) {
         match &mut self.state {
             State::Waiting { until } => *until = now,
@@ -110,17 +150,43 @@ impl Initiator {
         }
     }
 
-    /// Waits for the interval, after the connection has ended or when the session cannot be
-    /// connected now.
-    pub(crate) fn wait(&mut self, now: Mono) -> Step {
+    /// Continues the attempt after an address was of no use.
+    pub(crate) fn failed(&mut self, address: SocketAddr, failure: &Failure, now: Mono, random: u32) -> Step {
         if self.state == State::Stopped {
             return Step::Nothing;
         }
-        let interval =
-            if core::mem::take(&mut self.at_once) { Duration::ZERO } else { self.reconnect_interval };
-        let until = now + interval;
-        self.state = State::Waiting { until };
-        Step::Wait { until }
+        let session = &self.id;
+        // An address needs no name.
+        let (name, port) = &self.hosts[self.host];
+        let name = (name.parse() != Ok(address.ip())).then(|| format!("{name}:{port}"));
+        let host = name.as_ref().map(tracing::field::display);
+        match failure {
+            Failure::Connecting(error) => tracing::warn!(
+                %session, host, %address, %error, "cannot connect; is the counterparty running?"
+            ),
+            Failure::TimedOut => tracing::warn!(%session, host, %address, "cannot connect: timed out"),
+            Failure::LoggingOn(error) => tracing::warn!(%session, host, %address, %error, "cannot log on"),
+        }
+        self.next_address(now, random)
+    }
+
+    /// Takes the end of a connection that was passed to the session.
+    pub(crate) fn ended(&mut self, end: ConnectionEnd, now: Mono, random: u32) -> Step {
+        match end {
+            ConnectionEnd::BeforeLogon { address, end } => {
+                self.failed(address, &Failure::LoggingOn(end), now, random)
+            }
+            ConnectionEnd::AfterLogon => {
+                self.backoff.reset();
+                self.back_off(now, random)
+            }
+            ConnectionEnd::Withdrawn => self.postpone(now),
+        }
+    }
+
+    /// Waits, because the session is not to be connected now. This is no failure.
+    pub(crate) fn postpone(&mut self, now: Mono) -> Step {
+        self.wait(self.backoff.first(), now)
     }
 
     /// Stops connecting.
@@ -131,67 +197,111 @@ impl Initiator {
     /// Takes the answer to [`Step::LookUp`].
     pub(crate) fn looked_up(
         &mut self,
-        attempt: u64,
+        look_up: u64,
         addresses: io::Result<Vec<SocketAddr>>,
         now: Mono,
+        random: u32,
     ) -> Step {
-        if self.state != State::LookingUp || self.attempt != attempt {
+        if self.state != State::LookingUp || self.look_ups != look_up {
             return Step::Nothing;
         }
+        let (session, host) = (&self.id, &self.hosts[self.host].0);
+        self.addresses.clear();
         match addresses {
-            Ok(addresses) => self.addresses = addresses.into(),
+            Ok(addresses) if addresses.is_empty() => {
+                tracing::warn!(%session, %host, "the host has no address");
+            }
+            Ok(addresses) => self.addresses.extend(addresses),
             Err(error) => {
-                let host = &self.hosts[self.host].0;
-                tracing::warn!(%host, %error, "the address of the host could not be looked up");
-                self.addresses.clear();
+                tracing::warn!(%session, %host, %error, "the address of the host could not be looked up");
             }
         }
-        self.try_next_address(now)
+        self.next_address(now, random)
     }
 
-    /// Tries the host's next address; if there is none, the next host; if there is none, waits.
-    pub(crate) fn try_next_address(&mut self, now: Mono) -> Step {
-        if self.state == State::Stopped {
-            return Step::Nothing;
-        }
-        if let Some(address) = self.addresses.pop_front() {
-            self.state = State::Connected;
-            return Step::Connect { address, until: now + self.connect_timeout };
-        }
-        if self.host + 1 < self.hosts.len() {
-            self.host += 1;
-            self.look_up(now)
-        } else {
-            self.wait(now)
+    /// Tries the host's next address; if there is none, the next host.
+    fn next_address(&mut self, now: Mono, random: u32) -> Step {
+        match self.addresses.pop_front() {
+            Some(address) => {
+                self.state = State::Connected;
+                Step::Connect { address, until: now + self.connect_timeout }
+            }
+            None => self.next_host(now, random),
         }
     }
 
-    /// Looks up the current host, unless it is an address already.
-    fn look_up(&mut self, now: Mono) -> Step {
-        self.attempt += 1;
+    /// Looks up the host after the current one, unless it is an address already. Waits if the
+    /// attempt has come to every host.
+    fn next_host(&mut self, now: Mono, random: u32) -> Step {
+        if self.left == 0 {
+            return self.back_off(now, random);
+        }
+        self.left -= 1;
+        self.host = (self.host + 1) % self.hosts.len();
+        self.look_ups += 1;
         self.state = State::LookingUp;
         let (host, port) = &self.hosts[self.host];
         match host.parse::<IpAddr>() {
             Ok(address) => {
                 let address = SocketAddr::new(address, *port);
-                self.looked_up(self.attempt, Ok(vec![address]), now)
+                self.looked_up(self.look_ups, Ok(vec![address]), now, random)
             }
-            Err(_) => Step::LookUp { host: host.clone(), port: *port, attempt: self.attempt },
+            Err(_) => Step::LookUp { host: host.clone(), port: *port, look_up: self.look_ups },
         }
+    }
+
+    /// Waits after a failed attempt or the end of a session's connection.
+    fn back_off(&mut self, now: Mono, random: u32) -> Step {
+        let wait = self.backoff.next(random);
+        let step = self.wait(wait, now);
+        if let Step::Wait { until } = step {
+            tracing::info!(session = %self.id, "next attempt {}", in_words(until - now));
+        }
+        step
+    }
+
+    fn wait(&mut self, wait: Duration, now: Mono) -> Step {
+        if self.state == State::Stopped {
+            return Step::Nothing;
+        }
+        let wait = if core::mem::take(&mut self.at_once) { Duration::ZERO } else { wait };
+        let until = now + wait;
+        self.addresses.clear();
+        self.state = State::Waiting { until };
+        Step::Wait { until }
+    }
+}
+
+/// Returns when something happens that happens after `wait`, to the second.
+fn in_words(wait: Duration) -> String {
+    match wait.as_millis() {
+        0 => "at once".to_owned(),
+        millis @ 1..1000 => format!("in {millis} ms"),
+        millis => format!("in {} s", millis.div_ceil(1000)),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fixbolt_codec::Version;
+
     use super::*;
 
     const NOW: Mono = Mono(1_000_000_000);
     const INTERVAL: Duration = Duration::from_secs(30);
+    const LONGEST: Duration = Duration::from_secs(50);
     const TIMEOUT: Duration = Duration::from_secs(10);
+    /// A random number that leaves waits whole.
+    const WHOLE: u32 = 0;
+
+    fn initiator_by(selection: HostSelection, hosts: &[&str]) -> Initiator {
+        let hosts = hosts.iter().map(|host| ((*host).to_owned(), 9880)).collect();
+        let session = (SessionKey::new(0, 0, 0), SessionId::new(Version::Fix44, "A", "B").unwrap());
+        Initiator::new(session, hosts, selection, Backoff::new(INTERVAL, LONGEST), TIMEOUT, NOW)
+    }
 
     fn initiator(hosts: &[&str]) -> Initiator {
-        let hosts = hosts.iter().map(|host| ((*host).to_owned(), 9880)).collect();
-        Initiator::new(SessionKey::new(0, 0, 0), hosts, INTERVAL, TIMEOUT, NOW)
+        initiator_by(HostSelection::Priority, hosts)
     }
 
     fn address(text: &str) -> SocketAddr {
@@ -202,63 +312,181 @@ mod tests {
         Step::Connect { address: address(text), until: NOW + TIMEOUT }
     }
 
+    fn refused() -> Failure {
+        Failure::Connecting(io::ErrorKind::ConnectionRefused.into())
+    }
+
+    fn before_logon(text: &str, end: SessionEnd) -> ConnectionEnd {
+        ConnectionEnd::BeforeLogon { address: address(text), end }
+    }
+
+    impl Initiator {
+        fn starts(&mut self) -> Step {
+            self.start(NOW, WHOLE)
+        }
+
+        /// The address that was given out last is refused.
+        fn is_refused(&mut self) -> Step {
+            self.failed(address("10.0.0.1"), &refused(), NOW, WHOLE)
+        }
+
+        fn ends(&mut self, end: ConnectionEnd) -> Step {
+            self.ended(end, NOW, WHOLE)
+        }
+
+        fn is_looked_up(&mut self, look_up: u64, addresses: &[&str]) -> Step {
+            let addresses = addresses.iter().map(|text| address(text)).collect();
+            self.looked_up(look_up, Ok(addresses), NOW, WHOLE)
+        }
+    }
+
     #[test]
     fn every_address_of_every_host_is_tried_in_order_and_then_the_interval_waited_for() {
         let mut initiator = initiator(&["10.0.0.1", "venue.example"]);
         assert_eq!(initiator.waiting_until(), Some(NOW));
-        assert_eq!(initiator.start(NOW), connect("10.0.0.1"));
-        let look_up = Step::LookUp { host: "venue.example".to_owned(), port: 9880, attempt: 2 };
-        assert_eq!(initiator.try_next_address(NOW), look_up);
-        let addresses = vec![address("10.0.0.2"), address("10.0.0.3")];
-        assert_eq!(initiator.looked_up(2, Ok(addresses), NOW), connect("10.0.0.2"));
-        assert_eq!(initiator.try_next_address(NOW), connect("10.0.0.3"));
+        assert_eq!(initiator.starts(), connect("10.0.0.1"));
+        let look_up = Step::LookUp { host: "venue.example".to_owned(), port: 9880, look_up: 2 };
+        assert_eq!(initiator.is_refused(), look_up);
+        assert_eq!(initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]), connect("10.0.0.2"));
+        assert_eq!(
+            initiator.failed(address("10.0.0.2"), &Failure::TimedOut, NOW, WHOLE),
+            connect("10.0.0.3")
+        );
         assert_eq!(initiator.waiting_until(), None);
-        assert_eq!(initiator.try_next_address(NOW), Step::Wait { until: NOW + INTERVAL });
+        assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + INTERVAL });
         assert_eq!(initiator.waiting_until(), Some(NOW + INTERVAL));
     }
 
     #[test]
-    fn a_name_that_cannot_be_looked_up_is_passed_over() {
-        let mut initiator = initiator(&["venue.example", "10.0.0.1"]);
-        assert!(matches!(initiator.start(NOW), Step::LookUp { attempt: 1, .. }));
+    fn an_attempt_goes_on_to_the_next_host_after_any_failure_before_the_logon_is_answered() {
+        for end in [
+            SessionEnd::LogonUnanswered,
+            SessionEnd::LogonTimedOut,
+            SessionEnd::LoggedOutByPeer,
+            SessionEnd::ConnectionLost,
+            SessionEnd::LogonRefused,
+        ] {
+            let mut initiator = initiator(&["10.0.0.1", "10.0.0.2"]);
+            initiator.starts();
+            assert_eq!(initiator.ends(before_logon("10.0.0.1", end.clone())), connect("10.0.0.2"));
+            let all_failed = initiator.ends(before_logon("10.0.0.2", end));
+            assert_eq!(all_failed, Step::Wait { until: NOW + INTERVAL });
+        }
+    }
+
+    #[test]
+    fn the_connection_of_a_session_that_was_logged_on_is_waited_for() {
+        let mut initiator = initiator(&["10.0.0.1", "10.0.0.2"]);
+        initiator.starts();
+        assert_eq!(initiator.ends(ConnectionEnd::AfterLogon), Step::Wait { until: NOW + INTERVAL });
+    }
+
+    #[test]
+    fn each_failed_attempt_doubles_the_wait_up_to_the_longest_and_a_logon_resets_it() {
+        let mut initiator = initiator(&["10.0.0.1"]);
+        for wait in [INTERVAL, LONGEST, LONGEST] {
+            initiator.starts();
+            assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + wait });
+        }
+        initiator.starts();
+        assert_eq!(initiator.ends(ConnectionEnd::AfterLogon), Step::Wait { until: NOW + INTERVAL });
+        initiator.starts();
+        assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + LONGEST });
+    }
+
+    #[test]
+    fn by_priority_each_attempt_begins_with_the_first_host() {
+        let mut initiator = initiator(&["10.0.0.1", "10.0.0.2"]);
+        for _ in 0..3 {
+            assert_eq!(initiator.starts(), connect("10.0.0.1"));
+            assert_eq!(initiator.is_refused(), connect("10.0.0.2"));
+            initiator.ends(ConnectionEnd::AfterLogon);
+        }
+    }
+
+    #[test]
+    fn by_round_robin_an_attempt_begins_with_the_host_after_the_one_used_last() {
+        let hosts = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
+        let mut initiator = initiator_by(HostSelection::RoundRobin, &hosts);
+        assert_eq!(initiator.starts(), connect("10.0.0.1"));
+        initiator.ends(ConnectionEnd::AfterLogon);
+        assert_eq!(initiator.starts(), connect("10.0.0.2"));
+        assert_eq!(initiator.is_refused(), connect("10.0.0.3"));
+        initiator.ends(ConnectionEnd::AfterLogon);
+        // Every host has its turn, the first after the last.
+        for expected in hosts {
+            let step = if expected == hosts[0] { initiator.starts() } else { initiator.is_refused() };
+            assert_eq!(step, connect(expected));
+        }
+        assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + INTERVAL * 5 / 3 });
+        assert_eq!(initiator.starts(), connect("10.0.0.1"));
+    }
+
+    #[test]
+    fn a_session_that_is_not_to_be_connected_goes_to_no_other_host_and_counts_as_no_failure() {
+        let mut initiator = initiator(&["10.0.0.1", "10.0.0.2"]);
+        for _ in 0..3 {
+            initiator.starts();
+            assert_eq!(initiator.ends(ConnectionEnd::Withdrawn), Step::Wait { until: NOW + INTERVAL });
+        }
+        initiator.starts();
+        initiator.is_refused();
+        assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + INTERVAL });
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_looked_up_or_has_no_address_is_passed_over() {
+        let mut initiator = initiator(&["venue.example", "nowhere.example", "10.0.0.1"]);
+        assert!(matches!(initiator.starts(), Step::LookUp { look_up: 1, .. }));
         let error = io::Error::other("no such name");
-        assert_eq!(initiator.looked_up(1, Err(error), NOW), connect("10.0.0.1"));
+        let next = initiator.looked_up(1, Err(error), NOW, WHOLE);
+        assert!(matches!(next, Step::LookUp { look_up: 2, .. }));
+        assert_eq!(initiator.is_looked_up(2, &[]), connect("10.0.0.1"));
     }
 
     #[test]
     fn an_answer_to_an_older_look_up_is_ignored() {
         let mut initiator = initiator(&["venue.example"]);
-        assert!(matches!(initiator.start(NOW), Step::LookUp { attempt: 1, .. }));
-        initiator.wait(NOW);
-        assert_eq!(initiator.looked_up(1, Ok(vec![address("10.0.0.1")]), NOW), Step::Nothing);
-        assert!(matches!(initiator.start(NOW), Step::LookUp { attempt: 2, .. }));
-        assert_eq!(initiator.looked_up(1, Ok(vec![address("10.0.0.1")]), NOW), Step::Nothing);
-        assert_eq!(initiator.looked_up(2, Ok(vec![address("10.0.0.2")]), NOW), connect("10.0.0.2"));
+        assert!(matches!(initiator.starts(), Step::LookUp { look_up: 1, .. }));
+        initiator.postpone(NOW);
+        assert_eq!(initiator.is_looked_up(1, &["10.0.0.1"]), Step::Nothing);
+        assert!(matches!(initiator.starts(), Step::LookUp { look_up: 2, .. }));
+        assert_eq!(initiator.is_looked_up(1, &["10.0.0.1"]), Step::Nothing);
+        assert_eq!(initiator.is_looked_up(2, &["10.0.0.2"]), connect("10.0.0.2"));
     }
 
     #[test]
     fn an_attempt_that_is_asked_for_does_not_wait_for_the_interval() {
         let mut initiator = initiator(&["10.0.0.1"]);
-        initiator.start(NOW);
+        initiator.starts();
         // The attempt has begun: there is nothing to hasten.
         initiator.hasten(Attempt::Next, NOW);
-        assert_eq!(initiator.wait(NOW), Step::Wait { until: NOW + INTERVAL });
+        assert_eq!(initiator.postpone(NOW), Step::Wait { until: NOW + INTERVAL });
         initiator.hasten(Attempt::Next, NOW);
         assert_eq!(initiator.waiting_until(), Some(NOW));
-        initiator.start(NOW);
-        initiator.hasten(Attempt::AfterThis, NOW);
-        assert_eq!(initiator.wait(NOW), Step::Wait { until: NOW });
-        initiator.start(NOW);
-        assert_eq!(initiator.wait(NOW), Step::Wait { until: NOW + INTERVAL });
+        for end in [ConnectionEnd::Withdrawn, ConnectionEnd::AfterLogon] {
+            initiator.starts();
+            initiator.hasten(Attempt::AfterThis, NOW);
+            assert_eq!(initiator.ends(end), Step::Wait { until: NOW });
+        }
+        initiator.starts();
+        assert_eq!(initiator.ends(ConnectionEnd::AfterLogon), Step::Wait { until: NOW + INTERVAL });
     }
 
     #[test]
     fn a_stopped_initiator_asks_for_nothing() {
-        let mut initiator = initiator(&["10.0.0.1"]);
-        initiator.start(NOW);
+        let mut initiator = initiator(&["10.0.0.1", "10.0.0.2"]);
+        initiator.starts();
         initiator.stop();
-        assert_eq!(initiator.try_next_address(NOW), Step::Nothing);
-        assert_eq!(initiator.wait(NOW), Step::Nothing);
+        assert_eq!(initiator.is_refused(), Step::Nothing);
+        assert_eq!(initiator.ends(ConnectionEnd::AfterLogon), Step::Nothing);
+        assert_eq!(initiator.postpone(NOW), Step::Nothing);
         assert_eq!(initiator.waiting_until(), None);
+    }
+
+    #[test]
+    fn the_next_attempt_is_announced_in_seconds() {
+        let words = [0, 20, 999, 1000, 29_001, 30_000].map(|n| in_words(Duration::from_millis(n)));
+        assert_eq!(words, ["at once", "in 20 ms", "in 999 ms", "in 1 s", "in 30 s", "in 30 s"]);
     }
 }

@@ -10,12 +10,14 @@
 //! - [`connection`]s are kept by [`connections`]; what a worker knows of sessions is in
 //!   [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
-//! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say;
+//! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say, with
+//!   a [`backoff`] between attempts;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
 //! - [`Worker`] calls all of them, each cycle in the same order.
 
 mod active_queues;
+mod backoff;
 mod connection;
 mod connections;
 mod connector;
@@ -41,11 +43,12 @@ use fixbolt_session::{
 use mio::{Events, Poll};
 
 use self::active_queues::{ActiveQueues, Take};
+use self::backoff::Backoff;
 use self::connection::{CLOSING_TIMEOUT, Connection, DRAINING_TIMEOUT, Received, Stage};
 use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
-use self::initiator::Initiator;
+use self::initiator::{Failure, Initiator};
 use self::listeners::Listeners;
 use self::refusal::Refusal;
 use self::session_driver::SessionDriver;
@@ -181,16 +184,19 @@ impl Worker {
         if self.stopping.is_some() {
             return Err(EngineError::Stopped);
         }
-        let Initiation { settings, hosts, reconnect_interval, connect_timeout, nodelay } = initiation;
+        let Initiation { settings, hosts, host_selection, nodelay, .. } = initiation;
+        let Initiation { reconnect_interval, max_reconnect_interval, connect_timeout, .. } = initiation;
         let initiator = self.connector.indices().end;
         let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, nodelay);
         let id = settings.id.clone();
         let key = self
             .driver
             .open(settings, entry, &mut self.cycle, app)
-            .map_err(|error| EngineError::open(id, error))?;
+            .map_err(|error| EngineError::open(id.clone(), error))?;
         let now = self.cycle.now.mono;
-        self.connector.add(Initiator::new(key, hosts, reconnect_interval, connect_timeout, now));
+        let backoff = Backoff::new(reconnect_interval, max_reconnect_interval);
+        let session = (key, id);
+        self.connector.add(Initiator::new(session, hosts, host_selection, backoff, connect_timeout, now));
         self.cycle.wake(now);
         Ok(())
     }
@@ -251,8 +257,9 @@ impl Worker {
             // These queues have messages that may have met a full outbox.
             self.cycle.repeat();
         }
-        while let Some(initiator) = self.driver.next_ended_initiator() {
-            self.wait_to_connect(initiator);
+        while let Some((initiator, end)) = self.driver.next_ended_initiator() {
+            let progress = self.connector.ended(initiator, end, self.cycle.now.mono);
+            self.continue_connecting(initiator, progress);
         }
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
@@ -320,9 +327,9 @@ impl Worker {
                     let _ = answer.try_send(self.connect_for(*initiation, app).map(|()| None));
                 }
                 Command::Announced(queue) => self.queues.add(queue),
-                Command::HostLookedUp { initiator, attempt, addresses } => {
+                Command::HostLookedUp { initiator, look_up, addresses } => {
                     let now = self.cycle.now.mono;
-                    let progress = self.connector.looked_up(initiator, attempt, addresses, now);
+                    let progress = self.connector.looked_up(initiator, look_up, addresses, now);
                     self.continue_connecting(initiator, progress);
                 }
             }
@@ -478,18 +485,18 @@ impl Worker {
                 self.continue_connecting(initiator, progress);
             } else {
                 // The session is halted, and may be resumed without a restart of the engine.
-                self.wait_to_connect(initiator);
+                self.postpone_connecting(initiator);
             }
         }
     }
 
-    fn wait_to_connect(&mut self, initiator: usize) {
-        let progress = self.connector.wait(initiator, self.cycle.now.mono);
+    fn postpone_connecting(&mut self, initiator: usize) {
+        let progress = self.connector.postpone(initiator, self.cycle.now.mono);
         self.continue_connecting(initiator, progress);
     }
 
-    fn try_next_address(&mut self, initiator: usize) {
-        let progress = self.connector.try_next_address(initiator, self.cycle.now.mono);
+    fn cannot_connect(&mut self, initiator: usize, address: SocketAddr, failure: &Failure) {
+        let progress = self.connector.failed(initiator, address, failure, self.cycle.now.mono);
         self.continue_connecting(initiator, progress);
     }
 
@@ -501,7 +508,8 @@ impl Worker {
             if self.driver.connections.insert(connection, self.poll.registry()).is_some() {
                 return self.cycle.wake(until);
             }
-            progress = self.connector.try_next_address(initiator, now);
+            let failure = Failure::Connecting(io::Error::other("the connection cannot be watched"));
+            progress = self.connector.failed(initiator, address, &failure, now);
         }
         if let Progress::Waiting { until } = progress {
             self.cycle.wake(until);
@@ -511,12 +519,12 @@ impl Worker {
     /// Checks whether a connection of ours was established.
     fn finish_connecting(&mut self, slot: usize, initiator: usize, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        let address = connection.peer;
         match connection.connect_result() {
             None => {}
             Some(Err(error)) => {
-                tracing::warn!(address = %connection.peer, %error, "cannot connect; is the counterparty running?");
                 self.driver.connections.close(slot);
-                self.try_next_address(initiator);
+                self.cannot_connect(initiator, address, &Failure::Connecting(error));
             }
             Some(Ok(())) => {
                 let session = self.connector.session(initiator);
@@ -524,7 +532,7 @@ impl Worker {
                     self.driver.attach(slot, session, &mut self.cycle, app);
                 } else {
                     self.driver.connections.close(slot);
-                    self.wait_to_connect(initiator);
+                    self.postpone_connecting(initiator);
                 }
             }
         }
@@ -544,8 +552,7 @@ impl Worker {
                     self.driver.connections.close(slot);
                     match stage {
                         Stage::Connecting { initiator, .. } => {
-                            tracing::warn!(address = %peer, "cannot connect: timed out");
-                            self.try_next_address(initiator);
+                            self.cannot_connect(initiator, peer, &Failure::TimedOut);
                         }
                         Stage::Closing { session, .. } => {
                             self.driver.disconnect(session, &mut self.cycle, app);

@@ -21,7 +21,7 @@ use super::active_queues::SendOutcome;
 use super::connection::{CLOSING_TIMEOUT, DRAINING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
-use super::initiator::Attempt;
+use super::initiator::{Attempt, ConnectionEnd};
 use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
 use crate::operation::OperationError;
@@ -37,8 +37,8 @@ pub(crate) struct SessionDriver {
     sessions: Sessions,
     table: SessionTable,
     pub(crate) connections: Connections,
-    /// Initiators whose connection has ended.
-    ended_initiators: Vec<usize>,
+    /// Initiators whose connection has ended, and how.
+    ended_initiators: Vec<(usize, ConnectionEnd)>,
     /// Initiators that an operator wants to connect now.
     hastened_initiators: Vec<(usize, Attempt)>,
     /// Initiators whose session was removed.
@@ -142,6 +142,7 @@ impl SessionDriver {
             tracing::warn!(session = %entry.id, %error, "TCP_NODELAY could not be set");
         }
         entry.connection = Some(slot);
+        entry.withdrawn = false;
         self.connections.assign(slot, key, entry.max_message_size);
         self.sessions.connected(cycle.now, key, app);
         self.process_received(slot, key, cycle, app);
@@ -416,7 +417,7 @@ impl SessionDriver {
         }
     }
 
-    /// Begins a session's logout, or ends its connection if that is not possible.
+    /// Begins a session's logout for an operator, or ends its connection if that is not possible.
     pub(crate) fn log_out(
         &mut self,
         key: SessionKey,
@@ -425,6 +426,7 @@ impl SessionDriver {
         app: &mut dyn Application,
     ) {
         let Some(slot) = self.table[key].connection else { return };
+        self.table[key].withdrawn = true;
         match self.sessions.log_out(cycle.now, key, text, app) {
             Ok(()) => self.follow_up(slot, key, cycle),
             // No Logout can be sent: not logged on, halted, or the outbox is full.
@@ -453,11 +455,14 @@ impl SessionDriver {
     pub(crate) fn disconnect(&mut self, key: SessionKey, cycle: &mut Cycle, app: &mut dyn Application) {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
-        if let Side::Initiator { initiator } = entry.side {
-            self.ended_initiators.push(initiator);
-        }
         tracing::info!(session = %entry.id, "disconnected");
-        if let Some(end) = self.sessions.disconnected(cycle.now, key, app) {
+        let logged_on = self.sessions.has_logged_on(key);
+        let end = self.sessions.disconnected(cycle.now, key, app);
+        if let Side::Initiator { initiator } = self.table[key].side {
+            let end = self.connection_end(slot, key, logged_on, end.as_ref());
+            self.ended_initiators.push((initiator, end));
+        }
+        if let Some(end) = end {
             self.ends.push((key, end));
         }
         // Threads that wait for room must give up now.
@@ -473,8 +478,28 @@ impl SessionDriver {
         }
     }
 
-    /// Returns an initiator whose connection has ended, each once.
-    pub(crate) fn next_ended_initiator(&mut self) -> Option<usize> {
+    /// Returns how an initiator's connection has ended, as far as its next attempt depends on it.
+    fn connection_end(
+        &self,
+        slot: usize,
+        key: SessionKey,
+        logged_on: bool,
+        end: Option<&SessionEnd>,
+    ) -> ConnectionEnd {
+        if logged_on {
+            return ConnectionEnd::AfterLogon;
+        }
+        match (self.connections.get(slot), end) {
+            // A session that is halted or disabled would have no use for the next host.
+            (Some(connection), Some(end)) if !self.table[key].withdrawn && self.sessions.can_connect(key) => {
+                ConnectionEnd::BeforeLogon { address: connection.peer, end: end.clone() }
+            }
+            _ => ConnectionEnd::Withdrawn,
+        }
+    }
+
+    /// Returns an initiator whose connection has ended, and how, each once.
+    pub(crate) fn next_ended_initiator(&mut self) -> Option<(usize, ConnectionEnd)> {
         self.ended_initiators.pop()
     }
 

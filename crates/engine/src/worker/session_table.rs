@@ -25,6 +25,8 @@ pub(crate) struct SessionEntry {
     pub(crate) logout_timeout: Duration,
     /// The slot of its connection.
     pub(crate) connection: Option<usize>,
+    /// Whether an operator ends that connection.
+    pub(crate) withdrawn: bool,
     /// When to call the session even if nothing was received, with or without a connection.
     pub(crate) deadline: Option<Mono>,
 }
@@ -47,6 +49,7 @@ impl SessionEntry {
             max_message_size: settings.max_message_size,
             logout_timeout: settings.logout_timeout,
             connection: None,
+            withdrawn: false,
             deadline: None,
         }
     }

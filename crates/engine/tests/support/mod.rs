@@ -2,6 +2,8 @@
 //! they see.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part
 
+pub mod lines;
+
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;

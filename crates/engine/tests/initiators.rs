@@ -1,0 +1,205 @@
+//! How an initiator reaches its counterparty: through which hosts an attempt goes, and what ends
+//! it. The hosts are listeners whose answers the tests write.
+
+mod support;
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use fixbolt::session::SessionSettings;
+use fixbolt::{Change, Engine, HostSelection, Initiation, OperationError};
+use support::lines::Lines;
+use support::*;
+
+/// Longer than any test takes.
+const LONG: Duration = Duration::from_secs(3600);
+const JANE: Change<'_> = Change::new("jane", "a test");
+
+/// A host of the counterparty.
+struct Host(TcpListener);
+
+impl Host {
+    fn new() -> Self {
+        let listener = TcpListener::bind(anywhere()).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Self(listener)
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.0.local_addr().unwrap()
+    }
+
+    /// Waits for a connection; fails the test if there is none.
+    fn connection(&self) -> TcpStream {
+        let mut connection = None;
+        eventually(|| {
+            connection = self.0.accept().ok();
+            connection.is_some()
+        });
+        let (stream, _) = connection.unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream
+    }
+
+    /// Accepts a connection and reads its Logon.
+    fn logon(&self) -> Peer {
+        let mut peer = Peer::on(self.connection()).named("VENUE", "TRADER");
+        let logon = peer.receive();
+        assert!(logon.contains("|35=A|"), "{logon}");
+        peer
+    }
+
+    /// Accepts a connection and answers its Logon.
+    fn accept(&self) -> Peer {
+        let mut peer = self.logon();
+        peer.send("A", "98=0|108=30|141=Y");
+        peer
+    }
+
+    /// Accepts a connection and closes it at once.
+    fn close(&self) {
+        drop(self.connection());
+    }
+
+    /// Checks that nobody has connected.
+    fn is_alone(&self) {
+        let error = self.0.accept().expect_err("nobody should have connected");
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    }
+}
+
+/// Returns a session that waits for an hour between its attempts, for these hosts.
+fn initiation(settings: SessionSettings, hosts: &[&Host]) -> Initiation {
+    let settings = settings.with(|s| s.reset_on_logon = true);
+    let mut initiation = Initiation::new(settings, "127.0.0.1", 1);
+    initiation.hosts = hosts.iter().map(|host| ("127.0.0.1".to_owned(), host.address().port())).collect();
+    initiation.reconnect_interval = LONG;
+    initiation
+}
+
+fn start(initiation: Initiation) -> (Engine<Recorder>, Log) {
+    let (app, log) = Recorder::trader();
+    (Engine::builder().connect(initiation).start(app).unwrap(), log)
+}
+
+#[test]
+fn a_backup_host_is_reached_in_the_same_attempt_however_the_first_one_fails() {
+    type Fail = fn(&Host);
+    let fails: [(&str, Fail); 4] = [
+        ("LogonUnanswered", Host::close),
+        ("LoggedOutByPeer", |primary| primary.logon().send("5", "58=not here")),
+        ("LogonTimedOut", |primary| drop(primary.logon().try_receive())),
+        ("PeerMisbehaved(FirstMessageNotLogon)", |primary| primary.logon().send("0", "")),
+    ];
+    for (end, fail) in fails {
+        let (primary, backup) = (Host::new(), Host::new());
+        let settings = initiator().with(|s| s.logon_timeout = Duration::from_millis(200));
+        let (trader, log) = start(initiation(settings, &[&primary, &backup]));
+        fail(&primary);
+        let peer = backup.accept();
+        assert_eq!(log.ended(), end);
+        log.logged_on();
+        primary.is_alone();
+        drop(peer);
+        drop(trader);
+    }
+}
+
+#[test]
+fn the_backup_is_tried_as_often_as_a_primary_that_accepts_and_closes() {
+    let (primary, backup) = (Host::new(), Host::new());
+    let mut initiation = initiation(initiator(), &[&primary, &backup]);
+    initiation.reconnect_interval = Duration::from_millis(1);
+    initiation.max_reconnect_interval = Duration::from_millis(1);
+    let (trader, _log) = start(initiation);
+    for _ in 0..12 {
+        primary.close();
+        backup.close();
+    }
+    drop(trader);
+}
+
+#[test]
+fn a_session_that_was_logged_on_waits_before_it_connects_again() {
+    let (primary, backup) = (Host::new(), Host::new());
+    let (trader, log) = start(initiation(initiator(), &[&primary, &backup]));
+    drop(primary.accept());
+    log.logged_on();
+    log.ended();
+    // An operator's request is carried out in a later cycle than what follows from the end.
+    let session = trader.session(&initiator().id).unwrap();
+    assert_eq!(session.log_on(JANE, Duration::ZERO), Err(OperationError::TimedOut));
+    let peer = primary.accept();
+    log.logged_on();
+    backup.is_alone();
+    drop(peer);
+    drop(trader);
+}
+
+#[test]
+fn by_round_robin_the_next_attempt_begins_with_the_next_host() {
+    let (first, second) = (Host::new(), Host::new());
+    let mut initiation = initiation(initiator(), &[&first, &second]);
+    initiation.host_selection = HostSelection::RoundRobin;
+    initiation.reconnect_interval = Duration::from_millis(1);
+    let (trader, log) = start(initiation);
+    for host in [&first, &second, &first] {
+        drop(host.accept());
+        log.logged_on();
+    }
+    drop(trader);
+}
+
+#[test]
+fn an_operators_logout_or_switch_before_the_logon_is_answered_goes_to_no_other_host() {
+    let (primary, backup) = (Host::new(), Host::new());
+    let (trader, log) = start(initiation(initiator(), &[&primary, &backup]));
+    let session = trader.session(&initiator().id).unwrap();
+    let mut peer = primary.logon();
+    session.log_out(JANE, "", LONG).unwrap();
+    assert_eq!(peer.try_receive(), None);
+    log.ended();
+    backup.is_alone();
+    assert_eq!(session.log_on(JANE, Duration::ZERO), Err(OperationError::TimedOut));
+    let mut peer = primary.logon();
+    session.disable(JANE, "", LONG).unwrap();
+    assert_eq!(peer.try_receive(), None);
+    session.enable(JANE).unwrap();
+    let peer = primary.accept();
+    log.logged_on();
+    backup.is_alone();
+    drop(peer);
+    drop(trader);
+}
+
+#[test]
+fn the_log_says_which_host_failed_and_why_and_when_the_next_attempt_comes() {
+    let lines = Lines::collect();
+    let (primary, backup) = (Host::new(), Host::new());
+    let mut settings = initiator();
+    settings.id = id("FIX.4.4:LOGGED->VENUE");
+    let mut initiation = initiation(settings, &[&primary, &backup]);
+    // Nothing listens on port 1.
+    initiation.hosts.push(("localhost".to_owned(), 1));
+    let (trader, log) = start(initiation);
+    primary.close();
+    backup.close();
+    log.ended();
+    log.ended();
+    let of = |texts: &[&str]| lines.with(&[&["session=FIX.4.4:LOGGED->VENUE "], texts].concat());
+    eventually(|| !of(&["next attempt in "]).is_empty());
+    for host in [&primary, &backup] {
+        let address = format!("address={} ", host.address());
+        let why = "the counterparty closed the connection instead of answering our Logon";
+        assert_eq!(of(&["message=cannot log on ", &address, why]).len(), 1);
+    }
+    let refused = of(&["message=cannot connect", "host=localhost:1 ", ":1 error=Connection refused"]);
+    assert!(!refused.is_empty());
+    // Half of the hour is left to chance.
+    let announced = of(&["next attempt in "]);
+    let seconds = announced[0].split("next attempt in ").nth(1).unwrap().split(' ').next().unwrap();
+    let seconds: u64 = seconds.parse().unwrap();
+    assert!(announced.len() == 1 && (1800..=3600).contains(&seconds), "{announced:?}");
+    drop(trader);
+}
