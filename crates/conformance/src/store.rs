@@ -163,6 +163,10 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
         self.store.keeps_messages()
     }
 
+    fn survives_close(&self) -> bool {
+        self.store.survives_close()
+    }
+
     fn read(
         &mut self,
         session: SessionKey,

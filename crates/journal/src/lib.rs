@@ -12,6 +12,7 @@ mod aside;
 mod backend;
 mod checkpoint;
 mod checksum;
+mod closed;
 #[cfg(feature = "inspect")]
 mod copies;
 mod creation;

@@ -6,7 +6,7 @@
 //! room for them. Replaced and dropped messages are gap-filled when requested. It is not durable:
 //! after a restart sequence numbers begin at 1.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 
 use fixbolt_codec::SeqNum;
@@ -16,6 +16,7 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SessionId, Utc};
 
+use crate::closed::Closed;
 use crate::ledger::{Ledger, is_original};
 
 /// A message store in memory with a limited number of bytes per session.
@@ -34,8 +35,7 @@ pub struct MemoryStore {
     limit: usize,
     /// Indexed by the sessions' keys.
     sessions: Vec<Option<Session>>,
-    /// Sequence numbers of sessions that were closed.
-    closed: HashMap<SessionId, Ledger>,
+    closed: Closed,
     touched: Vec<usize>,
     in_turn: bool,
     position: u64,
@@ -49,7 +49,7 @@ impl MemoryStore {
     /// bookkeeping each).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        let (sessions, closed, touched) = (Vec::new(), HashMap::new(), Vec::new());
+        let (sessions, closed, touched) = (Vec::new(), Closed::default(), Vec::new());
         Self { limit, sessions, closed, touched, in_turn: false, position: 0 }
     }
 
@@ -84,7 +84,7 @@ impl Store for MemoryStore {
                 holder: "this process".to_owned(),
             });
         }
-        let ledger = self.closed.remove(session).unwrap_or_default();
+        let ledger = self.closed.take(session);
         if self.sessions.len() <= key.index() {
             self.sessions.resize_with(key.index() + 1, || None);
         }
@@ -100,10 +100,10 @@ impl Store for MemoryStore {
         Ok(ledger.recovered())
     }
 
-    /// Sequence numbers are kept as long as the store; messages are forgotten.
+    /// Sequence numbers are kept, those of the [`Closed`] sessions; messages are forgotten.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
-            self.closed.insert(open.id, open.committed);
+            self.closed.keep(open.id, open.committed);
         }
         Ok(())
     }
@@ -189,6 +189,10 @@ impl Store for MemoryStore {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::as_mut) {
             open.horizon = messages;
         }
+    }
+
+    fn survives_close(&self) -> bool {
+        false
     }
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {

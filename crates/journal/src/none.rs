@@ -1,13 +1,13 @@
 //! A store that keeps only sequence numbers, and those only while the process lives: every resend
 //! is a gap fill.
 
-use std::collections::HashMap;
 use std::ops::{ControlFlow, RangeInclusive};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
 
+use crate::closed::Closed;
 use crate::ledger::Ledger;
 
 /// A store that persists nothing.
@@ -27,8 +27,7 @@ use crate::ledger::Ledger;
 pub struct NoStore {
     /// Indexed by the sessions' keys.
     sessions: Vec<Option<Session>>,
-    /// Sequence numbers of sessions that were closed.
-    closed: HashMap<SessionId, Ledger>,
+    closed: Closed,
     touched: Vec<usize>,
     in_turn: bool,
     position: u64,
@@ -57,7 +56,7 @@ impl Store for NoStore {
                 holder: "this process".to_owned(),
             });
         }
-        let ledger = self.closed.remove(session).unwrap_or_default();
+        let ledger = self.closed.take(session);
         if self.sessions.len() <= key.index() {
             self.sessions.resize_with(key.index() + 1, || None);
         }
@@ -67,10 +66,10 @@ impl Store for NoStore {
         Ok(ledger.recovered())
     }
 
-    /// Sequence numbers are kept as long as the store; messages are forgotten.
+    /// Sequence numbers are kept, those of the [`Closed`] sessions; messages are forgotten.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
-            self.closed.insert(open.id, open.committed);
+            self.closed.keep(open.id, open.committed);
         }
         Ok(())
     }
@@ -135,6 +134,10 @@ impl Store for NoStore {
     }
 
     fn keeps_messages(&self) -> bool {
+        false
+    }
+
+    fn survives_close(&self) -> bool {
         false
     }
 

@@ -384,6 +384,7 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
         return Ok(());
     }
     let session = tx.session_mut();
+    session.has_logged_on = true;
     session.reading.framer.set_max_message_size(session.settings.max_message_size);
     let next_in = session.state.stored.next_in;
     if agreed.reset {

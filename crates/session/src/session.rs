@@ -45,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) halted: Option<Halt>,
     /// Whether it may have a connection.
     pub(crate) enabled: bool,
+    /// Whether it has logged on since it was opened.
+    pub(crate) has_logged_on: bool,
     /// When a store that failed is tried again.
     pub(crate) retry: Option<StoreRetry>,
     /// Whether the store has the session open: a damaged store is closed, so that it can be
@@ -128,6 +130,7 @@ impl Session {
             reorder: ReorderBuffer::new(settings.reorder_buffer_size),
             halted: None,
             enabled: true,
+            has_logged_on: false,
             retry: None,
             store_is_open: true,
             keeps_messages,

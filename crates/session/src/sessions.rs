@@ -160,6 +160,30 @@ impl Sessions {
         settings: SessionSettings,
         app: &mut dyn Application,
     ) -> Result<SessionKey, OpenError> {
+        self.open_with(now, settings, app, |store, key, id| store.open(key, id))
+    }
+
+    /// Does the same for a counterparty that is not authenticated yet: a store that does not exist
+    /// is created with its first record ([`Store::open_lazily`]).
+    ///
+    /// # Errors
+    /// Returns an [`OpenError`].
+    pub fn open_lazily(
+        &mut self,
+        now: Now,
+        settings: SessionSettings,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, OpenError> {
+        self.open_with(now, settings, app, |store, key, id| store.open_lazily(key, id))
+    }
+
+    fn open_with(
+        &mut self,
+        now: Now,
+        settings: SessionSettings,
+        app: &mut dyn Application,
+        open: impl FnOnce(&mut dyn Store, SessionKey, &SessionId) -> Result<Recovered, StoreError>,
+    ) -> Result<SessionKey, OpenError> {
         if self.find(&settings.id).is_some() {
             return Err(OpenError::AlreadyOpen);
         }
@@ -176,7 +200,7 @@ impl Sessions {
         let free = self.table.iter().position(Option::is_none).unwrap_or(self.table.len());
         let index = u32::try_from(free).map_err(|_| OpenError::Setting("too many sessions"))?;
         let key = SessionKey::new(self.worker, index, self.opened);
-        let recovered = self.store.open(key, id).map_err(OpenError::Store)?;
+        let recovered = open(&mut *self.store, key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);
         let validator = settings.dictionary.validator().cloned();
         let keeps_messages = self.store.keeps_messages();
@@ -354,6 +378,20 @@ impl Sessions {
         self.session(key).is_some_and(|session| {
             session.halted.is_none() && session.enabled && session.state.connection.is_none()
         })
+    }
+
+    /// Returns whether the session has logged on since it was opened.
+    #[must_use]
+    pub fn has_logged_on(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.has_logged_on)
+    }
+
+    /// Returns whether the session loses no message that could be sent again if it is closed and
+    /// opened again.
+    #[must_use]
+    pub fn survives_close(&self, key: SessionKey) -> bool {
+        self.store.survives_close()
+            || self.session(key).is_some_and(|session| session.settings.reset_on_logon)
     }
 
     pub(crate) fn session(&self, key: SessionKey) -> Option<&Session> {

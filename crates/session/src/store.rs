@@ -263,6 +263,15 @@ pub trait Store: Send {
     /// [`Recovered::damage`] reports it.
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError>;
 
+    /// Opens the store of `session` as [`Store::open`] does, but may put off creating it until the
+    /// first record is appended: the counterparty may turn out to be a stranger.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    fn open_lazily(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.open(key, session)
+    }
+
     /// Closes the session's store cleanly and releases its lock.
     ///
     /// # Errors
@@ -328,6 +337,12 @@ pub trait Store: Send {
     /// Returns whether messages can be read back. If not, no message can be sent later than at
     /// once: a gap fill is sent for messages that are requested again.
     fn keeps_messages(&self) -> bool {
+        true
+    }
+
+    /// Returns whether a session that is closed and opened again finds its messages. If not, it is
+    /// kept open as long as there is room for it.
+    fn survives_close(&self) -> bool {
         true
     }
 
