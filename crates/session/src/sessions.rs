@@ -328,7 +328,7 @@ impl Sessions {
 
     /// Returns whether the Logons were exchanged in the session's current connection.
     #[must_use]
-    pub fn has_logged_on(&self, key: SessionKey) -> bool {
+    pub fn connection_has_logged_on(&self, key: SessionKey) -> bool {
         self.session(key)
             .and_then(|session| session.state.connection.as_ref())
             .is_some_and(|connection| connection.logged_on)
