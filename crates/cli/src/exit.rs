@@ -69,16 +69,13 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Reports why a command failed, and returns its exit status.
+/// Reports why a command failed, ends its log, and returns its exit status.
 pub(crate) fn code(result: Result<Answer, Failure>) -> ExitCode {
+    let failure = result.as_ref().err().map(|failure| failure.line.as_str());
+    crate::log::last(failure.filter(|line| !line.is_empty()));
     match result {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
-        Err(failure) => {
-            if !failure.line.is_empty() {
-                note!("fixbolt: {failure}");
-            }
-            ExitCode::from(failure.status)
-        }
+        Err(failure) => ExitCode::from(failure.status),
     }
 }

@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 /// Writes a line to standard error. If its reader has gone away (`2>&1 | head`), the line is
-/// dropped: a server must not end because of it.
+/// dropped: no command ends because of it.
 macro_rules! note {
     ($($words:tt)*) => {{
         use std::io::Write as _;
@@ -20,6 +20,7 @@ mod demo;
 mod dictionary;
 mod exit;
 mod generate;
+mod halts;
 mod interrupt;
 mod journal;
 mod log;

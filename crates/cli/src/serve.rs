@@ -8,20 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use fixbolt::config::CheckedConfiguration;
+use fixbolt::config::{CheckedConfiguration, Identity};
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
-use fixbolt_codec::{BodyWriter, Message};
 use fixbolt_conformance::Echo;
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{
-    Application, Delivery, Event, Failure as CallbackFailure, LogonDecision, Resend, Resume, Role,
-    SessionSettings, Turn,
-};
+use fixbolt_session::{Application, Role, SessionId, SessionSettings};
 
 use crate::check_config::refused;
 use crate::exit::{Answer, Failure};
-use crate::log::Log;
-use crate::output;
+use crate::halts::Halts;
+use crate::log::{self, Line, Log, Severity, Told};
+use crate::output::{self, Format, Object};
 use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
@@ -41,14 +38,26 @@ use crate::venue::Venue;
 /// conformance scripts. Its sequence numbers begin at 1 when the process starts, whatever the
 /// configuration says about a journal.
 ///
-/// When it is ready, it prints `listening ADDRESS`, one line per port. Events are reported on
-/// standard error.
+/// When it is ready, it prints `listening ADDRESS`, one line per port. What happens to connections
+/// and sessions is written to standard error, each line with the time in UTC and the session or the
+/// address. Lines that nobody reads are dropped and counted, and so are more than ten a second of
+/// one kind about the same session or address: neither stops a session.
 ///
-/// Exit status: 0 stopped by SIGTERM; 2 it cannot start (port in use, wrong configuration, journal
-/// in use); 130 stopped by SIGINT. Both log every session out first; a second one ends it at once.
+/// The JSON output is one object per line. On standard output: kind listening (address). On
+/// standard error: time, level (info, warning, error), kind, session, peer, text, and the line's
+/// values by name, such as expected, received and reason.
+///
+/// A session that is halted, because its journal is damaged or its application failed on a message
+/// again and again, is not served; a line says what to do. If all sessions are halted, at the start
+/// or later, it ends; with --stay it runs on. A journal that fails, such as one on a full disk, is
+/// tried again and counts as served.
+///
+/// Exit status: 0 stopped by SIGTERM; 1 all sessions are halted; 2 it cannot start (port in use,
+/// wrong configuration, journal in use); 130 stopped by SIGINT. The signals log every session out
+/// first; a second one ends it at once.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fixbolt serve\n  fixbolt serve --listen 127.0.0.1:0 --random 7\n  fixbolt serve --config venue.cfg"
+    after_help = "Examples:\n  fixbolt serve\n  fixbolt serve --listen 127.0.0.1:0 --random 7\n  fixbolt serve --config venue.cfg\n  fixbolt serve -o json 2>venue.log"
 )]
 pub(crate) struct Arguments {
     /// Sessions to accept, in the industry's form: [DEFAULT], [SESSION], Key=Value
@@ -66,6 +75,12 @@ pub(crate) struct Arguments {
     /// Let the venue answer at random; the same seed always produces the same answers
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
+    /// Run on although all sessions are halted
+    #[arg(long)]
+    stay: bool,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
+    output: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -81,33 +96,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             "--random cannot be used with --app echo: only the venue answers at random",
         ));
     }
-    Log::Everything.install();
-    let (builder, workers) = match &arguments.config {
+    Log::Everything(arguments.output).install()?;
+    let mut served = match &arguments.config {
         Some(file) => configured(file, arguments.keep_going)?,
-        None => (any_counterparty(arguments.listen), 1),
+        None => any_counterparty(arguments.listen),
     };
     if arguments.app == App::Echo {
-        let builder = builder.stores(|_| Box::new(MemoryStore::new()));
-        return serve(builder, workers, |_| Echo::new());
+        served.builder = served.builder.stores(|_| Box::new(MemoryStore::new()));
+        served.journal = None;
+        return serve(arguments, served, |_| Echo::new());
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    serve(builder, workers, |worker| {
+    serve(arguments, served, |worker| {
         let run = if worker == 0 { format!("V{since:X}") } else { format!("V{since:X}W{worker}") };
         Venue::new(arguments.random, run)
     })
 }
 
-/// Returns the engine that a file describes, and its number of workers.
-fn configured(file: &std::path::Path, keep_going: bool) -> Result<(EngineBuilder, usize), Failure> {
+/// What is served.
+struct Served {
+    builder: EngineBuilder,
+    workers: usize,
+    /// The sessions whose counterparties are known.
+    sessions: Vec<SessionId>,
+    /// Whether others are served, too.
+    any_others: bool,
+    /// Where the journals are.
+    journal: Option<PathBuf>,
+}
+
+/// Returns what a file describes.
+fn configured(file: &std::path::Path, keep_going: bool) -> Result<Served, Failure> {
     let checked = CheckedConfiguration::from_file(file);
     let mistakes = checked.mistakes.clone();
     let configuration = if keep_going { checked.usable() } else { checked.whole() };
     let mut configuration = configuration.map_err(|mistakes| refused(&mistakes))?;
     for mistake in mistakes {
-        note!("not served: {mistake}");
+        log::write(&Line::new(Severity::Error, "not_served", format!("not served: {mistake}")));
     }
     for warning in &configuration.warnings {
-        note!("warning: {warning}");
+        log::write(&Line::new(Severity::Warning, "configuration", warning.to_string()));
     }
     let is_initiator = |session: &fixbolt::config::SessionConfiguration| {
         matches!(session.connection, fixbolt::config::ConnectionType::Initiator { .. })
@@ -121,19 +149,31 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<(EngineBuilder
         if !keep_going || configuration.sessions.is_empty() {
             return Err(Failure::usage(line));
         }
-        note!("not served: {line}");
+        log::write(&Line::new(Severity::Error, "not_served", format!("not served: {line}")));
     }
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok((builder.keep_going(keep_going), configuration.engine.workers.unwrap_or(1)))
+    let fixed = configuration.sessions.iter().filter_map(|session| match &session.identity {
+        Identity::Fixed(id) => Some(id.clone()),
+        _ => None,
+    });
+    let sessions: Vec<_> = fixed.collect();
+    Ok(Served {
+        builder: builder.keep_going(keep_going),
+        workers: configuration.engine.workers.unwrap_or(1),
+        any_others: sessions.len() < configuration.sessions.len(),
+        sessions,
+        journal: configuration.sessions.first().and_then(|session| session.journal.clone()),
+    })
 }
 
-fn any_counterparty(listen: SocketAddr) -> EngineBuilder {
-    Engine::builder().accept_any(listen, |id| {
+fn any_counterparty(listen: SocketAddr) -> Served {
+    let builder = Engine::builder().accept_any(listen, |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
             s.reset_on_logon = true;
             s.policy = crate::print::policy();
         })))
-    })
+    });
+    Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }
 }
 
 /// Returns the reason why an engine did not start, as one line.
@@ -142,63 +182,45 @@ pub(crate) fn cannot_start(error: &EngineError) -> Failure {
 }
 
 fn serve<A: Application + Send + 'static>(
-    builder: EngineBuilder,
-    workers: usize,
+    arguments: &Arguments,
+    served: Served,
     mut app: impl FnMut(usize) -> A,
 ) -> Result<Answer, Failure> {
+    let Served { builder, workers, sessions, any_others, journal } = served;
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
     let engine =
         builder.start_with(workers, |worker| Told(app(worker))).map_err(|error| cannot_start(&error))?;
+    let sessions = sessions.iter().filter_map(|id| engine.session(id)).collect();
+    let mut halts = Halts::new(sessions, journal, any_others);
+    if halts.check() && !arguments.stay {
+        halts.tell_all();
+        engine.stop().map_err(|error| cannot_start(&error))?;
+        return Ok(Answer::No);
+    }
     engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
     let mut out = output::stdout();
     for address in engine.addresses() {
-        writeln!(out, "listening {address}")?;
+        match arguments.output {
+            Format::Text => writeln!(out, "listening {address}")?,
+            Format::Json => {
+                let object = Object::new().text("kind", "listening").text("address", &address.to_string());
+                writeln!(out, "{object}")?;
+            }
+        }
     }
     out.flush()?;
     drop(out);
+    let all_halted = halts
+        .watch((!arguments.stay).then(|| engine.stopper()))
+        .map_err(|error| Failure::usage(format!("cannot watch the sessions: {error}")))?;
     engine.wait().map_err(|error| cannot_start(&error))?;
-    if interrupted.load(Ordering::Relaxed) { Err(Failure::interrupted("")) } else { Ok(Answer::Yes) }
-}
-
-/// An application whose sessions' events are reported on standard error.
-struct Told<A>(A);
-
-impl<A: Application> Application for Told<A> {
-    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, CallbackFailure> {
-        self.0.on_message(message, turn)
-    }
-
-    fn on_logon(
-        &mut self,
-        logon: Message<'_>,
-        turn: &mut Turn<'_>,
-    ) -> Result<LogonDecision, CallbackFailure> {
-        self.0.on_logon(logon, turn)
-    }
-
-    fn on_sending_logon(
-        &mut self,
-        logon: &mut BodyWriter<'_>,
-        turn: &mut Turn<'_>,
-    ) -> Result<(), CallbackFailure> {
-        self.0.on_sending_logon(logon, turn)
-    }
-
-    fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, CallbackFailure> {
-        self.0.on_resend(message, turn)
-    }
-
-    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), CallbackFailure> {
-        self.0.on_resume(resume)
-    }
-
-    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), CallbackFailure> {
-        // A busy session would write a line for every message.
-        if !matches!(event, Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. }) {
-            note!("{}: {event}", turn.session_id());
-        }
-        self.0.on_event(event, turn)
+    if interrupted.load(Ordering::Relaxed) {
+        Err(Failure::interrupted(""))
+    } else if all_halted.load(Ordering::Relaxed) {
+        Ok(Answer::No)
+    } else {
+        Ok(Answer::Yes)
     }
 }

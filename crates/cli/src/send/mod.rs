@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let interrupt =
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
     let (warnings_to, warnings) = channel();
-    Log::Warnings(warnings_to).install();
+    Log::Warnings(warnings_to).install()?;
     let (seen_to, seen) = channel();
     let (told_to, told) = channel();
     let engine = session

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// Returns the command, not yet started.
 pub(crate) fn fixbolt() -> Command {
@@ -62,6 +63,17 @@ pub(crate) fn message(begin_string: &str, fields: &str) -> String {
     String::from_utf8(fixbolt_conformance::wire::message(begin_string, fields)).expect("fields are text")
 }
 
+/// Returns `serve`, not yet started. Adds `--listen` with a port that the system chooses, unless
+/// the arguments name a configuration.
+fn serve(arguments: &[&str]) -> Command {
+    let mut command = fixbolt();
+    command.arg("serve").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if !arguments.contains(&"--config") {
+        command.args(["--listen", "127.0.0.1:0"]);
+    }
+    command
+}
+
 /// A running `fixbolt serve`, which is stopped when dropped.
 pub(crate) struct Server {
     child: std::process::Child,
@@ -69,35 +81,51 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it and waits for its first line. Adds `--listen` with a port that the system chooses,
-    /// unless the arguments name a configuration.
+    /// Starts it and waits for its first line.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut command = fixbolt();
-        command
-            .arg("serve")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if !arguments.contains(&"--config") {
-            command.args(["--listen", "127.0.0.1:0"]);
-        }
+        Self::start_command(serve(arguments))
+    }
+
+    /// The same, with its standard error in a file or a pipe of the caller.
+    pub(crate) fn start_with_log(arguments: &[&str], log: impl Into<Stdio>) -> Self {
+        let mut command = serve(arguments);
+        command.stderr(log);
+        Self::start_command(command)
+    }
+
+    fn start_command(mut command: Command) -> Self {
         let mut child = command.spawn().expect("the command starts");
         // Its standard error is not read, as in `2>&1 | head -1`.
         drop(child.stderr.take());
         let mut line = String::new();
         let mut out = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
         std::io::BufRead::read_line(&mut out, &mut line).expect("it prints a line");
-        let address = line.trim().strip_prefix("listening ").expect("the line says where").to_owned();
+        let line = line.trim();
+        let address = line
+            .strip_prefix("listening ")
+            .or_else(|| line.strip_prefix("{\"kind\":\"listening\",\"address\":\"")?.strip_suffix("\"}"));
+        let address = address.expect("the line says where").to_owned();
         Self { child, address }
     }
 
     /// Sends a signal and returns the exit status.
-    pub(crate) fn stop(mut self, signal: &str) -> Option<i32> {
+    pub(crate) fn stop(self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
         let killed = Command::new("kill").args([signal, &id]).status().expect("kill is there");
         assert!(killed.success());
-        self.child.wait().expect("it ends").code()
+        self.ended()
+    }
+
+    /// Waits until the process ends, and returns its exit status.
+    pub(crate) fn ended(mut self) -> Option<i32> {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                return status.code();
+            }
+            assert!(Instant::now() < deadline, "the process does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 

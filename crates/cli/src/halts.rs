@@ -1,0 +1,109 @@
+//! Which sessions of a server are halted, what ends that, and whether any session is left to serve.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fixbolt::{SessionHandle, Stopper};
+use fixbolt_session::{Halt, SessionId, SessionState};
+
+use crate::log::{self, Line, Severity};
+
+/// How often the sessions are looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// The sessions that can halt.
+pub(crate) struct Halts {
+    sessions: Vec<(SessionHandle, bool)>,
+    /// Where their journals are.
+    journal: Option<PathBuf>,
+    /// Whether counterparties without a session of their own are served, too.
+    serves_others: bool,
+}
+
+impl Halts {
+    /// Watches `sessions`, whose journals are below `journal`.
+    pub(crate) fn new(sessions: Vec<SessionHandle>, journal: Option<PathBuf>, serves_others: bool) -> Self {
+        let sessions = sessions.into_iter().map(|session| (session, false)).collect();
+        Self { sessions, journal, serves_others }
+    }
+
+    /// Says of each session that has halted since the last call what ends that. Returns whether
+    /// nobody can be served: all are halted until somebody intervenes.
+    pub(crate) fn check(&mut self) -> bool {
+        for (session, was_halted) in &mut self.sessions {
+            let halt = halt(session);
+            if let Some(halt) = halt.as_ref().filter(|_| !*was_halted) {
+                log::write(&remedy(session.id(), halt, self.journal.as_deref()));
+            }
+            *was_halted = halt.is_some();
+        }
+        !self.serves_others
+            && !self.sessions.is_empty()
+            && self.sessions.iter().all(|(_, is_halted)| *is_halted)
+    }
+
+    /// Says that nobody can be served.
+    pub(crate) fn tell_all(&self) {
+        let text = match self.sessions.len() {
+            1 => "the only session is halted: nobody can be served".to_owned(),
+            sessions => format!("all {sessions} sessions are halted: nobody can be served"),
+        };
+        log::write(&Line::new(Severity::Error, "all_halted", text));
+    }
+
+    /// Goes on checking, in a thread of its own. With `stopper`, stops the engine when nobody can
+    /// be served; the flag that is returned says that this has happened.
+    pub(crate) fn watch(mut self, stopper: Option<Stopper>) -> std::io::Result<Arc<AtomicBool>> {
+        let all_halted = Arc::new(AtomicBool::new(false));
+        if self.sessions.is_empty() {
+            return Ok(all_halted);
+        }
+        let flag = Arc::clone(&all_halted);
+        std::thread::Builder::new().name("fixbolt-halts".to_owned()).spawn(move || {
+            let mut told = false;
+            loop {
+                std::thread::sleep(INTERVAL);
+                let all = self.check();
+                if all && !told {
+                    self.tell_all();
+                    if let Some(stopper) = &stopper {
+                        flag.store(true, Ordering::Relaxed);
+                        return stopper.stop();
+                    }
+                }
+                told = all;
+            }
+        })?;
+        Ok(all_halted)
+    }
+}
+
+/// Returns why a session is halted until somebody intervenes. A store that failed is tried again,
+/// so that the session may continue by itself.
+fn halt(session: &SessionHandle) -> Option<Halt> {
+    match session.state() {
+        SessionState::Halted(Halt::StoreFailed(_)) => None,
+        SessionState::Halted(halt) => Some(halt),
+        _ => None,
+    }
+}
+
+/// Returns a line that says what ends a halt.
+fn remedy(session: &SessionId, halt: &Halt, journal: Option<&Path>) -> Line {
+    let directory = journal.map(|base| base.join(session.file_name()).display().to_string());
+    let what_to_do = match (halt, directory) {
+        (Halt::PoisonMessage { seq, .. }, Some(directory)) => format!(
+            "stop this process, skip the message with `fixbolt journal repair --skip {seq} {directory}`, and start it again"
+        ),
+        (Halt::StoreDamaged { .. }, Some(directory)) => format!(
+            "see what is damaged with `fixbolt journal verify {directory}`, run `fixbolt journal repair {directory}`, and start this process again"
+        ),
+        _ => "start this process again once its cause is removed".to_owned(),
+    };
+    Line::new(Severity::Error, "not_served", format!("not served until its halt is ended: {what_to_do}"))
+        .session(session.to_string())
+        .told("reason", halt.to_string())
+        .told("what_to_do", what_to_do)
+}

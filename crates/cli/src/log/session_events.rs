@@ -1,0 +1,147 @@
+//! What happens to sessions, as lines of the log.
+
+use fixbolt_codec::{BodyWriter, Message, Redacted};
+use fixbolt_session::{
+    Application, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior, Resend, Resume, SessionEnd,
+    SessionId, Turn,
+};
+
+use super::{Counted, LINES, Line, Severity};
+
+/// An application whose sessions' events are lines of the log.
+pub(crate) struct Told<A>(pub(crate) A);
+
+impl<A: Application> Application for Told<A> {
+    fn on_message(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        self.0.on_message(message, turn)
+    }
+
+    fn on_logon(&mut self, logon: Message<'_>, turn: &mut Turn<'_>) -> Result<LogonDecision, Failure> {
+        self.0.on_logon(logon, turn)
+    }
+
+    fn on_sending_logon(&mut self, logon: &mut BodyWriter<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        self.0.on_sending_logon(logon, turn)
+    }
+
+    fn on_resend(&mut self, message: Message<'_>, turn: &mut Turn<'_>) -> Result<Resend, Failure> {
+        self.0.on_resend(message, turn)
+    }
+
+    fn on_resume(&mut self, resume: &mut Resume<'_>) -> Result<(), Failure> {
+        self.0.on_resume(resume)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, turn: &mut Turn<'_>) -> Result<(), Failure> {
+        if let Some(lines) = LINES.get()
+            && let Some((severity, kind)) = kind(event)
+        {
+            let session = turn.session_id();
+            lines.write(Counted::Session, (kind, session), || line(severity, kind, session, event));
+        }
+        self.0.on_event(event, turn)
+    }
+}
+
+/// Returns how much an event matters and its name for programs; `None` if it is not told.
+fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
+    use Severity::{Error, Info, Warning};
+    Some(match event {
+        // A busy session would write a line for every message.
+        Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. } => return None,
+        Event::LoggedOn => (Info, "logged_on"),
+        Event::Ended(end) => match end {
+            SessionEnd::LoggedOutByPeer | SessionEnd::LoggedOutByUs => (Info, "ended"),
+            SessionEnd::Halted(_) => (Error, "halted"),
+            _ => (Warning, "ended"),
+        },
+        Event::Garbled { .. } => (Warning, "garbled"),
+        Event::Rejected { .. } => (Warning, "rejected"),
+        Event::RejectReceived { .. } => (Warning, "reject_received"),
+        Event::LogoutReceived { .. } => (Info, "logout_received"),
+        Event::GapDetected { .. } => (Info, "gap_detected"),
+        Event::ResendRequested { .. } => (Info, "resend_requested"),
+        Event::SequenceChanged { .. } => (Info, "sequence_changed"),
+        Event::NewStore => (Info, "new_store"),
+        Event::NumbersGivenUp { .. } => (Warning, "numbers_given_up"),
+        Event::StoreWarning { .. } => (Warning, "store_warning"),
+        Event::DuplicateIgnored { .. } => (Info, "duplicate_ignored"),
+        Event::NotSent { .. } => (Warning, "not_sent"),
+        Event::Unreached { .. } => (Warning, "unreached"),
+        Event::Resumed => (Info, "resumed"),
+        Event::CallbackFailed { .. } => (Error, "callback_failed"),
+        Event::Note(_) => (Warning, "note"),
+        _ => (Info, "event"),
+    })
+}
+
+fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Event<'_>) -> Line {
+    let line = Line::new(severity, kind, event.to_string()).session(session.to_string());
+    let text = |line: Line, name, text: &Redacted<'_>| {
+        if text.0.is_empty() { line } else { line.told(name, text.to_string()) }
+    };
+    match event {
+        Event::Ended(end) => ended(line, end),
+        Event::Garbled { bytes, error } => {
+            line.number("bytes", bytes.0.len() as u64).told("reason", error.to_string())
+        }
+        Event::Rejected { seq, reason, tag, text: answer } => {
+            let line = line.number("seq", seq.0).number("reject_reason", u64::from(*reason));
+            text(line, "tag", tag).told("answer", *answer)
+        }
+        Event::RejectReceived { seq, text: words, .. } => {
+            let line = match seq {
+                Some(seq) => line.number("seq", seq.0),
+                None => line,
+            };
+            text(line, "counterparty_text", words)
+        }
+        Event::LogoutReceived { text: words, .. } => text(line, "counterparty_text", words),
+        Event::GapDetected { expected, received } => {
+            line.number("expected", expected.0).number("received", received.0)
+        }
+        Event::ResendRequested { begin, end } | Event::NumbersGivenUp { begin, end } => {
+            line.number("begin", begin.0).number("end", end.0)
+        }
+        Event::Unreached { begin, end, why } => {
+            line.number("begin", begin.0).number("end", end.0).told("reason", why.to_string())
+        }
+        Event::SequenceChanged { next_in, next_out, reason } => {
+            line.number("next_in", next_in.0).number("next_out", next_out.0).told("reason", *reason)
+        }
+        Event::DuplicateIgnored { seq } => line.number("seq", seq.0),
+        Event::NotSent { ticket, why } => line.number("ticket", ticket.0).told("reason", why.to_string()),
+        Event::CallbackFailed { callback, why } => line.told("callback", *callback).told("reason", *why),
+        Event::StoreWarning { what } => line.told("reason", *what),
+        _ => line,
+    }
+}
+
+fn ended(line: Line, end: &SessionEnd) -> Line {
+    match end {
+        SessionEnd::PeerMisbehaved(what) => {
+            let line = line.told("reason", what.to_string());
+            match what {
+                Misbehavior::MsgSeqNumTooLow { expected, received } => {
+                    line.number("expected", expected.0).number("received", received.0)
+                }
+                Misbehavior::SendingTime { sent, now, limit } => {
+                    let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                    line.number("off_ms", sent.0.abs_diff(now.0) / 1_000_000).number("limit_ms", limit)
+                }
+                _ => line,
+            }
+        }
+        SessionEnd::Halted(halt) => {
+            let line = line.told("reason", halt.to_string());
+            match halt {
+                Halt::PoisonMessage { seq, attempts } => {
+                    line.number("seq", seq.0).number("attempts", u64::from(*attempts))
+                }
+                _ => line,
+            }
+        }
+        SessionEnd::ApplicationFailed { seq } => line.told("reason", end.to_string()).number("seq", seq.0),
+        end => line.told("reason", end.to_string()),
+    }
+}
