@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use fixbolt_bench::reports::{EXECUTION_REPORT, Fate, Kind, Report};
-use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp};
+use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp, ValueError};
 use fixbolt_session::{Application, Delivery, Failure, SendError, Turn};
 
 /// The application of `fixbolt serve` and of the demo's venue.
@@ -42,27 +42,46 @@ struct Order<'m> {
 }
 
 /// Reads an order. If it cannot be filled, the error is the reason as text.
-fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), &'static str>) {
+fn read<'m>(message: &Message<'m>) -> (Order<'m>, Result<(), String>) {
     let get = |tag| message.get(Tag::new(tag)).filter(|value| !value.is_empty());
-    let decimal = |tag| get(tag).and_then(|value| Decimal::parse(value).ok());
+    let symbol = get(55).or_else(|| get(48));
+    let quantity = number("OrderQty (38)", get(38));
+    let price = number("Price (44)", get(44));
     let order = Order {
         cl_ord_id: get(11).unwrap_or(b"NONE"),
-        symbol: get(55).or_else(|| get(48)).unwrap_or(b"[N/A]"),
+        symbol: symbol.unwrap_or(b"[N/A]"),
         side: get(54).unwrap_or(b"1"),
-        quantity: decimal(38).unwrap_or(Decimal::from_parts(0, 0)),
-        price: decimal(44),
+        quantity: quantity.clone().ok().flatten().unwrap_or(Decimal::from_parts(0, 0)),
+        price: price.clone().ok().flatten(),
     };
-    let limit = get(40) == Some(b"2");
-    let fit = if order.quantity.mantissa() <= 0 {
-        Err("OrderQty (38) is required and must be above zero")
-    } else if limit && order.price.is_none() {
-        Err("a limit order needs Price (44)")
-    } else if !limit && get(40) != Some(b"1") {
-        Err("only market (40=1) and limit (40=2) orders are filled")
-    } else {
-        Ok(())
+    let check = || {
+        if symbol.is_none() {
+            return Err("Symbol (55) or SecurityID (48) is required".to_owned());
+        }
+        match quantity? {
+            None => return Err("OrderQty (38) is required".to_owned()),
+            Some(quantity) if quantity.mantissa() <= 0 => {
+                return Err("OrderQty (38) must be above zero".to_owned());
+            }
+            Some(_) => {}
+        }
+        let price = price?;
+        match get(40) {
+            Some(b"2") if price.is_none() => Err("a limit order needs Price (44)".to_owned()),
+            Some(b"1" | b"2") => Ok(()),
+            _ => Err("only market (40=1) and limit (40=2) orders are filled".to_owned()),
+        }
     };
-    (order, fit)
+    (order, check())
+}
+
+/// Reads the value of a numeric field, if there is one. The error is the reason as text.
+fn number(field: &str, value: Option<&[u8]>) -> Result<Option<Decimal>, String> {
+    let Some(value) = value else { return Ok(None) };
+    Decimal::parse(value).map(Some).map_err(|error| match error {
+        ValueError::OutOfRange => format!("{field} has more digits than this venue can count"),
+        error => format!("{field} cannot be read: {error}"),
+    })
 }
 
 impl Application for Venue {
@@ -85,7 +104,7 @@ impl Application for Venue {
         };
         let zero = Decimal::from_parts(0, order.quantity.scale());
         match (fit, self.mix) {
-            (Err(why), _) => answer.send(turn, Kind::Rejected, (zero, zero, None), Some(why))?,
+            (Err(why), _) => answer.send(turn, Kind::Rejected, (zero, zero, None), Some(&why))?,
             (Ok(()), None) => answer.fill(turn, 1)?,
             (Ok(()), Some(seed)) => match Fate::of(seed, order.cl_ord_id, quantity) {
                 Fate::Reject => {

@@ -46,6 +46,19 @@ fn a_rejected_message_is_status_1_and_the_reason_is_shown() {
     assert!(stop_order.out.contains("Text (58): only market (40=1) and limit (40=2) orders are filled"));
     let no_price = send(&server, &["D", "55=IBM", "54=1", "38=100", "40=2"]);
     assert!(no_price.status == 1 && no_price.out.contains("Text (58): a limit order needs Price (44)"));
+    let huge = "1".repeat(40);
+    for (fields, told) in [
+        (
+            ["40=1".to_owned(), format!("38={huge}")],
+            "OrderQty (38) has more digits than this venue can count",
+        ),
+        (["40=1".to_owned(), "38=0".to_owned()], "OrderQty (38) must be above zero"),
+        (["40=2".to_owned(), format!("44={huge}")], "Price (44) has more digits than this venue can count"),
+    ] {
+        let quantity = if fields[1].starts_with("38") { "58=none" } else { "38=1" };
+        let ended = send(&server, &["D", "55=IBM", "54=1", &fields[0], &fields[1], quantity]);
+        assert!(ended.status == 1 && ended.out.contains(&format!("Text (58): {told}\n")), "{}", ended.out);
+    }
     let no_side = send(&server, &["D", "55=IBM", "40=1", "38=1"]);
     assert!(no_side.status == 1 && no_side.out.contains("Reject (3)"), "{}", no_side.out);
     assert!(no_side.out.contains("RefTagID (371): 54"), "{}", no_side.out);
