@@ -22,6 +22,12 @@ impl From<SessionSettings> for Acceptance {
     }
 }
 
-/// Returns the options for a counterparty for which no session was configured; `None` refuses it.
-#[allow(clippy::type_complexity)] // spelled out once, here
-pub(crate) struct AcceptanceTemplate(pub(crate) Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>);
+/// The options of sessions for counterparties for which no session was configured: dynamic
+/// sessions.
+pub(crate) struct AcceptanceTemplate {
+    /// Returns the options for a counterparty; `None` refuses it.
+    #[allow(clippy::type_complexity)] // spelled out once, here
+    pub(crate) settings: Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>,
+    /// The addresses that `settings` admits at most; empty if that is not known.
+    pub(crate) allowed: Vec<IpAddr>,
+}

@@ -2,7 +2,7 @@
 //! messages.
 
 use core::fmt;
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::HashSet;
 use std::io;
@@ -94,13 +94,31 @@ impl EngineBuilder {
     /// `settings` is called with the identity that a Logon names (seen from our side) and refuses
     /// it by returning `None`. Sessions that were added by name take precedence.
     ///
-    /// A session opened this way stays open, with its journal, until the engine ends, and counts
-    /// towards [`EngineBuilder::session_limit`]: where strangers can connect, admit only names that
-    /// you know.
+    /// A session opened this way is dynamic: it is closed when it has had no connection for
+    /// [`EngineBuilder::dynamic_session_idle_time`], at once if its first Logon is refused, and
+    /// earlier if [`EngineBuilder::dynamic_session_limit`] is reached and another counterparty
+    /// logs on. Its handles are refused then ([`OperationError::NoSession`]). A journal stays on
+    /// disk, and its sequence numbers continue with the next logon. Of sessions that are kept in
+    /// memory, messages would be lost: they are closed only if the limit is reached, or if they
+    /// reset their sequence numbers at each logon anyway. A session that is halted, or that an
+    /// operator has disabled, stays open.
+    ///
+    /// [`OperationError::NoSession`]: crate::OperationError::NoSession
     #[must_use]
     pub fn accept_any(
+        self,
+        address: SocketAddr,
+        settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
+    ) -> Self {
+        self.accept_any_from(address, Vec::new(), settings)
+    }
+
+    /// Does the same for counterparties from these addresses, which are all that `settings` admits;
+    /// an empty list says nothing about them. Others are closed before their Logon is read.
+    pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
+        allowed: Vec<IpAddr>,
         mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
         let checked = move |id: &SessionId| {
@@ -111,7 +129,7 @@ impl EngineBuilder {
                 .ok()
                 .map(|()| acceptance)
         };
-        self.templates.push((address, AcceptanceTemplate(Box::new(checked))));
+        self.templates.push((address, AcceptanceTemplate { settings: Box::new(checked), allowed }));
         self
     }
 
@@ -180,11 +198,28 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how many connections may be open that have not logged on, 256 by default. Further ones
-    /// are closed at once.
+    /// Sets how many connections may be open that have not logged on, 256 by default, for each
+    /// worker.
+    ///
+    /// A further one is accepted all the same, and another one gives way to it: of the address that
+    /// has most of them, the one that has sent nothing for longest. So connections that only wait
+    /// keep no counterparty from logging on.
     #[must_use]
     pub const fn pending_connections(mut self, limit: usize) -> Self {
-        self.limits.pending_connections = limit;
+        self.limits.connections.pending = limit;
+        self
+    }
+
+    /// Sets how many connections of one address may be open that have not logged on or belong to
+    /// sessions of [`EngineBuilder::accept_any`], 64 by default, for each worker. Connections of
+    /// other sessions do not count. The addresses of an IPv6 network (64 bits) count as one.
+    ///
+    /// A further one is accepted all the same, and another one of the address that has not logged
+    /// on gives way to it. If all of them have logged on, it may only ask for a session that does
+    /// not count.
+    #[must_use]
+    pub const fn connections_per_address(mut self, limit: usize) -> Self {
+        self.limits.connections.per_address = limit;
         self
     }
 
@@ -199,7 +234,27 @@ impl EngineBuilder {
     /// [`EngineBuilder::accept_any`], 4,096 by default.
     #[must_use]
     pub const fn session_limit(mut self, limit: usize) -> Self {
-        self.limits.sessions = limit;
+        self.limits.sessions.all = limit;
+        self
+    }
+
+    /// Sets how many sessions of [`EngineBuilder::accept_any`] may be logged on or idle, 512 by
+    /// default.
+    ///
+    /// If there are as many, the one that has been idle for longest is closed when another
+    /// counterparty logs on. If none is idle, further counterparties are refused. An engine with
+    /// several workers closes only idle sessions of the worker that accepts the counterparty.
+    #[must_use]
+    pub const fn dynamic_session_limit(mut self, limit: usize) -> Self {
+        self.limits.sessions.dynamic = limit;
+        self
+    }
+
+    /// Sets how long a session of [`EngineBuilder::accept_any`] stays open after its connection has
+    /// ended, a minute by default.
+    #[must_use]
+    pub const fn dynamic_session_idle_time(mut self, limit: Duration) -> Self {
+        self.limits.dynamic_idle_time = limit;
         self
     }
 
@@ -358,7 +413,7 @@ impl EngineBuilder {
         let poll = Poll::new().map_err(system("creating the event queue"))?;
         let waker =
             Waker::new(poll.registry(), EventSource::Waker.token()).map_err(system("creating the waker"))?;
-        let places = limits.sessions.clamp(1, SIGNAL_PLACES);
+        let places = limits.sessions.all.clamp(1, SIGNAL_PLACES);
         let signal = Arc::new(WorkerSignal::new(waker, places));
         let accepted = self.acceptances.iter().map(|(_, acceptance)| &acceptance.settings);
         let settings = accepted.chain(self.initiations.iter().map(|session| &session.settings));

@@ -63,6 +63,9 @@ impl EngineBuilder {
             .configured_workers(engine.workers)
             .session_limit(engine.max_sessions)
             .pending_connections(engine.max_pending_connections)
+            .connections_per_address(engine.max_connections_per_address)
+            .dynamic_session_limit(engine.max_dynamic_sessions)
+            .dynamic_session_idle_time(engine.dynamic_session_idle_time)
             .outbound_queue_size(engine.outbound_queue_size)
             .outbound_budget(engine.outbound_queue_budget);
         let acceptors =
@@ -111,7 +114,8 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
         }
         (Identity::Dynamic { .. }, ConnectionType::Acceptor { listen, allowed }) => {
             let identity = session.identity.clone();
-            Ok(builder.accept_any(SocketAddr::from(listen), move |id| {
+            let known = allowed.clone();
+            Ok(builder.accept_any_from(SocketAddr::from(listen), known, move |id| {
                 names(&identity, id).then(|| {
                     let settings = settings.clone().with(|s| s.id = id.clone());
                     Acceptance { settings, allowed: allowed.clone(), nodelay }
@@ -154,13 +158,18 @@ mod tests {
     #[test]
     fn the_engines_limits_are_those_of_the_file() {
         let text = "[DEFAULT]\nMaxSessions=5\nMaxPendingConnections=6\nOutboundQueueSize=70000\n\
+             MaxConnectionsPerAddress=7\nMaxDynamicSessions=8\nDynamicSessionIdleTime=9\n\
              OutboundQueueBudget=80000\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
              SenderCompID=A\n[SESSION]\nTargetCompID=B\n";
         let configuration = Configuration::from_text("a.cfg", text).unwrap();
         let builder = format!("{:?}", EngineBuilder::from_config(&configuration).unwrap());
-        for limit in
-            ["sessions: 5", "pending_connections: 6", "outbound_queue_size: 70000", "outbound_budget: 80000"]
-        {
+        for limit in [
+            "pending: 6, per_address: 7",
+            "dynamic_idle_time: 9s",
+            "all: 5, dynamic: 8",
+            "outbound_queue_size: 70000",
+            "outbound_budget: 80000",
+        ] {
             assert!(builder.contains(limit), "{limit}: {builder}");
         }
     }

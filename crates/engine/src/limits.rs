@@ -11,16 +11,39 @@ pub(crate) const OUTBOUND_BUDGET: usize = 32 * 1024 * 1024;
 /// The limits that a worker enforces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The number of connections that have not logged on.
-    pub(crate) pending_connections: usize,
+    pub(crate) connections: ConnectionLimits,
     /// How long a connection may take to log on.
     pub(crate) pending_time: Duration,
-    /// The number of sessions, including those of templates.
-    pub(crate) sessions: usize,
+    /// How long a dynamic session is kept after its connection has ended.
+    pub(crate) dynamic_idle_time: Duration,
+    pub(crate) sessions: SessionLimits,
+}
+
+/// The number of connections whose counterparty is unknown, or up to the counterparties.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// Those that have not logged on.
+    pub(crate) pending: usize,
+    /// Those from one address that have not logged on, or belong to dynamic sessions.
+    pub(crate) per_address: usize,
+}
+
+/// The number of sessions of an engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionLimits {
+    /// All of them, including those of templates.
+    pub(crate) all: usize,
+    /// Those of templates that have logged on.
+    pub(crate) dynamic: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { pending_connections: 256, pending_time: Duration::from_secs(10), sessions: 4096 }
+        Self {
+            connections: ConnectionLimits { pending: 256, per_address: 64 },
+            pending_time: Duration::from_secs(10),
+            dynamic_idle_time: Duration::from_secs(60),
+            sessions: SessionLimits { all: 4096, dynamic: 512 },
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! The open sessions, for threads other than the workers. A worker takes its lock only when it
-//! opens or closes a session.
+//! opens or closes a session, or accepts connections.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fixbolt_session::{OpenError, SessionId, SessionKey, StatusCell};
 
+use crate::limits::SessionLimits;
 use crate::outbound_queue::OutboundQueue;
 use crate::pages::Pages;
 use crate::sync::{Mutex, lock};
@@ -16,7 +18,9 @@ use crate::worker_signal::WorkerSignal;
 pub(crate) struct SessionRegistry {
     /// `None` for a session that is being opened.
     sessions: Mutex<HashMap<SessionId, Option<SessionLink>>>,
-    session_limit: usize,
+    /// The number of dynamic sessions that have logged on.
+    dynamic: AtomicUsize,
+    limits: SessionLimits,
     /// The memory of all outbound queues.
     pages: Arc<Pages>,
     /// The capacity of an outbound queue, in bytes.
@@ -31,11 +35,37 @@ pub(crate) struct SessionLink {
 }
 
 impl SessionRegistry {
-    /// Creates a registry of at most `session_limit` sessions, whose outbound queues hold
-    /// `queue_size` bytes each and `budget` bytes together.
-    pub(crate) fn new(session_limit: usize, queue_size: usize, budget: usize) -> Self {
+    /// Creates a registry of sessions whose outbound queues hold `queue_size` bytes each and
+    /// `budget` bytes together.
+    pub(crate) fn new(limits: SessionLimits, queue_size: usize, budget: usize) -> Self {
         let pages = Arc::new(Pages::new(budget));
-        Self { sessions: Mutex::new(HashMap::new()), session_limit, pages, queue_size }
+        Self { sessions: Mutex::new(HashMap::new()), dynamic: AtomicUsize::new(0), limits, pages, queue_size }
+    }
+
+    /// Returns the number of sessions, also of those that are being opened.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.sessions).len()
+    }
+
+    /// Returns whether there are as many sessions as there may be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.count() >= self.limits.all
+    }
+
+    /// Returns whether as many dynamic sessions have logged on as there may be.
+    pub(crate) fn is_full_of_dynamic(&self) -> bool {
+        self.dynamic.load(Ordering::Relaxed) >= self.limits.dynamic
+    }
+
+    /// Counts a dynamic session that has logged on. Returns whether they are more than there may
+    /// be: several workers may have had room for one, and then one of their own gives way.
+    pub(crate) fn add_dynamic(&self) -> bool {
+        self.dynamic.fetch_add(1, Ordering::Relaxed) >= self.limits.dynamic
+    }
+
+    /// Stops counting a dynamic session that is closed.
+    pub(crate) fn remove_dynamic(&self) {
+        self.dynamic.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Keeps other workers from opening a session that is about to be opened.
@@ -44,8 +74,10 @@ impl SessionRegistry {
         if sessions.contains_key(id) {
             return Err(OpenError::AlreadyOpen);
         }
-        if sessions.len() >= self.session_limit {
-            return Err(OpenError::Setting("the engine has as many sessions as its limit allows"));
+        if sessions.len() >= self.limits.all {
+            return Err(OpenError::Setting(
+                "the engine has as many sessions as its limit allows (MaxSessions)",
+            ));
         }
         sessions.insert(id.clone(), None);
         Ok(())

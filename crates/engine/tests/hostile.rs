@@ -65,23 +65,6 @@ fn a_logon_that_arrives_too_slowly_is_closed_although_bytes_keep_arriving() {
 }
 
 #[test]
-fn connections_that_have_not_logged_on_are_limited_and_free_their_place_when_closed() {
-    let (app, log) = Recorder::venue();
-    let venue = Engine::builder().accept(anywhere(), acceptor()).pending_connections(3).start(app).unwrap();
-    let mut waiting: Vec<Peer> = (0..3).map(|_| Peer::connect(venue.addresses()[0])).collect();
-    let mut one_too_many = Peer::connect(venue.addresses()[0]);
-    one_too_many.closed_silently();
-    drop(waiting.pop());
-    eventually(|| {
-        let mut peer = Peer::connect(venue.addresses()[0]);
-        peer.send("A", "98=0|108=30");
-        peer.try_receive().is_some()
-    });
-    log.logged_on();
-    venue.stop().unwrap();
-}
-
-#[test]
 fn a_second_connection_of_the_same_session_is_closed_and_the_first_goes_on() {
     let (venue, _log) = venue();
     let mut first = Peer::connect(venue.addresses()[0]);

@@ -1,5 +1,7 @@
 //! The settings of the engine itself, which only `[DEFAULT]` may hold.
 
+use core::time::Duration;
+
 use fixbolt_journal::Retention;
 
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
@@ -17,6 +19,17 @@ pub struct EngineConfiguration {
     /// MaxPendingConnections:
     /// [`EngineBuilder::pending_connections`](crate::EngineBuilder::pending_connections).
     pub max_pending_connections: usize,
+    /// MaxConnectionsPerAddress:
+    /// [`EngineBuilder::connections_per_address`](crate::EngineBuilder::connections_per_address).
+    pub max_connections_per_address: usize,
+    /// MaxDynamicSessions:
+    /// [`EngineBuilder::dynamic_session_limit`](crate::EngineBuilder::dynamic_session_limit).
+    pub max_dynamic_sessions: usize,
+    /// DynamicSessionIdleTime:
+    /// [`EngineBuilder::dynamic_session_idle_time`][1].
+    ///
+    /// [1]: crate::EngineBuilder::dynamic_session_idle_time
+    pub dynamic_session_idle_time: Duration,
     /// OutboundQueueSize:
     /// [`EngineBuilder::outbound_queue_size`](crate::EngineBuilder::outbound_queue_size), in bytes.
     pub outbound_queue_size: usize,
@@ -33,11 +46,14 @@ pub struct EngineConfiguration {
 
 impl Default for EngineConfiguration {
     fn default() -> Self {
-        let Limits { pending_connections, sessions, .. } = Limits::default();
+        let Limits { connections, dynamic_idle_time, sessions, .. } = Limits::default();
         Self {
             workers: None,
-            max_sessions: sessions,
-            max_pending_connections: pending_connections,
+            max_sessions: sessions.all,
+            max_pending_connections: connections.pending,
+            max_connections_per_address: connections.per_address,
+            max_dynamic_sessions: sessions.dynamic,
+            dynamic_session_idle_time: dynamic_idle_time,
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
             outbound_queue_budget: OUTBOUND_BUDGET,
             journal_quota: None,

@@ -1,5 +1,7 @@
 //! The TCP connections of a worker, and which of them need attention.
 //!
+//! What is known of each connection's sender is in [`admission`](super::admission).
+//!
 //! A connection has a slot, which its events name. The slot of a closed connection becomes free at
 //! the end of the cycle: an event of this cycle must not reach a newer connection in the same slot.
 
@@ -9,10 +11,12 @@ use fixbolt_session::{Mono, SessionKey};
 use mio::Registry;
 use mio::event::Event;
 
+use super::admission::Admission;
 use super::connection::{Connection, Stage};
+use crate::limits::ConnectionLimits;
 
 /// The connections of one worker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     free: Vec<usize>,
@@ -20,26 +24,23 @@ pub(crate) struct Connections {
     /// Connections that need attention, and the list that is being processed.
     ready: Vec<usize>,
     serving: Vec<usize>,
-    pending: usize,
+    pub(crate) admission: Admission,
 }
 
 impl Connections {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(limits: ConnectionLimits) -> Self {
         Self {
+            slots: Vec::new(),
+            free: Vec::new(),
             closed: Vec::with_capacity(64),
             ready: Vec::with_capacity(256),
             serving: Vec::with_capacity(256),
-            ..Self::default()
+            admission: Admission::new(limits),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.iter().all(Option::is_none)
-    }
-
-    /// Returns the number of accepted connections that have not logged on.
-    pub(crate) const fn pending(&self) -> usize {
-        self.pending
     }
 
     /// Returns all slots, including free ones.
@@ -63,7 +64,7 @@ impl Connections {
             return None;
         }
         if matches!(connection.stage, Stage::Pending { .. }) {
-            self.pending += 1;
+            self.admission.arrive(slot, connection.peer.ip());
         }
         if self.free.pop().is_some() {
             self.slots[slot] = Some(connection);
@@ -80,6 +81,9 @@ impl Connections {
         connection.read_closed |= event.is_read_closed() || event.is_error();
         connection.broken |= event.is_error();
         connection.writable |= event.is_writable();
+        if connection.readable {
+            self.admission.talk(slot);
+        }
         self.mark_ready(slot);
     }
 
@@ -114,12 +118,17 @@ impl Connections {
         }
     }
 
-    /// Assigns the connection to a session, with messages of up to `max_message_size` bytes.
-    pub(crate) fn assign(&mut self, slot: usize, session: SessionKey, max_message_size: usize) {
+    /// Assigns the connection to a session, dynamic or not, with messages of up to
+    /// `max_message_size` bytes.
+    pub(crate) fn assign(
+        &mut self,
+        slot: usize,
+        session: SessionKey,
+        dynamic: bool,
+        max_message_size: usize,
+    ) {
         let Some(Some(connection)) = self.slots.get_mut(slot) else { return };
-        if matches!(connection.stage, Stage::Pending { .. }) {
-            self.pending -= 1;
-        }
+        self.admission.identify(slot, dynamic);
         connection.assign(session, max_message_size);
     }
 
@@ -148,9 +157,7 @@ impl Connections {
         if let Some(Some(connection)) = self.slots.get_mut(slot)
             && connection.stage != Stage::Closed
         {
-            if matches!(connection.stage, Stage::Pending { .. }) {
-                self.pending -= 1;
-            }
+            self.admission.leave(slot);
             connection.stage = Stage::Closed;
             self.closed.push(slot);
         }
@@ -185,6 +192,8 @@ mod tests {
 
     use super::*;
 
+    const LIMITS: ConnectionLimits = ConnectionLimits { pending: 9, per_address: 9 };
+
     /// A connection and its other end.
     fn pair() -> (Connection, std::net::TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -199,26 +208,24 @@ mod tests {
     #[test]
     fn a_slot_is_not_used_again_in_the_cycle_in_which_its_connection_is_closed() {
         let poll = Poll::new().unwrap();
-        let mut connections = Connections::new();
+        let mut connections = Connections::new(LIMITS);
         let (first, _peer) = pair();
         assert_eq!(connections.insert(first, poll.registry()), Some(0));
         connections.mark_ready(0);
         connections.close(0);
         connections.close(0);
-        assert_eq!(connections.pending(), 0);
         let (second, _peer) = pair();
         assert_eq!(connections.insert(second, poll.registry()), Some(1));
         connections.remove_closed(poll.registry());
         assert!(!connections.has_ready(), "a mark of the closed connection is left");
         let (third, _peer) = pair();
         assert_eq!(connections.insert(third, poll.registry()), Some(0));
-        assert_eq!(connections.pending(), 2);
     }
 
     #[test]
     fn a_connection_that_the_counterparty_has_reset_is_closed_instead_of_drained() {
         let poll = Poll::new().unwrap();
-        let mut connections = Connections::new();
+        let mut connections = Connections::new(LIMITS);
         let (mut connection, peer) = pair();
         // Closing a socket that has unread bytes resets the connection.
         assert_eq!(connection.send(b"unread").unwrap(), 6);
@@ -229,7 +236,7 @@ mod tests {
         }
         assert!(connection.stream.write(b"x").is_err());
         let slot = connections.insert(connection, poll.registry()).unwrap();
-        connections.assign(slot, SessionKey::new(0, 0, 0), 8192);
+        connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
         connections.begin_draining(slot, Mono(1));
         connections.remove_closed(poll.registry());
         assert!(connections.is_empty());

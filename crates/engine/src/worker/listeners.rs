@@ -1,6 +1,6 @@
 //! The ports that a worker listens on, and the connections accepted there.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,9 +11,10 @@ use mio::{Interest, Registry};
 
 use super::event_source::EventSource;
 use super::refusal::Refusal;
+use super::session_table::admit;
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 
-/// When to accept again after the system ran out of file descriptors.
+/// When to accept again after accepting has failed, or was paused.
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// The most connections accepted from one listener per cycle.
 const ACCEPT_BATCH: usize = 64;
@@ -34,6 +35,21 @@ struct Listener {
     /// The address, with the port that the system chose.
     address: SocketAddr,
     templates: Vec<AcceptanceTemplate>,
+}
+
+/// A connection that was accepted.
+pub(crate) struct Incoming {
+    pub(crate) listener: usize,
+    pub(crate) stream: TcpStream,
+    pub(crate) peer: SocketAddr,
+    /// Whether a template of the listener may admit the address.
+    pub(crate) template_admits: bool,
+}
+
+impl Listener {
+    fn template_admits(&self, from: IpAddr) -> bool {
+        self.templates.iter().any(|template| admit(&template.allowed, from).is_ok())
+    }
 }
 
 impl Listeners {
@@ -90,58 +106,58 @@ impl Listeners {
         !self.ready.is_empty() && self.retry_at.is_none()
     }
 
-    /// Returns when to accept again, if the system ran out of file descriptors.
+    /// Returns when to accept again, if accepting is paused.
     pub(crate) const fn retry_at(&self) -> Option<Mono> {
         self.retry_at
     }
 
-    /// Accepts a batch of connections from each ready listener, and passes them on with the
-    /// listener's index.
-    pub(crate) fn accept(&mut self, now: Mono, mut take: impl FnMut(usize, TcpStream, SocketAddr)) {
-        let mut ready = core::mem::take(&mut self.ready);
-        ready.retain(|index| self.accept_from(*index, now, &mut take));
-        self.ready = ready;
+    /// Accepts nothing for a while. New connections wait in the system's queue.
+    pub(crate) fn pause(&mut self, now: Mono) {
+        self.retry_at = Some(now + ACCEPT_RETRY_INTERVAL);
     }
 
-    /// Returns whether there may be more.
-    fn accept_from(
-        &mut self,
-        index: usize,
-        now: Mono,
-        take: &mut impl FnMut(usize, TcpStream, SocketAddr),
-    ) -> bool {
-        if self.retry_at.is_some_and(|at| at > now) {
-            return true;
-        }
-        self.retry_at = None;
-        let Some(listener) = self.listeners.get(index) else { return false };
-        let mut accepted = 0;
-        while accepted < ACCEPT_BATCH {
-            match listener.socket.accept() {
-                Ok((stream, peer)) => {
-                    accepted += 1;
-                    take(index, stream, peer);
-                }
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => return false,
-                    // The counterparty has already gone; the listener is unaffected.
-                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
-                    _ => {
-                        tracing::error!(%error, address = %listener.address, "accepting failed");
-                        self.retry_at = Some(now + ACCEPT_RETRY_INTERVAL);
-                        return true;
+    /// Ends a pause that has lasted long enough. Returns whether there may be connections to accept
+    /// now.
+    pub(crate) fn may_accept(&mut self, now: Mono) -> bool {
+        self.retry_at = self.retry_at.filter(|at| *at > now);
+        self.has_more()
+    }
+
+    /// Accepts a batch of connections from each ready listener, at most `most` in all.
+    ///
+    /// # Errors
+    /// The system's. The listeners remain ready: the caller decides when to try again.
+    pub(crate) fn accept(&mut self, mut most: usize, mut take: impl FnMut(Incoming)) -> io::Result<()> {
+        let Self { listeners, ready, .. } = self;
+        let mut result = Ok(());
+        ready.retain(|index| {
+            let Some(listener) = listeners.get(*index) else { return false };
+            let mut batch = most.min(ACCEPT_BATCH);
+            while batch > 0 && result.is_ok() {
+                match listener.socket.accept() {
+                    Ok((stream, peer)) => {
+                        (batch, most) = (batch - 1, most - 1);
+                        let template_admits = listener.template_admits(peer.ip().to_canonical());
+                        take(Incoming { listener: *index, stream, peer, template_admits });
                     }
-                },
+                    Err(error) => match error.kind() {
+                        io::ErrorKind::WouldBlock => return false,
+                        // The counterparty has already gone; the listener is unaffected.
+                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                        _ => result = Err(error),
+                    },
+                }
             }
-        }
-        true
+            true
+        });
+        result
     }
 
     /// Asks the listener's templates about an unknown session.
     pub(crate) fn acceptance_for(&mut self, index: usize, id: &SessionId) -> Result<Acceptance, Refusal> {
         let listener = self.listeners.get_mut(index).ok_or(Refusal::NoSuchSession)?;
         let templates = &mut listener.templates;
-        catch_unwind(AssertUnwindSafe(|| templates.iter_mut().find_map(|template| (template.0)(id))))
+        catch_unwind(AssertUnwindSafe(|| templates.iter_mut().find_map(|template| (template.settings)(id))))
             .map_err(|_| Refusal::TemplatePanicked)?
             .ok_or(Refusal::NoSuchSession)
     }

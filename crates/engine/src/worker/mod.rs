@@ -7,8 +7,8 @@
 //! Its parts own their data and do not know the worker; they return what they need done. From the
 //! bottom:
 //!
-//! - [`connection`]s are kept by [`connections`]; what a worker knows of sessions is in
-//!   [`session_table`];
+//! - [`connection`]s are kept by [`connections`], which of them may stay before they log on is
+//!   decided by [`admission`]; what a worker knows of sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say, with
 //!   a [`backoff`] between attempts;
@@ -17,11 +17,13 @@
 //! - [`Worker`] calls all of them, each cycle in the same order.
 
 mod active_queues;
+mod admission;
 mod backoff;
 mod connection;
 mod connections;
 mod connector;
 mod cycle;
+mod descriptors;
 pub(crate) mod event_source;
 mod initiator;
 pub(crate) mod listeners;
@@ -37,22 +39,22 @@ use std::io;
 use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
-use fixbolt_session::{
-    Application, Identity, Mono, OpenError, Role, SessionId, SessionKey, Sessions, identify,
-};
+use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, Sessions, identify};
 use mio::{Events, Poll};
 
 use self::active_queues::{ActiveQueues, Take};
+use self::admission::{Descriptors, Intake};
 use self::backoff::Backoff;
 use self::connection::{CLOSING_TIMEOUT, Connection, DRAINING_TIMEOUT, Received, Stage};
+use self::connections::Connections;
 use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
 use self::initiator::{Failure, Initiator};
-use self::listeners::Listeners;
+use self::listeners::{Incoming, Listeners};
 use self::refusal::Refusal;
 use self::session_driver::SessionDriver;
-use self::session_table::{SessionEntry, Side, admit};
+use self::session_table::{Dynamic, SessionEntry, Side, admit};
 use self::waiters::{Operated, Waiter, Waiters};
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::clock;
@@ -67,6 +69,8 @@ use crate::worker_signal::{WorkerSignal, begin_worker_thread};
 
 /// The most operating system events taken per cycle.
 const EVENTS: usize = 256;
+/// While file descriptors are short, the worker looks at least this often whether they still are.
+const SHORTAGE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One thread's sessions, sockets and timers.
 pub(crate) struct Worker {
@@ -78,6 +82,8 @@ pub(crate) struct Worker {
     cycle: Cycle,
     /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
+    /// When to look again whether file descriptors are still short.
+    look_again: Option<Mono>,
     poll: Poll,
     signal: Arc<WorkerSignal>,
     limits: Limits,
@@ -94,13 +100,14 @@ impl Worker {
     ) -> Self {
         let now = clock::now();
         Self {
-            driver: SessionDriver::new(sessions, registry, Arc::clone(&signal), now.mono),
+            driver: SessionDriver::new(sessions, registry, Arc::clone(&signal), limits, now.mono),
             listeners,
             connector: Connector::new(Arc::clone(&signal)),
             queues: ActiveQueues::new(),
             waiters: Waiters::default(),
             cycle: Cycle::new(now),
             stopping: None,
+            look_again: None,
             poll,
             signal,
             limits,
@@ -153,25 +160,16 @@ impl Worker {
         let before = self.listeners.count();
         let listener = self.listen(address)?;
         let id = acceptance.settings.id.clone();
-        if let Err(error) = self.accept_for(listener, acceptance, app) {
+        let Acceptance { settings, allowed, nodelay } = acceptance;
+        let side = Side::Acceptor { listener, allowed, dynamic: None };
+        let entry = SessionEntry::new(&settings, side, nodelay);
+        if let Err(error) = self.driver.open(settings, entry, &mut self.cycle, app) {
             if listener == before {
                 self.listeners.remove_last();
             }
             return Err(EngineError::open(id, error));
         }
         Ok(Some(self.listeners.address(listener)))
-    }
-
-    /// Opens a session that is accepted through a listener.
-    fn accept_for(
-        &mut self,
-        listener: usize,
-        acceptance: Acceptance,
-        app: &mut dyn Application,
-    ) -> Result<SessionKey, OpenError> {
-        let Acceptance { settings, allowed, nodelay } = acceptance;
-        let entry = SessionEntry::new(&settings, Side::Acceptor { listener, allowed }, nodelay);
-        self.driver.open(settings, entry, &mut self.cycle, app)
     }
 
     /// Opens a session that we connect for.
@@ -363,23 +361,84 @@ impl Worker {
         }
     }
 
-    /// Accepts new connections from the listeners.
+    /// Accepts new connections from the listeners, as far as there are file descriptors.
     fn accept(&mut self) {
+        let now = self.cycle.now.mono;
+        let looks = self.look_again.is_some_and(|at| at <= now);
+        if self.listeners.may_accept(now) || looks {
+            let short = self.driver.connections.admission.is_short();
+            let mut intake = self.intake();
+            if let Intake::Accept(most) = intake
+                && let Err(error) = self.accept_at_most(most)
+            {
+                if descriptors::are_used_up(&error) {
+                    intake = self.driver.connections.admission.refused(now);
+                } else {
+                    tracing::error!(%error, "accepting failed");
+                    intake = Intake::Pause;
+                }
+            }
+            match intake {
+                Intake::Accept(_) => {}
+                Intake::Close(slot) => {
+                    close_pending(&mut self.driver.connections, slot, "file descriptors are short");
+                    self.cycle.repeat();
+                }
+                Intake::Pause => self.listeners.pause(now),
+            }
+            self.note_shortage(short);
+        }
+        self.note_next_look();
+    }
+
+    /// Requests a wake-up for when accepting continues.
+    fn note_next_look(&mut self) {
+        for at in [self.listeners.retry_at(), self.look_again].into_iter().flatten() {
+            self.cycle.wake(at);
+        }
+    }
+
+    /// Decides how many connections to accept.
+    fn intake(&mut self) -> Intake {
+        let descriptors = descriptors::look().unwrap_or(Descriptors { limit: usize::MAX, left: usize::MAX });
+        let sessions = self.driver.session_count();
+        self.driver.connections.admission.intake(self.cycle.now.mono, descriptors, sessions)
+    }
+
+    /// Logs the begin and the end of a shortage of file descriptors, and plans when to look again.
+    fn note_shortage(&mut self, before: bool) {
+        let short = self.driver.connections.admission.is_short();
+        match (before, short) {
+            (false, true) => tracing::error!(
+                "file descriptors are short: connections that have not logged on are closed or must wait, so that sessions and journals have what they need; raise the limit (`ulimit -n`)"
+            ),
+            (true, false) => tracing::warn!("file descriptors are no longer short"),
+            _ => {}
+        }
+        self.look_again = short.then(|| self.cycle.now.mono + SHORTAGE_INTERVAL);
+    }
+
+    /// Accepts some of the connections that wait.
+    fn accept_at_most(&mut self, most: usize) -> io::Result<()> {
         let Self { driver, listeners, cycle, poll, limits, .. } = self;
-        listeners.accept(cycle.now.mono, |listener, stream, peer| {
-            if driver.connections.pending() >= limits.pending_connections {
-                tracing::warn!(%peer, "closed: too many connections that have not logged on");
+        listeners.accept(most, |Incoming { listener, stream, peer, template_admits }| {
+            let from = peer.ip().to_canonical();
+            if !template_admits && !driver.admits(listener, from) {
+                let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
+                tracing::info!(%peer, reason, "closed before logon");
                 return;
+            }
+            if let Some(slot) = driver.connections.admission.gives_way(from) {
+                let reason =
+                    "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
+                close_pending(&mut driver.connections, slot, reason);
             }
             let until = cycle.now.mono + limits.pending_time;
             let connection = Connection::new(stream, peer, Stage::Pending { listener, until });
             if driver.connections.insert(connection, poll.registry()).is_some() {
                 cycle.wake(until);
             }
-        });
-        if let Some(at) = listeners.retry_at() {
-            cycle.wake(at);
-        }
+        })
     }
 
     /// Serves a connection that is ready.
@@ -414,7 +473,7 @@ impl Worker {
             }
             Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
             Identity::Logon(id) => {
-                let session = self.session_for(listener, &id, peer.ip().to_canonical(), app);
+                let session = self.session_for(slot, listener, &id, peer.ip().to_canonical(), app);
                 asked = Some(id);
                 session
             }
@@ -447,14 +506,22 @@ impl Worker {
     /// template. A refused Logon opens no session and no journal.
     fn session_for(
         &mut self,
+        slot: usize,
         listener: usize,
         id: &SessionId,
         from: IpAddr,
         app: &mut dyn Application,
     ) -> Result<SessionKey, Refusal> {
+        let has_room = |driver: &SessionDriver| {
+            let may_be = driver.connections.admission.may_be_dynamic(slot);
+            may_be.then_some(()).ok_or(Refusal::NoRoomForAddress)
+        };
         let key = match self.driver.find(id) {
             Some((key, entry)) => {
                 entry.admit(listener, from)?;
+                if entry.is_dynamic() {
+                    has_room(&self.driver)?;
+                }
                 key
             }
             None => {
@@ -464,10 +531,11 @@ impl Worker {
                     tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
                     return Err(Refusal::NoSuchSession);
                 }
-                self.accept_for(listener, acceptance, app).map_err(|error| {
-                    tracing::error!(session = %id, %error, "the session cannot be opened");
-                    Refusal::NotOpened
-                })?
+                has_room(&self.driver)?;
+                let Acceptance { settings, allowed, nodelay } = acceptance;
+                let side = Side::Acceptor { listener, allowed, dynamic: Some(Dynamic::default()) };
+                let entry = SessionEntry::new(&settings, side, nodelay);
+                self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?
             }
         };
         self.driver.connectable(key).map(|()| key)
@@ -543,6 +611,7 @@ impl Worker {
         let now = self.cycle.now.mono;
         self.cycle.clear_timers();
         self.driver.wake_due(&mut self.cycle, app);
+        self.driver.give_back_idle(&mut self.cycle, app);
         for slot in self.driver.connections.slots() {
             let Some(connection) = self.driver.connections.get(slot) else { continue };
             let (stage, peer) = (connection.stage, connection.peer);
@@ -564,9 +633,7 @@ impl Worker {
             }
         }
         self.connect_due();
-        if let Some(at) = self.listeners.retry_at() {
-            self.cycle.wake(at);
-        }
+        self.note_next_look();
     }
 
     /// Logs out every session, stops connecting and accepting, and sets the time by which the loop
@@ -588,4 +655,12 @@ impl Worker {
         self.stopping = Some(until);
         self.cycle.wake(until);
     }
+}
+
+/// Closes a connection that has not logged on.
+fn close_pending(connections: &mut Connections, slot: usize, reason: &str) {
+    if let Some(connection) = connections.get(slot) {
+        tracing::info!(peer = %connection.peer, reason, "closed before logon");
+    }
+    connections.close(slot);
 }

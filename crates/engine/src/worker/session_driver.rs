@@ -4,9 +4,10 @@
 //! Every call into the session core is made here. The module does not know where connections come
 //! from.
 
+mod dynamic;
 mod operating;
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::initiator::{Attempt, ConnectionEnd};
 use super::refusal::Refusal;
 use super::session_table::{SessionEntry, SessionTable, Side};
+use crate::limits::Limits;
 use crate::operation::OperationError;
 use crate::pages::Pages;
 use crate::session_registry::SessionRegistry;
@@ -46,6 +48,8 @@ pub(crate) struct SessionDriver {
     /// Connections that have ended.
     ends: Vec<(SessionKey, SessionEnd)>,
     store_checked: Mono,
+    /// How long a dynamic session is kept without a connection.
+    dynamic_idle_time: Duration,
     registry: Arc<SessionRegistry>,
     signal: Arc<WorkerSignal>,
 }
@@ -55,17 +59,19 @@ impl SessionDriver {
         sessions: Sessions,
         registry: Arc<SessionRegistry>,
         signal: Arc<WorkerSignal>,
+        limits: Limits,
         now: Mono,
     ) -> Self {
         Self {
             sessions,
             table: SessionTable::default(),
-            connections: Connections::new(),
+            connections: Connections::new(limits.connections),
             ended_initiators: Vec::new(),
             hastened_initiators: Vec::new(),
             removed_initiators: Vec::new(),
             ends: Vec::new(),
             store_checked: now,
+            dynamic_idle_time: limits.dynamic_idle_time,
             registry,
             signal,
         }
@@ -80,8 +86,12 @@ impl SessionDriver {
         app: &mut dyn Application,
     ) -> Result<SessionKey, OpenError> {
         self.registry.claim(&entry.id)?;
-        let key =
-            self.sessions.open(cycle.now, settings, app).inspect_err(|_| self.registry.remove(&entry.id))?;
+        let opened = if entry.is_dynamic() {
+            self.sessions.open_lazily(cycle.now, settings, app)
+        } else {
+            self.sessions.open(cycle.now, settings, app)
+        };
+        let key = opened.inspect_err(|_| self.registry.remove(&entry.id))?;
         if let Some(halt) = self.sessions.halted(key) {
             tracing::error!(session = %entry.id, reason = %halt, "the session is halted");
         }
@@ -90,6 +100,41 @@ impl SessionDriver {
         self.table.add(key, entry);
         self.note_deadline(key, cycle);
         Ok(key)
+    }
+
+    /// Closes a session that has no connection, and forgets it. The result is that of closing its
+    /// store.
+    fn close_session(
+        &mut self,
+        key: SessionKey,
+        cycle: &Cycle,
+        app: &mut dyn Application,
+    ) -> Result<(), OpenError> {
+        self.refuse_queued(key, cycle, app);
+        let closed = self.sessions.close(key);
+        if closed == Err(OpenError::Connected) {
+            return closed;
+        }
+        if let Some(mut entry) = self.table.remove(key) {
+            self.registry.remove(&entry.id);
+            if entry.dynamic().is_some_and(|dynamic| dynamic.counted) {
+                self.registry.remove_dynamic();
+            }
+            if let Side::Initiator { initiator } = entry.side {
+                self.removed_initiators.push(initiator);
+            }
+        }
+        closed
+    }
+
+    /// Returns the number of sessions of all workers.
+    pub(crate) fn session_count(&self) -> usize {
+        self.registry.count()
+    }
+
+    /// Returns whether a session of this listener admits connections from this address.
+    pub(crate) fn admits(&self, listener: usize, from: IpAddr) -> bool {
+        self.table.admits(listener, from)
     }
 
     /// Returns the memory of the messages from other threads.
@@ -143,9 +188,13 @@ impl SessionDriver {
         }
         entry.connection = Some(slot);
         entry.withdrawn = false;
-        self.connections.assign(slot, key, entry.max_message_size);
+        if let Some(dynamic) = entry.dynamic() {
+            dynamic.idle_since = None;
+        }
+        self.connections.assign(slot, key, entry.is_dynamic(), entry.max_message_size);
         self.sessions.connected(cycle.now, key, app);
         self.process_received(slot, key, cycle, app);
+        self.count_dynamic(key, cycle, app);
     }
 
     /// Serves the connection of a session, which is ready: reads once, unless something is left to
@@ -465,6 +514,7 @@ impl SessionDriver {
         if let Some(end) = end {
             self.ends.push((key, end));
         }
+        self.note_idle(key, cycle);
         // Threads that wait for room must give up now.
         self.pages().room.made();
         self.note_deadline(key, cycle);

@@ -34,10 +34,20 @@ pub(crate) struct SessionEntry {
 /// How a session gets its connections.
 #[derive(Debug)]
 pub(crate) enum Side {
-    /// Through a listener, from these addresses; from any if the list is empty.
-    Acceptor { listener: usize, allowed: Vec<IpAddr> },
+    /// Through a listener, from these addresses; from any if the list is empty. `dynamic` if a
+    /// template made it, because a counterparty asked for it.
+    Acceptor { listener: usize, allowed: Vec<IpAddr>, dynamic: Option<Dynamic> },
     /// By one of our initiators.
     Initiator { initiator: usize },
+}
+
+/// What a worker knows about a dynamic session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Dynamic {
+    /// Whether it has logged on since it was opened, and counts towards the limit of such sessions.
+    pub(crate) counted: bool,
+    /// When its connection ended, if it has none.
+    pub(crate) idle_since: Option<Mono>,
 }
 
 impl SessionEntry {
@@ -57,9 +67,22 @@ impl SessionEntry {
     /// Checks whether a connection to `listener` from this address may use the session.
     pub(crate) fn admit(&self, listener: usize, from: IpAddr) -> Result<(), Refusal> {
         match &self.side {
-            Side::Acceptor { listener: at, allowed } if *at == listener => admit(allowed, from),
+            Side::Acceptor { listener: at, allowed, .. } if *at == listener => admit(allowed, from),
             _ => Err(Refusal::NoSuchSession),
         }
+    }
+
+    /// Returns what is known about it as a dynamic session, if it is one.
+    pub(crate) const fn dynamic(&mut self) -> Option<&mut Dynamic> {
+        match &mut self.side {
+            Side::Acceptor { dynamic, .. } => dynamic.as_mut(),
+            Side::Initiator { .. } => None,
+        }
+    }
+
+    /// Returns whether it is a dynamic session.
+    pub(crate) const fn is_dynamic(&self) -> bool {
+        matches!(self.side, Side::Acceptor { dynamic: Some(_), .. })
     }
 }
 
@@ -87,6 +110,11 @@ impl SessionTable {
         let place = self.entries.get_mut(key.index())?;
         let (_, entry) = place.take_if(|(open, _)| *open == key)?;
         Some(entry)
+    }
+
+    /// Returns whether a session of the listener admits connections from this address.
+    pub(crate) fn admits(&self, listener: usize, from: IpAddr) -> bool {
+        self.entries.iter().flatten().any(|(_, entry)| entry.admit(listener, from).is_ok())
     }
 
     /// Returns the key of the session in place `n`.

@@ -150,18 +150,12 @@ impl SessionDriver {
             Ok(()) | Err(SendError::Unavailable) => {}
             Err(error) => return Err(OperationError::Refused(error)),
         }
-        self.refuse_queued(key, cycle, app);
-        let closed = self.sessions.close(key);
+        let id = self.table[key].id.clone();
+        let closed = self.close_session(key, cycle, app);
         if closed == Err(OpenError::Connected) {
             return Err(OperationError::Connected);
         }
-        if let Some(entry) = self.table.remove(key) {
-            tracing::info!(session = %entry.id, why, "the session was removed");
-            self.registry.remove(&entry.id);
-            if let Side::Initiator { initiator } = entry.side {
-                self.removed_initiators.push(initiator);
-            }
-        }
+        tracing::info!(session = %id, why, "the session was removed");
         closed.map_err(OperationError::Store)
     }
 }

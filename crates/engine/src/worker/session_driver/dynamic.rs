@@ -1,0 +1,128 @@
+//! Dynamic sessions: those that a template makes because a counterparty asks for them. They are
+//! closed again once nobody uses them, so that their number is bounded however many identities
+//! counterparties think of.
+
+use fixbolt_session::{Application, Mono, SessionKey, SessionSettings};
+
+use super::SessionDriver;
+use crate::worker::cycle::Cycle;
+use crate::worker::refusal::Refusal;
+use crate::worker::session_table::{Dynamic, SessionEntry};
+
+impl SessionDriver {
+    /// Opens a session that a counterparty asks for.
+    ///
+    /// It counts towards the limit of dynamic sessions once it has logged on. Until then it keeps
+    /// nobody from using an idle one, so only room for it is required.
+    pub(crate) fn open_dynamic(
+        &mut self,
+        settings: SessionSettings,
+        entry: SessionEntry,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) -> Result<SessionKey, Refusal> {
+        let idle = self.idle_for_longest();
+        if self.registry.is_full_of_dynamic() && idle.is_none() {
+            return Err(Refusal::NoRoom);
+        }
+        if self.registry.is_full()
+            && let Some(idle) = idle
+        {
+            self.give_back(idle, "there are as many sessions as MaxSessions allows", cycle, app);
+        }
+        let id = entry.id.clone();
+        let key = self.open(settings, entry, cycle, app).map_err(|error| {
+            tracing::error!(session = %id, %error, "the session cannot be opened");
+            Refusal::NotOpened
+        })?;
+        self.note_idle(key, cycle);
+        Ok(key)
+    }
+
+    /// Counts a dynamic session that has logged on for the first time since it was opened. If there
+    /// are too many, the one that has been idle for longest is given back.
+    pub(super) fn count_dynamic(&mut self, key: SessionKey, cycle: &Cycle, app: &mut dyn Application) {
+        let has_logged_on = self.sessions.has_logged_on(key);
+        let Some(dynamic) = self.table[key].dynamic() else { return };
+        if !has_logged_on || dynamic.counted {
+            return;
+        }
+        dynamic.counted = true;
+        if self.registry.add_dynamic()
+            && let Some(idle) = self.idle_for_longest()
+        {
+            self.give_back(
+                idle,
+                "there are as many dynamic sessions as MaxDynamicSessions allows",
+                cycle,
+                app,
+            );
+        }
+    }
+
+    /// Notes that a dynamic session has no connection from now on, and requests a wake-up for when
+    /// it may be given back.
+    pub(super) fn note_idle(&mut self, key: SessionKey, cycle: &mut Cycle) {
+        let Some(dynamic) = self.table[key].dynamic() else { return };
+        dynamic.idle_since = Some(cycle.now.mono);
+        let dynamic = *dynamic;
+        if let Some(at) = self.given_back_at(dynamic) {
+            cycle.wake(at);
+        }
+    }
+
+    /// Gives back the dynamic sessions that have been idle for long enough, and requests a wake-up
+    /// for the others.
+    pub(crate) fn give_back_idle(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        for n in 0..self.table.places() {
+            let Some(key) = self.table.key(n) else { continue };
+            let Some(dynamic) = self.table[key].dynamic().copied() else { continue };
+            match self.given_back_at(dynamic) {
+                Some(at) if at > cycle.now.mono => cycle.wake(at),
+                Some(_) if self.may_be_given_back(key, dynamic) => {
+                    let why = if dynamic.counted { "nobody uses it" } else { "it has not logged on" };
+                    self.give_back(key, why, cycle, app);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns when an idle session is given back: at once if it has not logged on.
+    fn given_back_at(&self, dynamic: Dynamic) -> Option<Mono> {
+        let since = dynamic.idle_since?;
+        Some(if dynamic.counted { since + self.dynamic_idle_time } else { since })
+    }
+
+    /// Returns whether nothing is lost if an idle session is closed: neither messages, nor what an
+    /// operator has to know or has decided.
+    fn may_be_given_back(&self, key: SessionKey, dynamic: Dynamic) -> bool {
+        self.sessions.can_connect(key) && (!dynamic.counted || self.sessions.survives_close(key))
+    }
+
+    /// Returns the dynamic session that has had no connection for longest. Its messages may be lost
+    /// with it, if its store keeps them in memory only.
+    fn idle_for_longest(&mut self) -> Option<SessionKey> {
+        let mut longest: Option<(Mono, SessionKey)> = None;
+        for n in 0..self.table.places() {
+            let Some(key) = self.table.key(n) else { continue };
+            if let Some(Dynamic { idle_since: Some(since), .. }) = self.table[key].dynamic().copied()
+                && longest.is_none_or(|(longest, _)| since < longest)
+                && self.sessions.can_connect(key)
+            {
+                longest = Some((since, key));
+            }
+        }
+        longest.map(|(_, key)| key)
+    }
+
+    fn give_back(&mut self, key: SessionKey, why: &str, cycle: &Cycle, app: &mut dyn Application) {
+        let id = self.table[key].id.clone();
+        match self.close_session(key, cycle, app) {
+            Ok(()) => tracing::info!(session = %id, why, "the dynamic session was closed"),
+            Err(error) => {
+                tracing::error!(session = %id, why, %error, "the dynamic session was not closed cleanly")
+            }
+        }
+    }
+}

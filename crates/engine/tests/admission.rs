@@ -1,0 +1,349 @@
+//! Who gets in: connections that only wait shut nobody out, addresses that no session allows are
+//! closed at once, and sessions that counterparties invent are bounded and given back.
+
+mod support;
+
+use std::io::Read;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use fixbolt::config::Configuration;
+use fixbolt::session::{LogonDecision, SessionId, SessionState};
+use fixbolt::{Acceptance, Change, Engine, EngineBuilder, OperationError};
+use support::*;
+
+const CHANGE: Change<'static> = Change::new("jane", "test");
+
+/// Returns a builder of an engine that accepts anyone.
+fn anyone() -> EngineBuilder {
+    Engine::builder()
+        .accept_any(anywhere(), |id| Some(Acceptance::from(acceptor().with(|s| s.id = id.clone()))))
+}
+
+fn peer<A>(venue: &Engine<A>, name: &str) -> Peer {
+    Peer::connect(venue.addresses()[0]).named(name.to_owned().leak(), "VENUE")
+}
+
+fn session_of(name: &str) -> SessionId {
+    id(&format!("FIX.4.4:VENUE->{name}"))
+}
+
+fn is_open<A>(venue: &Engine<A>, name: &str) -> bool {
+    venue.session(&session_of(name)).is_some()
+}
+
+/// Waits until the other side has closed the connection.
+fn is_closed(mut stream: &TcpStream) {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert!(!matches!(stream.read(&mut [0]), Ok(1..)), "an answer");
+}
+
+/// Returns whether the connection is open now.
+fn is_still_open(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let read = { stream }.read(&mut [0]);
+    stream.set_nonblocking(false).unwrap();
+    matches!(read, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+#[test]
+fn idle_connections_never_keep_a_counterparty_from_logging_on() {
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    let idle: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(venue.addresses()[0]).unwrap()).collect();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    log.logged_on();
+    // The budget of the address: the oldest ones gave way.
+    is_closed(&idle[0]);
+    is_closed(&idle[400 - 65]);
+    assert!(is_still_open(&idle[399]));
+    assert_eq!(idle.iter().filter(|stream| is_still_open(stream)).count(), 64 - 1);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_connection_that_has_sent_something_outlasts_silent_ones() {
+    let (app, log) = Recorder::venue();
+    let builder = Engine::builder().accept(anywhere(), acceptor());
+    let venue = builder.pending_connections(3).connections_per_address(100).start(app).unwrap();
+    let connect = || TcpStream::connect(venue.addresses()[0]).unwrap();
+    let mut slow = Peer::connect(venue.addresses()[0]);
+    let logon = slow.message("A", "98=0|108=30");
+    std::io::Write::write_all(&mut slow.stream, &logon[..20]).unwrap();
+    let first = connect();
+    let flood: Vec<TcpStream> = (0..50).map(|_| connect()).collect();
+    is_closed(&first);
+    is_closed(&flood[40]);
+    std::io::Write::write_all(&mut slow.stream, &logon[20..]).unwrap();
+    assert!(slow.receive().contains("|35=A|"));
+    log.logged_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_connection_from_an_address_that_no_session_allows_is_closed_before_it_sends_anything() {
+    let elsewhere = "192.0.2.1".parse::<IpAddr>().unwrap();
+    let here = "127.0.0.1".parse::<IpAddr>().unwrap();
+    let session = |name: &str, allowed| {
+        let mut acceptance = Acceptance::from(acceptor().with(|s| s.id = session_of(name)));
+        acceptance.allowed = vec![allowed];
+        acceptance
+    };
+    let (app, _log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), session("A", elsewhere)).start(app).unwrap();
+    let address = venue.addresses()[0];
+    is_closed(&TcpStream::connect(address).unwrap());
+    // It is looked at when a connection arrives, not when the engine starts.
+    let second = venue.accept(address, session("B", here)).unwrap();
+    let waiting = TcpStream::connect(address).unwrap();
+    peer(&venue, "B").log_on();
+    assert!(is_still_open(&waiting));
+    // Each session's own list is still looked at after the Logon.
+    let mut intruder = peer(&venue, "A");
+    intruder.send("A", "98=0|108=30");
+    intruder.closed_silently();
+    eventually(|| second.remove(CHANGE).is_ok());
+    is_closed(&TcpStream::connect(address).unwrap());
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_configured_template_closes_addresses_that_it_does_not_allow_and_one_in_code_asks_first() {
+    let configured = |allowed: &str| {
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\n[SESSION]\nDynamicSession=Y\n\
+             SenderCompID=VENUE\nAllowedRemoteAddresses={allowed}\n"
+        );
+        let configuration = Configuration::from_text("a.cfg", &text).unwrap();
+        EngineBuilder::from_config(&configuration).unwrap().start(Recorder::venue().0).unwrap()
+    };
+    let venue = configured("192.0.2.1");
+    is_closed(&TcpStream::connect(venue.addresses()[0]).unwrap());
+    venue.stop().unwrap();
+    let venue = configured("192.0.2.1,127.0.0.1");
+    peer(&venue, "A").log_on();
+    venue.stop().unwrap();
+    let venue = anyone().start(Recorder::venue().0).unwrap();
+    peer(&venue, "A").log_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_dynamic_session_without_a_connection_gives_way_to_a_counterparty_that_logs_on() {
+    let (app, log) = Recorder::venue();
+    let venue = anyone().dynamic_session_limit(2).start(app).unwrap();
+    let mut first = peer(&venue, "FIRST");
+    first.log_on();
+    let mut second = peer(&venue, "SECOND");
+    second.log_on();
+    let mut third = peer(&venue, "THIRD");
+    third.send("A", "98=0|108=30");
+    third.closed_silently();
+    assert!(!is_open(&venue, "THIRD"));
+
+    let handle = venue.session(&session_of("SECOND")).unwrap();
+    drop(second);
+    log.ended();
+    let mut third = peer(&venue, "THIRD");
+    third.log_on();
+    assert!(!is_open(&venue, "SECOND"));
+    assert_eq!(handle.state(), SessionState::Closed);
+    assert_eq!(handle.reset(CHANGE), Err(OperationError::NoSession));
+    assert!(is_open(&venue, "FIRST") && is_open(&venue, "THIRD"));
+    first.send("D", "11=still here");
+    assert!(first.receive().contains("|11=still here|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn the_dynamic_session_that_has_been_idle_for_longest_gives_way_first() {
+    let (app, log) = Recorder::venue();
+    let venue = anyone().dynamic_session_limit(3).start(app).unwrap();
+    let mut peers = ["A", "B", "C"].map(|name| {
+        let mut peer = peer(&venue, name);
+        peer.log_on();
+        (name, Some(peer))
+    });
+    for n in [1, 0, 2] {
+        peers[n].1 = None;
+        log.ended();
+    }
+    // A returns, and is the one that was used last.
+    let mut again = peer(&venue, "A");
+    again.seq = 2;
+    again.log_on();
+    drop(again);
+    log.ended();
+    for (newcomer, gone) in [("D", "B"), ("E", "C"), ("F", "A")] {
+        assert!(is_open(&venue, gone));
+        let mut peer = peer(&venue, newcomer);
+        peer.log_on();
+        assert!(!is_open(&venue, gone), "{gone}");
+        std::mem::forget(peer);
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_idle_dynamic_session_is_closed_and_its_journal_continues_with_the_next_logon() {
+    let scratch = Scratch::new("given-back");
+    let (app, log) = Recorder::venue();
+    let venue = anyone().journal(&scratch.0).dynamic_session_idle_time(Duration::ZERO).start(app).unwrap();
+    let mut seq = 1;
+    for round in 1..4 {
+        let mut peer = peer(&venue, "TRADER");
+        peer.seq = seq;
+        peer.send("A", "98=0|108=30");
+        let answer = peer.receive();
+        // Each round has used two numbers: a Logon and a report.
+        let expected = format!("|34={}|", 2 * round - 1);
+        assert!(answer.contains("|35=A|") && answer.contains(&expected), "{answer}");
+        peer.send("D", &format!("11=order {round}"));
+        assert!(peer.receive().contains(&format!("|11=order {round}|")));
+        seq = peer.seq;
+        drop(peer);
+        log.ended();
+        eventually(|| !is_open(&venue, "TRADER"));
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_idle_dynamic_session_stays_open_if_its_messages_are_only_in_memory() {
+    let (app, log) = Recorder::venue();
+    let reset_on_logon = |id: &SessionId| id.target_comp_id() == "RESETS";
+    let venue = Engine::builder()
+        .accept_any(anywhere(), move |id| {
+            let settings = acceptor().with(|s| (s.id, s.reset_on_logon) = (id.clone(), reset_on_logon(id)));
+            Some(settings.into())
+        })
+        .dynamic_session_idle_time(Duration::ZERO)
+        .start(app)
+        .unwrap();
+    for name in ["CONTINUES", "RESETS"] {
+        peer(&venue, name).log_on();
+        log.ended();
+    }
+    eventually(|| !is_open(&venue, "RESETS"));
+    assert!(is_open(&venue, "CONTINUES"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_dynamic_session_that_an_operator_has_disabled_is_not_forgotten() {
+    let (app, log) = Recorder::venue();
+    let settings =
+        |id: &SessionId| Some(acceptor().with(|s| (s.id, s.reset_on_logon) = (id.clone(), true)).into());
+    let builder = Engine::builder().accept_any(anywhere(), settings);
+    let builder = builder.dynamic_session_idle_time(Duration::ZERO).dynamic_session_limit(1);
+    let venue = builder.start(app).unwrap();
+    let mut banned = peer(&venue, "BANNED");
+    banned.log_on();
+    let handle = venue.session(&session_of("BANNED")).unwrap();
+    handle.disable(CHANGE, "", Duration::from_secs(20)).ok();
+    drop(banned);
+    log.ended();
+    assert_eq!(handle.state(), SessionState::Disabled);
+    // Not even under pressure.
+    let mut other = peer(&venue, "OTHER");
+    other.send("A", "98=0|108=30");
+    other.closed_silently();
+    assert!(is_open(&venue, "BANNED"));
+    handle.remove(CHANGE).unwrap();
+    peer(&venue, "OTHER").log_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_dynamic_session_whose_first_logon_is_refused_is_closed_at_once_and_pushes_out_nobody() {
+    let (mut app, log) = Scripted::venue();
+    app.logon = Box::new(|logon| match logon.get(fixbolt::codec::Tag::new(49)) {
+        Some(b"SILENT") => LogonDecision::RefuseSilently,
+        Some(b"TOLD") => LogonDecision::Refuse { text: "go away".to_owned() },
+        _ => LogonDecision::Accept,
+    });
+    let venue = anyone().dynamic_session_limit(1).start(app).unwrap();
+    peer(&venue, "FRIEND").log_on();
+    log.ended();
+    for _ in 0..3 {
+        let mut silent = peer(&venue, "SILENT");
+        silent.send("A", "98=0|108=30");
+        silent.closed_silently();
+        let mut told = peer(&venue, "TOLD");
+        told.send("A", "98=0|108=30");
+        assert!(told.receive().contains("|58=go away|"));
+        assert!(told.try_receive().is_none());
+    }
+    eventually(|| !is_open(&venue, "SILENT") && !is_open(&venue, "TOLD"));
+    assert!(is_open(&venue, "FRIEND"), "a stranger has pushed out a counterparty");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn an_address_may_have_a_limited_number_of_dynamic_sessions_and_any_number_of_configured_ones() {
+    let (app, _log) = Recorder::venue();
+    let (one, other) = (acceptor(), acceptor().with(|s| s.id = session_of("OTHER")));
+    let venue = anyone().connections_per_address(2);
+    // All at one address, which is only known once the engine has started.
+    let venue = venue.start(app).unwrap();
+    let address = venue.addresses()[0];
+    for configured in [one, other] {
+        venue.accept(address, configured).unwrap();
+    }
+    let mut configured = ["TRADER", "OTHER"].map(|name| {
+        let mut peer = peer(&venue, name);
+        peer.log_on();
+        peer
+    });
+    let mut first = peer(&venue, "A");
+    first.log_on();
+    let mut second = peer(&venue, "B");
+    second.log_on();
+    let mut third = peer(&venue, "C");
+    third.send("A", "98=0|108=30");
+    third.closed_silently();
+    for peer in configured.iter_mut().chain([&mut first, &mut second]) {
+        peer.send("D", "11=x");
+        assert!(peer.receive().contains("|11=x|"));
+    }
+    drop(first);
+    eventually(|| {
+        let mut peer = peer(&venue, "C");
+        peer.send("A", "98=0|108=30");
+        peer.try_receive().is_some()
+    });
+    drop(configured);
+    venue.stop().unwrap();
+}
+
+#[test]
+fn ten_thousand_identities_one_after_the_other_take_no_more_than_a_few() {
+    /// Returns the largest index of a session.
+    fn run(identities: usize) -> usize {
+        let largest = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&largest);
+        let (app, log) = Scripted::on_message(move |_, turn| {
+            seen.fetch_max(turn.key().index(), Ordering::SeqCst);
+            None
+        });
+        let venue = anyone().dynamic_session_limit(3).start(app).unwrap();
+        let address: SocketAddr = venue.addresses()[0];
+        for n in 0..identities {
+            let mut peer = peer(&venue, &format!("T{n}"));
+            assert_eq!(peer.stream.peer_addr().unwrap(), address);
+            peer.log_on();
+            peer.send("D", "11=x");
+            assert!(peer.receive().contains("|11=x|"));
+            drop(peer);
+            log.ended();
+        }
+        let open = (0..identities).filter(|n| is_open(&venue, &format!("T{n}"))).count();
+        assert_eq!(open, identities.min(3));
+        venue.stop().unwrap();
+        largest.load(Ordering::SeqCst)
+    }
+    assert!(run(10_000) <= 4);
+}
