@@ -422,7 +422,8 @@ fn too_high(
     if action.keep && !session.reorder.keep(epoch, seq, framed) {
         tx.notify(&Event::Note("a message that arrived after a gap was dropped: the reorder buffer is full"));
     }
-    if logs_out && !action.keep {
+    if logs_out {
+        // The counterparty may close the connection before the gap is filled.
         tx.notify(&inbound::logout_received(message));
     }
     if header.poss_dup

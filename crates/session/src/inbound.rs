@@ -273,7 +273,11 @@ fn too_low<'m>(
     if header.msg_type == msg_type::RESEND_REQUEST && behavior.resend_request_too_low == TooLow::Answered {
         return resend_request(session, header, message, seq).into();
     }
-    number_too_low(session.state.stored.next_in, seq).into()
+    let answer = number_too_low(session.state.stored.next_in, seq);
+    // Why the counterparty logs out is worth knowing whatever its sequence number.
+    let is_logout = header.msg_type == msg_type::LOGOUT;
+    let told = if is_logout { Told::Event(logout_received(message)) } else { Told::Nothing };
+    Answer { told, ..answer }.into()
 }
 
 /// 11: messages are missing before this one.
@@ -479,7 +483,10 @@ fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Re
         Phase::LogoutSent if connection.logon.replay.is_none() => Then::LoggedOut,
         _ => Then::AnswerLogout { cause: Some(seq) },
     };
-    Answer { told: Told::Event(logout_received(message)), ..Answer::take().then(then) }.into()
+    // One that waited behind a gap was reported when it arrived.
+    let is_told = connection.logon.logout_waits == Some(seq);
+    let told = if is_told { Told::Nothing } else { Told::Event(logout_received(message)) };
+    Answer { told, ..Answer::take().then(then) }.into()
 }
 
 fn reject_received<'m>(message: &Message<'m>) -> Told<'m> {

@@ -225,6 +225,20 @@ fn the_end_for_a_sending_time_out_of_the_threshold_says_how_far_off_it_was() {
 }
 
 #[test]
+fn why_the_counterparty_logs_out_is_reported_once_whatever_its_sequence_number() {
+    for seq in [1, 2, 5] {
+        let mut side = logged_on(|_| {});
+        side.say(0, &format!("35=5|34={seq}|58=end of day|"));
+        if seq == 5 {
+            side.say(0, "35=4|34=2|43=Y|123=Y|36=5|");
+        }
+        side.disconnect(0);
+        let logouts = side.desk.notes.iter().filter(|note| note.contains("Logout: end of day"));
+        assert_eq!(logouts.count(), 1, "{seq}: {:?}", side.desk.notes);
+    }
+}
+
+#[test]
 fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
     let mut side = logged_on(|s| s.compatibility = Compatibility::QuickFixJ);
     let out = side.say(0, "35=0|34=1|43=Y|122=20260105-23:59:59|");
