@@ -24,8 +24,8 @@ use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, show, show_in_json, shown};
 use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
+pub(crate) use reading::Reader;
 use reading::number;
-pub(crate) use reading::{Reader, Reading};
 pub(crate) use render::{block, json};
 use scan::{Piece, Position, Separator};
 

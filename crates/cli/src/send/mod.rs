@@ -1,5 +1,6 @@
 //! `fixbolt send`: sends one message and shows the counterparty's answer.
 
+mod answers;
 mod compose;
 mod session;
 mod tap;
@@ -7,22 +8,23 @@ mod tap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Channel, channel};
+use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use fixbolt::Engine;
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure as CallbackFailure, SessionEnd, SessionId, Turn, Utc,
+    Application, Delivery, Event, Failure as CallbackFailure, SessionEnd, SessionId, Turn, Utc, WireObserver,
 };
 
 use crate::exit::{Answer, Failure};
 use crate::interrupt::Interrupt;
 use crate::log::Log;
 use crate::output::{self, Format, Object};
-use crate::print::{Lexicon, Reader, Reading, block, json};
+use crate::print::{Lexicon, Reader, block, json};
 use crate::serve::cannot_start;
+use answers::{Answers, Part, Wait};
 use compose::{Composed, compose};
 use tap::{Seen, Tap};
 
@@ -36,9 +38,18 @@ use tap::{Seen, Tap};
 /// numbers begin at 1 (ResetSeqNumFlag=Y). With --config the initiator session of the file is used
 /// with its journal and its sequence numbers.
 ///
-/// Exit status: 0 answered; 1 rejected (Reject, BusinessMessageReject, an ExecutionReport that
-/// rejects, or the logon refused); 2 wrong usage, or the journal cannot be used; 3 no connection,
-/// or no answer in time; 130 interrupted.
+/// An answer is a message with the request's own id: ClOrdID, or OrigClOrdID in a cancel or
+/// replace; MDReqID, QuoteReqID, SecurityReqID and the like; OrderID, once an answer has brought
+/// it. A Reject or BusinessMessageReject answers if its RefSeqNum is MsgSeqNum of what was sent.
+/// The first application message answers a message that has no id. Messages with PossDupFlag=Y, and
+/// those of other exchanges, are neither answers nor shown. With --wait filled every answer is
+/// shown until the order has reached its final state.
+///
+/// Exit status: 0 answered, or filled with --wait filled; 1 rejected (Reject,
+/// BusinessMessageReject, an ExecutionReport that rejects, or the logon refused by a Logout, which
+/// is shown), or with --wait filled an order that ended otherwise: canceled, rejected, expired,
+/// done for day; 2 wrong usage, or the journal cannot be used; 3 no connection, or no answer in
+/// time; 130 interrupted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
@@ -69,7 +80,10 @@ pub(crate) struct Arguments {
     /// Do not reset the sequence numbers to 1
     #[arg(long, conflicts_with = "config")]
     no_reset: bool,
-    /// How long to wait for the logon, and for the answer
+    /// What to wait for: ack, the first answer; or filled, the order's final state
+    #[arg(long, value_enum, default_value_t = Wait::Ack, value_name = "ack|filled", hide_possible_values = true)]
+    wait: Wait,
+    /// How long to wait for the logon, and for the answer or the final state
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     /// Output format
@@ -94,16 +108,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let now = Utc(u64::try_from(now).unwrap_or(0));
     let composed =
         compose(&session.dictionary, &arguments.msg_type, &arguments.fields, now).map_err(Failure::usage)?;
+    let answers =
+        Answers::new(arguments.wait, composed.msg_type, &composed.fields).map_err(Failure::usage)?;
     let interrupt =
         Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
     let (warnings_to, warnings) = channel();
     Log::Warnings(warnings_to).install()?;
-    let (seen_to, seen) = channel();
+    let tap = Arc::new(Tap::new(answers, session.max_message_size));
     let (told_to, told) = channel();
     let engine = session
         .builder
         .store(session.store)
-        .observe(Arc::new(Tap(seen_to)))
+        .observe(Arc::clone(&tap) as Arc<dyn WireObserver>)
         .start(Courier { told: told_to })
         .map_err(|error| cannot_start(&error))?;
     let own = session.is_own_dictionary.then_some(session.dictionary);
@@ -114,14 +130,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         id: session.id,
         peer: session.peer,
         timeout: Duration::from_secs(arguments.timeout),
+        wait: arguments.wait,
         format: arguments.output,
         interrupt,
         reader,
         warnings,
-        seen,
+        tap,
         told,
     };
     let result = exchange.run();
+    match exchange.tap.left_out() {
+        0 => {}
+        left_out => note!("{left_out} further answers came faster than they could be shown"),
+    }
     // The Logout is part of the exchange, whatever the result.
     let stopped = exchange.engine.stop().map(drop).map_err(|error| cannot_start(&error));
     result.and_then(|answer| stopped.map(|()| answer))
@@ -157,75 +178,85 @@ struct Exchange {
     id: SessionId,
     peer: String,
     timeout: Duration,
+    wait: Wait,
     format: Format,
     interrupt: Interrupt,
     reader: Reader,
     warnings: Receiver<String>,
-    seen: Receiver<Seen>,
+    tap: Arc<Tap>,
     told: Receiver<Told>,
 }
 
 impl Exchange {
     fn run(&mut self) -> Result<Answer, Failure> {
         if let Some(refused) = self.log_on()? {
-            self.show(&refused, "received")?;
+            self.show(&refused)?;
             return Ok(Answer::No);
         }
-        self.post()?;
+        if let Err(failure) = self.post() {
+            // The logon was answered, and then refused after all.
+            return match self.tap.next(Duration::ZERO).filter(|seen| seen.part == Part::Logout) {
+                Some(logout) => self.show(&logout).map(|_| Answer::No),
+                None => Err(failure),
+            };
+        }
         let deadline = Instant::now() + self.timeout;
-        let mut sent = false;
+        let missing = match self.wait {
+            Wait::Ack => "no answer",
+            Wait::Filled => "no final state of the order",
+        };
+        let (mut sent, mut refused) = (false, false);
         loop {
-            if let Some(seen) = self.next(deadline, "no answer")? {
-                let reading = self.reader.read(&seen.bytes);
-                if seen.sent
-                    && reading.value(43) != Some(b"Y")
-                    && reading.msg_type == self.composed.msg_type.as_bytes()
-                {
-                    sent = true;
-                    self.show(&seen, "sent")?;
-                } else if sent && !seen.sent && is_answer(reading.msg_type) {
-                    let answer = if is_rejection(&reading) { Answer::No } else { Answer::Yes };
-                    self.show(&seen, "received")?;
+            // What came before an event is read after it.
+            let told = self.told.try_recv().ok();
+            while let Some(seen) = self.next(deadline, missing)? {
+                sent |= seen.part == Part::Sent;
+                refused |= seen.part == Part::Logout && !sent;
+                if let Some(answer) = self.show(&seen)? {
                     return Ok(answer);
                 }
-                continue;
             }
-            match self.told.try_recv() {
-                Ok(Told::NotSent(why)) => return Err(Failure::usage(format!("not sent: {why}"))),
-                Ok(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
-                Ok(Told::Ended(end)) => {
-                    return Err(Failure::connection(format!(
-                        "{} ended the session without an answer: {}",
-                        self.peer, end
-                    )));
+            match told {
+                Some(Told::NotSent(_) | Told::Ended(_)) if refused => return Ok(Answer::No),
+                Some(Told::NotSent(why)) => return Err(Failure::usage(format!("not sent: {why}"))),
+                Some(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
+                Some(Told::Ended(end)) => {
+                    let peer = &self.peer;
+                    let line = format!("{missing} from {peer}: the session has ended: {end}");
+                    return Err(Failure::connection(line));
                 }
-                _ => {}
+                Some(Told::LoggedOn) | None => {}
             }
+            // What they warn of ends the session, or does not matter here.
+            self.warnings.try_iter().for_each(drop);
         }
     }
 
-    /// Waits for the logon. Returns the counterparty's Logout if it refuses.
+    /// Waits for the logon, at whichever host. Returns the counterparty's Logout if it refuses.
     fn log_on(&mut self) -> Result<Option<Seen>, Failure> {
         let deadline = Instant::now() + self.timeout;
-        let mut problem: Option<(Instant, String)> = None;
+        // Why the last host failed.
+        let mut problem = None;
         loop {
-            match self.told.try_recv() {
-                Ok(Told::LoggedOn) => return Ok(None),
-                Ok(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
-                Ok(Told::Ended(SessionEnd::LogonTimedOut)) => return Err(self.missing("no logon")),
-                Ok(Told::Ended(end)) => {
-                    // What it sent before it closed the connection must still be shown.
-                    if let Some(logout) = self.seen.try_iter().find(is_logout) {
-                        return Ok(Some(logout));
+            // What came before a warning is read after it.
+            let warnings: Vec<String> = self.warnings.try_iter().collect();
+            for told in self.told.try_iter() {
+                match told {
+                    Told::LoggedOn => return Ok(None),
+                    Told::Ended(SessionEnd::Halted(why)) => return Err(Failure::usage(why.to_string())),
+                    Told::Ended(SessionEnd::LogonTimedOut) => problem = Some(self.missing("no logon")),
+                    Told::Ended(end) => {
+                        let peer = &self.peer;
+                        let line = format!("{peer} closed the connection during logon: {end}");
+                        problem = Some(Failure::connection(line));
                     }
-                    return Err(Failure::connection(format!(
-                        "{} closed the connection during logon: {}",
-                        self.peer, end
-                    )));
+                    Told::NotSent(_) => {}
                 }
-                _ => {}
             }
-            if let Some(warning) = self.warnings.try_iter().last() {
+            if let Some(seen) = self.next(deadline, "no logon")?.filter(|seen| seen.part == Part::Logout) {
+                return Ok(Some(seen));
+            }
+            for warning in warnings {
                 // A session that does not even connect: its journal is damaged, or it is halted by
                 // a poison message.
                 if warning.contains(" halted") {
@@ -233,15 +264,16 @@ impl Exchange {
                         "{warning}; run `fixbolt journal verify` for details"
                     )));
                 }
-                problem = Some((Instant::now(), warning));
-            }
-            if let Some((since, warning)) = &problem
-                && since.elapsed() > SECOND_ADDRESS
-            {
-                return Err(Failure::connection(format!("cannot reach {}: {warning}", self.peer)));
-            }
-            if let Some(seen) = self.next(deadline, "no logon")?.filter(is_logout) {
-                return Ok(Some(seen));
+                if !warning.contains("next attempt") {
+                    // How a connection ended that was made is told without a warning, too.
+                    if !warning.starts_with("cannot log on") {
+                        let line = format!("cannot reach {}: {warning}", self.peer);
+                        problem = Some(Failure::connection(line));
+                    }
+                } else if let Some(problem) = problem.take() {
+                    // Every host has failed.
+                    return Err(problem);
+                }
             }
         }
     }
@@ -258,7 +290,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Returns the next message seen; `None` after a short while without one.
+    /// Returns the next message of the exchange; `None` after a short while without one.
     fn next(&self, deadline: Instant, missing: &str) -> Result<Option<Seen>, Failure> {
         if self.interrupt.came() {
             return Err(Failure::interrupted("interrupted"));
@@ -266,18 +298,21 @@ impl Exchange {
         if Instant::now() > deadline {
             return Err(self.missing(missing));
         }
-        match self.seen.recv_timeout(Duration::from_millis(5)) {
-            Ok(seen) => Ok(Some(seen)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Failure::connection("the engine has stopped")),
-        }
+        Ok(self.tap.next(Duration::from_millis(5)))
     }
 
     fn missing(&self, what: &str) -> Failure {
         Failure::connection(format!("{what} from {} within {} s", self.peer, self.timeout.as_secs()))
     }
 
-    fn show(&mut self, seen: &Seen, word: &str) -> Result<(), Failure> {
+    /// Shows a message. Returns the result of the exchange if this was its last message.
+    fn show(&mut self, seen: &Seen) -> Result<Option<Answer>, Failure> {
+        let (word, answer) = match seen.part {
+            Part::Sent => ("sent", None),
+            Part::Logout | Part::Progress => ("received", None),
+            Part::Last { good: true } => ("received", Some(Answer::Yes)),
+            Part::Last { good: false } => ("received", Some(Answer::No)),
+        };
         let reading = self.reader.read(&seen.bytes);
         let mut text = Vec::new();
         match self.format {
@@ -289,26 +324,6 @@ impl Exchange {
         let mut out = output::stdout();
         out.write_all(&text)?;
         out.flush()?;
-        Ok(())
+        Ok(answer)
     }
-}
-
-/// A name may have several addresses: the time for the next one after one has failed.
-const SECOND_ADDRESS: Duration = Duration::from_millis(700);
-
-fn is_logout(seen: &Seen) -> bool {
-    !seen.sent && seen.bytes.windows(6).take(40).any(|bytes| bytes == b"\x0135=5\x01")
-}
-
-/// Returns whether a message may be an answer to ours: an application message, or a Reject.
-fn is_answer(msg_type: &[u8]) -> bool {
-    !matches!(msg_type, b"0" | b"1" | b"2" | b"4" | b"5" | b"A")
-}
-
-/// Returns whether an answer rejects: a Reject, BusinessMessageReject, OrderCancelReject, an
-/// ExecutionReport that rejects, and the like.
-fn is_rejection(reading: &Reading<'_>) -> bool {
-    let is_rejected = |tag| reading.value(tag) == Some(b"8");
-    matches!(reading.msg_type, b"3" | b"j" | b"9" | b"Y" | b"AG")
-        || reading.msg_type == b"8" && (is_rejected(39) || is_rejected(150))
 }

@@ -24,6 +24,8 @@ pub(super) struct Session {
     pub(super) dictionary: Dictionary,
     /// Whether `dictionary` is the session's own, not the shipped one.
     pub(super) is_own_dictionary: bool,
+    /// The largest message that is received.
+    pub(super) max_message_size: usize,
     /// The name of the counterparty in messages to the user.
     pub(super) peer: String,
 }
@@ -47,17 +49,25 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         s.reset_on_logon = !arguments.no_reset;
         s.logon_timeout = Duration::from_secs(arguments.timeout);
     });
+    let max_message_size = settings.max_message_size;
     let mut initiation = Initiation::new(settings, host, port);
     initiation.reconnect_interval = ONE_CONNECTION;
     initiation.connect_timeout = Duration::from_secs(arguments.timeout);
     Ok(Session {
         id,
         builder: Engine::builder().connect(initiation),
-        store: Box::new(MemoryStore::new()),
+        store: Box::new(memory(max_message_size)),
         dictionary: dictionary.clone(),
         is_own_dictionary: false,
+        max_message_size,
         peer: arguments.to.clone(),
     })
+}
+
+/// Returns a store for one exchange: it keeps what the counterparty may request again, and little
+/// of what it sends.
+fn memory(max_message_size: usize) -> MemoryStore {
+    MemoryStore::with_limit((4 * max_message_size).max(1 << 20))
 }
 
 /// Longer than any exchange, so that there is no second attempt.
@@ -94,9 +104,10 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         let hosts: Vec<String> = hosts.iter().map(|(host, port)| format!("{host}:{port}")).collect();
         peer = hosts.join(", ");
     }
+    let max_message_size = session.settings.max_message_size;
     let store: Box<dyn Store> = match &session.journal {
         Some(base) => Box::new(DirectoryStore::new(base)),
-        None => Box::new(MemoryStore::new()),
+        None => Box::new(memory(max_message_size)),
     };
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
@@ -105,5 +116,5 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     // One session needs one worker.
     configuration.engine.workers = None;
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok(Session { id, builder, store, dictionary, is_own_dictionary, peer })
+    Ok(Session { id, builder, store, dictionary, is_own_dictionary, max_message_size, peer })
 }

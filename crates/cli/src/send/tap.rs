@@ -1,29 +1,132 @@
-//! The messages exchanged, exactly as sent and received, for the command's thread to show.
+//! The messages of the exchange, exactly as sent and received, for the command's thread to show.
+//! Whatever else the counterparty sends is not kept.
 
-use std::sync::mpsc::Sender;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use fixbolt_codec::{Frame, Framer, Index, Span};
 use fixbolt_session::{Direction, WireMessage, WireObserver};
 
-/// A message that was sent or received.
+use super::answers::{Answers, Part};
+
+/// A message of the exchange.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    /// Whether it was sent, as opposed to received.
-    pub(crate) sent: bool,
+pub(super) struct Seen {
+    pub(super) part: Part,
     /// The whole message, secrets masked.
-    pub(crate) bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
-/// Passes every message to the command's thread.
+/// Passes the messages of the exchange to the command's thread. The engine's thread never waits for
+/// it for longer than it takes to add or take a message.
 #[derive(Debug)]
-pub(crate) struct Tap(pub(crate) Sender<Seen>);
+pub(super) struct Tap {
+    watched: Mutex<Watched>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Watched {
+    answers: Answers,
+    /// Whether the last answer was seen.
+    is_over: bool,
+    seen: VecDeque<Seen>,
+    /// The number of messages that nobody had taken when more came than are kept.
+    left_out: u64,
+    tags: Vec<u32>,
+    spans: Vec<Span>,
+}
+
+/// The most answers that are kept for the command's thread. The last one is kept in any case.
+const MOST_KEPT: usize = 256;
+
+impl Tap {
+    /// Creates a tap for messages of up to `max_message_size` bytes.
+    pub(super) fn new(answers: Answers, max_message_size: usize) -> Self {
+        // No field is shorter than `1=a` and SOH.
+        let fields = max_message_size / 4;
+        let (tags, spans) = (vec![0; fields], vec![Span::default(); fields]);
+        let seen = VecDeque::new();
+        let watched = Watched { answers, is_over: false, seen, left_out: 0, tags, spans };
+        Self { watched: Mutex::new(watched), changed: Condvar::new() }
+    }
+
+    /// Returns the next message of the exchange; `None` if there is none within this time.
+    pub(super) fn next(&self, patience: Duration) -> Option<Seen> {
+        let watched = self.lock();
+        let waited = self.changed.wait_timeout_while(watched, patience, |watched| watched.seen.is_empty());
+        waited.unwrap_or_else(PoisonError::into_inner).0.seen.pop_front()
+    }
+
+    /// Returns the number of answers that were not kept.
+    pub(super) fn left_out(&self) -> u64 {
+        self.lock().left_out
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Watched> {
+        // What a thread that panicked has left is whole: only single steps are taken.
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl WireObserver for Tap {
     fn on_wire(&self, message: &WireMessage<'_>) {
         if message.garbled {
             return;
         }
-        let sent = message.direction == Direction::Outbound;
-        // The command has its answer and no longer listens.
-        let _ = self.0.send(Seen { sent, bytes: message.bytes.to_vec() });
+        if self.lock().take(message.direction == Direction::Outbound, message.bytes) {
+            self.changed.notify_one();
+        }
+    }
+}
+
+impl Watched {
+    /// Keeps a message if it belongs to the exchange. Returns whether it does.
+    fn take(&mut self, sent: bool, bytes: &[u8]) -> bool {
+        if self.is_over {
+            return false;
+        }
+        let mut index = Index::new(&mut self.tags, &mut self.spans);
+        let Frame::Message(framed) = Framer::new(bytes.len()).next(bytes) else { return false };
+        let Ok(message) = index.build(framed) else { return false };
+        let Some(part) = self.answers.take(sent, &message) else { return false };
+        self.is_over = matches!(part, Part::Last { .. });
+        if !self.is_over && self.seen.len() >= MOST_KEPT {
+            self.left_out += 1;
+            return false;
+        }
+        self.seen.push_back(Seen { part, bytes: bytes.to_vec() });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_codec::{MsgType, Tag};
+    use fixbolt_conformance::wire::message;
+
+    use super::super::answers::Wait;
+    use super::*;
+
+    #[test]
+    fn more_answers_than_are_kept_cost_no_memory_and_the_last_one_is_kept() {
+        let fields = [(Tag::new(11), b"a".to_vec())];
+        let answers = Answers::new(Wait::Filled, MsgType::new(b"D"), &fields).unwrap();
+        let tap = Tap::new(answers, 1024);
+        let observe = |sent, fields: &str| tap.lock().take(sent, &message("FIX.4.4", fields));
+        assert!(observe(true, "35=D|34=2|11=a"));
+        for n in 0..1000 {
+            observe(false, &format!("35=8|34={n}|11=b|39=0"));
+            observe(false, &format!("35=8|34={n}|11=a|39=0"));
+        }
+        assert!(observe(false, "35=8|34=1001|11=a|39=2"));
+        assert!(!observe(false, "35=8|34=1002|11=a|39=2"));
+        let parts: Vec<Part> =
+            std::iter::from_fn(|| tap.next(Duration::ZERO)).map(|seen| seen.part).collect();
+        assert_eq!(parts.len() as u64 + tap.left_out(), 1002);
+        assert_eq!(parts.len(), MOST_KEPT + 1);
+        assert_eq!((parts[0], parts[1]), (Part::Sent, Part::Progress));
+        assert_eq!(parts[MOST_KEPT], Part::Last { good: true });
     }
 }

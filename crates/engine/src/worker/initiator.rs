@@ -178,7 +178,11 @@ impl Initiator {
             }
             ConnectionEnd::AfterLogon => {
                 self.backoff.reset();
-                self.back_off(now, random)
+                let step = self.back_off(now, random);
+                if let Step::Wait { until } = step {
+                    tracing::info!(session = %self.id, "next attempt {}", in_words(until - now));
+                }
+                step
             }
             ConnectionEnd::Withdrawn => self.postpone(now),
         }
@@ -234,7 +238,12 @@ impl Initiator {
     /// attempt has come to every host.
     fn next_host(&mut self, now: Mono, random: u32) -> Step {
         if self.left == 0 {
-            return self.back_off(now, random);
+            let step = self.back_off(now, random);
+            if let Step::Wait { until } = step {
+                let when = in_words(until - now);
+                tracing::warn!(session = %self.id, "no host has answered the Logon: next attempt {when}");
+            }
+            return step;
         }
         self.left -= 1;
         self.host = (self.host + 1) % self.hosts.len();
@@ -253,11 +262,7 @@ impl Initiator {
     /// Waits after a failed attempt or the end of a session's connection.
     fn back_off(&mut self, now: Mono, random: u32) -> Step {
         let wait = self.backoff.next(random);
-        let step = self.wait(wait, now);
-        if let Step::Wait { until } = step {
-            tracing::info!(session = %self.id, "next attempt {}", in_words(until - now));
-        }
-        step
+        self.wait(wait, now)
     }
 
     fn wait(&mut self, wait: Duration, now: Mono) -> Step {

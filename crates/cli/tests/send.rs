@@ -1,0 +1,286 @@
+//! `fixbolt send` against a counterparty written by hand: a busy one, a hostile one, and one that
+//! refuses.
+
+mod command;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use command::{Ended, directory, fixbolt, message};
+use fixbolt_codec::{Precision, SecondCache};
+
+const ORDER: [&str; 6] = ["D", "ClOrdID=mine", "Symbol=IBM", "Side=BUY", "OrderQty=100", "OrdType=MARKET"];
+
+/// A venue that plays its part in a thread of its own, with one connection after another.
+struct Venue {
+    address: String,
+    thread: JoinHandle<()>,
+}
+
+impl Venue {
+    fn new(part: impl FnOnce(&mut dyn FnMut() -> Peer) + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let thread = std::thread::spawn(move || part(&mut || Peer::on(listener.accept().unwrap().0)));
+        Self { address, thread }
+    }
+
+    /// A venue that logs the session on, waits for the message, and then plays its part.
+    fn after_the_message(part: impl FnOnce(&mut Peer) + Send + 'static) -> Self {
+        Self::new(move |connect| {
+            let mut peer = connect();
+            peer.log_on();
+            peer.receive();
+            part(&mut peer);
+            peer.wait_for_the_end();
+        })
+    }
+
+    /// Runs `send` against it, and waits for both to end.
+    fn asked(self, arguments: &[&str]) -> Ended {
+        let ended = command::run(&[&["send", "--to", &self.address], arguments].concat());
+        self.thread.join().expect("the venue has played its part");
+        ended
+    }
+}
+
+/// The venue's side of a connection.
+struct Peer {
+    stream: TcpStream,
+    received: Vec<u8>,
+    seq: u64,
+}
+
+fn timestamp() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let mut cache = SecondCache::new();
+    String::from_utf8(cache.render(u64::try_from(now).unwrap(), Precision::Millis).to_vec()).unwrap()
+}
+
+/// Returns the fields of a report of an order.
+fn report(fields: &str) -> String {
+    format!("17=1|150=0|55=IBM|54=1|151=0|14=0|6=0|{fields}")
+}
+
+impl Peer {
+    fn on(stream: TcpStream) -> Self {
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Self { stream, received: Vec::new(), seq: 1 }
+    }
+
+    fn message(&self, msg_type: &str, seq: u64, fields: &str) -> String {
+        let time = timestamp();
+        message("FIX.4.4", &format!("35={msg_type}|49=FIXBOLT|56=CLIENT|34={seq}|52={time}|{fields}"))
+    }
+
+    fn send(&mut self, msg_type: &str, fields: &str) {
+        let message = self.message(msg_type, self.seq, fields);
+        self.seq += 1;
+        self.stream.write_all(message.as_bytes()).unwrap();
+    }
+
+    /// Sends a message with the number of one before, as a replay does.
+    fn send_again(&mut self, msg_type: &str, fields: &str) {
+        let time = timestamp();
+        let message = self.message(msg_type, self.seq - 1, &format!("43=Y|122={time}|{fields}"));
+        self.stream.write_all(message.as_bytes()).unwrap();
+    }
+
+    /// Returns the next message, with `|` for SOH; an empty text at the end of the connection.
+    fn receive(&mut self) -> String {
+        loop {
+            if let Some(at) = self.received.windows(4).position(|w| w == b"\x0110=")
+                && let Some(end) = self.received[at + 1..].iter().position(|b| *b == 1)
+            {
+                let message: Vec<u8> = self.received.drain(..at + 1 + end + 1).collect();
+                return String::from_utf8(message).unwrap().replace('\u{1}', "|");
+            }
+            let mut bytes = [0; 4096];
+            match self.stream.read(&mut bytes).unwrap_or(0) {
+                0 => return String::new(),
+                n => self.received.extend_from_slice(&bytes[..n]),
+            }
+        }
+    }
+
+    fn log_on(&mut self) {
+        let logon = self.receive();
+        assert!(logon.contains("|35=A|"), "{logon}");
+        self.send("A", "98=0|108=30|141=Y");
+    }
+
+    /// Answers the Logout.
+    fn wait_for_the_end(&mut self) {
+        while !self.receive().is_empty() {
+            self.send("5", "58=bye");
+        }
+    }
+}
+
+/// Returns the MsgTypes that were shown, with their direction.
+fn shown(ended: &Ended) -> Vec<String> {
+    let heads = ended.out.lines().filter(|line| line.ends_with("  sent") || line.ends_with("  received"));
+    heads.map(|line| line.replace("  ", " ")).collect()
+}
+
+#[test]
+fn what_others_do_and_what_was_before_is_no_answer_and_is_not_shown() {
+    let venue = Venue::after_the_message(|peer| {
+        peer.send("8", &report("11=theirs|37=1|39=2"));
+        peer.send_again("8", &report("11=mine|37=2|39=8"));
+        peer.send("3", "45=1|373=1");
+        peer.send("j", "45=1|372=D|380=1");
+        peer.send("B", "148=closing soon|33=1|58=x");
+        peer.send("8", &report("11=mine|37=2|39=0"));
+    });
+    let ended = venue.asked(&ORDER);
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    assert_eq!(shown(&ended), ["NewOrderSingle (D) sent", "ExecutionReport (8) received"]);
+    assert!(ended.out.contains("OrdStatus (39): NEW (0)"), "{}", ended.out);
+}
+
+#[test]
+fn only_a_reject_that_names_the_message_rejects_it() {
+    let venue = Venue::after_the_message(|peer| {
+        peer.send("3", "45=7|373=1|58=not yours");
+        peer.send("3", "45=2|373=1|58=yours");
+    });
+    let ended = venue.asked(&ORDER);
+    assert_eq!(ended.status, 1, "{}", ended.err);
+    assert!(ended.out.contains("Text (58): yours") && !ended.out.contains("not yours"), "{}", ended.out);
+}
+
+#[test]
+fn a_flood_of_other_messages_is_not_kept() {
+    let size = |id: u32| -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let (ready_to, ready) = std::sync::mpsc::channel();
+    let (go_on, goes_on) = std::sync::mpsc::channel::<()>();
+    let venue = Venue::after_the_message(move |peer| {
+        let long = "x".repeat(8000);
+        for round in 0..2 {
+            // The first time it learns how much memory it needs.
+            for n in 0..[100, 4000][round] {
+                peer.send("8", &report(&format!("11=theirs{n}|37=1|39=2|58={long}")));
+            }
+            peer.send("1", "112=read all");
+            while !peer.receive().contains("|112=read all|") {}
+            ready_to.send(()).unwrap();
+            goes_on.recv().unwrap();
+        }
+        peer.send("8", &report("11=mine|37=2|39=0"));
+    });
+    let mut command = fixbolt();
+    command.args(["send", "--to", &venue.address, "--timeout", "60"]).args(ORDER);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut sizes = [0; 2];
+    for size_now in &mut sizes {
+        ready.recv_timeout(Duration::from_secs(60)).unwrap();
+        *size_now = size(child.id());
+        go_on.send(()).unwrap();
+    }
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    venue.thread.join().unwrap();
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert_eq!(shown(&ended).len(), 2);
+    // The flood has 32,000 kB, and the store of the session keeps 1,000 of anything.
+    assert!(sizes[1] - sizes[0] < 4_000, "{sizes:?}");
+}
+
+#[test]
+fn the_final_state_of_an_order_is_waited_for_and_decides() {
+    for (status, expected) in [("2", 0), ("4", 1), ("C", 1), ("3", 1)] {
+        let venue = Venue::after_the_message(move |peer| {
+            peer.send("8", &report("11=mine|37=7|39=0"));
+            peer.send("8", &report("11=theirs|37=8|39=2"));
+            peer.send("8", &report("37=7|39=1"));
+            peer.send("8", &report(&format!("37=7|39={status}")));
+        });
+        let ended = venue.asked(&[&ORDER[..], &["--wait", "filled"]].concat());
+        assert_eq!((ended.status, ended.err.as_str()), (expected, ""), "{}", ended.out);
+        assert_eq!(shown(&ended).len(), 4, "{}", ended.out);
+    }
+    let venue = Venue::after_the_message(|peer| peer.send("8", &report("11=mine|37=7|39=0")));
+    let address = venue.address.clone();
+    let ended = venue.asked(&[&ORDER[..], &["--wait", "filled", "--timeout", "1"]].concat());
+    assert_eq!(ended.status, 3);
+    assert_eq!(ended.err, format!("fixbolt: no final state of the order from {address} within 1 s\n"));
+    let ended = command::run(&["send", "B", "Headline=x", "33=1", "58=x", "--wait", "filled"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.err.contains("--wait filled needs an order"), "{}", ended.err);
+}
+
+#[test]
+fn a_refused_logon_is_status_1_and_the_counterpartys_text_is_shown() {
+    let at_once = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        peer.send("5", "58=unknown session");
+    });
+    let after_all = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        let logon = peer.message("A", 1, "98=0|108=30|141=Y");
+        let logout = peer.message("5", 2, "58=unknown session");
+        peer.stream.write_all((logon + &logout).as_bytes()).unwrap();
+        peer.receive();
+    });
+    for venue in [at_once, after_all] {
+        let ended = venue.asked(&ORDER);
+        assert_eq!((ended.status, ended.err.as_str()), (1, ""), "{}", ended.out);
+        assert_eq!(shown(&ended), ["Logout (5) received"]);
+        assert!(ended.out.contains("Text (58): unknown session"), "{}", ended.out);
+    }
+}
+
+#[test]
+fn a_logout_instead_of_an_answer_is_shown_and_is_status_3() {
+    let venue = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.log_on();
+        peer.receive();
+        peer.send("5", "58=closing");
+        let answer = peer.receive();
+        assert!(answer.contains("|35=5|"), "{answer}");
+    });
+    let ended = venue.asked(&ORDER);
+    assert_eq!(ended.status, 3, "{}", ended.out);
+    assert_eq!(shown(&ended), ["NewOrderSingle (D) sent", "Logout (5) received"]);
+    assert!(ended.err.contains(": the session has ended: the counterparty logged out"), "{}", ended.err);
+}
+
+#[test]
+fn a_counterparty_that_only_closes_is_status_3() {
+    let venue = Venue::new(|connect| drop(connect()));
+    let address = venue.address.clone();
+    let ended = venue.asked(&ORDER);
+    assert_eq!(ended.status, 3, "{}", ended.out);
+    let told = format!("fixbolt: {address} closed the connection during logon: ");
+    assert!(ended.err.starts_with(&told) && ended.err.lines().count() == 1, "{}", ended.err);
+}
+
+#[test]
+fn the_hosts_of_a_configuration_are_tried_in_turn() {
+    let closes = Venue::new(|connect| drop(connect()));
+    let answers = Venue::after_the_message(|peer| peer.send("8", &report("11=mine|37=2|39=0")));
+    let config = directory("send-hosts").join("trader.cfg");
+    let mut text = "[SESSION]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=CLIENT\n\
+                    TargetCompID=FIXBOLT\nHeartBtInt=30\nResetOnLogon=Y\n"
+        .to_owned();
+    for (venue, n) in [(&closes, ""), (&answers, "1")] {
+        let (host, port) = venue.address.split_once(':').unwrap();
+        text += &format!("SocketConnectHost{n}={host}\nSocketConnectPort{n}={port}\n");
+    }
+    std::fs::write(&config, text).unwrap();
+    let ended = command::run(&[&["send", "--config", config.to_str().unwrap()], &ORDER[..]].concat());
+    assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+    for venue in [closes, answers] {
+        venue.thread.join().unwrap();
+    }
+}
