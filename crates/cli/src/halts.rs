@@ -97,6 +97,10 @@ fn remedy(session: &SessionId, halt: &Halt, journal: Option<&Path>) -> Line {
         (Halt::PoisonMessage { seq, .. }, Some(directory)) => format!(
             "stop this process, skip the message with `fixbolt journal repair --skip {seq} {directory}`, and start it again"
         ),
+        // What is found at the start names the command; a copy, for example, is not repaired.
+        (Halt::StoreDamaged { reason }, _) if reason.contains("`fixbolt journal ") => {
+            "run the command that the reason names, and start this process again".to_owned()
+        }
         (Halt::StoreDamaged { .. }, Some(directory)) => format!(
             "see what is damaged with `fixbolt journal verify {directory}`, run `fixbolt journal repair {directory}`, and start this process again"
         ),

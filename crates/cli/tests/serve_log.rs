@@ -339,7 +339,8 @@ fn with_all_sessions_halted_it_says_so_and_ends_with_status_1_unless_told_to_sta
     let server = Server::start_with_log(&["--config", &both], log.file());
     let repair =
         format!("fixbolt journal repair {}/FIX.4.4-FIXBOLT-DAMAGED", folder.join("journal").display());
-    log.wait_for(&[" error: FIX.4.4:FIXBOLT->DAMAGED: not served until its halt is ended: ", &repair]);
+    log.wait_for(&[" error: FIX.4.4:FIXBOLT->DAMAGED: the session is halted, ", &repair]);
+    log.wait_for(&[" error: FIX.4.4:FIXBOLT->DAMAGED: not served until its halt is ended: "]);
     let mut whole = Client::connect(&server, "WHOLE");
     whole.seq = 4;
     whole.send("A", "98=0|108=30|");
@@ -348,7 +349,8 @@ fn with_all_sessions_halted_it_says_so_and_ends_with_status_1_unless_told_to_sta
     damage(&folder, "WHOLE", b"150=");
     whole.send("2", "7=1|16=0|");
     assert_eq!(server.ended(), Some(1));
-    log.wait_for(&[" error: FIX.4.4:FIXBOLT->WHOLE: not served until its halt is ended: "]);
+    let repair = repair.replace("DAMAGED", "WHOLE");
+    log.wait_for(&[" error: FIX.4.4:FIXBOLT->WHOLE: not served until its halt is ended: ", &repair]);
     log.wait_for(&[" error: all 2 sessions are halted: nobody can be served"]);
 
     let ended = run(&["serve", "--config", &both]);

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 pub(super) const MOST_LINES: u32 = 10;
 /// The time for which lines are counted.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
-/// The sessions and addresses, each with a kind of line, that are told apart in a [`PERIOD`].
-const MOST_KEYS: usize = 1024;
-
 /// Decides which lines are written, by a key for what a line is about and its kind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Limiter {
+    /// The most keys that are told apart in a [`PERIOD`].
+    most_keys: usize,
     keys: HashMap<u64, Count>,
     /// The lines for whose keys there was no room.
     others: Option<Count>,
@@ -49,16 +48,21 @@ struct Count {
 }
 
 impl Limiter {
+    /// Creates a limiter that tells this many keys apart.
+    pub(super) fn new(most_keys: usize) -> Self {
+        Self { most_keys, keys: HashMap::new(), others: None, cleared: None }
+    }
+
     /// Decides about a line at the time `now`, which never goes back.
     pub(super) fn admit(&mut self, now: Instant, key: u64) -> Verdict {
         if let Some(count) = self.keys.get_mut(&key) {
             return count.admit(now, Verdict::Begin);
         }
-        if self.keys.len() >= MOST_KEYS && self.cleared.is_none_or(|at| now - at >= PERIOD) {
+        if self.keys.len() >= self.most_keys && self.cleared.is_none_or(|at| now - at >= PERIOD) {
             self.keys.retain(|_, count| now - count.since < PERIOD);
             self.cleared = Some(now);
         }
-        if self.keys.len() >= MOST_KEYS {
+        if self.keys.len() >= self.most_keys {
             return self.others.get_or_insert(Count::new(now)).admit(now, Verdict::BeginOthers);
         }
         self.keys.entry(key).or_insert(Count::new(now)).admit(now, Verdict::Begin)
@@ -113,7 +117,7 @@ mod tests {
 
     #[test]
     fn ten_lines_of_a_key_are_written_in_a_second_and_the_others_are_counted() {
-        let (mut limiter, begin) = (Limiter::default(), Instant::now());
+        let (mut limiter, begin) = (Limiter::new(100), Instant::now());
         let (written, more) = offer(&mut limiter, begin, 1, 1_000);
         assert_eq!((written, more.unwrap().load(Ordering::Relaxed)), (10, 990));
         assert_eq!(offer(&mut limiter, begin, 2, 3).0, 3, "another key has lines of its own");
@@ -123,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_stranger_who_changes_its_address_takes_bounded_memory_and_causes_a_bounded_number_of_lines() {
-        let (mut limiter, begin) = (Limiter::default(), Instant::now());
+        let (mut limiter, begin) = (Limiter::new(100), Instant::now());
         assert_eq!(offer(&mut limiter, begin, 0, 1).0, 1);
         let mut written = 0;
         let mut more = Vec::new();
@@ -132,8 +136,8 @@ mod tests {
             written += lines;
             more.extend(counter);
         }
-        assert_eq!(limiter.keys.len(), MOST_KEYS);
-        assert_eq!(written, MOST_KEYS as u64 - 1 + u64::from(MOST_LINES));
+        assert_eq!(limiter.keys.len(), 100);
+        assert_eq!(written, 100 - 1 + u64::from(MOST_LINES));
         assert_eq!((more.len(), more[0].load(Ordering::Relaxed)), (1, 99_999 - written));
         assert_eq!(offer(&mut limiter, begin, 0, 1).0, 1, "a key that was known keeps its lines");
         let later = begin + PERIOD;

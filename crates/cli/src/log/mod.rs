@@ -103,10 +103,16 @@ thread_local! {
 }
 
 /// Strangers must not use up the places of sessions.
-#[derive(Default)]
 struct Limiters {
     sessions: Limiter,
     addresses: Limiter,
+}
+
+impl Default for Limiters {
+    fn default() -> Self {
+        // A thousand sessions that log on in the same second have a few kinds of lines each.
+        Self { sessions: Limiter::new(8192), addresses: Limiter::new(1024) }
+    }
 }
 
 /// What a line counts for.

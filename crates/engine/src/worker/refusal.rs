@@ -39,7 +39,7 @@ impl Refusal {
             Self::NoSuchSession => "there is no such session at this address",
             Self::AddressNotAllowed => "the session does not allow connections from this address",
             Self::AlreadyConnected(_) => "the session is connected already",
-            Self::Halted => "the session is halted; resume it first",
+            Self::Halted => "the session is halted; end what halted it, and resume it or start again",
             Self::Disabled => "the session is disabled; enable it first",
             Self::TemplatePanicked => "the template panicked",
             Self::NotOpened => "the session cannot be opened",
