@@ -367,8 +367,8 @@ fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     let Some(connection) = tx.connection_mut() else { return };
     connection.heart_bt_int = agreed.heart_bt_int;
     connection.peer_max_message_size = agreed.max_message_size;
-    connection.logged_on = true;
     connection.reset_asked = false;
+    connection.logged_on = true;
     let logon = &mut connection.logon;
     // What was written between our Logon and its answer follows now, in front of whatever is
     // written next.
@@ -384,7 +384,6 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
         return Ok(());
     }
     let session = tx.session_mut();
-    session.has_logged_on = true;
     session.reading.framer.set_max_message_size(session.settings.max_message_size);
     let next_in = session.state.stored.next_in;
     if agreed.reset {

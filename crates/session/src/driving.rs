@@ -306,8 +306,9 @@ impl Sessions {
                 Phase::LogonSent => SessionEnd::LogonUnanswered,
                 _ => SessionEnd::ConnectionLost,
             });
-        // A failure here halts the session.
+        // A stranger whose Logon was refused resets nothing. A failure here halts the session.
         if tx.session().settings.reset_on_disconnect
+            && (connection.logged_on || !tx.session().is_acceptor())
             && tx.session().halted.is_none()
             && tx.run(|tx| tx.reset("ResetOnDisconnect")).is_ok()
         {

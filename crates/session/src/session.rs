@@ -45,8 +45,6 @@ pub(crate) struct Session {
     pub(crate) halted: Option<Halt>,
     /// Whether it may have a connection.
     pub(crate) enabled: bool,
-    /// Whether it has logged on since it was opened.
-    pub(crate) has_logged_on: bool,
     /// When a store that failed is tried again.
     pub(crate) retry: Option<StoreRetry>,
     /// Whether the store has the session open: a damaged store is closed, so that it can be
@@ -130,7 +128,6 @@ impl Session {
             reorder: ReorderBuffer::new(settings.reorder_buffer_size),
             halted: None,
             enabled: true,
-            has_logged_on: false,
             retry: None,
             store_is_open: true,
             keeps_messages,
@@ -416,8 +413,8 @@ mod tests {
             last_received: Mono(7),
             test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
             test_requests: 7,
-            logged_on: true,
             reset_asked: true,
+            logged_on: true,
             leaving: Some(Box::new(SessionEnd::LogoutTimedOut)),
             end: Some(Box::new(SessionEnd::LogonTimedOut)),
             logon,
@@ -446,8 +443,8 @@ mod tests {
         |s, o| connection(s).last_received = connection(&mut o.clone()).last_received,
         |s, o| connection(s).test_request = connection(&mut o.clone()).test_request,
         |s, o| connection(s).test_requests = connection(&mut o.clone()).test_requests,
-        |s, o| connection(s).logged_on = connection(&mut o.clone()).logged_on,
         |s, o| connection(s).reset_asked = connection(&mut o.clone()).reset_asked,
+        |s, o| connection(s).logged_on = connection(&mut o.clone()).logged_on,
         |s, o| connection(s).leaving = connection(&mut o.clone()).leaving.clone(),
         |s, o| connection(s).end = connection(&mut o.clone()).end.clone(),
         |s, o| {

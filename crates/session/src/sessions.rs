@@ -326,14 +326,6 @@ impl Sessions {
         self.session(key).map_or(Phase::Disconnected, |session| session.state.phase())
     }
 
-    /// Returns whether the Logons were exchanged in the session's current connection.
-    #[must_use]
-    pub fn connection_has_logged_on(&self, key: SessionKey) -> bool {
-        self.session(key)
-            .and_then(|session| session.state.connection.as_ref())
-            .is_some_and(|connection| connection.logged_on)
-    }
-
     /// Returns why the session is halted, if it is.
     #[must_use]
     pub fn halted(&self, key: SessionKey) -> Option<&Halt> {
@@ -380,10 +372,12 @@ impl Sessions {
         })
     }
 
-    /// Returns whether the session has logged on since it was opened.
+    /// Returns whether the session has logged on with its present connection, even if it is logging
+    /// out again.
     #[must_use]
     pub fn has_logged_on(&self, key: SessionKey) -> bool {
-        self.session(key).is_some_and(|session| session.has_logged_on)
+        let connection = self.session(key).and_then(|session| session.state.connection.as_ref());
+        connection.is_some_and(|connection| connection.logged_on)
     }
 
     /// Returns whether the session loses no message that could be sent again if it is closed and

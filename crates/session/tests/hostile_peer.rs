@@ -48,6 +48,25 @@ fn a_message_garbled_in_a_replay_is_requested_again_once_and_not_for_each_messag
 }
 
 #[test]
+fn a_counterparty_that_never_logs_on_resets_nothing_at_the_end_of_its_connection() {
+    let mut side = logged_on(|settings| settings.reset_on_disconnect = true);
+    side.disconnect(0);
+    assert_eq!(side.sessions.numbers(KEY), Some((SeqNum(1), SeqNum(1))));
+    let mut side = acceptor(|settings| settings.reset_on_disconnect = true);
+    let numbers = (Some(SeqNum(7)), Some(SeqNum(9)));
+    side.sessions.set_numbers(side.now, KEY, numbers, "test", &mut side.desk).unwrap();
+    for refused in ["", "35=D|34=1|11=early|", "35=A|34=7|98=1|108=30|", "35=A|34=1|98=0|108=30|"] {
+        side.sessions.connected(side.now, KEY, &mut side.desk);
+        if !refused.is_empty() {
+            side.say(0, refused);
+        }
+        side.disconnect(0);
+        let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+        assert!(next_in == SeqNum(7) && next_out >= SeqNum(9), "{refused}: {next_in}, {next_out}");
+    }
+}
+
+#[test]
 fn a_gap_that_no_replay_fills_ends_the_session() {
     let mut side = logged_on(|_| {});
     order(&mut side, 9, false);

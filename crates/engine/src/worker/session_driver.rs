@@ -505,7 +505,7 @@ impl SessionDriver {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
         tracing::info!(session = %entry.id, "disconnected");
-        let logged_on = self.sessions.connection_has_logged_on(key);
+        let logged_on = self.sessions.has_logged_on(key);
         let end = self.sessions.disconnected(cycle.now, key, app);
         if let Side::Initiator { initiator } = self.table[key].side {
             let end = self.connection_end(slot, key, logged_on, end.as_ref());
