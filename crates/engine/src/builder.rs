@@ -103,6 +103,10 @@ impl EngineBuilder {
     /// reset their sequence numbers at each logon anyway. A session that is halted, or that an
     /// operator has disabled, stays open.
     ///
+    /// The journal of a dynamic session is created with the first message that is stored: its Logon
+    /// if that is accepted, or the Logout that refuses it with a text, which uses a sequence number.
+    /// A Logon that is refused silently leaves no journal.
+    ///
     /// [`OperationError::NoSession`]: crate::OperationError::NoSession
     #[must_use]
     pub fn accept_any(

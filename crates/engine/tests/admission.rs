@@ -283,6 +283,33 @@ fn a_dynamic_session_whose_first_logon_is_refused_is_closed_at_once_and_pushes_o
 }
 
 #[test]
+fn a_stranger_that_is_refused_silently_leaves_no_journal_and_one_that_is_told_why_has_one() {
+    let scratch = Scratch::new("strangers");
+    let (mut app, _log) = Scripted::venue();
+    app.logon = Box::new(|logon| match logon.get(fixbolt::codec::Tag::new(49)) {
+        Some(b"TOLD") => LogonDecision::Refuse { text: "go away".to_owned() },
+        _ => LogonDecision::RefuseSilently,
+    });
+    let venue = anyone().journal(&scratch.0).start(app).unwrap();
+    for n in 0..20 {
+        let mut stranger = peer(&venue, &format!("STRANGER{n}"));
+        stranger.send("A", "98=0|108=30");
+        stranger.closed_silently();
+    }
+    let journals = || std::fs::read_dir(&scratch.0).unwrap().count();
+    assert_eq!(journals(), 0);
+    // Its Logout has used a sequence number.
+    for seq in 1..3 {
+        let mut told = peer(&venue, "TOLD");
+        told.send("A", "98=0|108=30");
+        assert!(told.receive().contains(&format!("|34={seq}|")));
+        assert!(told.try_receive().is_none());
+    }
+    assert_eq!(journals(), 1);
+    venue.stop().unwrap();
+}
+
+#[test]
 fn an_address_may_have_a_limited_number_of_dynamic_sessions_and_any_number_of_configured_ones() {
     let (app, _log) = Recorder::venue();
     let (one, other) = (acceptor(), acceptor().with(|s| s.id = session_of("OTHER")));

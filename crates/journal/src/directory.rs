@@ -13,7 +13,7 @@ use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey
 use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::archive::Retention;
-use crate::backend::{Backend, System};
+use crate::backend::{Backend, System, failed};
 use crate::creation::Base;
 use crate::log::Log;
 use crate::recover::{Limits, Opening};
@@ -42,6 +42,8 @@ pub struct DirectoryStore {
     limits: Limits,
     /// Indexed by the sessions' keys.
     sessions: Vec<Option<Open>>,
+    /// Sessions that have no journal before their first record.
+    uncreated: Vec<Uncreated>,
     touched: Vec<usize>,
     in_turn: bool,
     turn: u64,
@@ -56,6 +58,13 @@ struct Open {
     session: SessionId,
     log: Box<Log>,
     in_turn: bool,
+}
+
+/// A session whose journal is created with its first record.
+struct Uncreated {
+    key: SessionKey,
+    session: SessionId,
+    horizon: u64,
 }
 
 impl DirectoryStore {
@@ -117,6 +126,7 @@ impl DirectoryStore {
             backend,
             limits: Limits::DEFAULT,
             sessions: Vec::new(),
+            uncreated: Vec::new(),
             touched: Vec::new(),
             in_turn: false,
             turn: 0,
@@ -149,6 +159,78 @@ impl DirectoryStore {
         }
         self.thread_death_told = false;
         Ok(self.threads.insert(threads))
+    }
+
+    /// Fails if the session is open.
+    fn check_closed(&self, session: &SessionId) -> Result<(), StoreError> {
+        let open = self.sessions.iter().flatten().map(|open| &open.session);
+        if open.chain(self.uncreated.iter().map(|open| &open.session)).any(|open| open == session) {
+            return Err(StoreError::Locked {
+                place: self.base().join(session.file_name()).display().to_string(),
+                holder: "this store".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Makes a place for the journal of a session.
+    fn make_place(&mut self, key: SessionKey) {
+        if self.sessions.len() <= key.index() {
+            self.sessions.resize_with(key.index() + 1, || None);
+        }
+        self.touched.reserve(self.sessions.len());
+    }
+
+    /// Opens or creates the journal of a session, and hands it to the threads.
+    fn open_journal(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        let opening = Opening {
+            directory: self.base().join(session.file_name()),
+            session,
+            key,
+            backend: Arc::clone(&self.backend),
+            base: Arc::clone(&self.base),
+            limits: self.limits,
+        };
+        let (log, recovered, turn) = opening.open()?;
+        self.ring_for(&log);
+        let threads = self.threads()?;
+        if log.damage.is_none() {
+            threads.look_after(&log.shared);
+        }
+        self.turn = self.turn.max(turn);
+        self.make_place(key);
+        self.sessions[key.index()] =
+            Some(Open { session: session.clone(), log: Box::new(log), in_turn: false });
+        Ok(recovered)
+    }
+
+    /// Creates the journal of a session that has got its first record.
+    ///
+    /// # Panics
+    /// Panics if the session is not open.
+    #[cold]
+    fn create(&mut self, key: SessionKey) -> Result<(), StoreError> {
+        let at = self.uncreated.iter().position(|open| open.key == key).expect("the session is open");
+        let session = self.uncreated[at].session.clone();
+        let recovered = self.open_journal(key, &session)?;
+        if recovered != Recovered::default()
+            && let Some(open) = self.sessions[key.index()].take()
+        {
+            // Its numbers are not those that the session goes on with.
+            open.log.close()?;
+            return Err(StoreError::Io {
+                doing: format!("creating {}", self.base().join(session.file_name()).display()),
+                reason: "another process has created it since the session was opened".to_owned(),
+            });
+        }
+        let Uncreated { horizon, .. } = self.uncreated.swap_remove(at);
+        self.log(key).horizon = horizon;
+        Ok(())
+    }
+
+    /// Returns whether the session is open and has no journal yet.
+    fn is_uncreated(&self, key: SessionKey) -> bool {
+        self.uncreated.iter().any(|open| open.key == key)
     }
 
     /// Returns the open journal of `session`.
@@ -227,6 +309,7 @@ impl DirectoryStore {
             lock(&log.shared.maker).maker.closed = true;
             lock(&log.shared.head).closed = true;
         }
+        self.uncreated.clear();
         self.touched.clear();
         self.in_turn = false;
     }
@@ -234,38 +317,27 @@ impl DirectoryStore {
 
 impl Store for DirectoryStore {
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        if self.sessions.iter().flatten().any(|open| open.session == *session) {
-            return Err(StoreError::Locked {
-                place: self.base().join(session.file_name()).display().to_string(),
-                holder: "this store".to_owned(),
-            });
+        self.check_closed(session)?;
+        self.open_journal(key, session)
+    }
+
+    fn open_lazily(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.check_closed(session)?;
+        let directory = self.base().join(session.file_name());
+        match directory.try_exists() {
+            Ok(true) => self.open_journal(key, session),
+            Ok(false) => {
+                self.make_place(key);
+                self.uncreated.push(Uncreated { key, session: session.clone(), horizon: u64::MAX });
+                Ok(Recovered::default())
+            }
+            Err(error) => Err(failed("looking for", &directory, &error)),
         }
-        let opening = Opening {
-            directory: self.base().join(session.file_name()),
-            session,
-            key,
-            backend: Arc::clone(&self.backend),
-            base: Arc::clone(&self.base),
-            limits: self.limits,
-        };
-        let (log, recovered, turn) = opening.open()?;
-        self.ring_for(&log);
-        let threads = self.threads()?;
-        if log.damage.is_none() {
-            threads.look_after(&log.shared);
-        }
-        self.turn = self.turn.max(turn);
-        if self.sessions.len() <= key.index() {
-            self.sessions.resize_with(key.index() + 1, || None);
-        }
-        self.sessions[key.index()] =
-            Some(Open { session: session.clone(), log: Box::new(log), in_turn: false });
-        self.touched.reserve(self.sessions.len());
-        Ok(recovered)
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         assert!(!self.in_turn, "close inside a turn");
+        self.uncreated.retain(|open| open.key != session);
         match self.sessions.get_mut(session.index()).and_then(Option::take) {
             Some(open) => open.log.close(),
             None => Ok(()),
@@ -282,6 +354,9 @@ impl Store for DirectoryStore {
     #[inline]
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         assert!(self.in_turn, "append outside a turn");
+        if self.sessions[session.index()].is_none() {
+            self.create(session)?;
+        }
         let turn = self.turn;
         let open = self.sessions[session.index()].as_mut().expect("the session is open");
         if !open.in_turn {
@@ -328,6 +403,9 @@ impl Store for DirectoryStore {
         generation: Generation,
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError> {
+        if self.is_uncreated(session) {
+            return Ok(None);
+        }
         self.log(session).read(generation, range)
     }
 
@@ -336,10 +414,17 @@ impl Store for DirectoryStore {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        if self.is_uncreated(session) {
+            return Ok(());
+        }
         self.log(session).replay(visit)
     }
 
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        if let Some(open) = self.uncreated.iter_mut().find(|open| open.key == session) {
+            open.horizon = messages;
+            return;
+        }
         let log = self.log(session);
         log.horizon = messages;
         if log.damage.is_none() {
@@ -437,5 +522,66 @@ mod tests {
         let head = head_in(&dir.path().join(session("A").file_name()));
         assert!(head.mark > SeqNum(1 + RESERVE));
         store.rollback();
+    }
+
+    #[test]
+    fn a_journal_that_is_opened_lazily_is_created_with_its_first_record() {
+        let dir = TempDir::new("lazy");
+        let mut store = DirectoryStore::new(dir.path());
+        let place = dir.path().join(session("A").file_name());
+        let all = SeqNum(1)..=SeqNum::MAX;
+        for n in 0..3 {
+            let key = key(n);
+            assert_eq!(store.open_lazily(key, &session("A")).unwrap(), Recovered::default());
+            assert!(matches!(store.open_lazily(key, &session("A")), Err(StoreError::Locked { .. })));
+            assert!(matches!(store.open(key, &session("A")), Err(StoreError::Locked { .. })));
+            store.set_resend_horizon(key, 7);
+            store.begin();
+            store.rollback();
+            assert_eq!(store.read(key, Generation(0), all.clone()).unwrap(), None);
+            store.replay(key, &mut |_| panic!("a record")).unwrap();
+            assert_eq!(store.take_failure(), None);
+            store.close(key).unwrap();
+            assert!(!place.exists(), "nothing was stored");
+        }
+        store.open_lazily(key(3), &session("A")).unwrap();
+        store.set_resend_horizon(key(3), 7);
+        store.begin();
+        store.append(key(3), &outbound(1, b"first")).unwrap();
+        store.rollback();
+        assert!(place.exists());
+        assert_eq!(store.log(key(3)).horizon, 7);
+        store.begin();
+        store.append(key(3), &outbound(1, b"first")).unwrap();
+        store.commit().unwrap();
+        assert_eq!(store.read(key(3), Generation(0), all.clone()).unwrap().unwrap().body, b"first");
+        store.close(key(3)).unwrap();
+        assert_eq!(store.open_lazily(key(4), &session("A")).unwrap().next_out, SeqNum(2));
+        assert_eq!(store.read(key(4), Generation(0), all).unwrap().unwrap().body, b"first");
+    }
+
+    #[test]
+    fn a_journal_that_another_process_has_created_meanwhile_is_not_appended_to() {
+        let dir = TempDir::new("lazy-race");
+        let [mut late, mut early] = [(); 2].map(|()| DirectoryStore::new(dir.path()));
+        late.open_lazily(key(0), &session("A")).unwrap();
+        let append = |store: &mut DirectoryStore| {
+            store.begin();
+            let appended = store.append(key(0), &outbound(1, b"x"));
+            if appended.is_ok() {
+                store.commit().unwrap();
+            } else {
+                store.rollback();
+            }
+            appended
+        };
+        early.open(key(0), &session("A")).unwrap();
+        append(&mut early).unwrap();
+        assert!(matches!(append(&mut late), Err(StoreError::Locked { .. })));
+        early.close(key(0)).unwrap();
+        assert!(matches!(append(&mut late), Err(StoreError::Io { .. })));
+        // The session is halted, and its store is opened again.
+        late.close(key(0)).unwrap();
+        assert_eq!(late.open(key(0), &session("A")).unwrap().next_out, SeqNum(2));
     }
 }
