@@ -104,8 +104,8 @@ impl EngineBuilder {
     /// operator has disabled, stays open.
     ///
     /// The journal of a dynamic session is created with the first message that is stored: its Logon
-    /// if that is accepted, or the Logout that refuses it with a text, which uses a sequence number.
-    /// A Logon that is refused silently leaves no journal.
+    /// if that is accepted, or the Logout that refuses it with a text, which uses a sequence
+    /// number. A Logon that is refused silently leaves no journal.
     ///
     /// [`OperationError::NoSession`]: crate::OperationError::NoSession
     #[must_use]

@@ -14,6 +14,8 @@ use fixbolt::session::{LogonDecision, SessionId, SessionState};
 use fixbolt::{Acceptance, Change, Engine, EngineBuilder, OperationError};
 use support::*;
 
+/// No connection is closed because of the time.
+const AN_HOUR: Duration = Duration::from_secs(3600);
 const CHANGE: Change<'static> = Change::new("jane", "test");
 
 /// Returns a builder of an engine that accepts anyone.
@@ -37,7 +39,10 @@ fn is_open<A>(venue: &Engine<A>, name: &str) -> bool {
 /// Waits until the other side has closed the connection.
 fn is_closed(mut stream: &TcpStream) {
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    assert!(!matches!(stream.read(&mut [0]), Ok(1..)), "an answer");
+    match stream.read(&mut [0]) {
+        Ok(read) => assert_eq!(read, 0, "an answer"),
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
+    }
 }
 
 /// Returns whether the connection is open now.
@@ -51,7 +56,8 @@ fn is_still_open(stream: &TcpStream) -> bool {
 #[test]
 fn idle_connections_never_keep_a_counterparty_from_logging_on() {
     let (app, log) = Recorder::venue();
-    let venue = Engine::builder().accept(anywhere(), acceptor()).start(app).unwrap();
+    let builder = Engine::builder().accept(anywhere(), acceptor());
+    let venue = builder.pending_time(AN_HOUR).start(app).unwrap();
     let idle: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(venue.addresses()[0]).unwrap()).collect();
     let mut peer = Peer::connect(venue.addresses()[0]);
     peer.log_on();
@@ -67,7 +73,7 @@ fn idle_connections_never_keep_a_counterparty_from_logging_on() {
 #[test]
 fn a_connection_that_has_sent_something_outlasts_silent_ones() {
     let (app, log) = Recorder::venue();
-    let builder = Engine::builder().accept(anywhere(), acceptor());
+    let builder = Engine::builder().accept(anywhere(), acceptor()).pending_time(AN_HOUR);
     let venue = builder.pending_connections(3).connections_per_address(100).start(app).unwrap();
     let connect = || TcpStream::connect(venue.addresses()[0]).unwrap();
     let mut slow = Peer::connect(venue.addresses()[0]);
@@ -93,7 +99,8 @@ fn a_connection_from_an_address_that_no_session_allows_is_closed_before_it_sends
         acceptance
     };
     let (app, _log) = Recorder::venue();
-    let venue = Engine::builder().accept(anywhere(), session("A", elsewhere)).start(app).unwrap();
+    let builder = Engine::builder().accept(anywhere(), session("A", elsewhere)).pending_time(AN_HOUR);
+    let venue = builder.start(app).unwrap();
     let address = venue.addresses()[0];
     is_closed(&TcpStream::connect(address).unwrap());
     // It is looked at when a connection arrives, not when the engine starts.
@@ -115,7 +122,7 @@ fn a_configured_template_closes_addresses_that_it_does_not_allow_and_one_in_code
     let configured = |allowed: &str| {
         let text = format!(
             "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\n[SESSION]\nDynamicSession=Y\n\
-             SenderCompID=VENUE\nAllowedRemoteAddresses={allowed}\n"
+             SenderCompID=VENUE\nLogonTimeout=3600\nAllowedRemoteAddresses={allowed}\n"
         );
         let configuration = Configuration::from_text("a.cfg", &text).unwrap();
         EngineBuilder::from_config(&configuration).unwrap().start(Recorder::venue().0).unwrap()
