@@ -1,0 +1,204 @@
+//! A wall clock that was set back between two runs: no message that is sent again has an
+//! OrigSendingTime (122) later than its SendingTime (52), which a counterparty would have to reject
+//! (test case 2f).
+
+mod support;
+
+use std::time::Duration;
+
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
+use fixbolt_journal::{DirectoryStore, MemoryStore};
+use fixbolt_session::store::Store;
+use fixbolt_session::{Role, SendError, SessionSettings, Utc, WhileLoggedOff};
+use support::{App, Bench, settings};
+
+/// A directory for one test, which is removed when dropped.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn store(&self) -> Box<dyn Store> {
+        Box::new(DirectoryStore::new(&self.0))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The time of the first run.
+const FIRST: Utc = Utc(1_767_603_660_123_456_789);
+
+/// One run of the process.
+struct Run {
+    app: App,
+    bench: Bench,
+    /// MsgSeqNum of the counterparty's next message.
+    seq: u64,
+}
+
+impl Run {
+    fn begin(store: Box<dyn Store>, utc: Utc, settings: SessionSettings) -> Self {
+        let mut app = App::default();
+        let mut bench = Bench::on_store(&mut app, store, vec![settings], None);
+        bench.now.utc = utc;
+        let seq = bench.sessions.numbers(bench.keys[0]).unwrap().0.0;
+        Self { app, bench, seq }
+    }
+
+    fn connect(&mut self) {
+        self.bench.sessions.connected(self.bench.now, self.bench.keys[0], &mut self.app);
+        assert_eq!(fixbolt_conformance::wire::kinds(&self.say("35=A|", "98=0|108=30|")), "A");
+    }
+
+    fn disconnect(&mut self) {
+        self.bench.sessions.disconnected(self.bench.now, self.bench.keys[0], &mut self.app);
+    }
+
+    fn say(&mut self, msg_type: &str, fields: &str) -> Vec<String> {
+        let seq = self.seq;
+        self.seq += 1;
+        self.bench.say(&mut self.app, 0, &format!("{msg_type}34={seq}|{fields}"))
+    }
+
+    /// Sends a report with this id and these header fields.
+    fn send(&mut self, id: &str, header: &[(Key, &[u8])]) -> Result<SeqNum, SendError> {
+        self.bench.sessions.act(self.bench.now, self.bench.keys[0], &mut self.app, |turn| {
+            let mut draft = turn.reply().with_header(header).draft(MsgType::new(b"8"));
+            draft.writer().bytes(Key::new(11), id.as_bytes());
+            draft.send()
+        })
+    }
+
+    /// Sends a report and returns it as it was sent.
+    fn sent(&mut self, id: &str) -> String {
+        self.send(id, &[]).unwrap();
+        self.bench.take(0).pop().unwrap()
+    }
+
+    /// Returns what the counterparty gets if it requests everything.
+    fn requested(&mut self) -> Vec<String> {
+        self.say("35=2|", "7=1|16=0|")
+    }
+}
+
+fn value<'m>(message: &'m str, tag: &str) -> Option<&'m str> {
+    message.split('|').find_map(|field| field.strip_prefix(tag)?.strip_prefix('='))
+}
+
+/// Returns a time in a form that compares as text: with twelve digits of a second.
+fn comparable(time: &str) -> String {
+    let (second, fraction) = time.split_once('.').unwrap_or((time, ""));
+    format!("{second}.{fraction:0<12}")
+}
+
+/// Checks messages that are sent again. Returns their ids, with the times of their first sending.
+fn judged(messages: &[String]) -> Vec<(String, String)> {
+    let mut reports = Vec::new();
+    for message in messages {
+        assert_eq!(value(message, "43"), Some("Y"), "{message}");
+        let (original, sending) = (value(message, "122").unwrap(), value(message, "52").unwrap());
+        assert!(comparable(original) <= comparable(sending), "{message}");
+        if let Some(id) = value(message, "11") {
+            reports.push((id.to_owned(), original.to_owned()));
+        }
+    }
+    reports
+}
+
+fn of(begin_string: &str, digits: u8) -> SessionSettings {
+    settings(begin_string, "A", Role::Acceptor).with(|s| {
+        s.timestamp_digits = digits;
+        s.while_logged_off = WhileLoggedOff::Keep;
+    })
+}
+
+#[test]
+fn a_message_that_is_sent_again_after_a_restart_is_not_later_originally_than_now() {
+    let back = |time: Duration| Utc(FIRST.0 - u64::try_from(time.as_nanos()).unwrap());
+    // Within the second, the millisecond and the microsecond of the first run, too.
+    let seconds = [60, 1, 0].map(Duration::from_secs);
+    let parts = [456_789, 789, 1].map(Duration::from_nanos);
+    for begin_string in ["FIX.4.2", "FIX.4.4"] {
+        for before in [0, 3, 6, 9, 12] {
+            for after in [0, 3, 6, 9, 12] {
+                let scratch = Scratch::new("clock-set-back");
+                let mut run = Run::begin(scratch.store(), FIRST, of(begin_string, before));
+                let kept = run.send("kept", &[]).unwrap();
+                run.connect();
+                let first = run.sent("first");
+                run.say("35=1|", "112=a|");
+                let last = run.sent("last");
+                drop(run);
+                for by in seconds.iter().chain(&parts) {
+                    let mut run = Run::begin(scratch.store(), back(*by), of(begin_string, after));
+                    run.connect();
+                    let again = judged(&run.requested());
+                    let expected = [&first, &last].map(|message| {
+                        (value(message, "11").unwrap().to_owned(), value(message, "52").unwrap().to_owned())
+                    });
+                    assert_eq!(again[0].0, "kept", "{kept}");
+                    assert_eq!(again[1..], expected, "{begin_string} {before} {after} {by:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_that_was_written_during_a_replay_and_lost_with_the_connection_is_no_exception() {
+    let scratch = Scratch::new("clock-set-back-replay");
+    let small = || of("FIX.4.4", 3).with(|s| s.outbox_size = 16 * 1024);
+    let mut run = Run::begin(scratch.store(), FIRST, small().with(|s| s.max_message_size = 8 * 1024));
+    run.connect();
+    let count = 40;
+    for n in 0..count {
+        run.send(&format!("{n}-{}", "x".repeat(600)), &[]).unwrap();
+        run.bench.take(0);
+    }
+    // A replay stops at half of a full outbox, and what is written now waits behind it.
+    let key = run.bench.keys[0];
+    let bytes = support::wire(&run.bench.ids[0], &format!("35=2|34={}|7=1|16=0|", run.seq));
+    run.seq += 1;
+    run.bench.sessions.receive(run.bench.now, key, &bytes, &mut run.app);
+    assert!(run.bench.sessions.is_replaying(key));
+    run.send("behind", &[]).unwrap();
+    run.disconnect();
+    drop(run);
+    for by in [60_000_000_000, 1_000_000] {
+        let mut run = Run::begin(scratch.store(), Utc(FIRST.0 - by), small());
+        run.connect();
+        let mut messages = run.requested();
+        while run.bench.sessions.is_replaying(run.bench.keys[0]) {
+            run.bench.sessions.wake(run.bench.now, run.bench.keys[0], &[], &mut run.app);
+            messages.extend(run.bench.take(0));
+        }
+        let again = judged(&messages);
+        assert_eq!(again.len(), count + 1);
+        assert_eq!(again[count].0, "behind");
+    }
+}
+
+#[test]
+fn header_fields_of_the_application_change_nothing_and_it_cannot_write_the_times_itself() {
+    let mut run = Run::begin(Box::new(MemoryStore::new()), FIRST, of("FIX.4.4", 3));
+    run.connect();
+    run.send("resend", &[(Key::new(50), b"desk"), (Key::new(97), b"Y")]).unwrap();
+    for (tag, value) in [(43, &b"Y"[..]), (52, b"20300101-00:00:00"), (122, b"20300101-00:00:00")] {
+        let refused = run.send("own", &[(Key::new(tag), value)]);
+        assert!(matches!(refused, Err(SendError::Encode(_))), "{tag}: {refused:?}");
+    }
+    run.bench.take(0);
+    run.bench.now.utc = Utc(FIRST.0 - 60_000_000_000);
+    let again = run.requested();
+    assert_eq!(judged(&again).len(), 1);
+    let report = again.last().unwrap();
+    assert!(report.contains("|50=desk|97=Y|"), "{report}");
+}
