@@ -34,9 +34,9 @@ use crate::venue::Venue;
 /// demo's venue: some orders are rejected, some canceled, the others confirmed and filled in parts.
 ///
 /// The echo sends NewOrderSingle (D), SecurityDefinition (d) and Email (C) back with the same body
-/// and ignores a possible resend that it has already seen; this is the application of the
-/// conformance scripts. Its sequence numbers begin at 1 when the process starts, whatever the
-/// configuration says about a journal.
+/// and ignores a possible resend that it has already seen, among the last 1,000 orders of the
+/// session; this is the application of the conformance scripts. Its sequence numbers begin at 1
+/// when the process starts, whatever the configuration says about a journal.
 ///
 /// When it is ready, it prints `listening ADDRESS`, one line per port. What happens to connections
 /// and sessions is written to standard error, each line with the time in UTC and the session or the
