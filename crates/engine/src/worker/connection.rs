@@ -118,7 +118,7 @@ impl Connection {
         if room == 0 {
             return Received::Nothing;
         }
-        match self.stream.read(free) {
+        match again_if_interrupted(|| self.stream.read(free)) {
             Ok(0) => Received::End,
             Ok(n) => {
                 // A short read means an empty socket (epoll(7)), unless the end follows the bytes
@@ -132,7 +132,6 @@ impl Connection {
                     self.readable = false;
                     Received::Nothing
                 }
-                io::ErrorKind::Interrupted => Received::Nothing,
                 _ => Received::End,
             },
         }
@@ -140,7 +139,7 @@ impl Connection {
 
     /// Writes once. Returns the number of bytes that the socket accepted.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.stream.write(bytes) {
+        match again_if_interrupted(|| self.stream.write(bytes)) {
             Ok(n) => {
                 self.writable = n == bytes.len();
                 Ok(n)
@@ -150,7 +149,6 @@ impl Connection {
                     self.writable = false;
                     Ok(0)
                 }
-                io::ErrorKind::Interrupted => Ok(0),
                 _ => Err(error),
             },
         }
@@ -191,6 +189,36 @@ impl Connection {
             Ok(_) => Some(Ok(())),
             Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
             Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// Repeats a call that a signal interrupts: it changes nothing about the socket, so no event would
+/// cause another try.
+fn again_if_interrupted(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_call_is_repeated_and_every_other_result_returned() {
+        use io::ErrorKind::{ConnectionReset, Interrupted, WouldBlock};
+        for (results, expected) in [
+            (vec![Err(Interrupted), Err(Interrupted), Ok(3)], Ok(3)),
+            (vec![Err(Interrupted), Err(WouldBlock), Ok(3)], Err(WouldBlock)),
+            (vec![Err(ConnectionReset), Ok(3)], Err(ConnectionReset)),
+        ] {
+            let mut results = results.into_iter();
+            let call = || results.next().expect("it is not called again").map_err(io::Error::from);
+            assert_eq!(again_if_interrupted(call).map_err(|error| error.kind()), expected);
         }
     }
 }
