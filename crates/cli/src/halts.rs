@@ -111,3 +111,29 @@ fn remedy(session: &SessionId, halt: &Halt, journal: Option<&Path>) -> Line {
         .told("reason", halt.to_string())
         .told("what_to_do", what_to_do)
 }
+
+#[cfg(test)]
+mod tests {
+    use fixbolt_codec::SeqNum;
+
+    use super::*;
+    use crate::output::Format;
+
+    #[test]
+    fn each_halt_has_the_command_that_ends_it() {
+        let session: SessionId = "FIX.4.4:V->T".parse().unwrap();
+        let line = |halt: &Halt, journal| remedy(&session, halt, journal).render(Format::Text);
+        let journal = Some(Path::new("/var/fix"));
+        let poison = Halt::PoisonMessage { seq: SeqNum(7), attempts: 3 };
+        let told = line(&poison, journal);
+        assert!(told.contains("`fixbolt journal repair --skip 7 /var/fix/FIX.4.4-V-T`"), "{told}");
+        assert!(told.contains(" error: FIX.4.4:V->T: "), "{told}");
+        let damaged = |reason: &str| Halt::StoreDamaged { reason: reason.to_owned() };
+        let told = line(&damaged("segment-000001: checksum"), journal);
+        assert!(told.contains("`fixbolt journal repair /var/fix/FIX.4.4-V-T`"), "{told}");
+        let told =
+            line(&damaged("this is a copy; see `fixbolt journal adopt /var/fix/FIX.4.4-V-T`"), journal);
+        assert!(told.contains("the command that the reason names") && !told.contains("repair"), "{told}");
+        assert!(line(&poison, None).ends_with("start this process again once its cause is removed\n"));
+    }
+}

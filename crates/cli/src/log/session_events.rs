@@ -129,6 +129,13 @@ fn ended(line: Line, end: &SessionEnd) -> Line {
                     let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
                     line.number("off_ms", sent.0.abs_diff(now.0) / 1_000_000).number("limit_ms", limit)
                 }
+                Misbehavior::HeartBtInt { received, accepted } => {
+                    line.number("received", u64::from(*received)).told("accepted", accepted.to_string())
+                }
+                Misbehavior::Garbled { limit } | Misbehavior::SessionMessageRate { limit } => {
+                    line.number("limit", u64::from(*limit))
+                }
+                Misbehavior::JournalGrowth { limit } => line.number("limit", *limit),
                 _ => line,
             }
         }
