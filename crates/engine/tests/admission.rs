@@ -20,8 +20,13 @@ const CHANGE: Change<'static> = Change::new("jane", "test");
 
 /// Returns a builder of an engine that accepts anyone.
 fn anyone() -> EngineBuilder {
-    Engine::builder()
-        .accept_any(anywhere(), |id| Some(Acceptance::from(acceptor().with(|s| s.id = id.clone()))))
+    Engine::builder().accept_any(anywhere(), |id| {
+        let settings = acceptor().with(|s| {
+            s.id = id.clone();
+            s.logout_timeout = Duration::from_millis(50);
+        });
+        Some(settings.into())
+    })
 }
 
 fn peer<A>(venue: &Engine<A>, name: &str) -> Peer {
@@ -166,6 +171,39 @@ fn a_dynamic_session_without_a_connection_gives_way_to_a_counterparty_that_logs_
 }
 
 #[test]
+fn a_full_engine_closes_an_idle_dynamic_session_and_refuses_if_there_is_none() {
+    let (app, log) = Recorder::venue();
+    let venue = anyone().accept(anywhere(), acceptor()).session_limit(2).start(app).unwrap();
+    peer(&venue, "TRADER").log_on();
+    log.ended();
+    let mut first = peer(&venue, "FIRST");
+    first.log_on();
+    let mut second = peer(&venue, "SECOND");
+    second.send("A", "98=0|108=30");
+    second.closed_silently();
+    drop(first);
+    log.ended();
+    peer(&venue, "SECOND").log_on();
+    assert!(!is_open(&venue, "FIRST"));
+    assert!(is_open(&venue, "TRADER"), "a configured session stays");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_dynamic_session_whose_journal_cannot_be_created_does_not_stay() {
+    let (app, log) = Recorder::venue();
+    let venue = anyone().store(Box::new(full_store(0))).start(app).unwrap();
+    for _ in 0..3 {
+        let mut refused = peer(&venue, "A");
+        refused.send("A", "98=0|108=30");
+        refused.closed_silently();
+        assert!(log.ended().starts_with("Halted(StoreFailed("));
+        eventually(|| !is_open(&venue, "A"));
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
 fn the_dynamic_session_that_has_been_idle_for_longest_gives_way_first() {
     let (app, log) = Recorder::venue();
     let venue = anyone().dynamic_session_limit(3).start(app).unwrap();
@@ -242,8 +280,13 @@ fn an_idle_dynamic_session_stays_open_if_its_messages_are_only_in_memory() {
 #[test]
 fn a_dynamic_session_that_an_operator_has_disabled_is_not_forgotten() {
     let (app, log) = Recorder::venue();
-    let settings =
-        |id: &SessionId| Some(acceptor().with(|s| (s.id, s.reset_on_logon) = (id.clone(), true)).into());
+    let settings = |id: &SessionId| {
+        let settings = acceptor().with(|s| {
+            (s.id, s.reset_on_logon) = (id.clone(), true);
+            s.logout_timeout = Duration::from_millis(50);
+        });
+        Some(settings.into())
+    };
     let builder = Engine::builder().accept_any(anywhere(), settings);
     let builder = builder.dynamic_session_idle_time(Duration::ZERO).dynamic_session_limit(1);
     let venue = builder.start(app).unwrap();

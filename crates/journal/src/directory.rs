@@ -354,16 +354,16 @@ impl Store for DirectoryStore {
     #[inline]
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         assert!(self.in_turn, "append outside a turn");
-        if self.sessions[session.index()].is_none() {
+        let Self { sessions, touched, turn, .. } = self;
+        let Some(open) = &mut sessions[session.index()] else {
             self.create(session)?;
-        }
-        let turn = self.turn;
-        let open = self.sessions[session.index()].as_mut().expect("the session is open");
+            return self.append(session, record);
+        };
         if !open.in_turn {
             open.in_turn = true;
-            self.touched.push(session.index());
+            touched.push(session.index());
         }
-        open.log.append(turn, record)
+        open.log.append(*turn, record)
     }
 
     #[inline]

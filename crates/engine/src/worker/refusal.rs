@@ -25,8 +25,10 @@ pub(crate) enum Refusal {
     TemplatePanicked,
     /// The session made by a template could not be opened.
     NotOpened,
-    /// As many dynamic sessions are in use as there may be.
+    /// There are as many sessions as there may be.
     NoRoom,
+    /// As many dynamic sessions are connected as there may be.
+    NoRoomForDynamic,
     /// As many of them as there may be belong to this address.
     NoRoomForAddress,
 }
@@ -43,7 +45,8 @@ impl Refusal {
             Self::Disabled => "the session is disabled; enable it first",
             Self::TemplatePanicked => "the template panicked",
             Self::NotOpened => "the session cannot be opened",
-            Self::NoRoom => "as many dynamic sessions are connected as MaxDynamicSessions allows",
+            Self::NoRoom => "there are as many sessions as MaxSessions allows",
+            Self::NoRoomForDynamic => "as many dynamic sessions are connected as MaxDynamicSessions allows",
             Self::NoRoomForAddress => {
                 "its address has as many connections of dynamic sessions as MaxConnectionsPerAddress allows"
             }

@@ -2,7 +2,7 @@
 //! closed again once nobody uses them, so that their number is bounded however many identities
 //! counterparties think of.
 
-use fixbolt_session::{Application, Mono, SessionKey, SessionSettings};
+use fixbolt_session::{Application, Halt, Mono, SessionKey, SessionSettings};
 
 use super::SessionDriver;
 use crate::worker::cycle::Cycle;
@@ -23,11 +23,10 @@ impl SessionDriver {
     ) -> Result<SessionKey, Refusal> {
         let idle = self.idle_for_longest();
         if self.registry.is_full_of_dynamic() && idle.is_none() {
-            return Err(Refusal::NoRoom);
+            return Err(Refusal::NoRoomForDynamic);
         }
-        if self.registry.is_full()
-            && let Some(idle) = idle
-        {
+        if self.registry.is_full() {
+            let idle = idle.ok_or(Refusal::NoRoom)?;
             self.give_back(idle, "there are as many sessions as MaxSessions allows", cycle, app);
         }
         let id = entry.id.clone();
@@ -95,9 +94,14 @@ impl SessionDriver {
     }
 
     /// Returns whether nothing is lost if an idle session is closed: neither messages, nor what an
-    /// operator has to know or has decided.
+    /// operator has decided or must decide.
     fn may_be_given_back(&self, key: SessionKey, dynamic: Dynamic) -> bool {
-        self.sessions.can_connect(key) && (!dynamic.counted || self.sessions.survives_close(key))
+        if dynamic.counted {
+            return self.sessions.can_connect(key) && self.sessions.survives_close(key);
+        }
+        // If its store is damaged or full, so it is when it is opened again.
+        let skips_or_retries = matches!(self.sessions.halted(key), Some(Halt::PoisonMessage { .. }));
+        self.sessions.is_enabled(key) && !skips_or_retries
     }
 
     /// Returns the dynamic session that has had no connection for longest. Its messages may be lost
