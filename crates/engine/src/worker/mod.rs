@@ -563,7 +563,11 @@ impl Worker {
         self.continue_connecting(initiator, progress);
     }
 
+    /// Continues with the next address, unless the session was disabled or halted meanwhile.
     fn cannot_connect(&mut self, initiator: usize, address: SocketAddr, failure: &Failure) {
+        if !self.driver.can_connect(self.connector.session(initiator)) {
+            return self.postpone_connecting(initiator);
+        }
         let progress = self.connector.failed(initiator, address, failure, self.cycle.now.mono);
         self.continue_connecting(initiator, progress);
     }

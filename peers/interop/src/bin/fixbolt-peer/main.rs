@@ -141,6 +141,7 @@ impl Side {
             Role::Initiator => {
                 let mut initiation = Initiation::new(settings, "127.0.0.1", self.port);
                 initiation.reconnect_interval = Duration::from_millis(200);
+                initiation.max_reconnect_interval = initiation.reconnect_interval;
                 builder.connect(initiation)
             }
         };
