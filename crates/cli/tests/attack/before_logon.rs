@@ -17,6 +17,77 @@ fn idle(server: &Server, count: usize) -> Vec<TcpStream> {
 }
 
 #[test]
+fn idle_connections_take_no_descriptor_that_a_live_session_needs() {
+    let server = Setup::new().descriptors(64).start();
+    let mut good = server.good();
+    let mut pressing = idle(&server, 100);
+    // The journal needs further segments, which are files.
+    let text = "x".repeat(20_000);
+    for order in 0..150 {
+        good.order(&format!("o{order}"), &text).expect("the connection is open");
+        let report = good.next_of("8").expect("the session is not halted");
+        assert!(report.is_some(), "order {order}: {:?}", server.lines.first(40));
+        if order % 10 == 0 {
+            pressing.retain(|stream| !is_closed(stream));
+            pressing.extend(idle(&server, 5));
+        }
+    }
+    assert!(server.process.descriptors() <= 64);
+    assert_eq!(server.lines.with(&["halted"]), Vec::<String>::new());
+    // Another counterparty gets in, too.
+    let mut evil = Peer::logged_on(&server.address, "EVIL");
+    evil.round_trip("in");
+    good.round_trip("last");
+    assert!(server.lines.count() < 500, "{:?}", server.lines.first(30));
+}
+
+#[test]
+fn idle_connections_do_not_shut_out_a_logon() {
+    let server = Setup::new().descriptors(1024).start();
+    let mut pressing = Vec::new();
+    for host in 1..=20 {
+        for _ in 0..20 {
+            pressing.extend(connect_from([127, 0, 1, host], &server.address));
+        }
+    }
+    // At the first try, and again while they stay.
+    for id in ["one", "two"] {
+        let mut good = server.good();
+        good.round_trip(id);
+        good.send("35=5").expect("the connection is open");
+        assert_eq!(good.next_of("5").expect("it answers").map(|logout| logout.kind()).as_deref(), Some("5"));
+    }
+    assert!(server.process.descriptors() < 400, "{}", server.process.descriptors());
+    let open = pressing.iter().filter(|stream| !is_closed(stream)).count();
+    assert!((200..=256).contains(&open), "{open} of 400 stay open");
+}
+
+#[test]
+fn one_address_takes_no_more_than_its_share() {
+    let server = Setup::new().default("MaxConnectionsPerAddress=8").start();
+    let other = connect_from([127, 0, 1, 2], &server.address).expect("the server listens");
+    let pressing: Vec<_> =
+        (0..50).filter_map(|_| connect_from([127, 0, 1, 1], &server.address).ok()).collect();
+    wait_for("the oldest ones have given way", 10, || {
+        (pressing.iter().filter(|stream| !is_closed(stream)).count() <= 8).then_some(())
+    });
+    assert!(!is_closed(&other), "another address keeps its connection");
+    server.good().round_trip("in");
+}
+
+#[test]
+fn an_address_that_no_session_allows_is_closed_before_it_has_sent_anything() {
+    // Much longer than the test waits.
+    let server = Setup::new().default("AllowedRemoteAddresses=127.0.1.9\nLogonTimeout=120").start();
+    let refused = connect_from([127, 0, 1, 1], &server.address).expect("the server listens");
+    wait_for("the connection is closed", 20, || is_closed(&refused).then_some(()));
+    let allowed = connect_from([127, 0, 1, 9], &server.address).expect("the server listens");
+    let mut good = Peer::new(allowed, "GOOD", "VENUE");
+    assert_eq!(good.log_on("98=0|108=30").map(|answer| answer.kind()).as_deref(), Some("A"));
+    good.round_trip("in");
+}
+
+#[test]
 fn a_logon_that_comes_byte_by_byte_is_cut_off_in_time() {
     let server = Setup::new().default("LogonTimeout=1").start();
     let mut slow = Peer::connect(&server.address, "GOOD");

@@ -25,6 +25,36 @@ fn until_ended(server: &Server, mut next: impl FnMut(&mut Peer) -> Vec<u8>) {
 }
 
 #[test]
+fn a_hundred_garbled_messages_in_a_row_end_the_connection_and_fewer_do_not() {
+    let server = Setup::new().start();
+    let mut good = server.good();
+    let garbled = b"8=FIX.4.4\x019=5\x0135=0\x0110=000\x01";
+    let mut evil = Peer::logged_on(&server.address, "EVIL");
+    for round in 0..3 {
+        evil.stream.write_all(&garbled.repeat(90)).expect("the connection is open");
+        evil.round_trip(&format!("between{round}"));
+    }
+    evil.stream.write_all(&garbled.repeat(150)).expect("the connection is open");
+    evil.until_end(Duration::from_secs(20)).expect("the connection is closed");
+    server.lines.wait_for(&["EVIL", "MaxGarbledMessages"]);
+    until_ended(&server, |_| b"8=FIX.4.4|9=60000|".repeat(100));
+    good.round_trip("in");
+}
+
+#[test]
+fn a_flood_of_session_messages_ends_the_connection_and_names_the_setting() {
+    let server =
+        Setup::new().default("MaxSessionMessageRate=100\nMaxSessionJournalGrowth=1000000000").start();
+    let mut good = server.good();
+    until_ended(&server, |evil| {
+        std::thread::sleep(Duration::from_millis(20));
+        (0..20).flat_map(|_| evil.message("35=1|112=again")).collect()
+    });
+    server.lines.wait_for(&["EVIL", "MaxSessionMessageRate"]);
+    good.round_trip("in");
+}
+
+#[test]
 fn messages_cut_into_single_bytes_are_put_together() {
     let server = Setup::new().start();
     let mut evil = Peer::logged_on(&server.address, "EVIL");
@@ -82,4 +112,24 @@ fn requests_for_everything_over_and_over_neither_grow_nor_stop_anything() {
     let after = server.process.memory();
     assert!(after < memory + (16 << 20), "from {memory} to {after} bytes");
     assert!(server.disk().bytes <= disk + (40 << 20), "{disk}: {:?}", server.disk());
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_dropped() {
+    let server = Setup::new().default("SendTimeout=1").start();
+    let mut good = server.good();
+    let mut evil = Peer::logged_on(&server.address, "EVIL");
+    evil.stream.set_write_timeout(Some(Duration::from_millis(200))).expect("the time is not zero");
+    let memory = server.process.memory();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let text = "x".repeat(8000);
+    // Until even the system's buffers are full in both directions.
+    while evil.order("never-read", &text).is_ok() {
+        assert!(Instant::now() < deadline, "everything is accepted");
+    }
+    server.lines.wait_for(&["EVIL", "SendTimeout"]);
+    assert!(server.process.memory() < memory + (64 << 20));
+    good.round_trip("in");
+    let mut next = Peer::connect(&server.address, "EVIL");
+    assert_eq!(next.log_on("98=0|108=30|141=Y").map(|answer| answer.kind()).as_deref(), Some("A"));
 }

@@ -28,6 +28,16 @@ fn flip(segment: &Path) {
 }
 
 #[test]
+fn a_server_whose_sessions_are_all_halted_says_so_and_ends_with_1() {
+    let setup = damaged("[SESSION]\nTargetCompID=GOOD\n", "GOOD");
+    let ended = setup.under(&["timeout", "20"]).command().output().expect("the command runs");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("halted") && said.contains("FIX.4.4:VENUE->GOOD"), "{said}");
+    assert!(said.contains("fixbolt journal"), "it says what to do: {said}");
+}
+
+#[test]
 fn a_server_with_one_halted_session_serves_the_others() {
     let setup = damaged("[SESSION]\nTargetCompID=GOOD\n[SESSION]\nTargetCompID=EVIL\n", "EVIL");
     let server = setup.start();

@@ -38,6 +38,40 @@ fn begins_with_a_time(line: &str) -> bool {
 }
 
 #[test]
+fn nobody_waits_for_who_does_not_read_the_lines() {
+    let server = Setup::new().unread().start();
+    let mut good = server.good();
+    for round in 0..3 {
+        garble(&server, Duration::from_millis(500));
+        // More than a pipe holds even if each line says it briefly.
+        for name in 0..400 {
+            Peer::connect(&server.address, &format!("STRANGER-{name}-{}", "x".repeat(40)))
+                .log_on("98=0|108=30");
+        }
+        good.round_trip(&format!("round{round}"));
+    }
+    let (status, _) = server.stop();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_counterparty_causes_few_lines_and_each_has_its_time() {
+    let server = Setup::new().start();
+    let mut good = server.good();
+    let began = Instant::now();
+    garble(&server, Duration::from_secs(2));
+    let seconds = began.elapsed().as_secs() + 1;
+    good.round_trip("in");
+    // Ten a second of each kind of line, and the kinds are few.
+    let most = 200 * seconds;
+    assert!(server.lines.count() < most, "{} lines", server.lines.count());
+    for line in server.lines.first(1000) {
+        assert!(begins_with_a_time(&line), "{line}");
+    }
+    server.lines.wait_for(&["EVIL", "MaxGarbledMessages"]);
+}
+
+#[test]
 fn a_counterparty_cannot_forge_a_line() {
     let server = Setup::new().start();
     let mut good = server.good();
@@ -50,5 +84,19 @@ fn a_counterparty_cannot_forge_a_line() {
     good.round_trip("in");
     for line in server.lines.first(1000) {
         assert!(!line.starts_with("2026-01-01") && !line.contains(['\r', '\u{1b}']), "{line:?}");
+    }
+}
+
+#[test]
+fn lines_are_json_if_that_is_asked_for() {
+    let server = Setup::new().arguments(&["-o", "json"]).start();
+    server.good().round_trip("in");
+    let mut evil = Peer::logged_on(&server.address, "EVIL");
+    evil.send("35=5|58=\"quoted\"\n\\and broken").expect("the connection is open");
+    evil.until_end(Duration::from_secs(20)).expect("the session ends");
+    server.lines.wait_for(&["EVIL", "quoted"]);
+    for line in server.lines.first(1000) {
+        assert!(line.starts_with('{') && line.ends_with('}'), "{line}");
+        assert!(line.contains("\"time\":\"20"), "{line}");
     }
 }

@@ -72,6 +72,30 @@ fn leave(peer: &mut Peer) {
 }
 
 #[test]
+fn only_the_report_on_our_order_is_the_answer() {
+    let ended = send(&["--timeout", "10"], |mut peer| {
+        take_order(&mut peer);
+        peer.send(&report("somebody-else", 'F', '2', "|58=not ours")).expect("the connection is open");
+        let next = std::mem::replace(&mut peer.next, 1);
+        let sent = message::time(-60);
+        let copy = report("mine", 'F', '2', "|58=a copy").replacen('|', &format!("|43=Y|122={sent}|"), 1);
+        peer.send(&copy).expect("the connection is open");
+        peer.next = next;
+        peer.send(&report("mine", '8', '8', "|58=the answer")).expect("the connection is open");
+        leave(&mut peer);
+    });
+    assert_eq!(ended.status, 1, "the order was rejected: {}{}", ended.out, ended.err);
+    assert!(ended.out.contains("the answer"), "{}", ended.out);
+    assert!(!ended.out.contains("not ours") && !ended.out.contains("a copy"), "{}", ended.out);
+    let ended = send(&["--timeout", "1"], |mut peer| {
+        take_order(&mut peer);
+        peer.send(&report("somebody-else", 'F', '2', "")).expect("the connection is open");
+        leave(&mut peer);
+    });
+    assert_eq!(ended.status, 3, "nobody answered: {}", ended.out);
+}
+
+#[test]
 fn a_refused_logon_shows_the_counterpartys_text_and_is_status_1() {
     let ended = send(&["--timeout", "10"], |mut peer| {
         peer.next_of("A").expect("a Logon comes");
@@ -79,4 +103,41 @@ fn a_refused_logon_shows_the_counterpartys_text_and_is_status_1() {
     });
     assert_eq!(ended.status, 1, "{}{}", ended.out, ended.err);
     assert!(ended.out.contains("password expired") || ended.err.contains("password expired"));
+}
+
+#[test]
+fn a_flood_while_it_waits_is_not_kept() {
+    let ended = send(&["--timeout", "2"], |mut peer| {
+        take_order(&mut peer);
+        let text = format!("|58={}", "x".repeat(8000));
+        let until = Instant::now() + Duration::from_secs(6);
+        // It ends when the command does.
+        while Instant::now() < until {
+            let bytes: Vec<u8> =
+                (0..64).flat_map(|_| peer.message(&report("somebody-else", 'F', '2', &text))).collect();
+            if peer.stream.write_all(&bytes).is_err() {
+                break;
+            }
+        }
+    });
+    assert_eq!(ended.status, 3, "{}", ended.err);
+    assert!(ended.peak < 64 << 20, "{} bytes", ended.peak);
+    assert!(ended.out.len() < 100_000, "{} bytes are shown", ended.out.len());
+}
+
+#[test]
+fn it_waits_for_the_final_state_if_asked() {
+    for (last, status) in
+        [(report("mine", 'F', '2', "|58=done"), 0), (report("mine", '4', '4', "|58=done"), 1)]
+    {
+        let ended = send(&["--wait", "filled", "--timeout", "10"], move |mut peer| {
+            take_order(&mut peer);
+            for step in [report("mine", '0', '0', ""), report("mine", 'F', '1', ""), last] {
+                peer.send(&step).expect("the connection is open");
+            }
+            leave(&mut peer);
+        });
+        assert_eq!(ended.status, status, "{}{}", ended.out, ended.err);
+        assert!(ended.out.contains("done"), "{}", ended.out);
+    }
 }

@@ -164,11 +164,6 @@ impl Server {
         let setup = std::mem::replace(&mut self.setup, Setup::with_sessions(""));
         (status, setup)
     }
-
-    /// Returns how it ended, if it has.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().expect("it is a child")
-    }
 }
 
 impl Drop for Server {

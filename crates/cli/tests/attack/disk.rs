@@ -1,0 +1,40 @@
+//! Growth of a journal that the other side causes without ordering anything.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use crate::peer::Peer;
+use crate::server::Setup;
+
+#[test]
+fn large_session_messages_end_the_connection_before_they_fill_the_disk() {
+    let server = Setup::new().default("MaxSessionJournalGrowth=2097152").start();
+    let mut good = server.good();
+    let before = server.disk().bytes;
+    let id = "x".repeat(60_000);
+    let mut evil = Peer::logged_on(&server.address, "EVIL");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let mut sent = 0;
+    while evil.send(&format!("35=1|112={id}")).is_ok() && evil.drain() {
+        sent += 1;
+        assert!(Instant::now() < deadline && sent < 2000, "{sent} were accepted");
+    }
+    server.lines.wait_for(&["EVIL", "MaxSessionJournalGrowth"]);
+    // It may come again, as often as it likes, in the same minute.
+    for _ in 0..20 {
+        let mut evil = Peer::connect(&server.address, "EVIL");
+        if evil.log_on("98=0|108=30|141=Y").is_none() {
+            continue;
+        }
+        let request = evil.message(&format!("35=1|112={id}"));
+        for _ in 0..20 {
+            if evil.stream.write_all(&request).is_err() || !evil.drain() {
+                break;
+            }
+        }
+    }
+    let grown = server.disk().bytes - before;
+    // Segments of 32 MiB are prepared ahead.
+    assert!(grown < 96 << 20, "{grown} bytes");
+    good.round_trip("in");
+}
