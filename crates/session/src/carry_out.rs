@@ -173,6 +173,14 @@ fn answer(
 ) -> Result<(), Stop> {
     let Answer { reset, number, mut reply, mut then, told } = answer;
     let seq = header.seq.unwrap_or(SeqNum::ZERO);
+    // A Reject has an event of its own, which says the same.
+    let refused =
+        match &then {
+            Then::LogOut(LogOut {
+                end: SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon), text, ..
+            }) if reply.is_none() => Some(format!("the Logon is refused: {text}")),
+            _ => None,
+        };
     if let Some(reply) = &mut reply {
         tx.complete_logon(reply)?;
     }
@@ -207,6 +215,9 @@ fn answer(
         Told::Nothing => {}
         Told::Event(event) => tx.notify(&event),
         Told::Note(note) => tx.notify(&Event::Note(&note)),
+    }
+    if let Some(refused) = refused {
+        tx.notify(&Event::Note(&refused));
     }
     match then {
         Then::GoOn => Ok(()),

@@ -239,6 +239,16 @@ fn why_the_counterparty_logs_out_is_reported_once_whatever_its_sequence_number()
 }
 
 #[test]
+fn a_refused_logon_is_reported_once_with_what_is_wrong_with_it() {
+    let mut side = over(Box::new(MemoryStore::new()), |_| {});
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    let out = side.say(0, "35=A|34=1|98=0|108=-1|");
+    assert_eq!(kinds(&out), "5");
+    side.disconnect(0);
+    assert_eq!(side.desk.notes, ["the Logon is refused: HeartBtInt must not be negative"]);
+}
+
+#[test]
 fn an_orig_sending_time_that_ends_a_session_is_not_blamed_on_the_clocks() {
     let mut side = logged_on(|s| s.compatibility = Compatibility::QuickFixJ);
     let out = side.say(0, "35=0|34=1|43=Y|122=20260105-23:59:59|");
