@@ -15,6 +15,7 @@ use fixbolt_session::store::{
     StoreError,
 };
 use fixbolt_session::{Mono, SessionId, Utc};
+use memmap2::MmapMut;
 
 use crate::closed::Closed;
 use crate::ledger::{Ledger, is_original};
@@ -84,6 +85,7 @@ impl Store for MemoryStore {
                 holder: "this process".to_owned(),
             });
         }
+        let ring = Ring::new(self.limit)?;
         let ledger = self.closed.take(session);
         if self.sessions.len() <= key.index() {
             self.sessions.resize_with(key.index() + 1, || None);
@@ -93,7 +95,7 @@ impl Store for MemoryStore {
             in_turn: false,
             committed: ledger,
             pending: ledger,
-            ring: Ring::new(self.limit),
+            ring,
             horizon: u64::MAX,
         });
         self.touched.reserve(self.sessions.len());
@@ -203,7 +205,9 @@ impl Store for MemoryStore {
 /// Records in the order in which they were appended. Those of the open turn are kept apart, so that
 /// they replace the oldest ones only when they are committed.
 struct Ring {
-    bytes: Box<[u8]>,
+    /// Memory of its own, not the allocator's: an allocator that gets it back hands it out again
+    /// for the next session, and then all of it is in use because it must be zeroed.
+    bytes: MmapMut,
     /// Where the next body goes.
     tail: usize,
     /// The committed records.
@@ -255,15 +259,19 @@ impl OpenTurn {
 }
 
 impl Ring {
-    fn new(limit: usize) -> Self {
-        Self {
-            bytes: vec![0; limit].into_boxed_slice(),
+    fn new(limit: usize) -> Result<Self, StoreError> {
+        let bytes = MmapMut::map_anon(limit.max(1)).map_err(|error| StoreError::Io {
+            doing: format!("reserving {limit} bytes of memory"),
+            reason: error.to_string(),
+        })?;
+        Ok(Self {
+            bytes,
             tail: 0,
             entries: VecDeque::new(),
             dropped: 0,
             originals: VecDeque::new(),
             open: OpenTurn::default(),
-        }
+        })
     }
 
     /// Adds a record to the open turn, all of which must fit into the ring.
