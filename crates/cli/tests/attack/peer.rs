@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::time::{Duration, Instant};
 
-use rustix::net::{AddressFamily, SocketType};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::message::{self, Message};
 
@@ -166,7 +166,9 @@ impl Peer {
 /// Connects from another address of this machine's loopback network.
 pub(crate) fn connect_from(source: [u8; 4], to: &str) -> io::Result<TcpStream> {
     let to: SocketAddr = to.parse().expect("it is an address");
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    // No server that another test starts meanwhile inherits it, and has fewer descriptors.
+    let flags = SocketFlags::CLOEXEC;
+    let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
     rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::from(source), 0))?;
     rustix::net::connect(&socket, &to)?;
     Ok(TcpStream::from(socket))
