@@ -66,7 +66,7 @@ impl Store for NoStore {
         Ok(ledger.recovered())
     }
 
-    /// Sequence numbers are kept, those of the [`Closed`] sessions; messages are forgotten.
+    /// Keeps the sequence numbers of the 4,096 sessions that were closed last, and no messages.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
             self.closed.keep(open.id, open.committed);
