@@ -9,15 +9,15 @@ use crate::carry_out::{self, log_out};
 use crate::clock::{self, with_room};
 use crate::end::{Halt, Misbehavior, SessionEnd};
 use crate::event::{Event, GarbledError};
-use crate::fix::{YES, tag};
+use crate::fix::{YES, msg_type, tag};
 use crate::flood::Added;
+use crate::header::number;
 use crate::key::SessionKey;
 use crate::reading::{BlockedBy, Budget, Incomplete};
 use crate::replay;
 use crate::sending::SendKind;
 use crate::session::Session;
 use crate::sessions::Sessions;
-use crate::settings::SessionSettings;
 use crate::state::Phase;
 use crate::stored_message::FieldStorage;
 use crate::table;
@@ -310,9 +310,13 @@ impl Sessions {
         if tx.session().settings.reset_on_disconnect
             && (connection.logged_on || !tx.session().is_acceptor())
             && tx.session().halted.is_none()
-            && tx.run(|tx| tx.reset("ResetOnDisconnect")).is_ok()
         {
-            tx.notify_numbers("ResetOnDisconnect");
+            let before = tx.session().added;
+            if tx.run(|tx| tx.reset("ResetOnDisconnect")).is_ok() {
+                tx.notify_numbers("ResetOnDisconnect");
+            }
+            // Too much of it is noticed at the next Logon.
+            tx.session_mut().count_growth(now, before);
         }
         tx.notify(&Event::Ended(&end));
         self.close_halted_store(key);
@@ -356,6 +360,13 @@ impl Sessions {
                     fields: stored,
                     telling: 0,
                 };
+                let session = tx.session_mut();
+                let limit = session.settings.max_session_journal_growth;
+                if session.state.phase() == Phase::AwaitingLogon && session.growth.is_over(now.mono, limit) {
+                    let limit = limit.unwrap_or_default();
+                    session.close(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit }));
+                    return Err(Stop);
+                }
                 if !is_admin(message.msg_type()) {
                     return carry_out::receive(&mut tx, framed, message, kept, places);
                 }
@@ -385,14 +396,14 @@ impl Sessions {
         app: &mut dyn Application,
     ) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let rate = session.settings.max_session_message_rate;
+        let grew_too_much = session.count_growth(now, before);
         if !session.state.is_open() {
             return;
         }
-        let SessionSettings { max_session_message_rate: rate, max_session_journal_growth: most, .. } =
-            session.settings;
-        let added = session.added.since(before);
-        let why = if session.growth.add(added, now.mono, most) {
-            Misbehavior::JournalGrowth { limit: most.unwrap_or_default() }
+        let why = if grew_too_much {
+            let limit = session.settings.max_session_journal_growth.unwrap_or_default();
+            Misbehavior::JournalGrowth { limit }
         } else if is_new && session.reading.flood.session_layer(now.mono, rate) {
             Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
         } else {
@@ -467,11 +478,14 @@ impl Sessions {
     }
 }
 
-/// Returns whether the message is part of what we requested again.
+/// Returns whether the session-layer message is part of what we requested again: a gap fill or a
+/// Reject, the only ones that are sent again, with the number that is due, so that each is used up.
 fn is_requested(session: &Session, message: &Message<'_>) -> bool {
     let connection = session.state.connection.as_ref();
     connection.is_some_and(|connection| connection.logon.gap.is_some())
+        && [msg_type::SEQUENCE_RESET, msg_type::REJECT].contains(&message.msg_type())
         && message.get(tag::POSS_DUP_FLAG) == Some(YES)
+        && number(message, tag::MSG_SEQ_NUM) == Some(session.state.stored.next_in.0)
 }
 
 /// Logs on as an initiator, with a reset of the sequence numbers if the session resets at each

@@ -65,6 +65,21 @@ impl Growth {
     /// more than `limit` a minute.
     pub(crate) fn add(&mut self, bytes: u64, now: Mono, limit: Option<u64>) -> bool {
         let Some(limit) = limit else { return false };
+        self.renew(now, limit);
+        // What was written beyond the limit keeps the next connection out, for a minute at most.
+        self.bytes = self.bytes.saturating_add(bytes).min(limit.saturating_mul(2));
+        self.bytes > limit
+    }
+
+    /// Returns whether more than `limit` a minute was counted, and time has not made up for it yet.
+    /// A counterparty that only connects again would otherwise begin where it was stopped.
+    pub(crate) fn is_over(&mut self, now: Mono, limit: Option<u64>) -> bool {
+        let Some(limit) = limit else { return false };
+        self.renew(now, limit);
+        self.bytes > limit
+    }
+
+    fn renew(&mut self, now: Mono, limit: u64) {
         let elapsed = (now - self.renewed).as_nanos();
         let renewed = u128::from(limit) * elapsed / Duration::from_secs(60).as_nanos();
         // Less than a byte is not forgotten, but added to the next.
@@ -72,16 +87,11 @@ impl Growth {
             self.bytes = self.bytes.saturating_sub(u64::try_from(renewed).unwrap_or(u64::MAX));
             self.renewed = now;
         }
-        self.bytes = self.bytes.saturating_add(bytes);
-        let is_over = self.bytes > limit;
-        // What was written beyond the limit must not keep the next connection out.
-        self.bytes = self.bytes.min(limit);
-        is_over
     }
 }
 
 /// The bytes that were added to a session's store since it was opened.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Added(u64);
 
 impl Added {
@@ -144,9 +154,13 @@ mod tests {
         let limit = Some(6000);
         assert!(!growth.add(6000, at(0), limit));
         assert!(growth.add(1, at(5), limit), "half a byte has been renewed");
-        assert!(!growth.add(100, at(1000), limit), "a hundred bytes a second");
-        assert!(growth.add(1, at(1000), limit));
-        assert!(!growth.add(6000, at(61_000), limit));
+        assert!(growth.is_over(at(9), limit) && !growth.is_over(at(11), limit));
+        assert!(!growth.add(98, at(1000), limit), "a hundred bytes a second");
+        assert!(growth.add(2, at(1000), limit));
+        assert!(!growth.add(5990, at(61_001), limit));
+        // Whatever was written, a minute later there is room again.
+        assert!(growth.add(u64::MAX, at(61_001), limit));
+        assert!(growth.is_over(at(120_000), limit) && !growth.is_over(at(121_100), limit));
         // A trickle that stays below the limit, in steps of less than a byte.
         let mut growth = Growth::default();
         assert!(!(0..100_000u64).any(|n| n % 1000 == 0 && growth.add(90, at(n), limit)));

@@ -107,6 +107,7 @@ pub(crate) struct News {
 pub(crate) struct Snapshot {
     pub(crate) state: State,
     pub(crate) outbox: OutboxMark,
+    pub(crate) added: Added,
 }
 
 impl Session {
@@ -120,7 +121,7 @@ impl Session {
         let behavior = settings.compatibility.behavior();
         let outbox = Outbox::new(settings.outbox_size);
         let state = State { stored: Stored::of(recovered), unsent: None, connection: None };
-        let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark() };
+        let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
         let mut session = Self {
             key,
             behavior,
@@ -288,6 +289,13 @@ impl Session {
         self.reading.block(now, by);
     }
 
+    /// Counts what was added to the store since `before` and no application asked for. Returns
+    /// whether it is more than the session allows.
+    pub(crate) fn count_growth(&mut self, now: Now, before: Added) -> bool {
+        let added = self.added.since(before);
+        self.growth.add(added, now.mono, self.settings.max_session_journal_growth)
+    }
+
     /// Requests that the connection be closed, if there is one.
     pub(crate) fn close(&mut self, end: SessionEnd) {
         if let Some(connection) = &mut self.state.connection {
@@ -325,7 +333,7 @@ impl Session {
         let OpenTurn { number, snapshot, refused, unreached } = &mut self.turn;
         (*number, *refused, *unreached) = (turn, None, None);
         snapshot.state.clone_from(&self.state);
-        snapshot.outbox = self.outbox.mark();
+        (snapshot.outbox, snapshot.added) = (self.outbox.mark(), self.added);
         true
     }
 
@@ -333,6 +341,7 @@ impl Session {
     pub(crate) fn rollback(&mut self, now: Mono) {
         self.state.clone_from(&self.turn.snapshot.state);
         self.outbox.rollback(self.turn.snapshot.outbox);
+        self.added = self.turn.snapshot.added;
         self.turn.unreached = None;
         if let Some(check) = &mut self.outbound {
             check.forget();
@@ -473,13 +482,12 @@ mod tests {
             let before = session.turn.snapshot.clone();
             change(&mut session.state, &other);
             session.outbox.cursor.push(9, 9);
+            session.added.record(9);
             assert_ne!(session.state, before.state, "change {n} changes nothing");
             session.rollback(Mono(2));
-            assert_eq!(
-                Snapshot { state: session.state, outbox: session.outbox.mark() },
-                before,
-                "change {n}"
-            );
+            let after =
+                Snapshot { state: session.state, outbox: session.outbox.mark(), added: session.added };
+            assert_eq!(after, before, "change {n}");
             change(&mut all, &other);
         }
         assert_eq!(all, other, "a field without a change");

@@ -130,8 +130,9 @@ pub struct SessionSettings {
     /// because we requested it does not count.
     pub max_session_message_rate: Option<u32>,
     /// The bytes a minute that the counterparty's session-layer messages, with our answers to them,
-    /// may add to the store; `None` for no limit. The connection ends when they are used up. Time
-    /// without a connection counts, too.
+    /// may add to the store; `None` for no limit. A reset counts as 64 KiB. The connection ends
+    /// when they are used up, and the counterparty can log on again once time has made up for
+    /// what was more: after a minute at most.
     pub max_session_journal_growth: Option<u64>,
     /// The largest message that is accepted from the counterparty or sent to it, in bytes.
     pub max_message_size: usize,

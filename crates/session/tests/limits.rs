@@ -190,14 +190,57 @@ fn journal_growth_because_of_session_layer_messages_is_bounded_over_connections(
     assert!((8..12).contains(&next), "{next}: each writes about 120 KB");
     let why = Misbehavior::JournalGrowth { limit: 1 << 20 };
     assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
-    // The allowance is that of the session; a Logon needs little of what a second renews.
-    side.pass(Duration::from_secs(1));
+    // The allowance is that of the session: to connect again does not renew it, but time does.
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    assert_eq!(kinds(&side.say(0, &format!("35=A|34={next}|98=0|108=30|"))), "");
+    assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
+    side.pass(Duration::from_secs(3));
     assert_eq!(kinds(&side.log_on(0, next, "")), "A");
     assert_eq!(kinds(&side.say(0, &format!("35=1|34={}|112={id}|", next + 1))), "05");
     side.disconnect(0);
     side.pass(Duration::from_secs(60));
     assert_eq!(kinds(&side.log_on(0, next + 2, "")), "A");
     assert_eq!(kinds(&side.say(0, &format!("35=1|34={}|112={id}|", next + 3))), "0");
+}
+
+#[test]
+fn resets_of_one_connection_after_another_are_bounded_too() {
+    let resets = |flag: &str, change: fn(&mut SessionSettings)| {
+        let mut side = side(Role::Acceptor, |s| {
+            s.max_session_journal_growth = Some(1 << 20);
+            change(s);
+        });
+        let logged_on = (0..1000).filter(|_| {
+            side.sessions.connected(side.now, KEY, &mut side.desk);
+            let answered = kinds(&side.say(0, &format!("35=A|34=1|98=0|108=30|{flag}")));
+            side.say(0, "35=5|34=2|");
+            side.disconnect(0);
+            answered.starts_with('A')
+        });
+        logged_on.count()
+    };
+    let bounded = 10..20;
+    assert!(bounded.contains(&resets("141=Y|", |_| {})));
+    assert!(bounded.contains(&resets("", |s| s.reset_on_logon = true)));
+    assert!(bounded.contains(&resets("", |s| s.reset_on_logout = true)));
+    assert!(bounded.contains(&resets("", |s| s.reset_on_disconnect = true)));
+}
+
+#[test]
+fn session_layer_messages_behind_a_gap_count_unless_they_fill_it() {
+    for (begin, message) in [(500, "35=1|112=t|"), (1, "35=1|112=t|"), (1, "35=4|123=Y|36=2|"), (2, "35=0|")]
+    {
+        let mut side = logged_on(|s| s.max_session_message_rate = Some(10));
+        assert_eq!(kinds(&side.say(0, "35=D|34=1000|11=late|")), "2");
+        let floods = (0..1000).any(|n| {
+            let number = if begin == 2 { 2 + n } else { begin };
+            let rest = message.split_once('|').unwrap();
+            side.say(0, &format!("{}|34={number}|43=Y|122={}|{}", rest.0, side.time(), rest.1));
+            side.pass(Duration::from_millis(10));
+            side.sessions.wants_close(KEY)
+        });
+        assert!(floods, "{message} with MsgSeqNum {begin}");
+    }
 }
 
 #[test]
