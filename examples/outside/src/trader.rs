@@ -32,8 +32,9 @@ pub fn settings() -> Outcome<SessionSettings> {
     session.logon.username = str::from_utf8(USERNAME)?.into();
     session.logon.password = str::from_utf8(PASSWORD)?.into();
     session.policy = policy();
-    // No heartbeats: the program knows which sequence number each message must have.
-    session.heart_bt_int = 0;
+    // The program ends before a heartbeat is due: it knows which sequence number each message must
+    // have.
+    session.heart_bt_int = 3600;
     Ok(session)
 }
 
