@@ -73,6 +73,7 @@ fn serve(base: &str) -> ! {
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder()
         .accept(anywhere(), acceptor())
+        .accept_any(anywhere(), |id| Some(acceptor().with(|s| s.id = id.clone()).into()))
         .journal(base)
         // Only the descriptors limit the connections.
         .pending_connections(1000)
@@ -190,6 +191,11 @@ fn idle_connections_take_no_descriptor_that_a_session_needs() {
     assert!(short <= 5, "the log says {short} times that descriptors are short");
     // The idle connections are gone.
     eventually(|| venue.said().1 == venue.said().0);
+    trade(&mut trader);
+    // The journals of dynamic sessions that nobody uses take none either.
+    for n in 0..60 {
+        Peer::connect(address).named(format!("N{n}").leak(), "VENUE").log_on();
+    }
     trade(&mut trader);
     drop(venue.child.stdin.take());
     assert!(venue.child.wait().unwrap().success());

@@ -21,6 +21,11 @@ const RESERVED_DESCRIPTORS: usize = 16;
 /// One more descriptor is left alone for each group of this many sessions: their journals begin
 /// segments, and their stores are opened again after a failure.
 const SESSIONS_PER_DESCRIPTOR: usize = 4;
+/// While descriptors are short, a connection is not closed before its Logon can have arrived, and
+/// one that has sent something not before the rest of it can have.
+const GRACE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+/// How long to accept nothing if there is nothing to close.
+const PAUSE: Duration = Duration::from_millis(100);
 /// A shortage lasts at least this long after the system last refused a descriptor.
 const LASTS: Duration = Duration::from_secs(1);
 
@@ -46,6 +51,7 @@ pub(crate) struct Admission {
 struct Place {
     origin: Origin,
     arrived: u64,
+    since: Mono,
     stage: Stage,
 }
 
@@ -97,8 +103,9 @@ pub(crate) enum Intake {
     Accept(usize),
     /// File descriptors are short: close this pending connection first.
     Close(usize),
-    /// File descriptors are short, and no connection is pending: accept nothing for now.
-    Pause,
+    /// File descriptors are short, and no connection can be closed now: accept nothing until this
+    /// time.
+    Pause(Mono),
 }
 
 impl Admission {
@@ -122,13 +129,13 @@ impl Admission {
     }
 
     /// Counts a new pending connection.
-    pub(crate) fn arrive(&mut self, slot: usize, address: IpAddr) {
+    pub(crate) fn arrive(&mut self, slot: usize, address: IpAddr, since: Mono) {
         let origin = Origin::from(address);
         if self.places.len() <= slot {
             self.places.resize(slot + 1, None);
         }
         self.arrived += 1;
-        self.places[slot] = Some(Place { origin, arrived: self.arrived, stage: Stage::Silent });
+        self.places[slot] = Some(Place { origin, arrived: self.arrived, since, stage: Stage::Silent });
         self.counts.entry(origin).or_default().pending += 1;
         self.pending += 1;
     }
@@ -184,7 +191,7 @@ impl Admission {
         let lasts = left <= reserve.saturating_add(limit / 16) || now < self.short_until;
         self.short = left <= reserve || self.short && lasts;
         match left.checked_sub(reserve) {
-            None | Some(0) => self.make_room(),
+            None | Some(0) => self.make_room(now),
             Some(free) => Intake::Accept(free.min(self.batch())),
         }
     }
@@ -198,11 +205,14 @@ impl Admission {
     /// Returns what the listeners may do after the system has refused a descriptor.
     pub(crate) fn refused(&mut self, now: Mono) -> Intake {
         (self.short, self.short_until) = (true, now + LASTS);
-        self.make_room()
+        self.make_room(now)
     }
 
-    fn make_room(&self) -> Intake {
-        self.least_likely_of_all().map_or(Intake::Pause, Intake::Close)
+    fn make_room(&self, now: Mono) -> Intake {
+        let Some(slot) = self.least_likely_of_all() else { return Intake::Pause(now + PAUSE) };
+        let Some(place) = self.places[slot] else { return Intake::Pause(now + PAUSE) };
+        let until = place.since + GRACE[usize::from(place.stage == Stage::Talking)];
+        if until > now { Intake::Pause(until) } else { Intake::Close(slot) }
     }
 
     /// Returns whether file descriptors have been short since they were last found sufficient.
@@ -237,7 +247,7 @@ impl Admission {
 mod tests {
     use super::*;
 
-    const NOW: Mono = Mono(1_000_000_000);
+    const NOW: Mono = Mono(10_000_000_000);
 
     fn ip(n: u8) -> IpAddr {
         IpAddr::from([192, 0, 2, n])
@@ -253,7 +263,7 @@ mod tests {
         if let Some(slot) = gives_way {
             admission.leave(slot);
         }
-        admission.arrive(slot, ip(from));
+        admission.arrive(slot, ip(from), Mono(0));
         gives_way
     }
 
@@ -349,7 +359,7 @@ mod tests {
             sessions,
         ) {
             Intake::Accept(most) => most,
-            Intake::Pause => 0,
+            Intake::Pause(_) => 0,
             Intake::Close(_) => unreachable!("none is pending"),
         };
         assert_eq!(accepts(1024, 1000, 0), 984);
@@ -376,7 +386,7 @@ mod tests {
         assert!(admission.is_short());
         assert_eq!(admission.intake(NOW, left(3), 0), Intake::Close(0));
         admission.leave(0);
-        assert_eq!(admission.intake(NOW, left(4), 0), Intake::Pause);
+        assert_eq!(admission.intake(NOW, left(4), 0), Intake::Pause(NOW + PAUSE));
         assert_eq!(admission.intake(NOW, left(20), 0), Intake::Accept(4));
         assert!(admission.is_short());
         assert_eq!(admission.intake(NOW, left(21), 0), Intake::Accept(5));
@@ -390,7 +400,7 @@ mod tests {
         arrive(&mut admission, 0, 1);
         assert_eq!(admission.refused(NOW), Intake::Close(0));
         admission.leave(0);
-        assert_eq!(admission.refused(NOW), Intake::Pause);
+        assert_eq!(admission.refused(NOW), Intake::Pause(NOW + PAUSE));
         assert_eq!(admission.intake(NOW, plenty, 0), Intake::Accept(9));
         assert!(admission.is_short());
         admission.intake(NOW + LASTS, plenty, 0);
@@ -403,5 +413,18 @@ mod tests {
         for (pending, per_address, most) in [(5, 3, 3), (3, 5, 3), (0, 5, 1)] {
             assert_eq!(admission(pending, per_address).intake(NOW, plenty, 0), Intake::Accept(most));
         }
+    }
+
+    #[test]
+    fn a_shortage_closes_no_connection_whose_logon_may_be_on_its_way() {
+        let mut admission = admission(9, 9);
+        let none = Descriptors { limit: 64, left: 0 };
+        admission.arrive(0, ip(1), NOW);
+        let silent = NOW + Duration::from_millis(50);
+        assert_eq!(admission.intake(NOW, none, 0), Intake::Pause(silent));
+        admission.talk(0);
+        let talking = NOW + Duration::from_secs(1);
+        assert_eq!(admission.intake(silent, none, 0), Intake::Pause(talking));
+        assert_eq!(admission.intake(talking, none, 0), Intake::Close(0));
     }
 }

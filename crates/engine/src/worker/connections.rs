@@ -57,14 +57,19 @@ impl Connections {
     }
 
     /// Adds a connection and returns its slot; `None` if the system cannot watch it.
-    pub(crate) fn insert(&mut self, mut connection: Connection, registry: &Registry) -> Option<usize> {
+    pub(crate) fn insert(
+        &mut self,
+        now: Mono,
+        mut connection: Connection,
+        registry: &Registry,
+    ) -> Option<usize> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len());
         if let Err(error) = connection.register(slot, registry) {
             tracing::error!(%error, "the connection cannot be watched");
             return None;
         }
         if matches!(connection.stage, Stage::Pending { .. }) {
-            self.admission.arrive(slot, connection.peer.ip());
+            self.admission.arrive(slot, connection.peer.ip(), now);
         }
         if self.free.pop().is_some() {
             self.slots[slot] = Some(connection);
@@ -210,16 +215,16 @@ mod tests {
         let poll = Poll::new().unwrap();
         let mut connections = Connections::new(LIMITS);
         let (first, _peer) = pair();
-        assert_eq!(connections.insert(first, poll.registry()), Some(0));
+        assert_eq!(connections.insert(Mono(0), first, poll.registry()), Some(0));
         connections.mark_ready(0);
         connections.close(0);
         connections.close(0);
         let (second, _peer) = pair();
-        assert_eq!(connections.insert(second, poll.registry()), Some(1));
+        assert_eq!(connections.insert(Mono(0), second, poll.registry()), Some(1));
         connections.remove_closed(poll.registry());
         assert!(!connections.has_ready(), "a mark of the closed connection is left");
         let (third, _peer) = pair();
-        assert_eq!(connections.insert(third, poll.registry()), Some(0));
+        assert_eq!(connections.insert(Mono(0), third, poll.registry()), Some(0));
     }
 
     #[test]
@@ -235,7 +240,7 @@ mod tests {
         {
         }
         assert!(connection.stream.write(b"x").is_err());
-        let slot = connections.insert(connection, poll.registry()).unwrap();
+        let slot = connections.insert(Mono(0), connection, poll.registry()).unwrap();
         connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
         connections.begin_draining(slot, Mono(1));
         connections.remove_closed(poll.registry());

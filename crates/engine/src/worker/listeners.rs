@@ -1,7 +1,6 @@
 //! The ports that a worker listens on, and the connections accepted there.
 
 use core::net::{IpAddr, SocketAddr};
-use core::time::Duration;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,8 +13,6 @@ use super::refusal::Refusal;
 use super::session_table::admit;
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 
-/// When to accept again after accepting has failed, or was paused.
-const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// The most connections accepted from one listener per cycle.
 const ACCEPT_BATCH: usize = 64;
 
@@ -111,9 +108,9 @@ impl Listeners {
         self.retry_at
     }
 
-    /// Accepts nothing for a while. New connections wait in the system's queue.
-    pub(crate) fn pause(&mut self, now: Mono) {
-        self.retry_at = Some(now + ACCEPT_RETRY_INTERVAL);
+    /// Accepts nothing until this time. New connections wait in the system's queue.
+    pub(crate) fn pause(&mut self, until: Mono) {
+        self.retry_at = Some(until);
     }
 
     /// Ends a pause that has lasted long enough. Returns whether there may be connections to accept

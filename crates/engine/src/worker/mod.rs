@@ -69,6 +69,8 @@ use crate::worker_signal::{WorkerSignal, begin_worker_thread};
 
 /// The most operating system events taken per cycle.
 const EVENTS: usize = 256;
+/// When to accept again after accepting has failed.
+const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// While file descriptors are short, the worker looks at least this often whether they still are.
 const SHORTAGE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -239,7 +241,7 @@ impl Worker {
             }
         }
         self.carry_out_commands(app);
-        self.accept();
+        self.accept(app);
         self.driver.connections.begin_round();
         while let Some(slot) = self.driver.connections.next_ready() {
             self.serve(slot, app);
@@ -362,7 +364,7 @@ impl Worker {
     }
 
     /// Accepts new connections from the listeners, as far as there are file descriptors.
-    fn accept(&mut self) {
+    fn accept(&mut self, app: &mut dyn Application) {
         let now = self.cycle.now.mono;
         let looks = self.look_again.is_some_and(|at| at <= now);
         if self.listeners.may_accept(now) || looks {
@@ -375,16 +377,18 @@ impl Worker {
                     intake = self.driver.connections.admission.refused(now);
                 } else {
                     tracing::error!(%error, "accepting failed");
-                    intake = Intake::Pause;
+                    intake = Intake::Pause(now + ACCEPT_RETRY_INTERVAL);
                 }
             }
             match intake {
                 Intake::Accept(_) => {}
+                // A journal has several descriptors, and continues when it is needed.
+                _ if self.driver.give_back_for_descriptors(&self.cycle, app) => self.cycle.repeat(),
                 Intake::Close(slot) => {
                     close_pending(&mut self.driver.connections, slot, "file descriptors are short");
                     self.cycle.repeat();
                 }
-                Intake::Pause => self.listeners.pause(now),
+                Intake::Pause(until) => self.listeners.pause(until),
             }
             self.note_shortage(short);
         }
@@ -435,7 +439,7 @@ impl Worker {
             }
             let until = cycle.now.mono + limits.pending_time;
             let connection = Connection::new(stream, peer, Stage::Pending { listener, until });
-            if driver.connections.insert(connection, poll.registry()).is_some() {
+            if driver.connections.insert(cycle.now.mono, connection, poll.registry()).is_some() {
                 cycle.wake(until);
             }
         })
@@ -577,7 +581,7 @@ impl Worker {
         let now = self.cycle.now.mono;
         while let Progress::Connecting { stream, address, until } = progress {
             let connection = Connection::new(stream, address, Stage::Connecting { initiator, until });
-            if self.driver.connections.insert(connection, self.poll.registry()).is_some() {
+            if self.driver.connections.insert(now, connection, self.poll.registry()).is_some() {
                 return self.cycle.wake(until);
             }
             let failure = Failure::Connecting(io::Error::other("the connection cannot be watched"));

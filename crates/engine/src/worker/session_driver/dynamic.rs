@@ -87,6 +87,16 @@ impl SessionDriver {
         }
     }
 
+    /// Gives back the session that has been idle for longest because file descriptors are short,
+    /// unless messages would be lost. Returns whether there was one.
+    pub(crate) fn give_back_for_descriptors(&mut self, cycle: &Cycle, app: &mut dyn Application) -> bool {
+        let Some(idle) = self.idle_for_longest().filter(|idle| self.sessions.survives_close(*idle)) else {
+            return false;
+        };
+        self.give_back(idle, "file descriptors are short", cycle, app);
+        true
+    }
+
     /// Returns when an idle session is given back: at once if it has not logged on.
     fn given_back_at(&self, dynamic: Dynamic) -> Option<Mono> {
         let since = dynamic.idle_since?;
