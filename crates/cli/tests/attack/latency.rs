@@ -1,0 +1,59 @@
+//! How long another session's orders take, before and during an attack.
+
+use std::time::{Duration, Instant};
+
+use crate::peer::Peer;
+
+/// The times of round trips, sorted.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Times(Vec<Duration>);
+
+impl Times {
+    /// Sends one order each millisecond until the time is over.
+    ///
+    /// # Panics
+    ///
+    /// If one is not answered.
+    pub(crate) fn measure(good: &mut Peer, until: Instant) -> Self {
+        let mut times = Vec::new();
+        while Instant::now() < until {
+            times.push(good.round_trip(&format!("t{}", good.next)));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        times.sort_unstable();
+        Self(times)
+    }
+
+    /// Returns the time that this share of the round trips stayed below, in thousandths.
+    pub(crate) fn at(&self, thousandth: usize) -> Duration {
+        let place = (self.0.len() * thousandth / 1000).min(self.0.len().saturating_sub(1));
+        self.0.get(place).copied().unwrap_or_default()
+    }
+}
+
+/// Medians of several slices' figures.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Typical {
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+}
+
+impl Typical {
+    /// Takes the median of each figure, since a machine that does other work spoils single slices.
+    pub(crate) fn of(slices: &[Times]) -> Self {
+        let median = |thousandth| {
+            let mut figures: Vec<_> = slices.iter().map(|times| times.at(thousandth)).collect();
+            figures.sort_unstable();
+            figures.get(figures.len() / 2).copied().unwrap_or_default()
+        };
+        Self { p50: median(500), p99: median(990) }
+    }
+}
+
+#[test]
+fn the_median_of_slices_ignores_one_that_was_disturbed() {
+    let slice = |millis: u64| Times((1..=100).map(|n| Duration::from_millis(n * millis)).collect());
+    let typical = Typical::of(&[slice(1), slice(1000), slice(1)]);
+    assert_eq!((typical.p50.as_millis(), typical.p99.as_millis()), (51, 100));
+    assert_eq!(Typical::of(&[]).p99, Duration::ZERO);
+}

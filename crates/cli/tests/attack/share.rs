@@ -1,0 +1,58 @@
+//! A share of a processor for a thread.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Keeps a thread to half a core: attackers have no more, and the burner that takes their place has
+/// no less. It also gives way to the threads that are measured, since a real attacker does not work
+/// on the same machine.
+#[derive(Debug)]
+pub(crate) struct HalfACore {
+    began: Instant,
+    used_before: Duration,
+}
+
+impl HalfACore {
+    /// Begins to count, for the thread that calls it.
+    pub(crate) fn begin() -> Self {
+        // On Linux this is the priority of the calling thread alone; nobody may refuse to lower it.
+        let _ = rustix::process::nice(10);
+        Self { began: Instant::now(), used_before: used() }
+    }
+
+    /// Sleeps for as long as this thread has used more than half of the time.
+    pub(crate) fn rest(&self) {
+        let ahead = ((used() - self.used_before) * 2).saturating_sub(self.began.elapsed());
+        // A shorter sleep costs about as much as it saves.
+        if ahead > Duration::from_micros(200) {
+            std::thread::sleep(ahead);
+        }
+    }
+}
+
+/// Uses half a core until the time is over.
+pub(crate) fn burn(until: Instant) {
+    let share = HalfACore::begin();
+    while Instant::now() < until {
+        let piece = Instant::now() + Duration::from_micros(300);
+        while Instant::now() < piece {
+            std::hint::spin_loop();
+        }
+        share.rest();
+    }
+}
+
+/// Returns the processor time that this thread has used.
+fn used() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[test]
+fn a_burner_uses_at_most_half_a_core() {
+    let (before, began) = (used(), Instant::now());
+    burn(Instant::now() + Duration::from_millis(300));
+    let (used, took) = (used() - before, began.elapsed());
+    assert!(used > Duration::ZERO && used < took * 3 / 5, "{used:?} of {took:?}");
+}
