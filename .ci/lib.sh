@@ -129,17 +129,17 @@ typed_messages() {
     note "$said"
 }
 
-# Installs the Debian packages that the peers and .ci/instructions need; the first step of both
-# scripts.
+# Installs the Debian packages that the peers, .ci/instructions and the attacks need; the first step
+# of both scripts.
 install_tools() {
-    if [ -e /usr/include/quickfix/Session.h ] && command -v g++ make valgrind >/dev/null; then
-        note "libquickfix-dev, g++, make and valgrind are there"
+    if [ -e /usr/include/quickfix/Session.h ] && hash g++ make valgrind strace 2>/dev/null; then
+        note "libquickfix-dev, g++, make, valgrind and strace are there"
         return
     fi
     local as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
     $as_root apt-get update -q
     DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends \
-        libquickfix-dev g++ make valgrind
-    note "libquickfix-dev, g++, make and valgrind installed"
+        libquickfix-dev g++ make valgrind strace
+    note "libquickfix-dev, g++, make, valgrind and strace installed"
 }
