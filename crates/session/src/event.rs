@@ -171,7 +171,11 @@ impl fmt::Display for Event<'_> {
             Self::LoggedOn => f.write_str("logged on"),
             Self::Ended(end) => write!(f, "the connection ended: {end}"),
             Self::Garbled { bytes, error } => {
-                write!(f, "{} garbled bytes were dropped: {error}", bytes.0.len())
+                match bytes.0.len() {
+                    1 => f.write_str("1 garbled byte was dropped: ")?,
+                    len => write!(f, "{len} garbled bytes were dropped: ")?,
+                }
+                write!(f, "{error}")
             }
             Self::Rejected { seq, reason, tag, text } => {
                 write!(f, "rejected message {seq} of the counterparty, reason {reason}")?;
@@ -293,7 +297,7 @@ impl fmt::Display for GarbledError {
         match self {
             Self::Frame(error) => error.fmt(f),
             Self::Index(error) => error.fmt(f),
-            Self::Continued => f.write_str("belongs to the preceding garbled bytes"),
+            Self::Continued => f.write_str("a continuation of the garbled bytes before it"),
         }
     }
 }

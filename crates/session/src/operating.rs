@@ -182,7 +182,15 @@ impl Sessions {
                 tx.close(SessionEnd::LoggedOutByUs);
                 return Ok(());
             }
-            Phase::LogoutSent | Phase::LogoutAnswered => return Ok(()),
+            Phase::LogoutSent => return Ok(()),
+            // The counterparty should close, but whoever logs out now does not wait for that: only
+            // for the rest of a replay, which goes before our answer.
+            Phase::LogoutAnswered => {
+                if tx.session().state.replay().is_none() {
+                    tx.close(SessionEnd::LoggedOutByPeer);
+                }
+                return Ok(());
+            }
         }
         tx.begin();
         match carry_out::send_logout(&mut tx, Cow::Borrowed(text), None, None) {

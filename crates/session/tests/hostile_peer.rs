@@ -317,6 +317,18 @@ fn nothing_new_follows_our_logout_and_answers_come_with_the_next_connection() {
     assert!(again[0].contains("|34=3|43=Y|"));
 }
 
+/// A counterparty that does not close would delay the end of our process.
+#[test]
+fn after_an_answered_logout_our_own_closes_the_connection_at_once() {
+    let mut side = logged_on(|_| {});
+    assert_eq!(kinds(&side.say(0, "35=5|34=2|")), "5");
+    assert!(!side.sessions.wants_close(KEY));
+    side.sessions.log_out(side.now, KEY, "", &mut side.desk).unwrap();
+    assert!(side.sessions.wants_close(KEY));
+    assert_eq!(kinds(&side.take(0)), "");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
+}
+
 #[test]
 fn after_an_answered_logout_only_resend_requests_are_served() {
     let mut side = logged_on(|_| {});
