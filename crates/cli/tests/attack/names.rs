@@ -75,6 +75,31 @@ fn names_that_are_refused_silently_leave_no_journals() {
 }
 
 #[test]
+fn a_name_is_never_a_path() {
+    let server = Setup::with_sessions(OPEN).start();
+    let journal = server.journal();
+    let outside = journal.parent().expect("it is in a folder").to_owned();
+    let entries = || {
+        let names = std::fs::read_dir(&outside).expect("it is there").flatten();
+        names.map(|entry| entry.file_name()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = entries();
+    for name in ["../../up", "..", ".", "/tmp/fixbolt-attack", "a/b", "a\\b", "%2E%2E%2F", "~", "*", "$(id)"]
+    {
+        // Whether it may log on is not the question.
+        visit(&server, name);
+    }
+    assert!(!visit(&server, &"long".repeat(50)), "64 characters are allowed");
+    assert_eq!(entries(), before);
+    assert!(!std::path::Path::new("/tmp/fixbolt-attack").exists());
+    for folder in std::fs::read_dir(&journal).expect("it is there").flatten() {
+        let name = folder.file_name().into_string().expect("it is text");
+        assert!(name.starts_with("FIX.4.4-VENUE-"), "{name}");
+    }
+    server.good().round_trip("in");
+}
+
+#[test]
 fn refused_logons_of_a_configured_session_do_not_fill_its_journal_or_the_log() {
     let server = Setup::new().start();
     server.good().round_trip("warm");

@@ -140,6 +140,11 @@ impl Server {
         Peer::logged_on(&self.address, "GOOD")
     }
 
+    /// Returns where the journals are.
+    pub(crate) fn journal(&self) -> std::path::PathBuf {
+        self.setup.journal()
+    }
+
     /// Measures the journals.
     pub(crate) fn disk(&self) -> Size {
         files::size(&self.setup.journal())
