@@ -114,6 +114,7 @@ fn carry_out(
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
         Reaction::Deliver => {
             let Some(seq) = header.seq else { return Err(Stop) };
+            tx.session_mut().reading.delivered = true;
             deliver::deliver(tx, header, seq, *message)?;
             progress(tx)
         }

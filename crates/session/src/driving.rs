@@ -367,15 +367,14 @@ impl Sessions {
                     session.close(SessionEnd::PeerMisbehaved(Misbehavior::JournalGrowth { limit }));
                     return Err(Stop);
                 }
-                if !is_admin(message.msg_type()) {
-                    return carry_out::receive(&mut tx, framed, message, kept, places);
-                }
-                let (is_new, before) = {
-                    let session = tx.session();
-                    (!kept && !session.reading.offered && !is_requested(session, &message), session.added)
-                };
+                session.reading.delivered = false;
+                let before = session.added;
+                let is_new = !kept && !session.reading.offered;
+                let counts = is_new && is_admin(message.msg_type()) && !is_requested(session, &message);
                 let result = carry_out::receive(&mut tx, framed, message, kept, places);
-                self.count_session_layer(now, key, is_new, before, app);
+                if !tx.session().reading.delivered {
+                    self.count_cost(now, key, counts, before, app);
+                }
                 result
             }
             Err(error) => {
@@ -385,13 +384,14 @@ impl Sessions {
         }
     }
 
-    /// Counts a session-layer message and what it added to the store. A counterparty that sends too
+    /// Counts what a message that was not for the application has added to the store, and the
+    /// message itself if `counts`: if it is one of the session layer. A counterparty that sends too
     /// many of them is disconnected.
-    fn count_session_layer(
+    fn count_cost(
         &mut self,
         now: Now,
         key: SessionKey,
-        is_new: bool,
+        counts: bool,
         before: Added,
         app: &mut dyn Application,
     ) {
@@ -404,7 +404,7 @@ impl Sessions {
         let why = if grew_too_much {
             let limit = session.settings.max_session_journal_growth.unwrap_or_default();
             Misbehavior::JournalGrowth { limit }
-        } else if is_new && session.reading.flood.session_layer(now.mono, rate) {
+        } else if counts && session.reading.flood.session_layer(now.mono, rate) {
             Misbehavior::SessionMessageRate { limit: rate.unwrap_or_default() }
         } else {
             return;

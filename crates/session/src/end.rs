@@ -114,7 +114,7 @@ pub enum Misbehavior {
         /// The allowed number a second.
         limit: u32,
     },
-    /// Session-layer messages wrote more to the store than is allowed
+    /// Messages that were not for the application wrote more to the store than is allowed
     /// ([`max_session_journal_growth`](crate::SessionSettings::max_session_journal_growth)).
     JournalGrowth {
         /// The allowed bytes a minute.
@@ -239,7 +239,7 @@ impl fmt::Display for Misbehavior {
             ),
             Self::JournalGrowth { limit } => write!(
                 f,
-                "the counterparty's session-layer messages added more than {limit} bytes a minute to the journal (MaxSessionJournalGrowth)"
+                "the counterparty's messages that were not for the application added more than {limit} bytes a minute to the journal (MaxSessionJournalGrowth)"
             ),
         }
     }

@@ -51,8 +51,8 @@ impl Flood {
     }
 }
 
-/// The bytes that session-layer messages may still write to a session's store. Renewed steadily,
-/// whether or not there is a connection.
+/// The bytes that messages added to a session's store although they were for no application. Time
+/// makes up for them, whether or not there is a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Growth {
     /// Bytes written and not yet made up for by time.
@@ -61,7 +61,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// Counts bytes that were written because of a session-layer message. Returns whether they are
+    /// Counts bytes that were written and no application asked for. Returns whether they are
     /// more than `limit` a minute.
     pub(crate) fn add(&mut self, bytes: u64, now: Mono, limit: Option<u64>) -> bool {
         let Some(limit) = limit else { return false };

@@ -24,6 +24,8 @@ pub(crate) struct Reading {
     /// Whether the first unprocessed message was offered before, and so has already counted as a
     /// sign of life.
     pub(crate) offered: bool,
+    /// Whether the message that is being processed was for the application.
+    pub(crate) delivered: bool,
     pub(crate) budget: Budget,
     pub(crate) flood: Flood,
 }
@@ -91,6 +93,7 @@ impl Reading {
             blocked: None,
             backlog: None,
             offered: false,
+            delivered: false,
             budget: Budget::FULL,
             flood: Flood::default(),
         }

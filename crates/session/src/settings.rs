@@ -129,10 +129,11 @@ pub struct SessionSettings {
     /// ends after five seconds in succession with more. `None` for no limit. What it sends again
     /// because we requested it does not count.
     pub max_session_message_rate: Option<u32>,
-    /// The bytes a minute that the counterparty's session-layer messages, with our answers to them,
-    /// may add to the store; `None` for no limit. A reset counts as 64 KiB. The connection ends
-    /// when they are used up, and the counterparty can log on again once time has made up for
-    /// what was more: after a minute at most.
+    /// The bytes a minute that the counterparty's messages may add to the store, with our answers
+    /// to them, if they are not for the application: those of the session layer, and those that the
+    /// session itself rejects. A reset counts as 64 KiB. `None` for no limit. The connection ends
+    /// when they are used up, and the counterparty can log on again once time has made up for what
+    /// was more: after a minute at most.
     pub max_session_journal_growth: Option<u64>,
     /// The largest message that is accepted from the counterparty or sent to it, in bytes.
     pub max_message_size: usize,

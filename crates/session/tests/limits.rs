@@ -1,11 +1,15 @@
 //! What a counterparty may cost a session, and what happens when it costs more.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_dictionary::{Validator, fix44};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{AcceptedHeartBtInt, Misbehavior, Role, SessionEnd, SessionKey, SessionSettings};
+use fixbolt_session::{
+    AcceptedHeartBtInt, Misbehavior, Role, SessionDictionary, SessionEnd, SessionKey, SessionSettings,
+};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -241,6 +245,28 @@ fn session_layer_messages_behind_a_gap_count_unless_they_fill_it() {
         });
         assert!(floods, "{message} with MsgSeqNum {begin}");
     }
+}
+
+#[test]
+fn messages_that_the_session_rejects_count_and_those_for_the_application_do_not() {
+    let mut side = logged_on(|s| {
+        s.max_session_journal_growth = Some(1 << 20);
+        s.dictionary = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
+    });
+    let text = "x".repeat(60_000);
+    let order = format!("11=ord|55=IBM|54=1|60={}|38=1|40=1|58={text}|", side.time());
+    for next in 2..102 {
+        side.say(0, &format!("35=D|34={next}|{order}"));
+    }
+    assert!(!side.sessions.wants_close(KEY) && side.desk.got.len() == 100);
+    let mut next = 102;
+    while !side.sessions.wants_close(KEY) {
+        side.say(0, &format!("35=D|34={next}|58={text}|"));
+        next += 1;
+    }
+    assert!((110..125).contains(&next), "{next}: each writes about 60 KB");
+    let why = Misbehavior::JournalGrowth { limit: 1 << 20 };
+    assert_eq!(ended(&mut side), Some(SessionEnd::PeerMisbehaved(why)));
 }
 
 #[test]

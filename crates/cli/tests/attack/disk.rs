@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 use crate::peer::Peer;
 use crate::server::Setup;
 
-#[test]
-fn large_session_messages_end_the_connection_before_they_fill_the_disk() {
+/// Sends these fields until the connection ends, and again after further Logons.
+fn fill(fields: &str) {
     let server = Setup::new().default("MaxSessionJournalGrowth=2097152").start();
     let mut good = server.good();
     let before = server.disk().bytes;
-    let id = "x".repeat(60_000);
     let mut evil = Peer::logged_on(&server.address, "EVIL");
     let deadline = Instant::now() + Duration::from_secs(30);
     let mut sent = 0;
-    while evil.send(&format!("35=1|112={id}")).is_ok() && evil.drain() {
+    while evil.send(fields).is_ok() && evil.drain() {
         sent += 1;
         assert!(Instant::now() < deadline && sent < 2000, "{sent} were accepted");
     }
@@ -26,9 +25,9 @@ fn large_session_messages_end_the_connection_before_they_fill_the_disk() {
         if evil.log_on("98=0|108=30|141=Y").is_none() {
             continue;
         }
-        let request = evil.message(&format!("35=1|112={id}"));
+        let bytes = evil.message(fields);
         for _ in 0..20 {
-            if evil.stream.write_all(&request).is_err() || !evil.drain() {
+            if evil.stream.write_all(&bytes).is_err() || !evil.drain() {
                 break;
             }
         }
@@ -37,4 +36,15 @@ fn large_session_messages_end_the_connection_before_they_fill_the_disk() {
     // Segments of 32 MiB are prepared ahead.
     assert!(grown < 96 << 20, "{grown} bytes");
     good.round_trip("in");
+}
+
+#[test]
+fn large_session_messages_end_the_connection_before_they_fill_the_disk() {
+    fill(&format!("35=1|112={}", "x".repeat(60_000)));
+}
+
+#[test]
+fn large_messages_that_the_session_rejects_end_the_connection_before_they_fill_the_disk() {
+    // An order without its required fields, which no application sees.
+    fill(&format!("35=D|58={}", "x".repeat(60_000)));
 }

@@ -207,7 +207,7 @@ pub(super) static ROWS: &[Row] = &[
     row("MaxSessionMessageRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.max_session_message_rate = limit(n as u32) },
         "1000", "more session-layer messages of the counterparty than this, in each of five seconds in succession, end the connection; 0 for no limit. What it sends again on our request does not count"),
     row("MaxSessionJournalGrowth", Both, Number { from: 0, to: 1 << 40, unit: "bytes a minute", set: |d, n| d.settings.max_session_journal_growth = limit(n) },
-        "33554432", "how much the counterparty's session-layer messages, with the answers to them, may add to the journal before the connection ends; 0 for no limit"),
+        "33554432", "how much the counterparty's messages that are not for the application (those of the session layer, and those that the session rejects), with the answers to them, may add to the journal before the connection ends; 0 for no limit"),
     row("ResetOnLogon", Both, Flag(|d, on| d.settings.reset_on_logon = on),
         "N", "sequence numbers begin at 1 with each Logon"),
     row("ResetOnLogout", Both, Flag(|d, on| d.settings.reset_on_logout = on),
