@@ -36,6 +36,8 @@ pub(crate) struct Connection {
     pub(crate) broken: bool,
     /// Whether the socket may accept bytes.
     pub(crate) writable: bool,
+    /// Whether its Logon has arrived and waits for its session to be opened.
+    pub(crate) waits: bool,
     /// Whether the connection is in the list of ready connections.
     pub(crate) queued: bool,
 }
@@ -93,6 +95,7 @@ impl Connection {
             read_closed: false,
             broken: false,
             writable: false,
+            waits: false,
             queued: false,
         }
     }

@@ -86,6 +86,11 @@ impl Listeners {
         self.listeners[index].templates.push(template);
     }
 
+    /// Returns whether a listener accepts counterparties for which no session was configured.
+    pub(crate) fn has_templates(&self, index: usize) -> bool {
+        self.listeners.get(index).is_some_and(|listener| !listener.templates.is_empty())
+    }
+
     /// Returns the address of a listener, with the port that the system chose.
     pub(crate) fn address(&self, index: usize) -> SocketAddr {
         self.listeners[index].address

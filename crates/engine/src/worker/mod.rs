@@ -12,6 +12,7 @@
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
 //! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say, with
 //!   a [`backoff`] between attempts;
+//! - a [`time_share`] limits what it takes to open and close sessions that counterparties ask for;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
 //! - [`Worker`] calls all of them, each cycle in the same order.
@@ -31,10 +32,12 @@ mod receive_buffer;
 mod refusal;
 mod session_driver;
 mod session_table;
+mod time_share;
 mod waiters;
 
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -55,6 +58,7 @@ use self::listeners::{Incoming, Listeners};
 use self::refusal::Refusal;
 use self::session_driver::SessionDriver;
 use self::session_table::{Dynamic, SessionEntry, Side, admit};
+use self::time_share::TimeShare;
 use self::waiters::{Operated, Waiter, Waiters};
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::clock;
@@ -81,6 +85,12 @@ pub(crate) struct Worker {
     connector: Connector,
     queues: ActiveQueues,
     waiters: Waiters,
+    /// What opening and closing the sessions may take that counterparties ask for.
+    openings: TimeShare,
+    closings: TimeShare,
+    /// The slots of connections whose Logon waits until its session may be opened, the first one
+    /// first; some may be closed by now.
+    waiting_to_open: VecDeque<usize>,
     cycle: Cycle,
     /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
@@ -107,6 +117,9 @@ impl Worker {
             connector: Connector::new(Arc::clone(&signal)),
             queues: ActiveQueues::new(),
             waiters: Waiters::default(),
+            openings: TimeShare::default(),
+            closings: TimeShare::default(),
+            waiting_to_open: VecDeque::new(),
             cycle: Cycle::new(now),
             stopping: None,
             look_again: None,
@@ -242,6 +255,7 @@ impl Worker {
         }
         self.carry_out_commands(app);
         self.accept(app);
+        self.open_waiting(app);
         self.driver.connections.begin_round();
         while let Some(slot) = self.driver.connections.next_ready() {
             self.serve(slot, app);
@@ -461,12 +475,16 @@ impl Worker {
     /// Reads from an accepted connection until its Logon names its session.
     fn identify(&mut self, slot: usize, listener: usize, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get_mut(slot) else { return };
-        if !connection.readable {
+        let ended = if connection.waits {
+            connection.read_closed
+        } else if connection.readable {
+            connection.receive() == Received::End
+        } else {
             return;
-        }
-        let ended = connection.receive() == Received::End;
+        };
         let (peer, readable) = (connection.peer, connection.readable);
         let mut asked = None;
+        let mut began = None;
         let session = match identify(connection.received.filled()) {
             _ if ended => Err(Refusal::ClosedByPeer),
             Identity::Incomplete => {
@@ -477,13 +495,24 @@ impl Worker {
             }
             Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
             Identity::Logon(id) => {
+                if self.driver.find(&id).is_none() && self.listeners.has_templates(listener) {
+                    if !self.openings.may_begin(self.cycle.now.mono) {
+                        return self.wait_to_open(slot);
+                    }
+                    began = Some(clock::now().mono);
+                }
                 let session = self.session_for(slot, listener, &id, peer.ip().to_canonical(), app);
                 asked = Some(id);
                 session
             }
         };
         match session {
-            Ok(key) => self.driver.attach(slot, key, &mut self.cycle, app),
+            Ok(key) => {
+                self.driver.attach(slot, key, &mut self.cycle, app);
+                if let Some(began) = began {
+                    self.openings.spend(began, clock::now().mono);
+                }
+            }
             Err(Refusal::AlreadyConnected(key)) => {
                 let connected = self.driver.peer_of(key).map(tracing::field::display);
                 let session = asked.as_ref().map(tracing::field::display);
@@ -503,6 +532,32 @@ impl Worker {
                 }
                 self.driver.connections.close(slot);
             }
+        }
+    }
+
+    /// Lets a connection wait whose Logon asks for a session that is not open.
+    fn wait_to_open(&mut self, slot: usize) {
+        let Some(connection) = self.driver.connections.get_mut(slot) else { return };
+        if !core::mem::replace(&mut connection.waits, true) {
+            self.waiting_to_open.push_back(slot);
+        }
+        self.cycle.wake(self.openings.next());
+    }
+
+    /// Continues with the Logons that have waited for their session to be opened.
+    fn open_waiting(&mut self, app: &mut dyn Application) {
+        while self.openings.may_begin(self.cycle.now.mono)
+            && let Some(slot) = self.waiting_to_open.pop_front()
+        {
+            // Its slot may belong to another connection by now.
+            if let Some(connection) = self.driver.connections.get(slot)
+                && let (Stage::Pending { listener, .. }, true) = (connection.stage, connection.waits)
+            {
+                self.identify(slot, listener, app);
+            }
+        }
+        if !self.waiting_to_open.is_empty() {
+            self.cycle.wake(self.openings.next());
         }
     }
 
@@ -619,7 +674,7 @@ impl Worker {
         let now = self.cycle.now.mono;
         self.cycle.clear_timers();
         self.driver.wake_due(&mut self.cycle, app);
-        self.driver.give_back_idle(&mut self.cycle, app);
+        self.driver.give_back_idle(&mut self.closings, &mut self.cycle, app);
         for slot in self.driver.connections.slots() {
             let Some(connection) = self.driver.connections.get(slot) else { continue };
             let (stage, peer) = (connection.stage, connection.peer);

@@ -5,9 +5,11 @@
 use fixbolt_session::{Application, Halt, Mono, SessionKey, SessionSettings};
 
 use super::SessionDriver;
+use crate::clock;
 use crate::worker::cycle::Cycle;
 use crate::worker::refusal::Refusal;
 use crate::worker::session_table::{Dynamic, SessionEntry};
+use crate::worker::time_share::TimeShare;
 
 impl SessionDriver {
     /// Opens a session that a counterparty asks for.
@@ -71,16 +73,28 @@ impl SessionDriver {
     }
 
     /// Gives back the dynamic sessions that have been idle for long enough, and requests a wake-up
-    /// for the others.
-    pub(crate) fn give_back_idle(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+    /// for the others. The end of a journal waits for the disk, so those that have one are closed
+    /// one after the other, each when `closings` allows it.
+    pub(crate) fn give_back_idle(
+        &mut self,
+        closings: &mut TimeShare,
+        cycle: &mut Cycle,
+        app: &mut dyn Application,
+    ) {
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
             let Some(dynamic) = self.table[key].dynamic().copied() else { continue };
             match self.given_back_at(dynamic) {
                 Some(at) if at > cycle.now.mono => cycle.wake(at),
                 Some(_) if self.may_be_given_back(key, dynamic) => {
+                    if dynamic.counted && !closings.may_begin(cycle.now.mono) {
+                        cycle.wake(closings.next());
+                        continue;
+                    }
+                    let began = clock::now().mono;
                     let why = if dynamic.counted { "nobody uses it" } else { "it has not logged on" };
                     self.give_back(key, why, cycle, app);
+                    closings.spend(began, clock::now().mono);
                 }
                 _ => {}
             }
