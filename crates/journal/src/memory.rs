@@ -85,6 +85,7 @@ impl Store for MemoryStore {
                 holder: "this process".to_owned(),
             });
         }
+        // Before its sequence numbers are taken: they must not be lost if there is no memory.
         let ring = Ring::new(self.limit)?;
         let ledger = self.closed.take(session);
         if self.sessions.len() <= key.index() {
