@@ -152,6 +152,11 @@ impl Listeners {
             }
             true
         });
+        // Another one begins the next time: connections that arrive at one port without end must
+        // not keep those at the others waiting.
+        if !ready.is_empty() {
+            ready.rotate_left(1);
+        }
         result
     }
 
@@ -167,5 +172,29 @@ impl Listeners {
     /// Stops listening.
     pub(crate) fn close(&mut self) {
         *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream as Peer;
+
+    use mio::Poll;
+
+    use super::*;
+
+    #[test]
+    fn a_port_where_connections_always_wait_leaves_the_others_their_turn() {
+        let poll = Poll::new().unwrap();
+        let mut listeners = Listeners::default();
+        let [flooded, other] = ["127.0.0.1:0", "127.0.0.2:0"]
+            .map(|address| listeners.bind(address.parse().unwrap(), poll.registry()).unwrap());
+        let connect = |index| Peer::connect(listeners.address(index)).unwrap();
+        let _peers = [flooded, flooded, flooded, other].map(connect);
+        let mut from = Vec::new();
+        for _ in 0..2 {
+            listeners.accept(1, |incoming| from.push(incoming.listener)).unwrap();
+        }
+        assert_eq!(from, [flooded, other]);
     }
 }
