@@ -137,8 +137,13 @@ impl Connections {
         connection.assign(session, max_message_size);
     }
 
-    /// Closes our direction and discards further input, until `until` at the latest.
+    /// Closes our direction and discards further input, until `until` at the latest. While file
+    /// descriptors are short the connection is closed at once: counterparties whose Logon is
+    /// refused would otherwise keep as many as they like.
     pub(crate) fn begin_draining(&mut self, slot: usize, until: Mono) {
+        if self.admission.is_short() {
+            return self.close(slot);
+        }
         let Some(connection) = self.get_mut(slot) else { return };
         match connection.begin_draining(until) {
             Ok(()) => self.mark_ready(slot),
@@ -245,5 +250,22 @@ mod tests {
         connections.begin_draining(slot, Mono(1));
         connections.remove_closed(poll.registry());
         assert!(connections.is_empty());
+    }
+
+    #[test]
+    fn a_connection_is_drained_only_while_there_are_descriptors_enough() {
+        let poll = Poll::new().unwrap();
+        let mut connections = Connections::new(LIMITS);
+        for short in [false, true] {
+            let (connection, _peer) = pair();
+            let slot = connections.insert(connection, poll.registry()).unwrap();
+            connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
+            if short {
+                connections.admission.refused(Mono(0));
+            }
+            connections.begin_draining(slot, Mono(1));
+            connections.remove_closed(poll.registry());
+            assert_eq!(connections.get(slot).is_none(), short);
+        }
     }
 }
