@@ -7,6 +7,7 @@ use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use fixbolt::config::Configuration;
@@ -91,6 +92,40 @@ fn a_connection_that_has_sent_something_outlasts_silent_ones() {
     std::io::Write::write_all(&mut slow.stream, &logon[20..]).unwrap();
     assert!(slow.receive().contains("|35=A|"));
     log.logged_on();
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_connection_whose_logon_has_arrived_does_not_give_way() {
+    let (busy, is_busy) = channel();
+    let (go_on, goes_on) = channel::<()>();
+    let (app, log) = Scripted::on_message(move |_, _| {
+        busy.send(()).unwrap();
+        goes_on.recv().unwrap();
+        None
+    });
+    let builder = Engine::builder().accept(anywhere(), acceptor()).pending_time(AN_HOUR);
+    let venue = builder.pending_connections(1).start(app).unwrap();
+    let address = venue.addresses()[0];
+    venue.accept(address, acceptor().with(|s| s.id = session_of("OTHER"))).unwrap();
+    let mut trader = Peer::connect(address);
+    trader.log_on();
+    log.logged_on();
+    let silent = TcpStream::connect(address).unwrap();
+    let mut other = peer(&venue, "OTHER");
+    is_closed(&silent);
+    // Nothing waits at the port once an order was answered.
+    go_on.send(()).unwrap();
+    trader.send("D", "11=first");
+    assert!(trader.receive().contains("|11=first|"));
+    is_busy.recv_timeout(Duration::from_secs(20)).unwrap();
+    trader.send("D", "11=second");
+    is_busy.recv_timeout(Duration::from_secs(20)).unwrap();
+    // The worker knows the connection, and meets its Logon and the newcomer at once.
+    other.send("A", "98=0|108=30");
+    let _newcomer = TcpStream::connect(address).unwrap();
+    go_on.send(()).unwrap();
+    assert!(other.receive().contains("|35=A|"));
     venue.stop().unwrap();
 }
 

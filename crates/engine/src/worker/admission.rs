@@ -101,6 +101,9 @@ pub(crate) struct Descriptors {
 pub(crate) enum Intake {
     /// Accept this many connections at most.
     Accept(usize),
+    /// There are just as many file descriptors as are left alone: if a connection waits, accept it
+    /// and close this pending one for it.
+    Exchange(usize),
     /// File descriptors are short: close this pending connection first.
     Close(usize),
     /// File descriptors are short, and no connection can be closed now: accept nothing until this
@@ -191,7 +194,11 @@ impl Admission {
         let lasts = left <= reserve.saturating_add(limit / 16) || now < self.short_until;
         self.short = left <= reserve || self.short && lasts;
         match left.checked_sub(reserve) {
-            None | Some(0) => self.make_room(now),
+            None => self.make_room(now),
+            Some(0) => match self.make_room(now) {
+                Intake::Close(slot) => Intake::Exchange(slot),
+                pause => pause,
+            },
             Some(free) => Intake::Accept(free.min(self.batch())),
         }
     }
@@ -360,7 +367,7 @@ mod tests {
         ) {
             Intake::Accept(most) => most,
             Intake::Pause(_) => 0,
-            Intake::Close(_) => unreachable!("none is pending"),
+            Intake::Exchange(_) | Intake::Close(_) => unreachable!("none is pending"),
         };
         assert_eq!(accepts(1024, 1000, 0), 984);
         assert_eq!(accepts(1024, 1000, 400), 884);
@@ -380,7 +387,9 @@ mod tests {
         admission.talk(0);
         assert_eq!(admission.intake(NOW, left(17), 0), Intake::Accept(1));
         assert!(!admission.is_short());
-        assert_eq!(admission.intake(NOW, left(16), 0), Intake::Close(1));
+        assert_eq!(admission.intake(NOW, left(16), 0), Intake::Exchange(1), "nobody may be waiting");
+        assert!(admission.is_short());
+        assert_eq!(admission.intake(NOW, left(15), 0), Intake::Close(1));
         admission.leave(1);
         assert_eq!(admission.intake(NOW, left(17), 0), Intake::Accept(1));
         assert!(admission.is_short());

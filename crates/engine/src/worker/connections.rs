@@ -258,7 +258,7 @@ mod tests {
         let mut connections = Connections::new(LIMITS);
         for short in [false, true] {
             let (connection, _peer) = pair();
-            let slot = connections.insert(connection, poll.registry()).unwrap();
+            let slot = connections.insert(Mono(0), connection, poll.registry()).unwrap();
             connections.assign(slot, SessionKey::new(0, 0, 0), false, 8192);
             if short {
                 connections.admission.refused(Mono(0));

@@ -254,12 +254,13 @@ impl Worker {
             }
         }
         self.carry_out_commands(app);
-        self.accept(app);
-        self.open_waiting(app);
         self.driver.connections.begin_round();
         while let Some(slot) = self.driver.connections.next_ready() {
             self.serve(slot, app);
         }
+        // Afterwards, so that no connection gives way whose Logon is known to have arrived.
+        self.accept(app);
+        self.open_waiting(app);
         self.send_queued(Take::Batch, app);
         if self.cycle.is_timer_due() {
             self.run_timers(app);
@@ -384,9 +385,15 @@ impl Worker {
         if self.listeners.may_accept(now) || looks {
             let short = self.driver.connections.admission.is_short();
             let mut intake = self.intake();
-            if let Intake::Accept(most) = intake
-                && let Err(error) = self.accept_at_most(most)
-            {
+            let accepted = match intake {
+                Intake::Accept(most) => self.accept_at_most(most),
+                Intake::Exchange(_) => self.accept_at_most(1),
+                Intake::Close(_) | Intake::Pause(_) => Ok(0),
+            };
+            if let (Intake::Exchange(slot), Ok(1..)) = (intake, &accepted) {
+                close_pending(&mut self.driver.connections, slot, "file descriptors are short");
+            }
+            if let Err(error) = accepted {
                 if descriptors::are_used_up(&error) {
                     intake = self.driver.connections.admission.refused(now);
                 } else {
@@ -395,7 +402,7 @@ impl Worker {
                 }
             }
             match intake {
-                Intake::Accept(_) => {}
+                Intake::Accept(_) | Intake::Exchange(_) => {}
                 // A journal has several descriptors, and continues when it is needed.
                 _ if self.driver.give_back_for_descriptors(&self.cycle, app) => self.cycle.repeat(),
                 Intake::Close(slot) => {
@@ -436,8 +443,9 @@ impl Worker {
         self.look_again = short.then(|| self.cycle.now.mono + SHORTAGE_INTERVAL);
     }
 
-    /// Accepts some of the connections that wait.
-    fn accept_at_most(&mut self, most: usize) -> io::Result<()> {
+    /// Accepts some of the connections that wait. Returns how many of them are pending now.
+    fn accept_at_most(&mut self, most: usize) -> io::Result<usize> {
+        let mut pending = 0;
         let Self { driver, listeners, cycle, poll, limits, .. } = self;
         listeners.accept(most, |Incoming { listener, stream, peer, template_admits }| {
             let from = peer.ip().to_canonical();
@@ -454,9 +462,11 @@ impl Worker {
             let until = cycle.now.mono + limits.pending_time;
             let connection = Connection::new(stream, peer, Stage::Pending { listener, until });
             if driver.connections.insert(cycle.now.mono, connection, poll.registry()).is_some() {
+                pending += 1;
                 cycle.wake(until);
             }
-        })
+        })?;
+        Ok(pending)
     }
 
     /// Serves a connection that is ready.
@@ -722,7 +732,9 @@ impl Worker {
 
 /// Closes a connection that has not logged on.
 fn close_pending(connections: &mut Connections, slot: usize, reason: &str) {
-    if let Some(connection) = connections.get(slot) {
+    if let Some(connection) = connections.get(slot)
+        && connection.stage != Stage::Closed
+    {
         tracing::info!(peer = %connection.peer, reason, "closed before logon");
     }
     connections.close(slot);
