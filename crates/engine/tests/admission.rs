@@ -368,6 +368,35 @@ fn a_dynamic_session_whose_first_logon_is_refused_is_closed_at_once_and_pushes_o
 }
 
 #[test]
+fn a_stranger_that_was_just_refused_makes_no_room_among_the_dynamic_sessions() {
+    let (mut app, _log) = Scripted::venue();
+    let (asked, is_asked) = channel();
+    let (answer, answers) = channel::<()>();
+    app.logon = Box::new(move |logon| match logon.get(fixbolt::codec::Tag::new(49)) {
+        Some(b"STRANGER") => {
+            asked.send(()).unwrap();
+            answers.recv().unwrap();
+            LogonDecision::RefuseSilently
+        }
+        _ => LogonDecision::Accept,
+    });
+    let venue = anyone().dynamic_session_limit(1).start(app).unwrap();
+    let mut stranger = peer(&venue, "STRANGER");
+    let mut others = ["A", "B"].map(|name| peer(&venue, name));
+    stranger.send("A", "98=0|108=30");
+    is_asked.recv_timeout(Duration::from_secs(20)).unwrap();
+    // They are read in the cycle after the one in which the stranger is refused.
+    for other in &mut others {
+        other.send("A", "98=0|108=30");
+    }
+    answer.send(()).unwrap();
+    stranger.closed_silently();
+    let logged_on = others.iter_mut().filter_map(Peer::try_receive);
+    assert_eq!(logged_on.count(), 1);
+    venue.stop().unwrap();
+}
+
+#[test]
 fn a_stranger_that_is_refused_silently_leaves_no_journal_and_one_that_is_told_why_has_one() {
     let scratch = Scratch::new("strangers");
     let (mut app, _log) = Scripted::venue();

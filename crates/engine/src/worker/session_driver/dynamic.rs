@@ -23,12 +23,11 @@ impl SessionDriver {
         cycle: &mut Cycle,
         app: &mut dyn Application,
     ) -> Result<SessionKey, Refusal> {
-        let idle = self.idle_for_longest();
-        if self.registry.is_full_of_dynamic() && idle.is_none() {
+        if self.registry.is_full_of_dynamic() && self.idle_for_longest(|dynamic| dynamic.counted).is_none() {
             return Err(Refusal::NoRoomForDynamic);
         }
         if self.registry.is_full() {
-            let idle = idle.ok_or(Refusal::NoRoom)?;
+            let idle = self.idle_for_longest(|_| true).ok_or(Refusal::NoRoom)?;
             self.give_back(idle, "there are as many sessions as MaxSessions allows", cycle, app);
         }
         let id = entry.id.clone();
@@ -50,7 +49,7 @@ impl SessionDriver {
         }
         dynamic.counted = true;
         if self.registry.add_dynamic()
-            && let Some(idle) = self.idle_for_longest()
+            && let Some(idle) = self.idle_for_longest(|dynamic| dynamic.counted)
         {
             self.give_back(
                 idle,
@@ -104,7 +103,8 @@ impl SessionDriver {
     /// Gives back the session that has been idle for longest because file descriptors are short,
     /// unless messages would be lost. Returns whether there was one.
     pub(crate) fn give_back_for_descriptors(&mut self, cycle: &Cycle, app: &mut dyn Application) -> bool {
-        let Some(idle) = self.idle_for_longest().filter(|idle| self.sessions.survives_close(*idle)) else {
+        let Some(idle) = self.idle_for_longest(|_| true).filter(|idle| self.sessions.survives_close(*idle))
+        else {
             return false;
         };
         self.give_back(idle, "file descriptors are short", cycle, app);
@@ -128,13 +128,15 @@ impl SessionDriver {
         self.sessions.is_enabled(key) && !skips_or_retries
     }
 
-    /// Returns the dynamic session that has had no connection for longest. Its messages may be lost
-    /// with it, if its store keeps them in memory only.
-    fn idle_for_longest(&mut self) -> Option<SessionKey> {
+    /// Returns the dynamic session that has had no connection for longest, of those that `counts`
+    /// names. Its messages may be lost with it, if its store keeps them in memory only.
+    fn idle_for_longest(&mut self, counts: impl Fn(Dynamic) -> bool) -> Option<SessionKey> {
         let mut longest: Option<(Mono, SessionKey)> = None;
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
-            if let Some(Dynamic { idle_since: Some(since), .. }) = self.table[key].dynamic().copied()
+            let Some(dynamic) = self.table[key].dynamic().copied() else { continue };
+            if let Some(since) = dynamic.idle_since
+                && counts(dynamic)
                 && longest.is_none_or(|(longest, _)| since < longest)
                 && self.sessions.can_connect(key)
             {
