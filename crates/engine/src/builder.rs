@@ -129,7 +129,7 @@ impl EngineBuilder {
             let mut acceptance = settings(id)?;
             let checked = preparation::prepare_acceptance(&mut acceptance);
             checked
-                .map_err(|error| tracing::warn!(error = %format_args!("{error:#}"), "refused"))
+                .map_err(|error| tracing::warn!(error = %format_args!("{error:#}"), "a Logon was refused"))
                 .ok()
                 .map(|()| acceptance)
         };

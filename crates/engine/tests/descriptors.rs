@@ -4,72 +4,26 @@
 
 mod support;
 
-use std::fmt::{Debug, Write as _};
 use std::io::{BufRead, BufReader, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use fixbolt::Engine;
 use fixbolt::session::Role;
+use support::lines::Lines;
 use support::*;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
 /// The variable that makes the test the engine's process; its value is the journals' directory.
 const CHILD: &str = "FIXBOLT_TEST_FEW_DESCRIPTORS";
 
-/// Counts what the log says about descriptors.
-#[derive(Default)]
-struct Said {
-    short: AtomicUsize,
-    over: AtomicUsize,
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
-        write!(self.0, "{value:?} ").unwrap();
-    }
-}
-
-struct Lines(Arc<Said>);
-
-impl Subscriber for Lines {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line(String::new());
-        event.record(&mut line);
-        if line.0.contains("descriptors are short: ") {
-            self.0.short.fetch_add(1, Ordering::SeqCst);
-        } else if line.0.contains("no longer short") {
-            self.0.over.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
-
 /// The engine's process: prints its address, and ends with what the log said when it is told to.
 fn serve(base: &str) -> ! {
-    let said = Arc::new(Said::default());
-    tracing::subscriber::set_global_default(Lines(Arc::clone(&said))).unwrap();
+    let lines = Lines::collect();
+    let said = |text| lines.with(&[text]).len();
     let (app, _log) = Recorder::venue();
     let venue = Engine::builder()
         .accept(anywhere(), acceptor())
@@ -86,7 +40,7 @@ fn serve(base: &str) -> ! {
     println!("\naddress {address}");
     for line in std::io::stdin().lines() {
         line.unwrap();
-        println!("said {} {}", said.short.load(Ordering::SeqCst), said.over.load(Ordering::SeqCst));
+        println!("said {} {}", said("descriptors are short: "), said("no longer short"));
     }
     venue.stop().unwrap();
     std::process::exit(0);

@@ -84,7 +84,9 @@ impl SessionReader<'_> {
                 if let (Some(longest), Some(setting)) = (longest, self.find("MaxReconnectInterval"))
                     && longest < reconnect_interval
                 {
-                    self.contradicts(setting, "MaxReconnectInterval is shorter than ReconnectInterval");
+                    let shortest = reconnect_interval.as_secs();
+                    let what = format!("MaxReconnectInterval is shorter than ReconnectInterval ({shortest})");
+                    self.contradicts(setting, &what);
                 }
                 Some(ConnectionType::Initiator {
                     hosts: self.hosts()?,

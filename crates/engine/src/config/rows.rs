@@ -192,7 +192,7 @@ pub(super) static ROWS: &[Row] = &[
         "standard", "which engine to follow where their behavior differs (docs/conformance.md)"),
     row("HeartBtInt", Both, seconds(0, |d, n| d.settings.heart_bt_int = n as u32),
         "required of an initiator", "the silence after which a Heartbeat is sent; 0 for none. An acceptor uses the initiator's value"),
-    row("AcceptedHeartBtInt", Both, Text { form: "seconds: a range such as 5-3600, one value, or any; with 0, before it if 0 is accepted, too", set: values::accepted_heart_bt_int },
+    row("AcceptedHeartBtInt", Both, Text { form: "seconds: a range such as 5-3600, or 0,5-3600 if 0 is accepted too; one value; or any", set: values::accepted_heart_bt_int },
         "5-3600", "the values of HeartBtInt that the counterparty's Logon may have; 0 means no heartbeats. An initiator always accepts its own HeartBtInt"),
     row("TestRequestDelayMultiplier", Both, Text { form: "a number from 0 to 10 with at most two decimals", set: values::test_request_delay },
         "0.2", "a TestRequest is sent if nothing is received for HeartBtInt plus this fraction of it"),

@@ -102,7 +102,7 @@ fn the_longest_wait_between_attempts_is_never_below_the_first() {
     assert_eq!(longest("ReconnectInterval=300\nMaxReconnectInterval=300"), 300);
     assert_eq!(
         initiator_refused("ReconnectInterval=300\nMaxReconnectInterval=299"),
-        "a.cfg:10: MaxReconnectInterval is shorter than ReconnectInterval"
+        "a.cfg:10: MaxReconnectInterval is shorter than ReconnectInterval (300)"
     );
 }
 

@@ -162,10 +162,14 @@ impl Initiator {
         let host = name.as_ref().map(tracing::field::display);
         match failure {
             Failure::Connecting(error) => tracing::warn!(
-                %session, host, %address, %error, "cannot connect; is the counterparty running?"
+                name: "cannot_connect", %session, host, %address, %error, "cannot connect (is the counterparty running?)"
             ),
-            Failure::TimedOut => tracing::warn!(%session, host, %address, "cannot connect: timed out"),
-            Failure::LoggingOn(error) => tracing::warn!(%session, host, %address, %error, "cannot log on"),
+            Failure::TimedOut => tracing::warn!(
+                name: "cannot_connect", %session, host, %address, "cannot connect: timed out"
+            ),
+            Failure::LoggingOn(error) => tracing::warn!(
+                name: "cannot_log_on", %session, host, %address, %error, "cannot log on"
+            ),
         }
         self.next_address(now, random)
     }
@@ -213,11 +217,13 @@ impl Initiator {
         self.addresses.clear();
         match addresses {
             Ok(addresses) if addresses.is_empty() => {
-                tracing::warn!(%session, %host, "the host has no address");
+                tracing::warn!(name: "no_address", %session, %host, "the host has no address");
             }
             Ok(addresses) => self.addresses.extend(addresses),
             Err(error) => {
-                tracing::warn!(%session, %host, %error, "the address of the host could not be looked up");
+                tracing::warn!(
+                    name: "no_address", %session, %host, %error, "the address of the host could not be looked up"
+                );
             }
         }
         self.next_address(now, random)
@@ -241,7 +247,11 @@ impl Initiator {
             let step = self.back_off(now, random);
             if let Step::Wait { until } = step {
                 let when = in_words(until - now);
-                tracing::warn!(session = %self.id, "no host has answered the Logon: next attempt {when}");
+                tracing::warn!(
+                    name: "no_host_answered",
+                    session = %self.id,
+                    "no host has answered the Logon: next attempt {when}"
+                );
             }
             return step;
         }

@@ -699,7 +699,12 @@ impl Worker {
                         Stage::Closing { session, .. } => {
                             self.driver.disconnect(session, &mut self.cycle, app);
                         }
-                        _ => tracing::info!(%peer, "closed: timed out"),
+                        Stage::Pending { .. } => {
+                            let reason = "no Logon arrived in time (LogonTimeout)";
+                            tracing::info!(%peer, reason, "closed before logon");
+                        }
+                        // What a counterparty does after our last message says nothing.
+                        Stage::Draining { .. } | Stage::Session(_) | Stage::Closed => {}
                     }
                 }
                 None => {}

@@ -93,7 +93,7 @@ impl SessionDriver {
         };
         let key = opened.inspect_err(|_| self.registry.remove(&entry.id))?;
         if let Some(halt) = self.sessions.halted(key) {
-            tracing::error!(session = %entry.id, reason = %halt, "the session is halted");
+            tracing::error!(name: "halted", session = %entry.id, reason = %halt, "the session is halted");
         }
         let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
         self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal));

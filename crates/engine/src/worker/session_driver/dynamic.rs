@@ -91,8 +91,8 @@ impl SessionDriver {
                         continue;
                     }
                     let began = clock::now().mono;
-                    let why = if dynamic.counted { "nobody uses it" } else { "it has not logged on" };
-                    self.give_back(key, why, cycle, app);
+                    let reason = if dynamic.counted { "nobody uses it" } else { "it has not logged on" };
+                    self.give_back(key, reason, cycle, app);
                     closings.spend(began, clock::now().mono);
                 }
                 _ => {}
@@ -146,12 +146,12 @@ impl SessionDriver {
         longest.map(|(_, key)| key)
     }
 
-    fn give_back(&mut self, key: SessionKey, why: &str, cycle: &Cycle, app: &mut dyn Application) {
+    fn give_back(&mut self, key: SessionKey, reason: &str, cycle: &Cycle, app: &mut dyn Application) {
         let id = self.table[key].id.clone();
         match self.close_session(key, cycle, app) {
-            Ok(()) => tracing::info!(session = %id, why, "the dynamic session was closed"),
+            Ok(()) => tracing::info!(session = %id, reason, "the dynamic session was closed"),
             Err(error) => {
-                tracing::error!(session = %id, why, %error, "the dynamic session was not closed cleanly")
+                tracing::error!(session = %id, reason, %error, "the dynamic session was not closed cleanly")
             }
         }
     }

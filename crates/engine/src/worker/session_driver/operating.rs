@@ -155,7 +155,7 @@ impl SessionDriver {
         if closed == Err(OpenError::Connected) {
             return Err(OperationError::Connected);
         }
-        tracing::info!(session = %id, why, "the session was removed");
+        tracing::info!(session = %id, reason = why, "the session was removed");
         closed.map_err(OperationError::Store)
     }
 }
