@@ -25,12 +25,12 @@ impl Failure {
     /// Returns a failure for wrong usage, or for something that cannot be read or written: exit
     /// status 2.
     pub(crate) fn usage(line: impl Into<String>) -> Self {
-        Self { status: 2, line: line.into() }
+        Self { status: 2, line: without_error_numbers(line.into()) }
     }
 
     /// Returns a failure for a timeout, or a missing connection: exit status 3.
     pub(crate) fn connection(line: impl Into<String>) -> Self {
-        Self { status: 3, line: line.into() }
+        Self { status: 3, line: without_error_numbers(line.into()) }
     }
 
     /// Returns a failure for a command that a signal ended: exit status 130.
@@ -62,11 +62,19 @@ impl From<io::Error> for Failure {
 
 /// Returns the system's message without its error number.
 pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_owned(),
-        None => text,
+    without_error_numbers(error.to_string())
+}
+
+/// Returns a text without the system's error numbers, which add nothing to its words.
+pub(crate) fn without_error_numbers(mut text: String) -> String {
+    const BEGIN: &str = " (os error ";
+    while let Some(begin) = text.find(BEGIN)
+        && let Some(len) = text[begin..].find(')')
+        && text[begin + BEGIN.len()..begin + len].bytes().all(|byte| byte.is_ascii_digit())
+    {
+        text.replace_range(begin..=begin + len, "");
     }
+    text
 }
 
 /// Reports why a command failed, ends its log, and returns its exit status.
@@ -77,5 +85,18 @@ pub(crate) fn code(result: Result<Answer, Failure>) -> ExitCode {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(failure) => ExitCode::from(failure.status),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_numbers_are_left_out_and_what_to_do_is_kept() {
+        let shown = |text: &str| without_error_numbers(text.to_owned());
+        assert_eq!(shown("in use (os error 98); choose another"), "in use; choose another");
+        assert_eq!(shown("a: refused (os error 111)\nb: none (os error 2)"), "a: refused\nb: none");
+        assert_eq!(shown("no number (os error"), "no number (os error");
     }
 }

@@ -90,20 +90,38 @@ fn halt(session: &SessionHandle) -> Option<Halt> {
     }
 }
 
+/// Returns the command that ends a halt, if there is one.
+pub(crate) fn command(session: &SessionId, halt: &Halt, journal: Option<&Path>) -> Option<String> {
+    let directory = || journal.map(|base| quoted(&base.join(session.file_name()).display().to_string()));
+    match halt {
+        Halt::PoisonMessage { seq, .. } => {
+            Some(format!("fixbolt journal repair --skip {seq} {}", directory()?))
+        }
+        // A copy is not repaired.
+        Halt::StoreDamaged { reason } if reason.contains("`fixbolt journal adopt ") => {
+            Some(format!("fixbolt journal adopt {}", directory()?))
+        }
+        Halt::StoreDamaged { .. } => Some(format!("fixbolt journal repair {}", directory()?)),
+        _ => None,
+    }
+}
+
+/// Returns a path as a shell reads it as one word.
+fn quoted(path: &str) -> String {
+    if path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=:@%,".contains(&byte)) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
 /// Returns a line that says what ends a halt.
 fn remedy(session: &SessionId, halt: &Halt, journal: Option<&Path>) -> Line {
-    let directory = journal.map(|base| base.join(session.file_name()).display().to_string());
-    let what_to_do = match (halt, directory) {
-        (Halt::PoisonMessage { seq, .. }, Some(directory)) => format!(
-            "stop this process, skip the message with `fixbolt journal repair --skip {seq} {directory}`, and start it again"
-        ),
-        // What is found at the start names the command; a copy, for example, is not repaired.
-        (Halt::StoreDamaged { reason }, _) if reason.contains("`fixbolt journal ") => {
-            "run the command that the reason names, and start this process again".to_owned()
+    let what_to_do = match (halt, command(session, halt, journal)) {
+        // The journal is in use until then.
+        (Halt::PoisonMessage { .. }, Some(command)) => {
+            format!("stop this process, skip the message with `{command}`, and start it again")
         }
-        (Halt::StoreDamaged { .. }, Some(directory)) => format!(
-            "see what is damaged with `fixbolt journal verify {directory}`, run `fixbolt journal repair {directory}`, and start this process again"
-        ),
+        (_, Some(command)) => format!("run `{command}`, and start this process again"),
         _ => "start this process again once its cause is removed".to_owned(),
     };
     Line::new(Severity::Error, "not_served", format!("not served until its halt is ended: {what_to_do}"))
@@ -133,7 +151,9 @@ mod tests {
         assert!(told.contains("`fixbolt journal repair /var/fix/FIX.4.4-V-T`"), "{told}");
         let told =
             line(&damaged("this is a copy; see `fixbolt journal adopt /var/fix/FIX.4.4-V-T`"), journal);
-        assert!(told.contains("the command that the reason names") && !told.contains("repair"), "{told}");
+        assert!(told.contains("run `fixbolt journal adopt /var/fix/FIX.4.4-V-T`, and start"), "{told}");
+        let told = line(&damaged("checksum"), Some(Path::new("/var/it's mine")));
+        assert!(told.contains(r"`fixbolt journal repair '/var/it'\''s mine/FIX.4.4-V-T'`"), "{told}");
         assert!(line(&poison, None).ends_with("start this process again once its cause is removed\n"));
     }
 }

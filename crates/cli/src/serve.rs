@@ -1,6 +1,6 @@
 //! `fixbolt serve`: a counterparty to try clients with.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ use crate::venue::Venue;
 ///
 /// A session that is halted, because its journal is damaged or its application failed on a message
 /// again and again, is not served; a line says what to do. If all sessions are halted, at the start
-/// or later, it ends; with --stay it runs on. A journal that fails, such as one on a full disk, is
-/// tried again and counts as served.
+/// or later, and no others may log on (DynamicSession=Y), it ends; with --stay it runs on. A
+/// journal that fails, such as one on a full disk, is tried again and counts as served.
 ///
 /// Exit status: 0 stopped by SIGTERM; 1 all sessions are halted; 2 it cannot start (port in use,
 /// wrong configuration, journal in use); 130 stopped by SIGINT. The signals log every session out
@@ -176,6 +176,21 @@ fn any_counterparty(listen: SocketAddr) -> Served {
     Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }
 }
 
+/// Says where the engine listens.
+fn tell(addresses: &[SocketAddr], format: Format) -> io::Result<()> {
+    let mut out = output::stdout();
+    for address in addresses {
+        match format {
+            Format::Text => writeln!(out, "listening {address}")?,
+            Format::Json => {
+                let object = Object::new().text("kind", "listening").text("address", &address.to_string());
+                writeln!(out, "{object}")?;
+            }
+        }
+    }
+    out.flush()
+}
+
 /// Returns the reason why an engine did not start, as one line.
 pub(crate) fn cannot_start(error: &EngineError) -> Failure {
     Failure::usage(format!("{error:#}"))
@@ -200,18 +215,11 @@ fn serve<A: Application + Send + 'static>(
         return Ok(Answer::No);
     }
     engine.stop_on_signals().map_err(|error| cannot_start(&error))?;
-    let mut out = output::stdout();
-    for address in engine.addresses() {
-        match arguments.output {
-            Format::Text => writeln!(out, "listening {address}")?,
-            Format::Json => {
-                let object = Object::new().text("kind", "listening").text("address", &address.to_string());
-                writeln!(out, "{object}")?;
-            }
-        }
+    match tell(&engine.addresses(), arguments.output) {
+        // Whoever has started it does not read where it listens, and may know.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        told => told?,
     }
-    out.flush()?;
-    drop(out);
     let all_halted = halts
         .watch((!arguments.stay).then(|| engine.stopper()))
         .map_err(|error| Failure::usage(format!("cannot watch the sessions: {error}")))?;

@@ -256,12 +256,63 @@ fn a_logout_instead_of_an_answer_is_shown_and_is_status_3() {
 }
 
 #[test]
+fn a_logout_ends_the_wait_even_if_the_connection_stays_open() {
+    let (ended_to, ended) = std::sync::mpsc::channel::<()>();
+    let venue = Venue::new(move |connect| {
+        let mut peer = connect();
+        peer.log_on();
+        peer.receive();
+        peer.send("5", "58=closing");
+        peer.receive();
+        // The connection stays open until the command has ended.
+        let _ = ended.recv_timeout(Duration::from_secs(60));
+    });
+    let Venue { address, thread } = venue;
+    let told = command::run(&[&["send", "--to", &address, "--timeout", "30"], &ORDER[..]].concat());
+    drop(ended_to);
+    thread.join().unwrap();
+    assert_eq!(told.status, 3, "{}", told.out);
+    assert!(told.err.ends_with(": the session has ended: the counterparty logged out\n"), "{}", told.err);
+}
+
+#[test]
+fn a_counterparty_may_choose_any_heart_bt_int() {
+    for seconds in [0, 1, 86_400] {
+        let venue = Venue::new(move |connect| {
+            let mut peer = connect();
+            peer.receive();
+            peer.send("A", &format!("98=0|108={seconds}|141=Y"));
+            peer.receive();
+            peer.send("8", &report("11=mine|37=2|39=0"));
+            peer.wait_for_the_end();
+        });
+        let ended = venue.asked(&ORDER);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{seconds}");
+    }
+}
+
+#[test]
+fn whoever_ends_the_logon_is_named() {
+    let venue = Venue::new(|connect| {
+        let mut peer = connect();
+        peer.receive();
+        peer.send("0", "");
+        peer.receive();
+    });
+    let address = venue.address.clone();
+    let ended = venue.asked(&ORDER);
+    let told =
+        format!("fixbolt: no logon with {address}: the counterparty's first message was not a Logon\n");
+    assert_eq!((ended.status, ended.err), (3, told));
+}
+
+#[test]
 fn a_counterparty_that_only_closes_is_status_3() {
     let venue = Venue::new(|connect| drop(connect()));
     let address = venue.address.clone();
     let ended = venue.asked(&ORDER);
     assert_eq!(ended.status, 3, "{}", ended.out);
-    let told = format!("fixbolt: {address} closed the connection during logon: ");
+    let told = format!("fixbolt: no logon with {address}: the counterparty closed the connection ");
     assert!(ended.err.starts_with(&told) && ended.err.lines().count() == 1, "{}", ended.err);
 }
 

@@ -200,6 +200,14 @@ fn with_a_configuration_sequence_numbers_and_journal_continue() {
         "{}",
         damaged.err
     );
+    // The command that it names ends the halt.
+    let named = damaged.err.rsplit('`').nth(1).expect("it names a command");
+    let words: Vec<&str> = named.split(' ').collect();
+    assert_eq!(words[..3], ["fixbolt", "journal", "repair"], "{named}");
+    assert_eq!(run(&words[1..]).status, 0);
+    // It connects again; nobody listens there any more.
+    let repaired = send();
+    assert!(repaired.err.starts_with("fixbolt: cannot reach "), "{}", repaired.err);
 }
 
 #[test]
@@ -216,7 +224,7 @@ fn no_connection_is_status_3_and_so_is_no_answer() {
         (
             3,
             format!(
-                "fixbolt: cannot reach {address}: cannot connect; is the counterparty running?, session FIX.4.4:CLIENT->FIXBOLT, address {address}, error Connection refused\n"
+                "fixbolt: cannot reach {address}: cannot connect (is the counterparty running?), address {address}, error Connection refused\n"
             )
         )
     );

@@ -4,8 +4,9 @@ mod command;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write, pipe};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use command::{Ended, Server, directory, fixbolt, message, run};
@@ -344,7 +345,8 @@ fn with_all_sessions_halted_it_says_so_and_ends_with_status_1_unless_told_to_sta
     let repair =
         format!("fixbolt journal repair {}/FIX.4.4-FIXBOLT-DAMAGED", folder.join("journal").display());
     log.wait_for(&[" error: FIX.4.4:FIXBOLT->DAMAGED: the session is halted, ", &repair]);
-    log.wait_for(&[" error: FIX.4.4:FIXBOLT->DAMAGED: not served until its halt is ended: "]);
+    let told = log.wait_for(&[" error: FIX.4.4:FIXBOLT->DAMAGED: not served until its halt is ended: "]);
+    assert!(told.contains(&format!("run `{repair}`, and start this process again")), "{told}");
     let mut whole = Client::connect(&server, "WHOLE");
     whole.seq = 4;
     whole.send("A", "98=0|108=30|");
@@ -371,4 +373,32 @@ fn with_all_sessions_halted_it_says_so_and_ends_with_status_1_unless_told_to_sta
     let server = Server::start_with_log(&["--config", &both], log.file());
     Client::logged_on(&server, "ANOTHER");
     assert_eq!(server.stop("-TERM"), Some(0));
+}
+
+#[test]
+fn a_server_serves_although_nobody_reads_where_it_listens() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let (unread, stdout) = pipe().unwrap();
+    drop(unread);
+    let mut command = fixbolt();
+    command.args(["serve", "--listen", &address]).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut stream = loop {
+        match TcpStream::connect(&address) {
+            Ok(stream) => break stream,
+            Err(error) => assert!(Instant::now() < deadline, "{error}; {:?}", child.try_wait()),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let now = UtcTimestamp::now();
+    let logon = message("FIX.4.4", &format!("35=A|49=CLIENT|56=FIXBOLT|34=1|52={now}|98=0|108=30|"));
+    stream.write_all(logon.as_bytes()).unwrap();
+    let mut bytes = [0; 4096];
+    let len = stream.read(&mut bytes).unwrap();
+    assert!(bytes[..len].windows(5).any(|bytes| bytes == b"\x0135=A"), "{:?}", child.try_wait());
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -9,6 +9,7 @@ mod line;
 mod queue;
 mod session_events;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
@@ -26,7 +27,7 @@ use self::limiter::{Limiter, Verdict};
 pub(crate) use self::line::{Line, Severity};
 use self::queue::Queue;
 pub(crate) use self::session_events::Told;
-use crate::exit::Failure;
+use crate::exit::{Failure, without_error_numbers};
 use crate::output::Format;
 
 /// How long the end of a process waits for the reader of its log.
@@ -40,7 +41,16 @@ pub(crate) enum Log {
     /// To standard error in this format, including the engine's routine messages.
     Everything(Format),
     /// To a command that reports problems itself: only warnings and errors.
-    Warnings(Sender<String>),
+    Warnings(Sender<Warning>),
+}
+
+/// A warning or an error of the engine.
+#[derive(Debug)]
+pub(crate) struct Warning {
+    /// The name of what happened, if the engine has one for it.
+    pub(crate) name: Option<&'static str>,
+    /// What happened, without the session.
+    pub(crate) text: String,
 }
 
 impl Log {
@@ -186,7 +196,7 @@ impl Subscriber for Log {
                 let mut words = Words::default();
                 event.record(&mut words);
                 // The command has its answer and no longer listens.
-                let _ = to.send(words.warning());
+                let _ = to.send(words.warning(event.metadata()));
             }
         }
     }
@@ -278,7 +288,8 @@ impl Words {
             Level::WARN => Severity::Warning,
             _ => Severity::Info,
         };
-        let line = Line::new(severity, kind(&self.message), self.message);
+        let kind = name(metadata).map_or_else(|| kind(&self.message).into(), Cow::Borrowed);
+        let line = Line::new(severity, kind, self.message);
         self.fields.into_iter().fold(line, |line, (name, value)| match name {
             "session" => line.session(value),
             "peer" => line.peer(value),
@@ -286,15 +297,16 @@ impl Words {
         })
     }
 
-    /// Returns everything as one text.
-    fn warning(self) -> String {
-        self.fields.into_iter().fold(self.message, |text, (name, value)| text + ", " + name + " " + &value)
+    fn warning(self, metadata: &Metadata<'_>) -> Warning {
+        let fields = self.fields.into_iter().filter(|(name, _)| *name != "session");
+        let text = fields.fold(self.message, |text, (name, value)| text + ", " + name + " " + &value);
+        Warning { name: name(metadata), text }
     }
 }
 
 impl Visit for Words {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let text = without_error_number(&format!("{value:?}"));
+        let text = without_error_numbers(format!("{value:?}"));
         match field.name() {
             "message" => self.message = text,
             name => self.fields.push((name, text)),
@@ -306,6 +318,12 @@ impl Visit for Words {
     }
 }
 
+/// Returns the name that the engine gives to an event, if it gives one.
+fn name(metadata: &Metadata<'_>) -> Option<&'static str> {
+    // The others are named by the place in the source.
+    Some(metadata.name()).filter(|name| !name.starts_with("event "))
+}
+
 /// Returns a name for programs: the beginning of a message of the engine, which is constant, as one
 /// word.
 fn kind(message: &str) -> String {
@@ -313,24 +331,9 @@ fn kind(message: &str) -> String {
     message[..end].replace(' ', "_").to_lowercase()
 }
 
-/// Returns a text without the system's error number, which adds nothing to the words.
-fn without_error_number(text: &str) -> String {
-    match text.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
-        Some((before, after)) => format!("{before}{after}"),
-        None => text.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_error_number_is_left_out_and_what_to_do_is_kept() {
-        assert_eq!(without_error_number("in use (os error 98); choose another"), "in use; choose another");
-        assert_eq!(without_error_number("refused (os error 111)"), "refused");
-        assert_eq!(without_error_number("no number"), "no number");
-    }
 
     #[test]
     fn the_kind_of_an_engines_line_is_the_beginning_of_its_message() {

@@ -15,12 +15,14 @@ use clap::Args;
 use fixbolt::Engine;
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure as CallbackFailure, SessionEnd, SessionId, Turn, Utc, WireObserver,
+    Application, Delivery, Event, Failure as CallbackFailure, Halt, SessionEnd, SessionId, SessionState,
+    Turn, Utc, WireObserver,
 };
 
 use crate::exit::{Answer, Failure};
+use crate::halts;
 use crate::interrupt::Interrupt;
-use crate::log::Log;
+use crate::log::{Log, Warning};
 use crate::output::{self, Format, Object};
 use crate::print::{Lexicon, Reader, block, json};
 use crate::serve::cannot_start;
@@ -49,7 +51,7 @@ use tap::{Seen, Tap};
 /// BusinessMessageReject, an ExecutionReport that rejects, or the logon refused by a Logout, which
 /// is shown), or with --wait filled an order that ended otherwise: canceled, rejected, expired,
 /// done for day; 2 wrong usage, or the journal cannot be used; 3 no connection, or no answer in
-/// time; 130 interrupted.
+/// time or before the counterparty logged out; 130 interrupted.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples (with `fixbolt serve` running):\n  fixbolt send NewOrderSingle Symbol=IBM Side=BUY OrderQty=100 OrdType=LIMIT Price=298.075\n  fixbolt send D 55=IBM 54=1 38=100 40=1 --version FIX.4.2\n  fixbolt send OrderStatusRequest ClOrdID=1 Symbol=IBM Side=BUY --config trader.cfg"
@@ -129,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         composed,
         id: session.id,
         peer: session.peer,
+        journal: session.journal,
         timeout: Duration::from_secs(arguments.timeout),
         wait: arguments.wait,
         format: arguments.output,
@@ -182,7 +185,9 @@ struct Exchange {
     format: Format,
     interrupt: Interrupt,
     reader: Reader,
-    warnings: Receiver<String>,
+    /// Where the journal is.
+    journal: Option<PathBuf>,
+    warnings: Receiver<Warning>,
     tap: Arc<Tap>,
     told: Receiver<Told>,
 }
@@ -215,16 +220,15 @@ impl Exchange {
                 if let Some(answer) = self.show(&seen)? {
                     return Ok(answer);
                 }
+                if seen.part == Part::Logout && sent {
+                    return Err(self.ended(missing, &SessionEnd::LoggedOutByPeer));
+                }
             }
             match told {
                 Some(Told::NotSent(_) | Told::Ended(_)) if refused => return Ok(Answer::No),
                 Some(Told::NotSent(why)) => return Err(Failure::usage(format!("not sent: {why}"))),
-                Some(Told::Ended(SessionEnd::Halted(why))) => return Err(Failure::usage(why.to_string())),
-                Some(Told::Ended(end)) => {
-                    let peer = &self.peer;
-                    let line = format!("{missing} from {peer}: the session has ended: {end}");
-                    return Err(Failure::connection(line));
-                }
+                Some(Told::Ended(SessionEnd::Halted(why))) => return Err(self.halted(&why)),
+                Some(Told::Ended(end)) => return Err(self.ended(missing, &end)),
                 Some(Told::LoggedOn) | None => {}
             }
             // What they warn of ends the session, or does not matter here.
@@ -235,19 +239,25 @@ impl Exchange {
     /// Waits for the logon, at whichever host. Returns the counterparty's Logout if it refuses.
     fn log_on(&mut self) -> Result<Option<Seen>, Failure> {
         let deadline = Instant::now() + self.timeout;
+        // A session that does not even connect: its journal is damaged, or the application has
+        // failed on a message too often.
+        if let Some(SessionState::Halted(why)) = self.engine.session(&self.id).map(|session| session.state())
+        {
+            return Err(self.halted(&why));
+        }
         // Why the last host failed.
         let mut problem = None;
         loop {
             // What came before a warning is read after it.
-            let warnings: Vec<String> = self.warnings.try_iter().collect();
+            let warnings: Vec<Warning> = self.warnings.try_iter().collect();
             for told in self.told.try_iter() {
                 match told {
                     Told::LoggedOn => return Ok(None),
-                    Told::Ended(SessionEnd::Halted(why)) => return Err(Failure::usage(why.to_string())),
+                    Told::Ended(SessionEnd::Halted(why)) => return Err(self.halted(&why)),
                     Told::Ended(SessionEnd::LogonTimedOut) => problem = Some(self.missing("no logon")),
                     Told::Ended(end) => {
                         let peer = &self.peer;
-                        let line = format!("{peer} closed the connection during logon: {end}");
+                        let line = format!("no logon with {peer}: {end}");
                         problem = Some(Failure::connection(line));
                     }
                     Told::NotSent(_) => {}
@@ -257,25 +267,30 @@ impl Exchange {
                 return Ok(Some(seen));
             }
             for warning in warnings {
-                // A session that does not even connect: its journal is damaged, or it is halted by
-                // a poison message.
-                if warning.contains(" halted") {
-                    return Err(Failure::usage(format!(
-                        "{warning}; run `fixbolt journal verify` for details"
-                    )));
-                }
-                if !warning.contains("next attempt") {
-                    // How a connection ended that was made is told without a warning, too.
-                    if !warning.starts_with("cannot log on") {
-                        let line = format!("cannot reach {}: {warning}", self.peer);
+                match warning.name {
+                    Some("cannot_connect" | "no_address") => {
+                        let line = format!("cannot reach {}: {}", self.peer, warning.text);
                         problem = Some(Failure::connection(line));
                     }
-                } else if let Some(problem) = problem.take() {
                     // Every host has failed.
-                    return Err(problem);
+                    Some("no_host_answered") => problem.take().map_or(Ok(()), Err)?,
+                    // How a connection ended that was made is told without a warning, too.
+                    _ => {}
                 }
             }
         }
+    }
+
+    /// Returns the failure for a session that has ended without what was waited for.
+    fn ended(&self, missing: &str, end: &SessionEnd) -> Failure {
+        Failure::connection(format!("{missing} from {}: the session has ended: {end}", self.peer))
+    }
+
+    /// Returns the failure for a session that is halted, with the command that ends that.
+    fn halted(&self, why: &Halt) -> Failure {
+        let (id, what_to_do) = (&self.id, halts::command(&self.id, why, self.journal.as_deref()));
+        let what_to_do = what_to_do.map(|command| format!("; run `{command}`")).unwrap_or_default();
+        Failure::usage(format!("{id}: the session is halted: {why}{what_to_do}"))
     }
 
     fn post(&self) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! Selects the session that a message is sent in: a temporary one, or one of a configuration.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
@@ -8,7 +8,7 @@ use fixbolt::{Engine, EngineBuilder, Initiation};
 use fixbolt_dictionary::{Dictionary, Source, shipped};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{Role, SessionId, SessionSettings};
+use fixbolt_session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings};
 
 use super::Arguments;
 use crate::check_config::refused;
@@ -28,6 +28,8 @@ pub(super) struct Session {
     pub(super) max_message_size: usize,
     /// The name of the counterparty in messages to the user.
     pub(super) peer: String,
+    /// Where the journal is, if there is one.
+    pub(super) journal: Option<PathBuf>,
 }
 
 /// Returns the session for `--to`: in memory, with sequence numbers that begin at 1.
@@ -48,6 +50,8 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
         s.reset_on_logon = !arguments.no_reset;
         s.logon_timeout = Duration::from_secs(arguments.timeout);
+        // It lasts for one exchange, whatever the counterparty asks for.
+        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
     });
     let max_message_size = settings.max_message_size;
     let mut initiation = Initiation::new(settings, host, port);
@@ -61,6 +65,7 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         is_own_dictionary: false,
         max_message_size,
         peer: arguments.to.clone(),
+        journal: None,
     })
 }
 
@@ -105,7 +110,8 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
         peer = hosts.join(", ");
     }
     let max_message_size = session.settings.max_message_size;
-    let store: Box<dyn Store> = match &session.journal {
+    let journal = session.journal.clone();
+    let store: Box<dyn Store> = match &journal {
         Some(base) => Box::new(DirectoryStore::new(base)),
         None => Box::new(memory(max_message_size)),
     };
@@ -116,5 +122,5 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     // One session needs one worker.
     configuration.engine.workers = None;
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;
-    Ok(Session { id, builder, store, dictionary, is_own_dictionary, max_message_size, peer })
+    Ok(Session { id, builder, store, dictionary, is_own_dictionary, max_message_size, peer, journal })
 }
