@@ -101,6 +101,8 @@ impl Line {
     /// Returns a line about the same session or address that counts more lines like this one.
     pub(crate) fn more_like_this(self) -> MoreLikeThis {
         let Self { severity, kind, session, peer, text, .. } = self;
+        // The first words say which lines: the rest differs from one to the next.
+        let text = format!("more like this in the last second, the first: {}", limited(&text));
         MoreLikeThis { severity, kind, session, peer, text }
     }
 
@@ -160,17 +162,23 @@ pub(crate) struct MoreLikeThis {
     kind: Cow<'static, str>,
     session: Option<String>,
     peer: Option<String>,
+    /// What follows their number.
     text: String,
 }
 
 impl MoreLikeThis {
+    /// Returns a line that counts lines of all kinds about sessions, or addresses, of which there
+    /// were too many to count them for each.
+    pub(crate) fn about_others(sessions: &str) -> Self {
+        let text =
+            format!("more lines in the last second, about {sessions} that are too many to be told apart");
+        Self { severity: Severity::Warning, kind: "others".into(), session: None, peer: None, text }
+    }
+
     /// Returns the line that says how many there were.
     pub(crate) fn line(self, count: u64) -> Line {
         let Self { severity, kind, session, peer, text } = self;
-        // The first words say which lines: the rest differs from one to the next.
-        let text = limited(&text);
-        let text = format!("{count} more like this in the last second, the first: {text}");
-        let line = Line::new(severity, kind, text);
+        let line = Line::new(severity, kind, format!("{count} {text}"));
         Line { session, peer, ..line }.number("more", count)
     }
 }

@@ -24,6 +24,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use self::limiter::{Limiter, Verdict};
+use self::line::MoreLikeThis;
 pub(crate) use self::line::{Line, Severity};
 use self::queue::Queue;
 pub(crate) use self::session_events::Told;
@@ -147,11 +148,11 @@ impl Lines {
             Verdict::Write => self.queue.line(line().render(self.format)),
             Verdict::Begin(counter) => self.queue.more(counter, line().more_like_this()),
             Verdict::BeginOthers(counter) => {
-                let text = match counted {
-                    Counted::Session => "lines about other sessions",
-                    Counted::Address => "lines about other addresses",
+                let about = match counted {
+                    Counted::Session => "sessions",
+                    Counted::Address => "addresses",
                 };
-                self.queue.more(counter, Line::new(Severity::Warning, "others", text).more_like_this());
+                self.queue.more(counter, MoreLikeThis::about_others(about));
             }
             Verdict::Counted => {}
         }

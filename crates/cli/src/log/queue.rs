@@ -284,6 +284,11 @@ mod tests {
         queue.finish(LONG);
         let told = "FIX.4.4:A->B: 42 more like this in the last second, the first: 7 garbled bytes\n";
         assert!(gate.text().ends_with(told), "{}", gate.text());
+        queue.more(Arc::new(AtomicU64::new(7)), MoreLikeThis::about_others("addresses"));
+        queue.finish(LONG);
+        let told =
+            " warning: 7 more lines in the last second, about addresses that are too many to be told apart\n";
+        assert!(gate.text().ends_with(told), "{}", gate.text());
     }
 
     #[test]
