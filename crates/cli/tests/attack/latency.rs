@@ -50,10 +50,25 @@ impl Typical {
     }
 }
 
+/// Returns how many times as long the 99th percentile was during the attack as in the slice just
+/// before it: the median over all pairs, since what else the machine does changes slowly.
+pub(crate) fn ratio(before: &[Times], during: &[Times]) -> f64 {
+    let mut ratios: Vec<_> = before
+        .iter()
+        .zip(during)
+        .map(|(before, during)| during.at(990).as_secs_f64() / before.at(990).as_secs_f64())
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
 #[test]
 fn the_median_of_slices_ignores_one_that_was_disturbed() {
     let slice = |millis: u64| Times((1..=100).map(|n| Duration::from_millis(n * millis)).collect());
     let typical = Typical::of(&[slice(1), slice(1000), slice(1)]);
     assert_eq!((typical.p50.as_millis(), typical.p99.as_millis()), (51, 100));
     assert_eq!(Typical::of(&[]).p99, Duration::ZERO);
+    let (before, during) = ([slice(1), slice(2), slice(10)], [slice(2), slice(6), slice(20)]);
+    assert!((ratio(&before, &during) - 2.0).abs() < 1e-9);
+    assert!(ratio(&[], &[]).is_infinite());
 }
