@@ -273,7 +273,12 @@ impl SessionDriver {
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
             match self.table[key].deadline {
-                Some(at) if at <= cycle.now.mono => self.wake(key, cycle, app),
+                Some(at) if at <= cycle.now.mono => {
+                    // The worker may have been kept from writing: what the socket accepts now is
+                    // not unread.
+                    self.write(key, cycle, app);
+                    self.wake(key, cycle, app);
+                }
                 Some(at) => cycle.wake(at),
                 None => {}
             }
