@@ -22,7 +22,7 @@ use crate::stored_message::{NO_MESSAGE, with_message};
 use crate::transaction::{Stop, Transaction};
 
 /// The most messages per call.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 16;
 
 /// The most bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime,
 /// and BodyLength's digits.

@@ -75,6 +75,9 @@ use crate::worker_signal::{WorkerSignal, begin_worker_thread};
 const EVENTS: usize = 256;
 /// When to accept again after accepting has failed.
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
+/// Asking the system for the number of file descriptors costs more than accepting a connection, so
+/// it is asked at most this often while there are enough.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// While file descriptors are short, the worker looks at least this often whether they still are.
 const SHORTAGE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -94,6 +97,9 @@ pub(crate) struct Worker {
     cycle: Cycle,
     /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
+    /// The file descriptors as they were when the system was last asked, less the connections that
+    /// were accepted since.
+    looked: Option<(Mono, Descriptors)>,
     /// When to look again whether file descriptors are still short.
     look_again: Option<Mono>,
     poll: Poll,
@@ -122,6 +128,7 @@ impl Worker {
             waiting_to_open: VecDeque::new(),
             cycle: Cycle::new(now),
             stopping: None,
+            looked: None,
             look_again: None,
             poll,
             signal,
@@ -390,6 +397,9 @@ impl Worker {
                 Intake::Exchange(_) => self.accept_at_most(1),
                 Intake::Close(_) | Intake::Pause(_) => Ok(0),
             };
+            if let (Some((_, known)), Ok(accepted)) = (&mut self.looked, &accepted) {
+                known.left = known.left.saturating_sub(*accepted);
+            }
             if let (Intake::Exchange(slot), Ok(1..)) = (intake, &accepted) {
                 close_pending(&mut self.driver.connections, slot, "file descriptors are short");
             }
@@ -425,7 +435,13 @@ impl Worker {
 
     /// Decides how many connections to accept.
     fn intake(&mut self) -> Intake {
-        let descriptors = descriptors::look().unwrap_or(Descriptors { limit: usize::MAX, left: usize::MAX });
+        let now = self.cycle.now.mono;
+        let is_old = self.looked.is_none_or(|(at, _)| now - at >= LOOK_INTERVAL);
+        if is_old || self.driver.connections.admission.is_short() {
+            let unknown = Descriptors { limit: usize::MAX, left: usize::MAX };
+            self.looked = Some((now, descriptors::look().unwrap_or(unknown)));
+        }
+        let Some((_, descriptors)) = self.looked else { return Intake::Pause(now + LOOK_INTERVAL) };
         let sessions = self.driver.session_count();
         self.driver.connections.admission.intake(self.cycle.now.mono, descriptors, sessions)
     }
@@ -735,12 +751,13 @@ impl Worker {
     }
 }
 
-/// Closes a connection that has not logged on.
+/// Closes a connection that has not logged on, for the sake of others. However many addresses there
+/// are, the lines are of one kind: they say less about each than about the number.
 fn close_pending(connections: &mut Connections, slot: usize, reason: &str) {
     if let Some(connection) = connections.get(slot)
         && connection.stage != Stage::Closed
     {
-        tracing::info!(peer = %connection.peer, reason, "closed before logon");
+        tracing::info!(reason, from = %connection.peer, "gave way before logon");
     }
     connections.close(slot);
 }

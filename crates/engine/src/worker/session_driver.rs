@@ -31,6 +31,10 @@ use crate::pages::Pages;
 use crate::session_registry::SessionRegistry;
 use crate::worker_signal::WorkerSignal;
 
+/// The most bytes that one write passes to a socket, so that a session with much to send does not
+/// delay the others. The rest is written in the next cycle.
+const WRITE_SIZE: usize = 64 * 1024;
+
 /// The sessions of one worker, with their connections.
 ///
 /// Effects on other parts are returned as values: [`SessionDriver::next_ended_initiator`] names the
@@ -431,14 +435,18 @@ impl SessionDriver {
         let bytes = self.sessions.writable(key);
         if !bytes.is_empty() && connection.writable {
             kill_point!(Send);
-            match connection.send(bytes) {
+            match connection.send(&bytes[..bytes.len().min(WRITE_SIZE)]) {
                 Ok(taken) => {
                     let all = taken == bytes.len();
+                    let goes_on = !all && connection.writable;
                     self.sessions.written(cycle.now, key, taken);
                     written = taken > 0;
                     if !all {
                         // The counterparty has so long to read the rest.
                         self.note_deadline(key, cycle);
+                    }
+                    if goes_on {
+                        self.sessions.note_output(key);
                     }
                     // There is room for what waited: the rest of a replay, or a message that met a
                     // full outbox. It is sent in the next cycle, so that a long replay does not
