@@ -78,7 +78,8 @@ fn a_counterparty_cannot_forge_a_line() {
     let forged = "bye\n2026-01-01T00:00:00.000Z FIX.4.4:VENUE->GOOD: forged\r\u{1b}[2J";
     let mut evil = Peer::logged_on(&server.address, "EVIL");
     evil.send(&format!("35=5|58={forged}")).expect("the connection is open");
-    evil.until_end(Duration::from_secs(20)).expect("the session ends");
+    evil.next_of("5").expect("the Logout is answered");
+    drop(evil);
     Peer::connect(&server.address, &format!("NAME{forged}")).log_on("98=0|108=30");
     Peer::connect(&server.address, "EVIL").log_on(&format!("98=0|108=30|141=Y|58={forged}"));
     good.round_trip("in");
@@ -93,7 +94,8 @@ fn lines_are_json_if_that_is_asked_for() {
     server.good().round_trip("in");
     let mut evil = Peer::logged_on(&server.address, "EVIL");
     evil.send("35=5|58=\"quoted\"\n\\and broken").expect("the connection is open");
-    evil.until_end(Duration::from_secs(20)).expect("the session ends");
+    evil.next_of("5").expect("the Logout is answered");
+    drop(evil);
     server.lines.wait_for(&["EVIL", "quoted"]);
     for line in server.lines.first(1000) {
         assert!(line.starts_with('{') && line.ends_with('}'), "{line}");
