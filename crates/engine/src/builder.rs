@@ -242,7 +242,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets how many sessions of [`EngineBuilder::accept_any`] may be logged on or idle, 512 by
+    /// Sets how many sessions of [`EngineBuilder::accept_any`] may be logged on or idle, 256 by
     /// default.
     ///
     /// If there are as many, the one that has been idle for longest is closed when another

@@ -43,7 +43,7 @@ impl Default for Limits {
             connections: ConnectionLimits { pending: 256, per_address: 64 },
             pending_time: Duration::from_secs(10),
             dynamic_idle_time: Duration::from_secs(60),
-            sessions: SessionLimits { all: 4096, dynamic: 512 },
+            sessions: SessionLimits { all: 4096, dynamic: 256 },
         }
     }
 }

@@ -330,7 +330,7 @@ pub(super) static ROWS: &[Row] = &[
     row("MaxConnectionsPerAddress", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_connections_per_address = n as usize },
         "64", "how many connections from one address (in IPv6, one network of 64 bits) may be open that have not logged on or belong to dynamic sessions, for each worker; when there are more, one that has not logged on gives way"),
     row("MaxDynamicSessions", Scope::Engine, Effect::Engine { from: 0, to: 1 << 20, unit: "sessions", set: |e, n| e.max_dynamic_sessions = n as usize },
-        "512", "how many sessions opened by DynamicSession may be logged on or idle; when there are more, the one that has been idle for longest is closed; if none is idle, further counterparties are refused"),
+        "256", "how many sessions opened by DynamicSession may be logged on or idle; when there are more, the one that has been idle for longest is closed; if none is idle, further counterparties are refused"),
     row("DynamicSessionIdleTime", Scope::Engine, Effect::Engine { from: 0, to: 30 * DAY, unit: "seconds", set: |e, n| e.dynamic_session_idle_time = Duration::from_secs(n) },
         "60", "how long a session opened by DynamicSession stays open after its connection has ended; its journal stays and is continued by the next logon. Without FileStorePath it is closed only when MaxDynamicSessions is reached, or if it has ResetOnLogon=Y"),
     row("OutboundQueueSize", Scope::Engine, Effect::Engine { from: 16 << 10, to: GIB, unit: "bytes", set: |e, n| e.outbound_queue_size = n as usize },
