@@ -26,6 +26,8 @@ const SESSIONS_PER_DESCRIPTOR: usize = 4;
 const GRACE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 /// How long to accept nothing if there is nothing to close.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The most connections accepted in a cycle, so that many of them do not delay the sessions.
+const MOST_AT_ONCE: usize = 2;
 /// A shortage lasts at least this long after the system last refused a descriptor.
 const LASTS: Duration = Duration::from_secs(1);
 
@@ -206,7 +208,7 @@ impl Admission {
     /// Returns how many connections may be accepted at once, so that none of them has to give way
     /// before the system was asked whether it has sent something.
     fn batch(&self) -> usize {
-        self.limits.pending.min(self.limits.per_address).max(1)
+        self.limits.pending.min(self.limits.per_address).clamp(1, MOST_AT_ONCE)
     }
 
     /// Returns what the listeners may do after the system has refused a descriptor.
@@ -369,10 +371,10 @@ mod tests {
             Intake::Pause(_) => 0,
             Intake::Exchange(_) | Intake::Close(_) => unreachable!("none is pending"),
         };
-        assert_eq!(accepts(1024, 1000, 0), 984);
-        assert_eq!(accepts(1024, 1000, 400), 884);
-        assert_eq!(accepts(1024, 600, 4000), 88);
-        assert_eq!(accepts(1024, 512, 4000), 0);
+        assert_eq!(accepts(1024, 1000, 0), MOST_AT_ONCE);
+        assert_eq!([accepts(1024, 17, 0), accepts(1024, 16, 0)], [1, 0]);
+        assert_eq!([accepts(1024, 117, 400), accepts(1024, 116, 400)], [1, 0]);
+        assert_eq!([accepts(1024, 513, 4000), accepts(1024, 512, 4000)], [1, 0]);
         assert_eq!(accepts(1024, 0, 0), 0);
         assert_eq!(accepts(0, 0, 0), 0, "the system did not even say how many there are");
         assert_eq!(accepts(64, 17, 0), 1);
@@ -396,9 +398,9 @@ mod tests {
         assert_eq!(admission.intake(NOW, left(3), 0), Intake::Close(0));
         admission.leave(0);
         assert_eq!(admission.intake(NOW, left(4), 0), Intake::Pause(NOW + PAUSE));
-        assert_eq!(admission.intake(NOW, left(20), 0), Intake::Accept(4));
+        assert_eq!(admission.intake(NOW, left(20), 0), Intake::Accept(2));
         assert!(admission.is_short());
-        assert_eq!(admission.intake(NOW, left(21), 0), Intake::Accept(5));
+        assert_eq!(admission.intake(NOW, left(21), 0), Intake::Accept(2));
         assert!(!admission.is_short());
     }
 
@@ -410,7 +412,7 @@ mod tests {
         assert_eq!(admission.refused(NOW), Intake::Close(0));
         admission.leave(0);
         assert_eq!(admission.refused(NOW), Intake::Pause(NOW + PAUSE));
-        assert_eq!(admission.intake(NOW, plenty, 0), Intake::Accept(9));
+        assert_eq!(admission.intake(NOW, plenty, 0), Intake::Accept(2));
         assert!(admission.is_short());
         admission.intake(NOW + LASTS, plenty, 0);
         assert!(!admission.is_short());
@@ -419,7 +421,7 @@ mod tests {
     #[test]
     fn no_more_are_accepted_at_once_than_a_budget_holds() {
         let plenty = Descriptors { limit: 1024, left: 1000 };
-        for (pending, per_address, most) in [(5, 3, 3), (3, 5, 3), (0, 5, 1)] {
+        for (pending, per_address, most) in [(5, 1, 1), (1, 5, 1), (0, 5, 1), (5, 5, 2)] {
             assert_eq!(admission(pending, per_address).intake(NOW, plenty, 0), Intake::Accept(most));
         }
     }
