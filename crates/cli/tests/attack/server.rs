@@ -91,6 +91,8 @@ impl Setup {
         words.push(config.to_str().expect("the path is text").to_owned());
         words.extend(self.arguments.iter().cloned());
         let mut command = Command::new(&words[0]);
+        // Cargo's folders would have the loader open files that the faults are counted by.
+        command.env_remove("LD_LIBRARY_PATH");
         command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
