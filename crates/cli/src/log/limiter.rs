@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 pub(super) const MOST_LINES: u32 = 10;
 /// The time for which lines are counted.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
+
 /// Decides which lines are written, by a key for what a line is about and its kind.
 #[derive(Debug)]
 pub(super) struct Limiter {

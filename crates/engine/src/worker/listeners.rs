@@ -13,9 +13,6 @@ use super::refusal::Refusal;
 use super::session_table::admit;
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
 
-/// The most connections accepted from one listener per cycle.
-const ACCEPT_BATCH: usize = 64;
-
 /// The listeners of one worker, each with an index.
 #[derive(Default)]
 pub(crate) struct Listeners {
@@ -125,7 +122,7 @@ impl Listeners {
         self.has_more()
     }
 
-    /// Accepts a batch of connections from each ready listener, at most `most` in all.
+    /// Accepts connections from the ready listeners, at most `most` in all.
     ///
     /// # Errors
     /// The system's. The listeners remain ready: the caller decides when to try again.
@@ -134,11 +131,10 @@ impl Listeners {
         let mut result = Ok(());
         ready.retain(|index| {
             let Some(listener) = listeners.get(*index) else { return false };
-            let mut batch = most.min(ACCEPT_BATCH);
-            while batch > 0 && result.is_ok() {
+            while most > 0 && result.is_ok() {
                 match listener.socket.accept() {
                     Ok((stream, peer)) => {
-                        (batch, most) = (batch - 1, most - 1);
+                        most -= 1;
                         let template_admits = listener.template_admits(peer.ip().to_canonical());
                         take(Incoming { listener: *index, stream, peer, template_admits });
                     }

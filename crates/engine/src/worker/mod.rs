@@ -443,7 +443,7 @@ impl Worker {
         }
         let Some((_, descriptors)) = self.looked else { return Intake::Pause(now + LOOK_INTERVAL) };
         let sessions = self.driver.session_count();
-        self.driver.connections.admission.intake(self.cycle.now.mono, descriptors, sessions)
+        self.driver.connections.admission.intake(now, descriptors, sessions)
     }
 
     /// Logs the begin and the end of a shortage of file descriptors, and plans when to look again.
