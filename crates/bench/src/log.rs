@@ -176,7 +176,7 @@ impl Answer<'_> {
             transact_time,
             text: (kind == Kind::Rejected).then_some(b"rejected at random"),
         };
-        self.line.write(self.venue, EXECUTION_REPORT, |body| report.write(body, true));
+        self.line.write(self.venue, EXECUTION_REPORT, |body| report.write(body, Version::Fix42));
     }
 }
 

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use fixbolt_codec::{
-    BodyWriter, FieldError, FromField, Index, Message, MsgType, SeqNum, Span, Tag, UtcTimestamp,
+    BodyWriter, FieldError, FromField, Index, Message, MsgType, SeqNum, Span, Tag, UtcTimestamp, Version,
 };
 
 use crate::clock::timed;
@@ -112,7 +112,7 @@ impl<'m> Typed<'m> {
     fn write(&self, body: &mut BodyWriter<'_>) {
         match self {
             Self::Order(order) => order.write(body),
-            Self::Report(report) => report.write(body, true),
+            Self::Report(report) => report.write(body, Version::Fix42),
         }
     }
 }

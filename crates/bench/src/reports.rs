@@ -1,8 +1,8 @@
-//! A venue's reports on an order: ExecutionReports of FIX.4.2 and FIX.4.4, and how many of each
-//! kind.
+//! A venue's reports on an order: ExecutionReports of every version, and how many of each kind.
 
 use fixbolt_codec::{
     BodyWriter, Decimal, FieldError, FieldErrorKind, Key, Message, MsgType, Tag, UtcTimestamp, ValueError,
+    Version,
 };
 
 use crate::random::Random;
@@ -138,9 +138,10 @@ pub struct Report<'r> {
 }
 
 impl<'r> Report<'r> {
-    /// Writes the body of the report. FIX.4.2 has ExecTransType (20), and ExecType (150) equals
-    /// OrdStatus (39); from FIX.4.3 on the ExecType of a fill is `F`.
-    pub fn write(&self, body: &mut BodyWriter<'_>, fix42: bool) {
+    /// Writes the body of the report. Up to FIX.4.2 it has ExecTransType (20), and ExecType (150),
+    /// since FIX.4.1, equals OrdStatus (39); from FIX.4.3 on the ExecType of a fill is `F`. Up to
+    /// FIX.4.1 every report has LastShares (32) and LastPx (31); FIX.4.0 has no LeavesQty (151).
+    pub fn write(&self, body: &mut BodyWriter<'_>, version: Version) {
         const ORDER_ID: Key = Key::new(37);
         const CL_ORD_ID: Key = Key::new(11);
         const EXEC_ID: Key = Key::new(17);
@@ -159,24 +160,31 @@ impl<'r> Report<'r> {
         const TRANSACT_TIME: Key = Key::new(60);
         const TEXT: Key = Key::new(58);
         body.bytes(ORDER_ID, self.order_id).bytes(CL_ORD_ID, self.cl_ord_id).bytes(EXEC_ID, self.exec_id);
-        if fix42 {
+        let until_42 = version <= Version::Fix42;
+        if until_42 {
             body.bytes(EXEC_TRANS_TYPE, b"0");
         }
         let filled = matches!(self.kind, Kind::PartialFill | Kind::Fill);
-        let exec_type = if filled && !fix42 { b"F" } else { self.kind.ord_status() };
-        body.bytes(EXEC_TYPE, exec_type)
-            .bytes(ORD_STATUS, self.kind.ord_status())
+        let exec_type = if filled && !until_42 { b"F" } else { self.kind.ord_status() };
+        if version >= Version::Fix41 {
+            body.bytes(EXEC_TYPE, exec_type);
+        }
+        body.bytes(ORD_STATUS, self.kind.ord_status())
             .bytes(SYMBOL, self.symbol)
             .bytes(SIDE, self.side)
             .field(ORDER_QTY, &self.quantity);
         if let Some(price) = &self.price {
             body.field(PRICE, price);
         }
-        if let Some((quantity, price)) = &self.last {
+        let none = Decimal::from_parts(0, 0);
+        let last = self.last.or((version <= Version::Fix41).then_some((none, none)));
+        if let Some((quantity, price)) = &last {
             body.field(LAST_QTY, quantity).field(LAST_PX, price);
         }
-        body.field(LEAVES_QTY, &self.leaves)
-            .field(CUM_QTY, &self.cumulated)
+        if version >= Version::Fix41 {
+            body.field(LEAVES_QTY, &self.leaves);
+        }
+        body.field(CUM_QTY, &self.cumulated)
             .field(AVG_PX, &self.average)
             .field(TRANSACT_TIME, &self.transact_time);
         if let Some(text) = self.text {

@@ -75,7 +75,7 @@ impl Encoder {
         let sum = body.finish().ok()?.sum;
         let (memory, range) = body.into_memory().ok()?;
         let sending_time = self.second.render(sending_time, self.precision);
-        let stamp = Stamp { seq, sending_time, original: None };
+        let stamp = Stamp { seq, sending_time, original: None, last_processed: None };
         self.envelope.seal(memory, range, msg_type, sum, &stamp).ok()
     }
 }

@@ -1,11 +1,12 @@
-//! `fixbolt journal`: verifies, describes, repairs and copies journals.
+//! `fixbolt journal`: verifies, describes, repairs and copies journals, and changes the sequence
+//! numbers of sessions that are stopped.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
-use fixbolt_journal::inspect::{self, Adopted, Repaired, SessionReport};
+use fixbolt_journal::inspect::{self, Adopted, Change, Changed, Repaired, SessionReport};
 use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Repair(Repair),
     Backup(Backup),
     Adopt(Adopt),
+    SetNumbers(SetNumbers),
+    Reset(Reset),
 }
 
 /// Verifies that a journal is whole.
@@ -107,6 +110,64 @@ pub(crate) struct Adopt {
     yes: bool,
 }
 
+/// Sets the next sequence numbers of a session that is stopped.
+///
+/// NextNumIn is the MsgSeqNum (34) that is expected next, NextNumOut the one that is used next. A
+/// number that is not given stays. NextNumOut cannot go down: `fixbolt journal reset` begins again.
+/// The journal records who did it and why. A damaged journal must be repaired first, and a copy
+/// adopted. With --dry-run, nothing is changed.
+///
+/// Exit status: 0 set; 2 it cannot be done, or the journal is in use.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("numbers").args(["next_in", "next_out"]).required(true).multiple(true),
+    after_help = "Example:\n  fixbolt journal set-numbers --in 4711 --by jane --why \"agreed on the telephone\" /var/lib/fix/journal/FIX.4.4-VENUE-TRADER"
+)]
+pub(crate) struct SetNumbers {
+    #[command(flatten)]
+    journal: Journal,
+    /// NextNumIn: the counterparty's next MsgSeqNum
+    #[arg(long = "in", value_name = "N")]
+    next_in: Option<u64>,
+    /// NextNumOut: our next MsgSeqNum
+    #[arg(long = "out", value_name = "N")]
+    next_out: Option<u64>,
+    #[command(flatten)]
+    reason: Reason,
+}
+
+/// Resets both sequence numbers of a session that is stopped to 1.
+///
+/// The messages so far stay in the journal, and go to its archive. The counterparty must reset its
+/// own sequence numbers. The journal records who did it and why. A damaged journal must be repaired
+/// first, and a copy adopted. With --dry-run, nothing is changed.
+///
+/// Exit status: 0 reset; 2 it cannot be done, or the journal is in use.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fixbolt journal reset --by jane --why \"new trading day\" /var/lib/fix/journal/FIX.4.4-VENUE-TRADER"
+)]
+pub(crate) struct Reset {
+    #[command(flatten)]
+    journal: Journal,
+    #[command(flatten)]
+    reason: Reason,
+}
+
+/// Who changes something, and why.
+#[derive(Debug, Args)]
+struct Reason {
+    /// Who does it: a person or a program
+    #[arg(long, value_name = "WHO")]
+    by: String,
+    /// Why it is done
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+}
+
 #[derive(Debug, Args)]
 struct Journal {
     /// A session's journal, or a directory with several
@@ -128,6 +189,11 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Repair(arguments) => repair(arguments),
         Command::Backup(arguments) => backup(arguments),
         Command::Adopt(arguments) => adopt(arguments),
+        Command::SetNumbers(SetNumbers { journal, next_in, next_out, reason }) => {
+            let [next_in, next_out] = [next_in, next_out].map(|number| number.map(SeqNum));
+            change(journal, Change::SetNumbers { next_in, next_out }, reason)
+        }
+        Command::Reset(Reset { journal, reason }) => change(journal, Change::Reset, reason),
     }
 }
 
@@ -347,6 +413,54 @@ fn adopted_json(one: &Adopted, act: bool) -> Object {
         .raw("adopted", one.was_copy && act)
         .raw("next_in", one.next_in)
         .raw("next_out", one.next_out)
+}
+
+fn change(journal: &Journal, change: Change, reason: &Reason) -> Result<Answer, Failure> {
+    let Reason { by, why, dry_run } = reason;
+    let changed =
+        inspect::change(&journal.directory, change, by, why, !dry_run).map_err(|error| refused(&error))?;
+    let mut out = output::stdout();
+    match journal.output {
+        Format::Json => writeln!(out, "{}", changed_json(&changed, !dry_run))?,
+        Format::Text => {
+            let Changed { session, directory, was_in, was_out, next_in, next_out, given_up, .. } = &changed;
+            let done = match (change, dry_run) {
+                (Change::SetNumbers { .. }, false) => "set",
+                (Change::SetNumbers { .. }, true) => "would be set",
+                (Change::Reset, false) => "reset",
+                (Change::Reset, true) => "would be reset",
+            };
+            writeln!(
+                out,
+                "{session}: {done}, next in {next_in} (was {was_in}), next out {next_out} (was {was_out}) ({})",
+                directory.display()
+            )?;
+            if let Some(range) = given_up {
+                writeln!(
+                    out,
+                    "  outbound sequence numbers {} to {} are given up, as by any start: the session was not stopped cleanly",
+                    range.start(),
+                    range.end()
+                )?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(Answer::Yes)
+}
+
+fn changed_json(one: &Changed, act: bool) -> Object {
+    let given_up = one.given_up.iter().flat_map(|range| [range.start().0, range.end().0]);
+    Object::new()
+        .text("directory", &one.directory.display().to_string())
+        .text("session", &one.session.to_string())
+        .raw("changed", act)
+        .raw("was_next_in", one.was_in)
+        .raw("was_next_out", one.was_out)
+        .raw("next_in", one.next_in)
+        .raw("next_out", one.next_out)
+        .raw("generation", one.generation.0)
+        .array("given_up", given_up)
 }
 
 fn repaired_json(one: &Repaired) -> Object {

@@ -11,8 +11,9 @@ use clap::{Args, ValueEnum};
 use fixbolt::config::{CheckedConfiguration, Identity};
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
 use fixbolt_conformance::Echo;
+use fixbolt_dictionary::Policy;
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Application, Role, SessionId, SessionSettings};
+use fixbolt_session::{AcceptedHeartBtInt, Application, Compatibility, Role, SessionId, SessionSettings};
 
 use crate::check_config::refused;
 use crate::exit::{Answer, Failure};
@@ -23,7 +24,7 @@ use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
-/// Without a configuration, any pair of CompIDs may log on with FIX.4.2 or FIX.4.4, sequence
+/// Without a configuration, any pair of CompIDs may log on with FIX.4.0 to FIX.4.4, sequence
 /// numbers begin at 1 with every Logon, and tags from 5000 on are accepted: they are user-defined.
 /// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
 /// If the file has mistakes, all of them are reported and no session is served; with --keep-going
@@ -98,8 +99,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     Log::Everything(arguments.output).install()?;
     let mut served = match &arguments.config {
-        Some(file) => configured(file, arguments.keep_going)?,
-        None => any_counterparty(arguments.listen),
+        Some(file) => configured(file, arguments.app, arguments.keep_going)?,
+        None => any_counterparty(arguments.listen, arguments.app),
     };
     if arguments.app == App::Echo {
         served.builder = served.builder.stores(|_| Box::new(MemoryStore::new()));
@@ -125,9 +126,17 @@ struct Served {
     journal: Option<PathBuf>,
 }
 
+/// What the echo does unless a file says otherwise: acceptance scripts are written for QuickFIX's
+/// answers, and their Logons ask for heartbeats each second.
+const ECHO_DEFAULTS: [(&str, &str); 2] = [("Compatibility", "quickfix"), ("AcceptedHeartBtInt", "any")];
+
 /// Returns what a file describes.
-fn configured(file: &std::path::Path, keep_going: bool) -> Result<Served, Failure> {
-    let checked = CheckedConfiguration::from_file(file);
+fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Served, Failure> {
+    let checked = match app {
+        App::Echo => CheckedConfiguration::from_file_with(file, "--app echo", &ECHO_DEFAULTS),
+        App::Venue => CheckedConfiguration::from_file(file),
+    };
+    let keep_going = keep_going || checked.engine.continue_initialization_on_error;
     let mistakes = checked.mistakes.clone();
     let configuration = if keep_going { checked.usable() } else { checked.whole() };
     let mut configuration = configuration.map_err(|mistakes| refused(&mistakes))?;
@@ -166,11 +175,18 @@ fn configured(file: &std::path::Path, keep_going: bool) -> Result<Served, Failur
     })
 }
 
-fn any_counterparty(listen: SocketAddr) -> Served {
-    let builder = Engine::builder().accept_any(listen, |id| {
+fn any_counterparty(listen: SocketAddr, app: App) -> Served {
+    let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
             s.reset_on_logon = true;
-            s.policy = crate::print::policy();
+            match app {
+                App::Echo => {
+                    s.compatibility = Compatibility::QuickFix;
+                    s.policy = Policy::quickfix();
+                    s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+                }
+                App::Venue => s.policy = crate::print::policy(),
+            }
         })))
     });
     Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }

@@ -1,4 +1,4 @@
-//! A test venue: answers every NewOrderSingle with ExecutionReports, in FIX.4.2 and FIX.4.4.
+//! A test venue: answers every NewOrderSingle with ExecutionReports, in every version.
 //!
 //! It keeps no book and remembers no order. An order that it cannot fill is rejected with a Text
 //! that says why.
@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use fixbolt_bench::reports::{EXECUTION_REPORT, Fate, Kind, Report};
-use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp, ValueError};
+use fixbolt_codec::{BodySink, Decimal, Message, NewBody, Precision, Tag, UtcTimestamp, ValueError, Version};
 use fixbolt_session::{Application, Delivery, Failure, SendError, Turn};
 
 /// The application of `fixbolt serve` and of the demo's venue.
@@ -89,15 +89,16 @@ impl Application for Venue {
         if message.msg_type() != b"D" {
             return Ok(Delivery::UNSUPPORTED);
         }
-        let fix42 = message.begin_string() == b"FIX.4.2";
+        let version = turn.session_id().version();
         let (order, fit) = read(&message);
         self.order_id.clear();
         let _ = write!(self.order_id, "{}-{}", self.run, self.orders + 1);
         let quantity = order.quantity.mantissa().unsigned_abs();
+        let precision = if version < Version::Fix42 { Precision::Seconds } else { Precision::Millis };
         let mut answer = Answer {
             order,
-            fix42,
-            transact_time: UtcTimestamp::from_unix_nanos(turn.now().utc.0, Precision::Millis),
+            version,
+            transact_time: UtcTimestamp::from_unix_nanos(turn.now().utc.0, precision),
             order_id: &self.order_id,
             exec_id: &mut self.exec_id,
             reports: 0,
@@ -125,7 +126,7 @@ impl Application for Venue {
 /// The reports for one order.
 struct Answer<'a> {
     order: Order<'a>,
-    fix42: bool,
+    version: Version,
     transact_time: UtcTimestamp,
     order_id: &'a str,
     exec_id: &'a mut String,
@@ -179,7 +180,7 @@ impl Answer<'_> {
             text: text.map(str::as_bytes),
         };
         let mut draft = turn.reply().draft(EXECUTION_REPORT);
-        report.write(draft.writer(), self.fix42);
+        report.write(draft.writer(), self.version);
         draft.send()?;
         Ok(())
     }

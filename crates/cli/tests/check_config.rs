@@ -54,7 +54,7 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
 
 #[test]
 fn every_mistake_is_reported_with_its_line_and_a_suggestion() {
-    let wrong = VENUE.replace("ResetOnLogon=Y", "RestOnLogon=Y\nLogoutTimeout=two\nDataDictionary=FIX44.xml");
+    let wrong = VENUE.replace("ResetOnLogon=Y", "RestOnLogon=Y\nLogoutTimeout=two\nDataDictionary=venue.xml");
     let path = file("check-config-wrong", &wrong);
     let path = path.to_str().unwrap();
     let ended = run(&["check-config", path]);
@@ -111,7 +111,7 @@ fn a_file_that_cannot_be_read_is_status_2() {
 
 #[test]
 fn with_keep_going_the_sessions_without_mistakes_are_served() {
-    let more = "[SESSION]\nBeginString=FIX.4.3\nTargetCompID=OLD\n";
+    let more = "[SESSION]\nBeginString=FIX.5.0\nTargetCompID=OLD\n";
     let path = file("serve-keep-going", &format!("{VENUE}{more}"));
     let path = path.to_str().unwrap();
     assert_eq!(run(&["serve", "--config", path]).status, 2);
@@ -131,8 +131,8 @@ fn with_keep_going_the_sessions_without_mistakes_are_served() {
     server.kill().unwrap();
     let told = server.wait_with_output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
-    assert!(told.contains("not served: ") && told.contains("BeginString=FIX.4.3 is not available"), "{told}");
+    assert!(told.contains("not served: ") && told.contains("BeginString=FIX.5.0 is not available"), "{told}");
     // No session is without mistakes.
-    let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.4.3"));
+    let path = file("serve-keep-going-none", &VENUE.replace("FIX.4.4", "FIX.5.0"));
     assert_eq!(run(&["serve", "--keep-going", "--config", path.to_str().unwrap()]).status, 2);
 }

@@ -55,10 +55,40 @@ fn the_shipped_tables_are_made_by_this_command() {
             continue;
         }
         let license = "Apache-2.0 (FIX Orchestra, FIX Trading Community)";
-        let ended = run(&["dictionary", "compile", "--license", license, source.to_str().unwrap()]);
+        let corrections = tables.join("corrections.txt");
+        let ended = run(&[
+            "dictionary",
+            "compile",
+            "--corrections",
+            corrections.to_str().unwrap(),
+            "--license",
+            license,
+            source.to_str().unwrap(),
+        ]);
         assert_eq!(ended.status, 0, "{}", ended.err);
         assert!(ended.out == std::fs::read_to_string(tables.join(table)).unwrap(), "{table} differs");
     }
+}
+
+#[test]
+fn a_correction_that_does_not_fit_is_an_error_with_its_line() {
+    let text = "<fix major='4' minor='4'><header><field name='A' required='Y'/></header><messages/>\
+        <fields><field number='8' name='A' type='STRING'/></fields></fix>";
+    let source = small("dictionary-corrections", text);
+    let corrections = directory("dictionary-corrections-file").join("corrections.txt");
+    let compile = |lines: &str| {
+        std::fs::write(&corrections, lines).unwrap();
+        run(&["dictionary", "compile", "--corrections", corrections.to_str().unwrap(), &source])
+    };
+    let corrected = compile("# why\nFIX.4.4 field 8 union=Qty\nFIX.4.2 field 9 union=Qty\n");
+    assert!(
+        corrected.status == 0 && corrected.out.contains("field 8 A String union=Qty"),
+        "{}",
+        corrected.err
+    );
+    let refused = compile("FIX.4.4 field 9 union=Qty");
+    assert_eq!((refused.status, refused.out.as_str()), (1, ""));
+    assert!(refused.err.contains("line 1: FIX.4.4 field 9 union=Qty: it changes nothing"), "{}", refused.err);
 }
 
 /// A small file of our own, written to this test's directory.

@@ -21,7 +21,7 @@ fn the_echo_of_a_configuration_passes_conformance_scripts() {
     std::fs::write(
         &config,
         format!(
-            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nResetOnLogon=Y\nFileStorePath={}\n{}",
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nResetOnLogon=Y\nCompatibility=standard\nFileStorePath={}\n{}",
             journal.display(),
             sessions.concat()
         ),

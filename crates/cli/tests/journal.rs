@@ -158,3 +158,120 @@ fn a_missing_journal_is_one_line_and_status_2() {
     let skip = run(&["journal", "repair", "--skip", "9", base.to_str().unwrap()]);
     assert!(skip.status == 2 && skip.err.contains('9'), "{}{}", skip.out, skip.err);
 }
+
+#[test]
+fn the_numbers_of_a_stopped_session_are_set_and_the_journal_says_who_and_why() {
+    let base = journal("journal-set-numbers", 20);
+    let dir = base.to_str().unwrap();
+    let reason = ["--by", "jane", "--why", "agreed on the telephone", dir];
+    let set = |options: &[&str]| run(&[&["journal", "set-numbers"], options, &reason].concat());
+    let planned = set(&["--in", "7", "--out", "30", "--dry-run"]);
+    assert_eq!((planned.status, planned.err.as_str()), (0, ""));
+    assert!(
+        planned
+            .out
+            .starts_with("FIX.4.2:VENUE->TRADER: would be set, next in 7 (was 1), next out 30 (was 21) ("),
+        "{}",
+        planned.out
+    );
+    assert!(run(&["journal", "verify", dir]).out.contains("next in 1, next out 21"));
+    let done = set(&["--in", "7", "--out", "30"]);
+    assert!(done.status == 0 && done.out.contains(": set, next in 7 (was 1)"), "{}{}", done.out, done.err);
+    let json = set(&["--in", "3", "-o", "json"]);
+    assert!(
+        json.out.contains(
+            r#""changed":true,"was_next_in":7,"was_next_out":30,"next_in":3,"next_out":30,"generation":0,"given_up":[]}"#
+        ),
+        "{}{}",
+        json.out,
+        json.err
+    );
+    let verified = run(&["journal", "verify", dir]);
+    assert!(verified.status == 0 && verified.out.contains("next in 3, next out 30"), "{}", verified.out);
+    let shown = run(&["print", dir]);
+    assert!(shown.out.contains("jane: agreed on the telephone"), "{}", shown.out);
+}
+
+#[test]
+fn next_num_out_goes_down_only_with_a_reset() {
+    let base = journal("journal-reset", 20);
+    let dir = base.to_str().unwrap();
+    let reason = ["--by", "jane", "--why", "new day", dir];
+    let lower = run(&[&["journal", "set-numbers", "--out", "20"][..], &reason].concat());
+    assert_eq!((lower.status, lower.out.as_str()), (2, ""));
+    for part in ["NextNumOut is 21", "down to 20", "`fixbolt journal reset`"] {
+        assert!(lower.err.contains(part), "{part}: {}", lower.err);
+    }
+    let planned = run(&[&["journal", "reset", "--dry-run"][..], &reason].concat());
+    assert!(
+        planned.out.contains("would be reset, next in 1 (was 1), next out 1 (was 21)"),
+        "{}",
+        planned.out
+    );
+    assert!(run(&["journal", "stat", dir]).out.contains(" 0 resets"), "nothing was changed");
+    let done = run(&[&["journal", "reset"][..], &reason].concat());
+    assert!(done.status == 0 && done.out.contains(": reset, next in 1"), "{}{}", done.out, done.err);
+    let stat = run(&["journal", "stat", dir]).out;
+    assert!(stat.contains("whole") && stat.contains("20 out, 1 resets"), "{stat}");
+    assert!(stat.contains("next out 1 ("), "{stat}");
+}
+
+#[test]
+fn numbers_are_changed_in_no_journal_that_is_damaged_copied_in_use_or_one_of_several() {
+    let reason = ["--by", "jane", "--why", "test"];
+    let refused = |dir: &Path, parts: &[&str]| {
+        for command in [&["set-numbers", "--in", "5"][..], &["reset"], &["reset", "--dry-run"]] {
+            let ended = run(&[&["journal"], command, &reason, &[dir.to_str().unwrap()]].concat());
+            assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{command:?}: {}", ended.err);
+            assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+            for part in parts {
+                assert!(ended.err.contains(part), "{part}: {}", ended.err);
+            }
+        }
+    };
+    let base = journal("journal-change-refused", 20);
+    let copy = directory("journal-change-refused-copy");
+    assert_eq!(run(&["journal", "backup", base.to_str().unwrap(), copy.to_str().unwrap()]).status, 0);
+    refused(&copy, &["this is a copy of journal", "`fixbolt journal adopt "]);
+
+    let mut store = DirectoryStore::new(&base);
+    let id = |target| SessionId::new(Version::Fix42, "VENUE", target).unwrap();
+    store.open(SessionKey::new(0, 0, 0), &id("TRADER")).unwrap();
+    let holder = format!("in use by process {} on ", std::process::id());
+    refused(&base, &[&holder]);
+    drop(store);
+
+    damage(&base, "o7");
+    let before = run(&["journal", "stat", base.to_str().unwrap()]).out;
+    refused(&base, &["`fixbolt journal repair "]);
+    let state = |text: &str| text.split("last opened").next().unwrap().to_owned();
+    assert_eq!(state(&run(&["journal", "stat", base.to_str().unwrap()]).out), state(&before));
+
+    let mut store = DirectoryStore::new(&base);
+    let other = SessionKey::new(0, 1, 1);
+    store.open(other, &id("OTHER")).unwrap();
+    store.close(other).unwrap();
+    refused(&base, &["holds 2 sessions: name one"]);
+    refused(&directory("journal-change-none"), &["neither a session's journal nor"]);
+}
+
+#[test]
+fn a_change_needs_a_number_an_author_and_a_reason() {
+    let base = journal("journal-change-usage", 1);
+    let dir = base.to_str().unwrap();
+    for (arguments, part) in [
+        (&["set-numbers", "--by", "jane", "--why", "x", dir][..], "--in <N>"),
+        (&["set-numbers", "--in", "5", "--why", "x", dir], "--by <WHO>"),
+        (&["reset", "--by", "jane", dir], "--why <TEXT>"),
+        (&["reset", "--by", "jane", "--why", " ", dir], "must not be empty"),
+        (&["set-numbers", "--in", "0", "--by", "jane", "--why", "x", dir], "must be at least 1"),
+        (
+            &["set-numbers", "--out", "18446744073709551615", "--by", "j", "--why", "x", dir],
+            "below the largest",
+        ),
+    ] {
+        let ended = run(&[&["journal"], arguments].concat());
+        assert!(ended.status == 2 && ended.err.contains(part), "{arguments:?}: {}{}", ended.out, ended.err);
+    }
+    assert!(run(&["journal", "verify", dir]).out.contains("1 records, next in 1, next out 2"));
+}

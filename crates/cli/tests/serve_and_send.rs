@@ -255,8 +255,8 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),
         (&["send", "D", "--version", "FIX.9"], "none of the versions FIX.4.0, FIX.4.1, "),
         (
-            &["send", "D", "55=IBM", "54=1", "38=1", "40=1", "--version", "4.3"],
-            "sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are",
+            &["send", "U1", "58=of no application version", "--version", "FIXT.1.1"],
+            "sessions of FIXT.1.1 are not supported yet; those of FIX.4.0 to FIX.4.4 are",
         ),
         (&["send", "D", "--sender", ""], "SenderCompID is empty"),
         (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),

@@ -38,6 +38,8 @@ pub struct Stamp<'a> {
     pub sending_time: &'a [u8],
     /// OrigSendingTime (122) of a resent message: adds `43=Y` and `122`.
     pub original: Option<&'a [u8]>,
+    /// LastMsgSeqNumProcessed (369); not written if `None`.
+    pub last_processed: Option<SeqNum>,
 }
 
 /// There is not enough space for the header before the body.
@@ -113,6 +115,7 @@ impl Envelope {
     #[inline]
     fn counted_len(&self, msg_type: MsgType, stamp: &Stamp<'_>, seq_digits: usize) -> usize {
         let original = stamp.original.map_or(0, |time| b"43=Y\x01122=\x01".len() + time.len());
+        let last_processed = stamp.last_processed.map_or(0, |seq| b"369=\x01".len() + digits(seq.0));
         b"35=".len()
             + msg_type.as_bytes().len()
             + self.comp_ids.len
@@ -120,6 +123,7 @@ impl Envelope {
             + seq_digits
             + stamp.sending_time.len()
             + original
+            + last_processed
     }
 
     /// Writes the header and CheckSum around the body at `body` in `memory`; `sum` is
@@ -162,6 +166,13 @@ impl Envelope {
         if let Some(original) = stamp.original {
             pen.put(b"\x01122=");
             pen.put(original);
+        }
+        if let Some(seq) = stamp.last_processed {
+            pen.put(b"\x01369=");
+            let digits = Number::new(seq.0);
+            let mut text = [0; 20];
+            fill(seq.0, &mut text[..digits.length]);
+            pen.put(&text[..digits.length]);
         }
         pen.put(b"\x01");
         debug_assert_eq!(pen.at, needed);
@@ -276,13 +287,16 @@ impl Body<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::string::ToString as _;
+
     use super::*;
     use crate::frame::Frame;
     use crate::framer::Framer;
     use crate::index::{Index, Span};
     use crate::number::Tag;
 
-    const STAMP: Stamp<'_> = Stamp { seq: SeqNum(177), sending_time: b"20090107-18:15:16", original: None };
+    const STAMP: Stamp<'_> =
+        Stamp { seq: SeqNum(177), sending_time: b"20090107-18:15:16", original: None, last_processed: None };
 
     #[test]
     fn a_sealed_message_has_the_standards_length_and_sum() {
@@ -304,12 +318,14 @@ mod tests {
     fn every_length_of_body_and_number_yields_a_message_that_reads_back() {
         let envelope = Envelope::new(b"FIXT.1.1", b"S", b"T").unwrap();
         for (len, seq) in [(1, 9), (20, 10), (890, 99_999), (1200, u64::MAX), (9_950, 7), (9_999, 7)] {
+            let last_processed = [None, Some(SeqNum(seq))][len % 2];
             let mut memory = [b'x'; 12_000];
             let body = 1_000..1_000 + len + 4;
             memory[1_000..1_003].copy_from_slice(b"58=");
             memory[body.end - 1] = 1;
             let sum = byte_sum(&memory[body.clone()]);
-            let stamp = Stamp { seq: SeqNum(seq), original: Some(b"20090107-18:15:16.123"), ..STAMP };
+            let original = Some(&b"20090107-18:15:16.123"[..]);
+            let stamp = Stamp { seq: SeqNum(seq), original, last_processed, ..STAMP };
             let whole = envelope.seal(&mut memory, body, MsgType::new(b"AE"), sum, &stamp).unwrap();
             let Frame::Message(framed) = Framer::new(20_000).next(&memory[whole.clone()]) else { panic!() };
             assert_eq!(framed.bytes().len(), whole.len());
@@ -319,6 +335,8 @@ mod tests {
             assert_eq!(message.get(Tag::new(43)), Some(&b"Y"[..]));
             assert_eq!(message.get(Tag::new(122)), Some(&b"20090107-18:15:16.123"[..]));
             assert_eq!(message.get(Tag::new(58)).unwrap().len(), len);
+            let expected = last_processed.map(|seq| seq.0.to_string());
+            assert_eq!(message.get(Tag::new(369)), expected.as_deref().map(str::as_bytes));
         }
     }
 

@@ -12,8 +12,8 @@ use crate::tag_set::TagSet;
 /// Writes fields into a body without checking them, unlike [`BodyWriter`]: for programs that send
 /// again what was a message before, such as a replay.
 ///
-/// Only fields of the session, empty values and missing space are refused. The caller is
-/// responsible for the rest: a value with SOH is read as several fields.
+/// Only fields of the session and missing space are refused. The caller is responsible for the
+/// rest: an empty value is not valid in FIX, and one with SOH is read as several fields.
 ///
 /// ```
 /// use fixbolt_codec::{BodyWriter, Key, MsgType};
@@ -35,8 +35,6 @@ impl<'w, 'b> RawBody<'w, 'b> {
     pub fn field(&mut self, key: Key, value: &[u8]) -> &mut Self {
         if key.owner == Owner::Session {
             self.0.refuse(key.tag, EncodeErrorKind::SessionField);
-        } else if value.is_empty() {
-            self.0.refuse(key.tag, EncodeErrorKind::Empty);
         } else {
             self.0.body_begun |= key.owner == Owner::Body;
             if let Some(place) = self.0.place(&key, value.len()) {

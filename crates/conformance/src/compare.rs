@@ -10,7 +10,8 @@ use core::fmt;
 
 use crate::script::ANY_TEST_REQ_ID;
 
-/// Whether fields outside groups may come in another order than in the script.
+/// Whether fields outside groups may come in another order than in the script, and others may be
+/// there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
     /// In any order outside repeating groups.
@@ -18,6 +19,9 @@ pub enum Order {
     Any,
     /// In the script's order (`--strict-order`).
     Strict,
+    /// In any order outside repeating groups, with fields that the script does not have:
+    /// QuickFIX/J's scripts do not say everything that is echoed.
+    AnyAndMore,
 }
 
 /// Compares an answer with a script's line.
@@ -98,7 +102,7 @@ fn differing(line: &[Field<'_>], got: &[Field<'_>], order: Order) -> Option<Diff
     }
     for tag in &got_tags {
         let (wanted, came) = (count(&line_tags, *tag), count(&got_tags, *tag));
-        if came > wanted {
+        if came > wanted && (order != Order::AnyAndMore || wanted > 0) {
             return Some(Difference::Unexpected { tag: *tag, value: value(got, *tag).unwrap_or_default() });
         }
     }
@@ -111,7 +115,7 @@ fn differing(line: &[Field<'_>], got: &[Field<'_>], order: Order) -> Option<Diff
     let grouped = |all: &[Field<'_>], tags: &[u32], repeated: bool| -> Vec<(u32, Vec<u8>)> {
         let mut some: Vec<_> = all
             .iter()
-            .filter(|(tag, _)| !matches!(tag, 8..=10) && (count(tags, *tag) > 1) == repeated)
+            .filter(|(tag, _)| line_tags.contains(tag) && (count(tags, *tag) > 1) == repeated)
             .map(|(tag, value)| (*tag, value.to_vec()))
             .collect();
         if !repeated {
@@ -317,6 +321,18 @@ mod tests {
         assert_eq!(against(script, BEAT), None);
         let strict = compare(&line(script), &message(BEAT), Order::Strict).unwrap_err();
         assert_eq!(strict.difference, Difference::Order { wanted: 56, came: 49 });
+    }
+
+    #[test]
+    fn more_fields_than_the_script_has_are_allowed_only_if_it_says_so_and_those_it_has_count() {
+        let script = line("35=0|49=V|112=HI|");
+        let more = |script: &[u8], order| compare(script, &message(BEAT), order).err().map(|m| m.difference);
+        assert_eq!(more(&script, Order::AnyAndMore), None);
+        let unexpected = Difference::Unexpected { tag: 34, value: "2".into() };
+        assert_eq!(more(&script, Order::Any), Some(unexpected));
+        for wrong in ["35=0|49=V|112=HO|", "35=0|49=V|112=HI|7=1|", "35=0|49=V|49=V|112=HI|"] {
+            assert!(more(&line(wrong), Order::AnyAndMore).is_some(), "{wrong}");
+        }
     }
 
     #[test]

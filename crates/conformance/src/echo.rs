@@ -7,9 +7,10 @@ use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, Tag};
 use fixbolt_session::store::SessionKey;
 use fixbolt_session::{Application, Delivery, Event, Failure, LogonDecision, Turn};
 
-/// Sends D, d and C back with the same body, ignores a D with PossResend=Y whose ClOrdID is one of
-/// the last 1,000 of its session, and supports no other message. A Logon with Password (554)
-/// `stranger` is refused without a Logout, and one with `expired` with the Text "password expired".
+/// Sends D, d and C back with the same body and PossResend (97), ignores a D with PossResend=Y
+/// whose ClOrdID is one of the last 1,000 of its session, and supports no other message. A Logon
+/// with Password (554) `stranger` is refused without a Logout, and one with `expired` with the Text
+/// "password expired".
 #[derive(Debug, Default)]
 pub struct Echo {
     seen: Seen,
@@ -24,6 +25,8 @@ struct Seen {
     /// By the place of the session.
     newest: Vec<Option<(SessionKey, VecDeque<u64>)>>,
 }
+
+const POSS_RESEND: Key = Key::of(Tag::new(97));
 
 /// The number of ClOrdIDs that are remembered of each session.
 const REMEMBERED: usize = 1000;
@@ -43,15 +46,17 @@ impl Application for Echo {
             return Ok(Delivery::UNSUPPORTED);
         }
         let cl_ord_id = message.get(Tag::new(11)).filter(|_| msg_type == b"D");
-        let poss_resend = message.get(Tag::new(97)) == Some(b"Y");
+        let poss_resend = message.get(Tag::new(97));
         if let Some(id) = cl_ord_id
-            && poss_resend
+            && poss_resend == Some(b"Y")
             && self.seen.has(turn.key(), id)
         {
             return Ok(Delivery::Done);
         }
         let session = turn.key();
-        let mut draft = turn.reply().draft(MsgType::new(msg_type));
+        let header = poss_resend.filter(|value| !value.is_empty()).map(|value| [(POSS_RESEND, value)]);
+        let header = header.as_ref().map_or(&[][..], |header| header);
+        let mut draft = turn.reply().with_header(header).draft(MsgType::new(msg_type));
         for field in message.fields() {
             if let Some(tag) = field.tag.filter(|tag| !is_header_or_trailer(*tag)) {
                 draft.writer().raw().field(Key::of(tag), field.value);

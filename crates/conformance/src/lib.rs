@@ -11,6 +11,7 @@
 mod broken;
 mod compare;
 mod echo;
+mod edition;
 mod runner;
 mod script;
 mod suite;
@@ -23,8 +24,9 @@ pub mod wire;
 pub use broken::{BrokenCore, Defect};
 pub use compare::{Difference, Mismatch, Order, compare, readable, verify};
 pub use echo::Echo;
+pub use edition::Edition;
 pub use runner::{Command, Failure, FailureKind, PATIENCE, Received, Transport, TransportError, run};
 pub use script::{ANY_TEST_REQ_ID, Action, Line, Script, ScriptError, Step};
-pub use suite::{Outcome, Report, ScriptResult, run_folder};
+pub use suite::{Outcome, Report, ScriptResult, run_folder, run_scripts};
 pub use tcp::Tcp;
 pub use virtual_time::{VirtualTime, run_suite};

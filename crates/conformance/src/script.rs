@@ -93,6 +93,11 @@ impl Script {
     /// # Errors
     /// Returns the [`ScriptError`] of the first invalid script, or of the folder.
     pub fn read_folder(folder: &Path) -> Result<Vec<Self>, ScriptError> {
+        Self::list_folder(folder)?.iter().map(|path| Self::read(path)).collect()
+    }
+
+    /// Returns the path of every `*.def` file in a folder, sorted by name.
+    pub(crate) fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, ScriptError> {
         let whole = |e: std::io::Error| ScriptError {
             path: folder.to_owned(),
             line: 0,
@@ -106,7 +111,7 @@ impl Script {
             }
         }
         paths.sort();
-        paths.iter().map(|path| Self::read(path)).collect()
+        Ok(paths)
     }
 
     /// Parses a script's text. `path` is only used in messages.

@@ -4,7 +4,6 @@
 //! A test that wants a store to fail, refuse, count or acknowledge late implements [`Intercept`];
 //! [`Intercepted`] passes all other calls on.
 
-use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
@@ -58,9 +57,9 @@ pub trait Intercept<S: Store>: Send {
         store.rollback();
     }
 
-    /// The session core asks how far commits are durable.
-    fn durable(&self, store: &S) -> Position {
-        store.durable()
+    /// The session core asks how far commits are durable for a session.
+    fn durable(&mut self, store: &mut S, session: SessionKey) -> Position {
+        store.durable(session)
     }
 
     /// The store is handed its worker's waker.
@@ -139,8 +138,8 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
         self.intercept.rollback(&mut self.store);
     }
 
-    fn durable(&self) -> Position {
-        self.intercept.durable(&self.store)
+    fn durable(&mut self, session: SessionKey) -> Position {
+        self.intercept.durable(&mut self.store, session)
     }
 
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
@@ -167,6 +166,14 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
         self.store.survives_close()
     }
 
+    fn may_open(&self, session: &SessionId) -> bool {
+        self.store.may_open(session)
+    }
+
+    fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        self.store.take_unclean()
+    }
+
     fn read(
         &mut self,
         session: SessionKey,
@@ -188,15 +195,15 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
 /// Acknowledges every commit three turns late, as a store with a sync policy or a replica does.
 /// Sending before the store has acknowledged fails over such a store.
 ///
-/// Time is counted in calls of [`Store::durable`], which the session core makes once per turn and
-/// its driver each time it asks whether the store has advanced. A commit is acknowledged by the
-/// third call after the first one that could have seen it. The last turn of an idle session is
-/// acknowledged too, as long as its driver keeps asking.
+/// Time is counted in calls of [`Store::durable`], which the session core makes for each session
+/// of a turn, and its driver each time it asks whether the store has advanced. A commit is
+/// acknowledged by the third call after the first one that could have seen it. The last turn of an
+/// idle session is acknowledged too, as long as its driver keeps asking.
 pub struct Late {
     /// Commits that are not acknowledged yet, and the call at which they will be.
-    waiting: RefCell<VecDeque<(Position, u64)>>,
-    calls: Cell<u64>,
-    acknowledged: Cell<Position>,
+    waiting: VecDeque<(Position, u64)>,
+    calls: u64,
+    acknowledged: Position,
     waker: Option<Arc<dyn WorkerWaker>>,
 }
 
@@ -206,12 +213,7 @@ impl Late {
 
     /// Wraps `store`.
     pub fn around<S: Store>(store: S) -> Intercepted<S, Self> {
-        let late = Self {
-            waiting: RefCell::new(VecDeque::new()),
-            calls: Cell::new(0),
-            acknowledged: Cell::new(store.durable()),
-            waker: None,
-        };
+        let late = Self { waiting: VecDeque::new(), calls: 0, acknowledged: Position(0), waker: None };
         Intercepted::new(store, late)
     }
 
@@ -231,28 +233,26 @@ impl<S: Store> Intercept<S> for Late {
 
     fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
         let position = store.commit()?;
-        let mut waiting = self.waiting.borrow_mut();
-        let last = waiting.back().map_or(self.acknowledged.get(), |(p, _)| *p);
+        let last = self.waiting.back().map_or(self.acknowledged, |(p, _)| *p);
         if position > last {
-            waiting.push_back((position, self.calls.get() + 1 + Self::TURNS));
+            self.waiting.push_back((position, self.calls + 1 + Self::TURNS));
             self.ask_again();
         }
         Ok(position)
     }
 
-    fn durable(&self, store: &S) -> Position {
-        self.calls.set(self.calls.get() + 1);
-        let mut waiting = self.waiting.borrow_mut();
-        while let Some((position, due)) = waiting.front().copied() {
-            if due > self.calls.get() || position > store.durable() {
+    fn durable(&mut self, store: &mut S, session: SessionKey) -> Position {
+        self.calls += 1;
+        while let Some((position, due)) = self.waiting.front().copied() {
+            if due > self.calls || position > store.durable(session) {
                 break;
             }
-            self.acknowledged.set(position);
-            waiting.pop_front();
+            self.acknowledged = position;
+            self.waiting.pop_front();
         }
-        if !waiting.is_empty() {
+        if !self.waiting.is_empty() {
             self.ask_again();
         }
-        self.acknowledged.get()
+        self.acknowledged
     }
 }

@@ -41,9 +41,17 @@ pub enum Outcome {
 pub fn run_folder<T: Transport>(
     folder: &Path,
     order: Order,
-    mut transport: impl FnMut(&Script) -> T,
+    transport: impl FnMut(&Script) -> T,
 ) -> Result<Report, ScriptError> {
-    let scripts = Script::read_folder(folder)?;
+    Ok(run_scripts(&Script::read_folder(folder)?, order, transport))
+}
+
+/// Runs scripts, each over a new transport.
+pub fn run_scripts<T: Transport>(
+    scripts: &[Script],
+    order: Order,
+    mut transport: impl FnMut(&Script) -> T,
+) -> Report {
     let results = scripts.iter().map(|script| {
         let outcome = match run(script, &mut transport(script), order) {
             Ok(()) => Outcome::Passed,
@@ -52,7 +60,7 @@ pub fn run_folder<T: Transport>(
         };
         ScriptResult { name: script.name(), outcome }
     });
-    Ok(Report { results: results.collect() })
+    Report { results: results.collect() }
 }
 
 impl Report {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use fixbolt_conformance::store::Late;
 use fixbolt_conformance::{
-    Action, BrokenCore, Defect, Echo, Order, Report, Script, VirtualTime, run, run_folder, run_suite,
+    Action, BrokenCore, Defect, Echo, Edition, Order, Report, Script, VirtualTime, run, run_folder,
+    run_scripts, run_suite,
 };
 use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
 use fixbolt_journal::MemoryStore;
@@ -29,8 +30,15 @@ fn reference(folder: &str) -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-const OWN: [&str; 6] =
-    ["fix42", "fix44", "fix42-continued", "fix44-continued", "fix44-quickfix", "fix44-quickfixj"];
+const OWN: [&str; 7] = [
+    "fix42",
+    "fix44",
+    "fix42-continued",
+    "fix44-continued",
+    "fix44-next-expected",
+    "fix44-quickfix",
+    "fix44-quickfixj",
+];
 
 #[test]
 fn every_official_acceptor_case_has_a_script_for_both_versions() {
@@ -115,9 +123,20 @@ fn of_folder(folder: &str) -> SessionSettings {
         "quickfixj" => (Compatibility::QuickFixJ, Policy::quickfixj()),
         _ => (Compatibility::Standard, Policy::default()),
     };
-    venue(version, kind != "continued").with(|s| {
+    venue(version, !matches!(kind, "continued" | "next-expected")).with(|s| {
         s.compatibility = compatibility;
         s.policy = policy;
+        s.next_expected_msg_seq_num = kind == "next-expected";
+    })
+}
+
+/// The session of a version whose scripts are made of another version's.
+fn of_edition(edition: Edition, continued: bool) -> SessionSettings {
+    SessionSettings::new(edition.session().unwrap(), Role::Acceptor).with(|s| {
+        s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
+        s.reset_on_logon = !continued;
+        s.dictionary =
+            SessionDictionary::Own(Arc::new(Validator::new(fixbolt_dictionary::shipped(edition.version()))));
     })
 }
 
@@ -184,6 +203,23 @@ fn our_scripts_pass_in_virtual_time_field_by_field_in_their_order() {
 fn our_scripts_pass_over_a_store_that_acknowledges_three_turns_late() {
     for folder in OWN {
         all_pass(folder, &run_own(folder, Order::Any, late));
+    }
+}
+
+#[test]
+fn the_scripts_of_every_other_version_pass_in_virtual_time() {
+    for edition in Edition::ALL {
+        for continued in [false, true] {
+            let settings = of_edition(edition, continued);
+            let scripts = edition.scripts(&repository().join("conformance"), continued).unwrap();
+            for (store, order) in [(memory as fn() -> Box<dyn Store>, Order::Strict), (late, Order::Any)] {
+                let acceptor = |_: &Script| {
+                    let settings = std::slice::from_ref(&settings);
+                    VirtualTime::new(settings, store(), Box::new(Echo::new())).unwrap()
+                };
+                all_pass(edition.name(), &run_scripts(&scripts, order, acceptor));
+            }
+        }
     }
 }
 

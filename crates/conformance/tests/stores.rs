@@ -28,9 +28,9 @@ fn a_late_store_acknowledges_a_commit_three_turns_later() {
         store.append(key, &record).unwrap();
         committed.push(store.commit().unwrap());
         let expected = if n > 3 { committed[n as usize - 4] } else { Position(0) };
-        assert_eq!(store.durable(), expected, "after turn {n}");
+        assert_eq!(store.durable(key), expected, "after turn {n}");
     }
     for position in &committed[7..] {
-        assert_eq!(store.durable(), *position, "an idle driver that asks gets the rest");
+        assert_eq!(store.durable(key), *position, "an idle driver that asks gets the rest");
     }
 }

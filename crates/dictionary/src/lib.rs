@@ -35,6 +35,8 @@ mod assemble;
 mod compact;
 #[cfg(feature = "export")]
 mod compact_writer;
+#[cfg(feature = "export")]
+mod corrections;
 mod data_type;
 #[cfg(feature = "compare")]
 mod diff;
@@ -95,8 +97,8 @@ pub use source::{LoadError, Source};
 pub use terms::{Presence, Rule, Scenario, Terms};
 pub use transport::TransportMismatch;
 pub use validate::{
-    Action, Check, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason, TypeRules, Validator,
-    Violation,
+    Action, Check, CodeRules, Policy, RefTag, Requirements, Scratch, Section, SessionRejectReason, TypeRules,
+    Validator, Violation,
 };
 
 #[cfg(doctest)]

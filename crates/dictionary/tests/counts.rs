@@ -303,15 +303,23 @@ fn unions(dictionary: &Dictionary) -> BTreeMap<&'static str, usize> {
 
 #[test]
 fn union_types_are_as_counted() {
-    assert_eq!(unions(fix42()), BTreeMap::new());
-    assert_eq!(unions(fix44()), BTreeMap::from([("Qty", 2), ("Reserved1000Plus", 2)]));
+    assert_eq!(unions(fix42()), BTreeMap::from([("Qty", 1), ("Reserved100Plus", 1)]));
+    assert_eq!(
+        unions(fix44()),
+        BTreeMap::from([
+            ("Qty", 2),
+            ("Reserved1000Plus", 3),
+            ("Reserved100Plus", 7),
+            ("Reserved4000Plus", 9)
+        ])
+    );
     assert_eq!(
         unions(fix_latest()),
         BTreeMap::from([
             ("Qty", 2),
-            ("Reserved1000Plus", 111),
-            ("Reserved100Plus", 138),
-            ("Reserved4000Plus", 21),
+            ("Reserved1000Plus", 113),
+            ("Reserved100Plus", 176),
+            ("Reserved4000Plus", 33),
             ("Tenor", 3)
         ])
     );

@@ -21,8 +21,8 @@ fn fix_4_4_of_orchestra_and_of_quickfix_differ_as_known() {
     let found = fix44().diff(&quickfix);
     // The specification's 14 required flags are groups in a component of their own, required there
     // and optional inside: read as the standard means it, they agree. The specification does not
-    // mention the union types, which QuickFIX cannot express.
-    let expected = [("codes", 30), ("field name", 1), ("member", 3), ("type", 2), ("union", 4)];
+    // mention the union types, which QuickFIX cannot express, and OrigClOrdID is a correction.
+    let expected = [("codes", 30), ("field name", 1), ("member", 5), ("type", 2), ("union", 21)];
     assert_eq!(counts(&found), BTreeMap::from(expected));
     assert_eq!(lines(&found, "field name"), ["~ field 327 name: HaltReason -> HaltReasonChar"]);
     assert_eq!(
@@ -35,7 +35,9 @@ fn fix_4_4_of_orchestra_and_of_quickfix_differ_as_known() {
     assert_eq!(
         lines(&found, "member"),
         [
+            "- member s NewOrderCross/NoSides(552)/OrigClOrdID(41)",
             "- member s NewOrderCross/NoSides(552)/OrigOrdModTime(586)",
+            "- member t CrossOrderCancelReplaceRequest/NoSides(552)/OrigClOrdID(41)",
             "- member t CrossOrderCancelReplaceRequest/NoSides(552)/OrigOrdModTime(586)",
             "- member AE TradeCaptureReport/NoSides(552)/ClearingFeeIndicator(635)"
         ]
@@ -63,7 +65,8 @@ fn fix_4_4_of_orchestra_and_of_quickfix_j_differ_as_known() {
     let found = fix44().diff(&quickfixj);
     // The specification counts 74 fields with other codes: 24 of them are Booleans whose Y and N
     // only one side lists. Of its 54 required flags 5 are groups in a component of their own, as
-    // with QuickFIX.
+    // with QuickFIX. OrigClOrdID in the sides of CrossOrderCancelReplaceRequest, a correction, is
+    // required there.
     let expected = [
         ("codes", 50),
         ("field", 4),
@@ -72,9 +75,9 @@ fn fix_4_4_of_orchestra_and_of_quickfix_j_differ_as_known() {
         ("message", 1),
         ("message name", 4),
         ("repeating", 1),
-        ("required", 49),
+        ("required", 50),
         ("type", 6),
-        ("union", 5),
+        ("union", 22),
     ];
     assert_eq!(counts(&found), BTreeMap::from(expected));
     let booleans = fix44().fields().iter().filter(|field| field.kind == DataType::Boolean);
@@ -130,7 +133,8 @@ fn fix_4_2_of_orchestra_and_of_the_others_differ_as_known() {
         return;
     };
     let found = fix42().diff(&quickfix);
-    let expected = [("codes", 1), ("field name", 2), ("message name", 3), ("required", 1), ("type", 14)];
+    let expected =
+        [("codes", 1), ("field name", 2), ("message name", 3), ("required", 1), ("type", 14), ("union", 2)];
     assert_eq!(counts(&found), BTreeMap::from(expected));
     assert!(lines(&found, "type").iter().all(|line| line.ends_with(": int -> Length")));
     assert_eq!(

@@ -61,6 +61,7 @@ impl EngineBuilder {
         let engine = configuration.engine;
         builder = builder
             .configured_workers(engine.workers)
+            .keep_going(engine.continue_initialization_on_error)
             .session_limit(engine.max_sessions)
             .pending_connections(engine.max_pending_connections)
             .connections_per_address(engine.max_connections_per_address)

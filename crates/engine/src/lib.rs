@@ -30,6 +30,7 @@
 //! [dialects]: https://docs.rs/crate/fixbolt/latest/source/docs/dialects.md
 //! [example]: https://docs.rs/crate/fixbolt/latest/source/examples/acceptor.rs
 //! [journal]: https://docs.rs/crate/fixbolt/latest/source/docs/journal.md
+//! [session]: https://docs.rs/crate/fixbolt/latest/source/docs/session.md
 //! [notice]: https://docs.rs/crate/fixbolt/latest/source/NOTICE
 //! [security]: https://docs.rs/crate/fixbolt/latest/source/SECURITY.md
 //! [validation]: https://docs.rs/crate/fixbolt/latest/source/docs/validation.md
@@ -74,6 +75,7 @@ pub mod testing;
 mod tier;
 mod worker;
 mod worker_signal;
+mod zones;
 
 pub use acceptance::Acceptance;
 pub use builder::EngineBuilder;
@@ -130,6 +132,34 @@ pub mod session {
     };
 }
 
+/// When a session takes place: daily and weekly windows, holidays, early closes, time zones.
+///
+/// A session of New York's trading days that begins in the evening before:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use fixbolt::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone, time_zone};
+/// use fixbolt::session::{Role, SessionSettings};
+///
+/// // `time_zone` reads the system's database, which not every system has.
+/// let zone = time_zone("America/New_York").unwrap_or_else(|_| Zone::utc());
+/// let edge = |time: &str| time.parse::<TimeOfDay>().map(|time| Edge::new(time, zone.clone()));
+/// let days = "Sun,Mon,Tue,Wed,Thu".split(',').map(str::parse).collect::<Result<Weekdays, _>>()?;
+/// let window = Window::daily(days, edge("17:00:00")?, edge("16:00:00")?);
+/// let schedule = Schedule::new([window]).with_holidays(["2026-12-24".parse()?]);
+/// let mut settings = SessionSettings::new("FIX.4.4:TRADER->VENUE".parse()?, Role::Initiator);
+/// settings.schedule = Some(Arc::new(schedule));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod schedule {
+    pub use crate::zones::{TimeZoneError, local_time_zone, time_zone};
+    pub use fixbolt_session::schedule::{
+        Date, Edge, InvalidTime, InvalidZone, Position, Schedule, ScheduleReset, TimeOfDay, Weekday,
+        Weekdays, Window, Zone,
+    };
+}
+
 /// The storage of messages and sequence numbers, and what a custom store implements.
 ///
 /// Most programs name a directory, `Engine::builder().journal("journals")`, or none. A store for
@@ -175,9 +205,9 @@ pub mod store {
 /// ```
 pub mod dictionary {
     pub use fixbolt_dictionary::{
-        Action, Check, Dictionary, Encoding, Faults, LoadError, Loaded, Policy, ReadError, RefTag, Source,
-        Validator, Violation, Warning, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50, fix50sp1,
-        fix50sp2, fixt11, shipped,
+        Action, Check, CodeRules, Dictionary, Encoding, Faults, LoadError, Loaded, Policy, ReadError, RefTag,
+        Source, Validator, Violation, Warning, fix_latest, fix40, fix41, fix42, fix43, fix44, fix50,
+        fix50sp1, fix50sp2, fixt11, shipped,
     };
 }
 

@@ -43,6 +43,7 @@ pub(crate) enum Operation {
     Disable { text: String },
     SetNumbers { next_in: Option<SeqNum>, next_out: Option<SeqNum> },
     Reset,
+    ResetInSession,
     TestRequest,
     SkipPoisonMessage,
     RetryPoisonMessage,

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
-use fixbolt_dictionary::{Validator, Version, fix42, fix44};
+use fixbolt_dictionary::{Validator, Version, shipped};
 use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
 
 use crate::initiation::Initiation;
@@ -12,27 +12,27 @@ use crate::initiation::Initiation;
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The versions that sessions support.
-pub(crate) const SESSION_VERSIONS: [Version; 2] = [Version::Fix42, Version::Fix44];
+pub(crate) const SESSION_VERSIONS: [Version; 5] =
+    [Version::Fix40, Version::Fix41, Version::Fix42, Version::Fix43, Version::Fix44];
 
 /// Returns the validator of a version that sessions support, by the shipped dictionary; `None` for
 /// any other version. It is made once per process.
 pub(crate) fn shipped_validator(version: Version) -> Option<Arc<Validator>> {
-    static FIX42: OnceLock<Arc<Validator>> = OnceLock::new();
-    static FIX44: OnceLock<Arc<Validator>> = OnceLock::new();
-    let shipped = match version {
-        Version::Fix42 => FIX42.get_or_init(|| Arc::new(Validator::new(fix42()))),
-        Version::Fix44 => FIX44.get_or_init(|| Arc::new(Validator::new(fix44()))),
-        _ => return None,
-    };
-    Some(Arc::clone(shipped))
+    static SHIPPED: [OnceLock<Arc<Validator>>; SESSION_VERSIONS.len()] =
+        [const { OnceLock::new() }; SESSION_VERSIONS.len()];
+    let at = SESSION_VERSIONS.iter().position(|one| *one == version)?;
+    Some(Arc::clone(SHIPPED[at].get_or_init(|| Arc::new(Validator::new(shipped(version))))))
 }
 
 /// Returns why sessions of this version are not supported; `None` if they are.
 pub(crate) fn unspoken(version: Version) -> Option<String> {
-    (!SESSION_VERSIONS.contains(&version)).then(|| {
-        let there = SESSION_VERSIONS.map(Version::name).join(" and ");
-        format!("sessions of {version} are not supported yet; those of {there} are")
-    })
+    if version.is_application() {
+        return Some(format!(
+            "{version} has no sessions of its own: its messages travel in sessions of FIXT.1.1"
+        ));
+    }
+    (!SESSION_VERSIONS.contains(&version))
+        .then(|| format!("sessions of {version} are not supported yet; those of FIX.4.0 to FIX.4.4 are"))
 }
 
 /// Checks the settings of a session and fills in the shipped dictionary.
@@ -120,8 +120,8 @@ mod tests {
             prepare(&mut settings).unwrap_err()
         };
         assert_eq!(
-            prepare(&mut settings(Version::Fix43)),
-            Err("sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are".to_owned())
+            prepare(&mut settings(Version::Fixt11)),
+            Err("sessions of FIXT.1.1 are not supported yet; those of FIX.4.0 to FIX.4.4 are".to_owned())
         );
         assert!(refused(|s| s.timestamp_digits = 4).contains("0, 3, 6, 9 or 12"));
         assert!(refused(|s| s.max_message_size = 8191).contains("8192"));

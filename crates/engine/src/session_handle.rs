@@ -164,12 +164,30 @@ impl SessionHandle {
     }
 
     /// Resets both sequence numbers to 1; the journal archives its messages. The counterparty must
-    /// do the same.
+    /// do the same. For a session that is logged on, see [`SessionHandle::reset_in_session`].
     ///
     /// # Errors
     /// [`OperationError::Connected`], [`OperationError::Halted`], [`OperationError::Refused`].
     pub fn reset(&self, change: Change<'_>) -> Result<(), OperationError> {
         self.operate(Operation::Reset, change, None).map(drop)
+    }
+
+    /// Begins to reset both sequence numbers in a session that is logged on, at a time that the two
+    /// sides have agreed on (24-hour reset): a TestRequest, its answer, and a Logon with
+    /// ResetSeqNumFlag=Y, which the counterparty answers in the same way. The journal archives the
+    /// earlier messages.
+    ///
+    /// Returns once the reset has begun. Application messages wait until it has ended, which is an
+    /// event: [`Event::SequenceChanged`](fixbolt_session::Event::SequenceChanged), or
+    /// [`Event::ResetAbandoned`](fixbolt_session::Event::ResetAbandoned) if the counterparty is not
+    /// quiet. If it does not answer the Logon, the connection ends with
+    /// [`SessionEnd::ResetUnanswered`].
+    ///
+    /// # Errors
+    /// [`OperationError::NotLoggedOn`], [`OperationError::Halted`]; [`OperationError::Refused`] if
+    /// messages are missing or are being sent again, or a reset has already begun.
+    pub fn reset_in_session(&self, change: Change<'_>) -> Result<(), OperationError> {
+        self.operate(Operation::ResetInSession, change, None).map(drop)
     }
 
     /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends, as

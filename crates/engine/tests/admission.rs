@@ -488,3 +488,58 @@ fn ten_thousand_identities_one_after_the_other_take_no_more_than_a_few() {
     }
     assert!(run(10_000) <= 4);
 }
+
+#[test]
+fn a_dynamic_session_whose_journal_turns_out_impossible_after_its_logon_does_not_stay() {
+    let scratch = Scratch::new("no-disk");
+    // A disk that is not there yet.
+    let (base, disk) = (scratch.0.join("journals"), scratch.0.join("disk"));
+    std::os::unix::fs::symlink(&disk, &base).unwrap();
+    let (app, log) = Recorder::venue();
+    let venue = anyone().journal(&base).dynamic_session_limit(2).start(app).unwrap();
+    for n in 0..4 {
+        let name = format!("A{}", n / 2);
+        let mut refused = peer(&venue, &name);
+        // With a reset as well: the next generation is one that the journal never had.
+        refused.send("A", if n % 2 == 0 { "98=0|108=30|141=Y" } else { "98=0|108=30" });
+        refused.closed_silently();
+        assert!(log.ended().contains("StoreFailed("));
+        eventually(|| !is_open(&venue, &name));
+    }
+    std::fs::create_dir(&disk).unwrap();
+    for name in ["A0", "A1"] {
+        peer(&venue, name).log_on();
+    }
+    venue.stop().unwrap();
+}
+
+#[test]
+fn logons_that_wait_behind_others_are_looked_at_without_another_event() {
+    const STRANGERS: usize = 40;
+    const FRIENDS: usize = 10;
+    let (app, _log) = Recorder::venue();
+    let builder = Engine::builder().accept_any(anywhere(), |id| {
+        if id.target_comp_id() == "SLOW" {
+            // The next session is opened after four times as long.
+            std::thread::sleep(Duration::from_millis(150));
+        }
+        let settings = acceptor().with(|s| s.id = id.clone());
+        (!id.target_comp_id().starts_with("STRANGER")).then(|| settings.into())
+    });
+    // Eight Logons a second would be too few.
+    let venue = builder.pending_time(Duration::from_secs(5)).start(app).unwrap();
+    let mut slow = peer(&venue, "SLOW");
+    slow.log_on();
+    let mut strangers: Vec<_> = (0..STRANGERS).map(|n| peer(&venue, &format!("STRANGER{n}"))).collect();
+    let mut friends: Vec<_> = (0..FRIENDS).map(|n| peer(&venue, &format!("FRIEND{n}"))).collect();
+    for waiting in strangers.iter_mut().chain(&mut friends) {
+        waiting.send("A", "98=0|108=0");
+    }
+    for friend in &mut friends {
+        assert!(friend.receive().contains("|35=A|"));
+    }
+    for stranger in &mut strangers {
+        stranger.closed_silently();
+    }
+    venue.stop().unwrap();
+}

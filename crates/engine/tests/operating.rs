@@ -236,6 +236,23 @@ fn a_test_request_is_sent_if_the_session_is_logged_on() {
 }
 
 #[test]
+fn a_reset_in_the_session_is_begun_and_told() {
+    let (venue, _log, session) = venue();
+    assert_eq!(session.reset_in_session(JANE), Err(OperationError::NotLoggedOn));
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    session.reset_in_session(JANE).unwrap();
+    assert!(matches!(session.reset_in_session(JANE), Err(OperationError::Refused(_))));
+    let test = peer.receive();
+    let id = test.split("|112=").nth(1).and_then(|rest| rest.split('|').next()).unwrap();
+    peer.send("0", &format!("112={id}"));
+    let logon = peer.receive();
+    assert!(logon.contains("|35=A|") && logon.contains("|34=1|") && logon.contains("|141=Y|"), "{logon}");
+    assert_eq!((session.next_in(), session.next_out()), (SeqNum(1), SeqNum(2)));
+    venue.stop().unwrap();
+}
+
+#[test]
 fn sessions_are_added_to_a_running_engine_and_removed_while_they_are_logged_out() {
     let scratch = Scratch::new("added");
     let (app, _log) = Recorder::venue();

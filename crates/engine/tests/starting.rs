@@ -14,11 +14,11 @@ fn refused(builder: EngineBuilder) -> String {
 
 #[test]
 fn a_session_that_cannot_be_opened_stops_the_start_with_an_error_that_names_it() {
-    let id = SessionId::new(Version::Fix43, "VENUE", "TRADER").unwrap();
+    let id = SessionId::new(Version::Fixt11, "VENUE", "TRADER").unwrap();
     let old = SessionSettings::new(id, Role::Acceptor);
     assert_eq!(
         refused(Engine::builder().accept(anywhere(), old)),
-        "session FIX.4.3:VENUE->TRADER: sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are"
+        "session FIXT.1.1:VENUE->TRADER: sessions of FIXT.1.1 are not supported yet; those of FIX.4.0 to FIX.4.4 are"
     );
     assert_eq!(
         refused(Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), acceptor())),

@@ -1,4 +1,5 @@
-//! How a new journal gets to disk, without its opening waiting for the disk.
+//! How a new journal gets to disk, without its opening waiting for the disk: `fixbolt-sync` takes
+//! the steps for a session that is opened, `fixbolt-files` for one that stores its first record.
 //!
 //! Opening a session that has no journal writes `lock.new`, `head.new` and `segment-000001.new`.
 //! The steps here give them their names:
@@ -28,8 +29,8 @@ use crate::shared::lock;
 
 /// What is left to do until a new journal is on disk.
 ///
-/// `fixbolt-sync` takes one step of each new journal in turn: what the first one waits for brings
-/// the names of the others to disk as well.
+/// The thread that takes the steps takes one of each new journal in turn: what the first one waits
+/// for brings the names of the others to disk as well.
 pub(crate) struct Creation {
     backend: Arc<dyn Backend>,
     directory: PathBuf,

@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::TryRecvError;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
@@ -14,15 +15,18 @@ use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::archive::Retention;
 use crate::backend::{Backend, System, failed};
+use crate::background::{Answer, Background, NewJournal};
 use crate::creation::Base;
 use crate::log::Log;
+use crate::pending::{Pending, gone};
 use crate::recover::{Limits, Opening};
+#[cfg(test)]
 use crate::shared::lock;
 use crate::thread::StoreThreads;
 
 /// A store with a journal for each session, in its own directory below one base directory.
 ///
-/// Appending makes no system call, takes no lock and allocates nothing, as long as the store's two
+/// Appending makes no system call, takes no lock and allocates nothing, as long as the store's
 /// threads keep up.
 ///
 /// ```
@@ -42,30 +46,47 @@ pub struct DirectoryStore {
     limits: Limits,
     /// Indexed by the sessions' keys.
     sessions: Vec<Option<Open>>,
-    /// Sessions that have no journal before their first record.
-    uncreated: Vec<Uncreated>,
     touched: Vec<usize>,
     in_turn: bool,
     turn: u64,
     position: u64,
     threads: Option<StoreThreads>,
+    background: Option<Background>,
+    /// Sessions that are being closed in the background.
+    closing: Vec<(SessionId, Answer<()>)>,
+    /// Those of them that could not be closed cleanly.
+    unclean: Vec<(SessionId, StoreError)>,
     thread_death_told: bool,
     waker: Option<Arc<dyn WorkerWaker>>,
 }
 
-/// An open journal.
-struct Open {
+/// An open session.
+pub(crate) struct Open {
+    key: SessionKey,
     session: SessionId,
-    log: Box<Log>,
+    journal: Journal,
     in_turn: bool,
 }
 
-/// A session whose journal is created with its first record.
-struct Uncreated {
-    key: SessionKey,
-    session: SessionId,
-    horizon: u64,
+enum Journal {
+    Made(Box<Log>),
+    /// It is created once a first record is committed, and not on the worker's thread.
+    Pending(Box<Pending>),
 }
+
+impl Open {
+    /// Returns the journal, if it is there.
+    #[inline]
+    fn log(&self) -> Option<&Log> {
+        match &self.journal {
+            Journal::Made(log) => Some(log),
+            Journal::Pending(_) => None,
+        }
+    }
+}
+
+/// Journals that are being created or closed in the background, before no further one should be.
+const MOST_LEFT: usize = 64;
 
 impl DirectoryStore {
     /// Default size of a session's first segment, in bytes.
@@ -126,12 +147,14 @@ impl DirectoryStore {
             backend,
             limits: Limits::DEFAULT,
             sessions: Vec::new(),
-            uncreated: Vec::new(),
             touched: Vec::new(),
             in_turn: false,
             turn: 0,
             position: 0,
             threads: None,
+            background: None,
+            closing: Vec::new(),
+            unclean: Vec::new(),
             thread_death_told: false,
             waker: None,
         }
@@ -152,19 +175,24 @@ impl DirectoryStore {
             return Ok(self.threads.insert(threads));
         }
         let threads = StoreThreads::start()?;
-        for open in self.sessions.iter().flatten() {
-            if open.log.damage.is_none() && !open.log.shared.failed.load(Ordering::Relaxed) {
-                threads.look_after(&open.log.shared);
+        for log in self.logs() {
+            if log.damage.is_none() && !log.shared.failed.load(Ordering::Relaxed) {
+                threads.look_after(&log.shared);
             }
         }
         self.thread_death_told = false;
         Ok(self.threads.insert(threads))
     }
 
-    /// Fails if the session is open.
-    fn check_closed(&self, session: &SessionId) -> Result<(), StoreError> {
-        let open = self.sessions.iter().flatten().map(|open| &open.session);
-        if open.chain(self.uncreated.iter().map(|open| &open.session)).any(|open| open == session) {
+    /// Returns the journals that are there.
+    fn logs(&self) -> impl Iterator<Item = &Log> {
+        self.sessions.iter().flatten().filter_map(Open::log)
+    }
+
+    /// Waits until the session is closed if it still is being closed. Fails if it is open.
+    fn check_closed(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        self.wait_until_closed(session);
+        if self.sessions.iter().flatten().any(|open| open.session == *session) {
             return Err(StoreError::Locked {
                 place: self.base().join(session.file_name()).display().to_string(),
                 holder: "this store".to_owned(),
@@ -173,12 +201,13 @@ impl DirectoryStore {
         Ok(())
     }
 
-    /// Makes a place for the journal of a session.
-    fn make_place(&mut self, key: SessionKey) {
+    /// Keeps a session that is open from now on.
+    fn keep(&mut self, key: SessionKey, session: &SessionId, journal: Journal) {
         if self.sessions.len() <= key.index() {
             self.sessions.resize_with(key.index() + 1, || None);
         }
         self.touched.reserve(self.sessions.len());
+        self.sessions[key.index()] = Some(Open { key, session: session.clone(), journal, in_turn: false });
     }
 
     /// Opens or creates the journal of a session, and hands it to the threads.
@@ -192,59 +221,133 @@ impl DirectoryStore {
             limits: self.limits,
         };
         let (log, recovered, turn) = opening.open()?;
+        self.turn = self.turn.max(turn);
+        let log = self.look_after(Box::new(log))?;
+        self.keep(key, session, Journal::Made(log));
+        Ok(recovered)
+    }
+
+    /// Hands a journal to the threads.
+    fn look_after(&mut self, log: Box<Log>) -> Result<Box<Log>, StoreError> {
         self.ring_for(&log);
         let threads = self.threads()?;
         if log.damage.is_none() {
             threads.look_after(&log.shared);
         }
-        self.turn = self.turn.max(turn);
-        self.make_place(key);
-        self.sessions[key.index()] =
-            Some(Open { session: session.clone(), log: Box::new(log), in_turn: false });
-        Ok(recovered)
+        Ok(log)
     }
 
-    /// Creates the journal of a session that has got its first record.
-    ///
-    /// # Panics
-    /// Panics if the session is not open.
+    /// Has the journal of a session made, which has committed its first record.
     #[cold]
-    fn create(&mut self, key: SessionKey) -> Result<(), StoreError> {
-        let at = self.uncreated.iter().position(|open| open.key == key).expect("the session is open");
-        let session = self.uncreated[at].session.clone();
-        let recovered = self.open_journal(key, &session)?;
-        if recovered != Recovered::default()
-            && let Some(open) = self.sessions[key.index()].take()
-        {
-            // Its numbers are not those that the session goes on with.
-            open.log.close()?;
-            return Err(StoreError::Io {
-                doing: format!("creating {}", self.base().join(session.file_name()).display()),
-                reason: "another process has created it since the session was opened".to_owned(),
-            });
-        }
-        let Uncreated { horizon, .. } = self.uncreated.swap_remove(at);
-        self.log(key).horizon = horizon;
+    fn create(&mut self, n: usize) -> Result<(), StoreError> {
+        let background = background(&mut self.background)?;
+        let Some(open) = &mut self.sessions[n] else { return Ok(()) };
+        let Journal::Pending(pending) = &mut open.journal else { return Ok(()) };
+        let journal = NewJournal {
+            directory: self.base.path.join(open.session.file_name()),
+            session: open.session.clone(),
+            key: open.key,
+            backend: Arc::clone(&self.backend),
+            base: Arc::clone(&self.base),
+            limits: self.limits,
+        };
+        pending.created_by(background.create(journal, self.waker.clone()));
         Ok(())
     }
 
-    /// Returns whether the session is open and has no journal yet.
-    fn is_uncreated(&self, key: SessionKey) -> bool {
-        self.uncreated.iter().any(|open| open.key == key)
+    /// Waits until the session is closed, if it still is being closed.
+    fn wait_until_closed(&mut self, session: &SessionId) {
+        if let Some(at) = self.closing.iter().position(|(closing, _)| closing == session) {
+            let (id, answer) = self.closing.swap_remove(at);
+            if let Err(error) = answer.recv().unwrap_or_else(|_| Err(gone())) {
+                self.unclean.push((id, error));
+            }
+        }
     }
 
-    /// Returns the open journal of `session`.
+    /// Puts a session's journal in place if it is there now, with what was kept for it; with `wait`
+    /// as soon as it is there. Returns whether it is in place.
+    #[cold]
+    fn settle(&mut self, n: usize, wait: bool) -> Result<bool, StoreError> {
+        let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] else {
+            return Ok(true);
+        };
+        let log = if wait { Some(pending.wait()?) } else { pending.poll() };
+        let Some(mut log) = log else { return Ok(false) };
+        log.horizon = pending.horizon;
+        let kept = pending.write_to(&mut log);
+        match kept.and_then(|()| self.look_after(log)) {
+            Ok(log) => {
+                if let Some(open) = &mut self.sessions[n] {
+                    open.journal = Journal::Made(log);
+                }
+                Ok(true)
+            }
+            Err(error) => {
+                if let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] {
+                    pending.fail(error.clone());
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Commits what is kept for sessions whose journals are pending. A turn of several sessions
+    /// waits for their journals, as all of it becomes visible or nothing: here for that of the
+    /// first one.
+    #[cold]
+    fn commit_pending(&mut self) -> Result<(), StoreError> {
+        let waits = self.touched.len() > 1;
+        for at in 0..self.touched.len() {
+            let n = self.touched[at];
+            let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] else {
+                continue;
+            };
+            if !pending.is_being_created() {
+                self.create(n)?;
+            }
+            if waits {
+                self.settle(n, true)?;
+            } else if let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] {
+                pending.commit();
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a record to what is kept for a session whose journal is pending. If it is not the first
+    /// session of the turn, the journal is waited for, so that a failure is that of this session.
+    #[cold]
+    fn append_pending(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        let (n, turn) = (session.index(), self.turn);
+        let is_first = self.touched.len() == 1;
+        let Journal::Pending(pending) = &mut self.opened(session).journal else {
+            return self.append(session, record);
+        };
+        pending.check()?;
+        if is_first && !pending.is_full(record.body.len()) {
+            return pending.append(turn, record);
+        }
+        if !pending.is_being_created() {
+            self.create(n)?;
+        }
+        self.settle(n, true)?;
+        self.append(session, record)
+    }
+
+    /// Returns the open session.
     ///
     /// # Panics
     /// Panics if it is closed.
     #[inline]
-    fn log(&mut self, session: SessionKey) -> &mut Log {
-        &mut self.opened(session).log
-    }
-
-    #[inline]
     fn opened(&mut self, session: SessionKey) -> &mut Open {
         self.sessions[session.index()].as_mut().expect("the session is open")
+    }
+
+    /// Returns the session's journal, which is there.
+    #[cfg(test)]
+    fn log(&self, session: SessionKey) -> &Log {
+        self.sessions[session.index()].as_ref().and_then(Open::log).expect("the journal is there")
     }
 
     /// Publishes the turn in at most this many of its sessions.
@@ -258,7 +361,9 @@ impl DirectoryStore {
             let Some(n) = self.touched.pop() else { return };
             if let Some(open) = &mut self.sessions[n] {
                 open.in_turn = false;
-                open.log.publish();
+                if let Journal::Made(log) = &mut open.journal {
+                    log.publish();
+                }
             }
         }
     }
@@ -277,16 +382,22 @@ impl DirectoryStore {
         crate::history::History::new(Arc::clone(&self.log(session).shared), now).look(now).unwrap();
     }
 
+    /// Returns how far back the session reads.
+    #[cfg(test)]
+    pub(crate) fn horizon(&self, session: SessionKey) -> u64 {
+        self.log(session).horizon
+    }
+
     /// Returns the number of the first segment that the session reads from.
     #[cfg(test)]
     pub(crate) fn first_segment(&self, session: SessionKey) -> u32 {
-        self.sessions[session.index()].as_ref().unwrap().log.segments[0].number
+        self.log(session).segments[0].number
     }
 
     /// Returns the numbers of the segments that are not known to be completely on disk.
     #[cfg(test)]
     pub(crate) fn not_on_disk(&self, session: SessionKey) -> Vec<u32> {
-        let log = &self.sessions[session.index()].as_ref().unwrap().log;
+        let log = self.log(session);
         lock(&log.shared.ahead).iter().map(|(number, _)| *number).collect()
     }
 
@@ -294,7 +405,9 @@ impl DirectoryStore {
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
         for open in self.sessions.iter_mut().flatten() {
-            open.log.finish();
+            if let Journal::Made(log) = &mut open.journal {
+                log.finish();
+            }
         }
         self.publish(sessions);
         self.crash();
@@ -303,13 +416,13 @@ impl DirectoryStore {
     /// As if the process had died here: no clean mark.
     #[cfg(test)]
     pub(crate) fn crash(&mut self) {
-        for Open { log, .. } in self.sessions.drain(..).flatten() {
+        for Open { journal, .. } in self.sessions.drain(..).flatten() {
+            let Journal::Made(log) = journal else { continue };
             log.shared.closed.store(true, Ordering::Relaxed);
             *lock(&log.shared.creation) = None;
             lock(&log.shared.maker).maker.closed = true;
             lock(&log.shared.head).closed = true;
         }
-        self.uncreated.clear();
         self.touched.clear();
         self.in_turn = false;
     }
@@ -327,8 +440,7 @@ impl Store for DirectoryStore {
         match directory.try_exists() {
             Ok(true) => self.open_journal(key, session),
             Ok(false) => {
-                self.make_place(key);
-                self.uncreated.push(Uncreated { key, session: session.clone(), horizon: u64::MAX });
+                self.keep(key, session, Journal::Pending(Box::new(Pending::new())));
                 Ok(Recovered::default())
             }
             Err(error) => Err(failed("looking for", &directory, &error)),
@@ -337,11 +449,46 @@ impl Store for DirectoryStore {
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         assert!(!self.in_turn, "close inside a turn");
-        self.uncreated.retain(|open| open.key != session);
         match self.sessions.get_mut(session.index()).and_then(Option::take) {
-            Some(open) => open.log.close(),
+            Some(open) => open.close(),
             None => Ok(()),
         }
+    }
+
+    fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        assert!(!self.in_turn, "close inside a turn");
+        let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) else { return Ok(()) };
+        if matches!(&open.journal, Journal::Pending(pending) if pending.is_unused()) {
+            return Ok(());
+        }
+        match background(&mut self.background) {
+            Ok(background) => {
+                let id = open.session.clone();
+                self.closing.push((id, background.close(open, self.waker.clone())));
+                Ok(())
+            }
+            Err(_) => open.close(),
+        }
+    }
+
+    fn may_open(&self, session: &SessionId) -> bool {
+        self.background.as_ref().is_none_or(|background| background.left() < MOST_LEFT)
+            && self.closing.iter().all(|(closing, _)| closing != session)
+    }
+
+    fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        self.closing.retain_mut(|(session, answer)| {
+            let closed = match answer.try_recv() {
+                Ok(closed) => closed,
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => Err(gone()),
+            };
+            if let Err(error) = closed {
+                self.unclean.push((session.clone(), error));
+            }
+            false
+        });
+        self.unclean.pop()
     }
 
     #[inline]
@@ -355,27 +502,35 @@ impl Store for DirectoryStore {
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
         assert!(self.in_turn, "append outside a turn");
         let Self { sessions, touched, turn, .. } = self;
-        let Some(open) = &mut sessions[session.index()] else {
-            self.create(session)?;
-            return self.append(session, record);
-        };
+        let open = sessions[session.index()].as_mut().expect("the session is open");
         if !open.in_turn {
             open.in_turn = true;
             touched.push(session.index());
         }
-        open.log.append(*turn, record)
+        match &mut open.journal {
+            Journal::Made(log) => log.append(*turn, record),
+            Journal::Pending(_) => self.append_pending(session, record),
+        }
     }
 
     #[inline]
     fn commit(&mut self) -> Result<Position, StoreError> {
         assert!(self.in_turn, "commit outside a turn");
-        self.in_turn = false;
         if self.touched.is_empty() {
+            self.in_turn = false;
             return Ok(Position(self.position));
         }
+        let touched = self.touched.iter().filter_map(|n| self.sessions[*n].as_ref());
+        if touched.clone().any(|open| open.log().is_none())
+            && let Err(error) = self.commit_pending()
+        {
+            self.rollback();
+            return Err(error);
+        }
+        self.in_turn = false;
         for n in &self.touched {
-            if let Some(open) = &mut self.sessions[*n] {
-                open.log.finish();
+            if let Some(Open { journal: Journal::Made(log), .. }) = &mut self.sessions[*n] {
+                log.finish();
             }
         }
         self.publish(usize::MAX);
@@ -388,13 +543,24 @@ impl Store for DirectoryStore {
         while let Some(n) = self.touched.pop() {
             if let Some(open) = &mut self.sessions[n] {
                 open.in_turn = false;
-                open.log.rollback();
+                match &mut open.journal {
+                    Journal::Made(log) => log.rollback(),
+                    Journal::Pending(pending) => pending.rollback(),
+                }
             }
         }
     }
 
-    fn durable(&self) -> Position {
-        Position(self.position)
+    #[inline]
+    fn durable(&mut self, session: SessionKey) -> Position {
+        let all = Position(self.position);
+        match self.sessions.get(session.index()) {
+            Some(Some(Open { journal: Journal::Pending(pending), .. })) if !pending.is_unused() => {
+                // A failure is kept, and reported as one.
+                if self.settle(session.index(), false).unwrap_or(false) { all } else { Position(0) }
+            }
+            _ => all,
+        }
     }
 
     fn read(
@@ -403,10 +569,10 @@ impl Store for DirectoryStore {
         generation: Generation,
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError> {
-        if self.is_uncreated(session) {
-            return Ok(None);
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => log.read(generation, range),
+            Journal::Pending(pending) => Ok(pending.read(generation, &range)),
         }
-        self.log(session).read(generation, range)
     }
 
     fn replay(
@@ -414,33 +580,36 @@ impl Store for DirectoryStore {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        if self.is_uncreated(session) {
-            return Ok(());
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => log.replay(visit),
+            Journal::Pending(pending) => {
+                pending.replay(visit);
+                Ok(())
+            }
         }
-        self.log(session).replay(visit)
     }
 
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
-        if let Some(open) = self.uncreated.iter_mut().find(|open| open.key == session) {
-            open.horizon = messages;
-            return;
-        }
-        let log = self.log(session);
-        log.horizon = messages;
-        if log.damage.is_none() {
-            log.give_up_past(SeqNum::MAX);
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => {
+                log.horizon = messages;
+                if log.damage.is_none() {
+                    log.give_up_past(SeqNum::MAX);
+                }
+            }
+            Journal::Pending(pending) => pending.horizon = messages,
         }
     }
 
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
         self.waker = Some(waker);
-        for open in self.sessions.iter().flatten() {
-            self.ring_for(&open.log);
+        for log in self.logs() {
+            self.ring_for(log);
         }
     }
 
     fn take_warning(&mut self) -> Option<(SessionKey, String)> {
-        let mut open = self.sessions.iter().flatten().map(|open| &open.log.shared);
+        let mut open = self.logs().map(|log| &log.shared);
         let shared = open.find(|shared| shared.has_found.load(Ordering::Acquire))?;
         Some((shared.key, shared.take_found()?))
     }
@@ -452,24 +621,48 @@ impl Store for DirectoryStore {
         {
             // Without the threads, no pages and marks reach the disk.
             self.thread_death_told = true;
-            for open in self.sessions.iter().flatten() {
-                open.log.shared.fail(StoreError::Io {
+            for log in self.logs() {
+                log.shared.fail(StoreError::Io {
                     doing: format!("serving the journals in {}", self.base.path.display()),
                     reason: "one of the store's threads has ended".to_owned(),
                 });
             }
         }
-        for open in self.sessions.iter_mut().flatten() {
-            let log = &mut open.log;
-            // Appends are refused from now on; `damage` also records that this failure was
-            // reported.
-            if log.damage.is_none() && log.shared.failed.load(Ordering::Relaxed) {
-                let error = lock(&log.shared.failure).clone()?;
-                log.damage = Some(error.to_string());
-                return Some((log.shared.key, error));
+        for n in 0..self.sessions.len() {
+            // A failure to put the journal of a session in place is kept there.
+            let _ = self.settle(n, false);
+            let Some(open) = &mut self.sessions[n] else { continue };
+            let failure = match &mut open.journal {
+                Journal::Made(log) => log.take_failure(),
+                Journal::Pending(pending) => pending.take_failure(),
+            };
+            if let Some(error) = failure {
+                return Some((open.key, error));
             }
         }
         None
+    }
+}
+
+/// Returns the thread for what the disk may take its time for. It is restarted if it has died.
+fn background(slot: &mut Option<Background>) -> Result<&Background, StoreError> {
+    if let Some(running) = slot.take().filter(Background::is_alive) {
+        return Ok(slot.insert(running));
+    }
+    Ok(slot.insert(Background::start()?))
+}
+
+impl Open {
+    /// Closes the journal, for which it waits if there is something to put into it.
+    pub(crate) fn close(self) -> Result<(), StoreError> {
+        let mut pending = match self.journal {
+            Journal::Made(log) => return log.close(),
+            Journal::Pending(pending) if pending.is_unused() => return Ok(()),
+            Journal::Pending(pending) => pending,
+        };
+        let mut log = pending.wait()?;
+        pending.write_to(&mut log)?;
+        log.close()
     }
 }
 
@@ -490,10 +683,10 @@ impl Drop for DirectoryStore {
         if self.in_turn {
             self.rollback();
         }
-        for Open { log, .. } in self.sessions.drain(..).flatten() {
+        for open in self.sessions.drain(..).flatten() {
             // A failure cannot be reported any more. The journal then says that it was not closed
             // cleanly.
-            let _ = log.close();
+            let _ = open.close();
         }
     }
 }
@@ -522,66 +715,5 @@ mod tests {
         let head = head_in(&dir.path().join(session("A").file_name()));
         assert!(head.mark > SeqNum(1 + RESERVE));
         store.rollback();
-    }
-
-    #[test]
-    fn a_journal_that_is_opened_lazily_is_created_with_its_first_record() {
-        let dir = TempDir::new("lazy");
-        let mut store = DirectoryStore::new(dir.path());
-        let place = dir.path().join(session("A").file_name());
-        let all = SeqNum(1)..=SeqNum::MAX;
-        for n in 0..3 {
-            let key = key(n);
-            assert_eq!(store.open_lazily(key, &session("A")).unwrap(), Recovered::default());
-            assert!(matches!(store.open_lazily(key, &session("A")), Err(StoreError::Locked { .. })));
-            assert!(matches!(store.open(key, &session("A")), Err(StoreError::Locked { .. })));
-            store.set_resend_horizon(key, 7);
-            store.begin();
-            store.rollback();
-            assert_eq!(store.read(key, Generation(0), all.clone()).unwrap(), None);
-            store.replay(key, &mut |_| panic!("a record")).unwrap();
-            assert_eq!(store.take_failure(), None);
-            store.close(key).unwrap();
-            assert!(!place.exists(), "nothing was stored");
-        }
-        store.open_lazily(key(3), &session("A")).unwrap();
-        store.set_resend_horizon(key(3), 7);
-        store.begin();
-        store.append(key(3), &outbound(1, b"first")).unwrap();
-        store.rollback();
-        assert!(place.exists());
-        assert_eq!(store.log(key(3)).horizon, 7);
-        store.begin();
-        store.append(key(3), &outbound(1, b"first")).unwrap();
-        store.commit().unwrap();
-        assert_eq!(store.read(key(3), Generation(0), all.clone()).unwrap().unwrap().body, b"first");
-        store.close(key(3)).unwrap();
-        assert_eq!(store.open_lazily(key(4), &session("A")).unwrap().next_out, SeqNum(2));
-        assert_eq!(store.read(key(4), Generation(0), all).unwrap().unwrap().body, b"first");
-    }
-
-    #[test]
-    fn a_journal_that_another_process_has_created_meanwhile_is_not_appended_to() {
-        let dir = TempDir::new("lazy-race");
-        let [mut late, mut early] = [(); 2].map(|()| DirectoryStore::new(dir.path()));
-        late.open_lazily(key(0), &session("A")).unwrap();
-        let append = |store: &mut DirectoryStore| {
-            store.begin();
-            let appended = store.append(key(0), &outbound(1, b"x"));
-            if appended.is_ok() {
-                store.commit().unwrap();
-            } else {
-                store.rollback();
-            }
-            appended
-        };
-        early.open(key(0), &session("A")).unwrap();
-        append(&mut early).unwrap();
-        assert!(matches!(append(&mut late), Err(StoreError::Locked { .. })));
-        early.close(key(0)).unwrap();
-        assert!(matches!(append(&mut late), Err(StoreError::Io { .. })));
-        // The session is halted, and its store is opened again.
-        late.close(key(0)).unwrap();
-        assert_eq!(late.open(key(0), &session("A")).unwrap().next_out, SeqNum(2));
     }
 }

@@ -1,8 +1,8 @@
 //! Operators' tools for a journal: they verify it, describe its contents, copy and repair it.
 //!
 //! [`verify`] and [`backup`] only read and take no lock, so the session may be running; the report
-//! of the first is both the check and the statistics. [`repair`] and [`adopt`] need the session to
-//! be stopped.
+//! of the first is both the check and the statistics. [`repair`], [`adopt`] and [`change`] need the
+//! session to be stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use crate::reader::{JournalReader, SessionJournal};
 use crate::segment::file_name;
 
 pub use crate::copies::{Adopted, adopt, backup};
+pub use crate::operate::{Change, Changed, change};
 pub use crate::repair::{Repaired, plan_repair, repair};
 
 /// What the journal of a session holds, and whether it is intact.

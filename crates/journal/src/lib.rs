@@ -10,6 +10,7 @@
 mod archive;
 mod aside;
 mod backend;
+mod background;
 mod checkpoint;
 mod checksum;
 mod closed;
@@ -34,6 +35,9 @@ mod log;
 mod mapping;
 mod memory;
 mod none;
+#[cfg(feature = "inspect")]
+mod operate;
+mod pending;
 mod read_back;
 #[cfg(feature = "inspect")]
 mod reader;
@@ -43,6 +47,8 @@ mod repair;
 mod scan;
 mod segment;
 mod shared;
+#[cfg(feature = "inspect")]
+mod stopped;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

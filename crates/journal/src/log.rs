@@ -367,6 +367,17 @@ impl Log {
         StoreError::Damaged { place, reason: self.damage.clone().unwrap_or_default() }
     }
 
+    /// Returns a failure that one of the store's threads has noticed, once. Appends are refused
+    /// from then on.
+    pub(crate) fn take_failure(&mut self) -> Option<StoreError> {
+        if self.damage.is_some() || !self.shared.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let error = lock(&self.shared.failure).clone()?;
+        self.damage = Some(error.to_string());
+        Some(error)
+    }
+
     /// Writes everything to disk and leaves a clean mark. The lock is released with `self`.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
         if self.damage.is_none() && !self.shared.failed.load(Ordering::Relaxed) {

@@ -159,7 +159,7 @@ impl Store for MemoryStore {
         }
     }
 
-    fn durable(&self) -> Position {
+    fn durable(&mut self, _: SessionKey) -> Position {
         Position(self.position)
     }
 
@@ -408,7 +408,7 @@ mod tests {
         store.append(key, &Record { next_in: SeqNum(2), ..outbound(1, b"one") }).unwrap();
         assert_eq!(store.read(key, Generation(0), SeqNum(1)..=SeqNum::MAX).unwrap(), None);
         let p = store.commit().unwrap();
-        assert_eq!(store.durable(), p);
+        assert_eq!(store.durable(key), p);
         store.begin();
         store.append(key, &Record { next_in: SeqNum(2), ..outbound(2, b"two") }).unwrap();
         store.rollback();

@@ -112,7 +112,7 @@ impl Store for NoStore {
         }
     }
 
-    fn durable(&self) -> Position {
+    fn durable(&mut self, _: SessionKey) -> Position {
         Position(self.position)
     }
 

@@ -4,6 +4,7 @@
 //! docs/journal.md has the reasoning. An inconsistent journal is not changed: it is opened for
 //! reading and refuses appends until `repair`.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -28,6 +29,7 @@ use crate::head_copy::{Head, HeadState};
 use crate::identity::{JournalId, random};
 use crate::index::Indexes;
 use crate::layout::SEGMENT_HEADER;
+use crate::ledger::Ledger;
 use crate::lock::{self, Lock};
 use crate::log::{Log, RESERVE};
 use crate::scan::{RecordAddress, Scan};
@@ -65,6 +67,51 @@ impl Limits {
         quota: None,
         look: Duration::from_secs(1),
     };
+}
+
+/// Where the sequence numbers of a consistent journal continue.
+pub(crate) struct Continuation {
+    pub(crate) generation: Generation,
+    pub(crate) next_in: SeqNum,
+    /// NextNumOut: the mark unless every record is known to be there.
+    pub(crate) next_out: SeqNum,
+    /// Outbound sequence numbers that may have been used and are not in the records.
+    pub(crate) given_up: Option<RangeInclusive<SeqNum>>,
+    /// Records at the end are missing or incomplete.
+    lost: bool,
+    died_with_machine: bool,
+    /// The head knows a reset whose record is lost.
+    lost_reset: bool,
+}
+
+impl Continuation {
+    /// Returns where the journal with this head continues.
+    pub(crate) fn of(files: &Files, scan: &Scan, head: &Head) -> Self {
+        let boot = boot_id();
+        let same_boot = head.boot == boot && boot != [0; 16];
+        let died_with_machine = head.state == HeadState::InUse && !same_boot;
+        let lost = scan.torn || (files.segments.is_empty() && head.made.is_none());
+        let Ledger { mut next_in, next_out: known, .. } = scan.ledger;
+        let generation = head.generation.max(scan.ledger.generation);
+        let lost_reset = generation > scan.ledger.generation;
+        if lost_reset {
+            next_in = SeqNum::ONE;
+        }
+        if head.state == HeadState::Cut
+            && let Some(made) = head.made
+            && made.floor.generation == generation
+        {
+            // A repair found records missing whose turns were committed: they are not processed
+            // again.
+            next_in = next_in.max(made.floor.next_in);
+        }
+        let at_mark = lost || died_with_machine || head.state != HeadState::InUse || lost_reset;
+        let next_out = if at_mark { head.mark.max(known) } else { known };
+        // With a lost reset, all numbers below the mark may be those of the new generation.
+        let unsure_from = if lost_reset { SeqNum::ONE } else { known };
+        let given_up = (next_out > unsure_from).then(|| unsure_from..=next_out.previous());
+        Self { generation, next_in, next_out, given_up, lost, died_with_machine, lost_reset }
+    }
 }
 
 /// Added to the number of the last turn after an unclean end: no uncommitted turn whose bytes a
@@ -149,15 +196,17 @@ impl Opening<'_> {
                 reason: "no head".to_owned(),
             });
         };
-        let boot = boot_id();
-        let same_boot = found.boot == boot && boot != [0; 16];
-        let died_with_machine = found.state == HeadState::InUse && !same_boot;
         let reached = files.reached(&scan);
-        let lost = scan.torn || (files.segments.is_empty() && found.made.is_none());
-        let mut ledger = scan.ledger;
-        let generation = found.generation.max(ledger.generation);
-        let lost_reset = generation > ledger.generation;
-        let at_mark = lost || died_with_machine || found.state != HeadState::InUse || lost_reset;
+        let Continuation {
+            generation,
+            next_in,
+            next_out: mark,
+            given_up,
+            lost,
+            died_with_machine,
+            lost_reset,
+        } = Continuation::of(&files, &scan, &found);
+        let mut ledger = Ledger { next_in, ..scan.ledger };
         let (mut head, id) = match found.made {
             Some(made) => (HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?, made.id),
             // Layout 1.
@@ -172,22 +221,10 @@ impl Opening<'_> {
             self.base.sync(self.base.name())?;
             lock.note.name(&*self.backend, id)?;
         }
-        if lost_reset {
-            ledger.next_in = SeqNum::ONE;
-        }
-        if found.state == HeadState::Cut
-            && let Some(made) = found.made
-            && made.floor.generation == generation
-        {
-            // A repair found records missing whose turns were committed: they are not processed
-            // again.
-            ledger.next_in = ledger.next_in.max(made.floor.next_in);
-        }
-        let mark = if at_mark { found.mark.max(ledger.next_out) } else { ledger.next_out };
         if lost {
             // From here on an interruption must not look like the mere death of the process.
             head.write(|head| {
-                (head.state, head.boot) = (HeadState::Cut, boot);
+                (head.state, head.boot) = (HeadState::Cut, boot_id());
                 (head.generation, head.mark) = (generation, mark);
             })?;
         }
@@ -217,9 +254,6 @@ impl Opening<'_> {
         log.committed_end = scan.end;
         log.generation_start = scan.generation_start;
         log.pending_generation_start = scan.generation_start;
-        // With a lost reset, all numbers below the mark may be those of the new generation.
-        let unsure_from = if lost_reset { SeqNum::ONE } else { ledger.next_out };
-        let given_up = (mark > unsure_from).then(|| unsure_from..=mark.previous());
         if lost_reset {
             // The reset is lost together with everything after it; the record below stands for it.
             ledger.generation = Generation(found.generation.0 - 1);
@@ -410,7 +444,7 @@ impl Opening<'_> {
     ) -> Result<Log, StoreError> {
         let (sender, receiver) = sync_channel(1);
         let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
-        let ledger = crate::ledger::Ledger::default();
+        let ledger = Ledger::default();
         let salt = maker.salt;
         let mark = (head.head.generation, head.head.mark);
         let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;

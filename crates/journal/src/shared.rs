@@ -164,6 +164,11 @@ impl Shared {
         self.step(&mut lock(&self.creation))
     }
 
+    /// Returns whether a step of the journal's creation is left that may be taken.
+    pub(crate) fn is_being_created(&self) -> bool {
+        !self.created.load(Ordering::Acquire) && !self.failed.load(Ordering::Acquire)
+    }
+
     /// Takes all steps of the journal's creation that are left.
     pub(crate) fn finish_creation(&self) -> Result<(), StoreError> {
         let mut creation = lock(&self.creation);

@@ -1,13 +1,19 @@
 //! Records for the crate's own tests.
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_session::store::{
     ConnectionNumber, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
 use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
 
+use crate::backend::{Backend, System};
 use crate::head::HeadFound;
 use crate::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
+use crate::mapping::Mapping;
 
 /// Returns the key of the session that is opened as number `n`.
 pub(crate) fn key(n: u32) -> SessionKey {
@@ -60,19 +66,19 @@ pub(crate) fn reset(next_out: u64, next_in: u64) -> Record<'static> {
 }
 
 /// Returns the head in a session's directory.
-pub(crate) fn head_in(directory: &std::path::Path) -> Head {
+pub(crate) fn head_in(directory: &Path) -> Head {
     HeadFound::read(directory).unwrap().unwrap().head().unwrap().clone()
 }
 
 /// Waits until a new journal is on disk.
-pub(crate) fn wait_for_creation(directory: &std::path::Path) {
+pub(crate) fn wait_for_creation(directory: &Path) {
     while crate::lock::journal_in(directory).is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
 /// Changes the head of a session's directory as if the machine had stopped and started again.
-pub(crate) fn reboot(directory: &std::path::Path) {
+pub(crate) fn reboot(directory: &Path) {
     let path = directory.join("head");
     let mut bytes = std::fs::read(&path).unwrap();
     for at in HEAD_COPIES {
@@ -105,7 +111,7 @@ impl TempDir {
         Self(path)
     }
 
-    pub(crate) fn path(&self) -> &std::path::Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -113,5 +119,52 @@ impl TempDir {
 impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An operation of the file system.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operation {
+    CreateDir,
+    Remove,
+    Other,
+}
+
+/// The operating system, whose operations may fail or wait before they are done.
+pub(crate) trait Hook: Send + Sync {
+    /// Called before an operation, with its path if it has one.
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
+}
+
+impl<H: Hook> Backend for H {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.before(Operation::CreateDir, path).and_then(|()| System.create_dir(path))
+    }
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.before(Operation::Other, path).and_then(|()| System.create(path))
+    }
+    fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
+        self.before(Operation::Other, Path::new("")).and_then(|()| System.allocate(file, length))
+    }
+    fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()> {
+        self.before(Operation::Other, Path::new("")).and_then(|()| System.release(file, from, length))
+    }
+    fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.before(Operation::Other, Path::new("")).and_then(|()| System.write(file, at, bytes))
+    }
+    fn sync(&self, file: &File) -> io::Result<()> {
+        self.before(Operation::Other, Path::new("")).and_then(|()| System.sync(file))
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.before(Operation::Other, path).and_then(|()| System.sync_dir(path))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.before(Operation::Other, from).and_then(|()| System.rename(from, to))
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.before(Operation::Remove, path).and_then(|()| System.remove(path))
+    }
+    fn map(&self, file: &File, length: usize) -> io::Result<Mapping> {
+        self.before(Operation::Other, Path::new("")).and_then(|()| System.map(file, length))
     }
 }

@@ -75,7 +75,12 @@ fn received<T>(body: &Body<'_>, read: impl FnOnce(Message<'_>) -> Outcome<T>) ->
     let envelope = Envelope::new(b"FIX.4.4", b"CLIENT", b"BROKER").ok_or("no envelope")?;
     let mut memory = [&[0; HEADROOM], body.bytes, &[0; 7]].concat();
     let within = HEADROOM..HEADROOM + body.bytes.len();
-    let stamp = Stamp { seq: SeqNum(1), sending_time: b"20261122-10:00:00.000", original: None };
+    let stamp = Stamp {
+        seq: SeqNum(1),
+        sending_time: b"20261122-10:00:00.000",
+        original: None,
+        last_processed: None,
+    };
     let place = envelope.seal(&mut memory, within, body.msg_type, body.sum, &stamp)?;
     let Frame::Message(framed) = Framer::new(1 << 12).next(&memory[place]) else {
         return Err("no message".into());

@@ -15,7 +15,12 @@ fn sent<R>(fields: impl FnOnce(&mut BodyWriter<'_>), read: impl FnOnce(Message<'
     fields(&mut writer);
     let sum = writer.finish().unwrap().sum;
     let (memory, body) = writer.into_memory().unwrap();
-    let stamp = Stamp { seq: SeqNum(7), sending_time: b"20260105-10:00:00.123", original: None };
+    let stamp = Stamp {
+        seq: SeqNum(7),
+        sending_time: b"20260105-10:00:00.123",
+        original: None,
+        last_processed: None,
+    };
     let sealed =
         Envelope::new(b"FIX.4.4", b"A", b"B").unwrap().seal(memory, body, news, sum, &stamp).unwrap();
     let Frame::Message(framed) = Framer::new(1024).next(&memory[sealed]) else { panic!("no message") };

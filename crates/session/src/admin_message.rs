@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{Body, BodyWriter, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
+use fixbolt_codec::{Body, BodyWriter, FromField, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
-use crate::behavior::ViolationText;
+use crate::behavior::{TagInText, ViolationText};
+use crate::end::{Misbehavior, SessionEnd};
 use crate::event::Event;
-use crate::fix::{YES, key, msg_type};
+use crate::fix::{YES, key, msg_type, session_status};
 use crate::rejects::BusinessReject;
 
 /// A message of the session layer, or a BusinessMessageReject that it writes for the application.
@@ -26,9 +27,50 @@ pub(crate) enum AdminMessage<'m> {
     /// SequenceReset (4) that fills a gap.
     GapFill { new: SeqNum },
     /// Logout (5).
-    Logout { text: Cow<'m, str> },
-    /// Logon (A); `body` is empty until the application has added its own fields.
-    Logon { heart_bt_int: u32, reset: bool, body: Vec<u8> },
+    Logout { text: Cow<'m, str>, status: Option<LogoutStatus> },
+    /// Logon (A).
+    Logon(OurLogon),
+}
+
+/// Why we log out, as FIXT.1.1 says it beside the Text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LogoutStatus {
+    /// SessionStatus (1409).
+    pub(crate) status: u64,
+    /// NextExpectedMsgSeqNum (789).
+    pub(crate) next_expected: Option<SeqNum>,
+}
+
+impl LogoutStatus {
+    /// Returns the status of a Logout of ours after which the connection ends like this.
+    pub(crate) fn of(end: &SessionEnd) -> Option<Self> {
+        match end {
+            SessionEnd::PeerMisbehaved(Misbehavior::MsgSeqNumTooLow { expected, .. }) => {
+                Some(Self { status: session_status::MSG_SEQ_NUM_TOO_LOW, next_expected: Some(*expected) })
+            }
+            SessionEnd::PeerExpectsMore { .. } => {
+                Some(Self { status: session_status::NEXT_EXPECTED_TOO_HIGH, next_expected: None })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A Logon of ours: the first one, or the answer to the counterparty's.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct OurLogon {
+    /// HeartBtInt (108), in seconds.
+    pub(crate) heart_bt_int: u32,
+    /// ResetSeqNumFlag (141).
+    pub(crate) reset: bool,
+    /// NextExpectedMsgSeqNum (789); not sent if `None`.
+    pub(crate) next_expected: Option<SeqNum>,
+    /// MaxMessageSize (383), in bytes; not sent if `None`.
+    pub(crate) max_message_size: Option<usize>,
+    /// TestMessageIndicator (464).
+    pub(crate) is_test: bool,
+    /// The whole body; empty until the application has added its own fields.
+    pub(crate) body: Vec<u8>,
 }
 
 /// TestReqID (112) of a TestRequest of ours.
@@ -36,6 +78,16 @@ pub(crate) enum AdminMessage<'m> {
 pub(crate) enum TestReqIdValue {
     Number(u64),
     Test,
+}
+
+impl TestReqIdValue {
+    /// Returns whether a Heartbeat with this TestReqID answers the TestRequest.
+    pub(crate) fn is(self, id: &[u8]) -> bool {
+        match self {
+            Self::Number(number) => u64::from_field(id) == Ok(number),
+            Self::Test => id == b"TEST",
+        }
+    }
 }
 
 /// The contents of a Reject (35=3).
@@ -65,6 +117,26 @@ impl<'r> Reject<'r> {
             ViolationText::ReasonWithField => {
                 let field = self.tag_text().map(|tag| format!(", field={tag}")).unwrap_or_default();
                 Self { text: Cow::Owned(format!("{}{field}", self.reason.text())), ..self }
+            }
+        }
+    }
+
+    /// Returns the Text for a version that has no RefTagID (371): it names the field in error.
+    fn text_with_tag(&self, form: TagInText) -> Cow<'_, str> {
+        let Some(tag) = self.tag_text().filter(|tag| !tag.is_empty() && tag.len() <= REFLECTED_MAX) else {
+            return Cow::Borrowed(&self.text);
+        };
+        match form {
+            TagInText::InBrackets if self.text.is_empty() => Cow::Owned(format!("({tag})")),
+            TagInText::InBrackets => Cow::Owned(format!("{} ({tag})", self.text)),
+            TagInText::AsField => {
+                let field = format!(", field={tag}");
+                // It is there already if the Text is that of a violation.
+                if self.text.ends_with(&field) {
+                    Cow::Borrowed(&self.text)
+                } else {
+                    Cow::Owned(format!("{}{field}", self.text))
+                }
             }
         }
     }
@@ -122,20 +194,32 @@ pub(crate) enum Extent {
 /// What the version of a session allows in its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VersionLimits {
+    /// Whether it has ResetSeqNumFlag (141) in Logon, since FIX.4.1.
+    pub(crate) reset_seq_num_flag: bool,
     /// Whether it has fields 371 to 373 of Reject, and BusinessMessageReject.
     pub(crate) is_42_or_later: bool,
+    /// Whether it is FIXT, whose Logout has SessionStatus (1409).
+    pub(crate) is_fixt: bool,
+    /// How the Text of a Reject names the field in error without RefTagID (371).
+    pub(crate) tag_in_text: TagInText,
     /// SessionRejectReason (373) of the Reject, if the version knows it.
     pub(crate) reason: Option<SessionRejectReason>,
 }
 
 impl AdminMessage<'_> {
     /// Returns what a session of this version allows in the message.
-    pub(crate) fn limits(&self, version: Version) -> VersionLimits {
+    pub(crate) fn limits(&self, version: Version, tag_in_text: TagInText) -> VersionLimits {
         let reason = match self {
             Self::Reject { reject, .. } => reject.reason.for_version(version),
             _ => None,
         };
-        VersionLimits { is_42_or_later: version >= Version::Fix42, reason }
+        VersionLimits {
+            reset_seq_num_flag: version >= Version::Fix41,
+            is_42_or_later: version >= Version::Fix42,
+            is_fixt: version.begin_string() == Version::Fixt11.begin_string(),
+            tag_in_text,
+            reason,
+        }
     }
 
     pub(crate) const fn msg_type(&self) -> &'static [u8] {
@@ -147,7 +231,7 @@ impl AdminMessage<'_> {
             Self::BusinessReject { .. } => msg_type::BUSINESS_MESSAGE_REJECT,
             Self::GapFill { .. } => msg_type::SEQUENCE_RESET,
             Self::Logout { .. } => msg_type::LOGOUT,
-            Self::Logon { .. } => msg_type::LOGON,
+            Self::Logon(_) => msg_type::LOGON,
         }
     }
 
@@ -166,7 +250,8 @@ impl AdminMessage<'_> {
         match self {
             Self::Heartbeat { id } => {
                 if let Some(id) = id {
-                    body.bytes(key::TEST_REQ_ID, id);
+                    // As it was sent: a session may accept empty values.
+                    body.raw().field(key::TEST_REQ_ID, id);
                 }
             }
             Self::TestRequest { id: TestReqIdValue::Number(id) } => drop(body.field(key::TEST_REQ_ID, id)),
@@ -190,8 +275,10 @@ impl AdminMessage<'_> {
                     if let Some(reason) = version.reason {
                         body.field(key::SESSION_REJECT_REASON, &u64::from(reason.number()));
                     }
+                    write_text(body, &reject.text);
+                } else {
+                    write_text(body, &reject.text_with_tag(version.tag_in_text));
                 }
-                write_text(body, &reject.text);
             }
             Self::BusinessReject { seq, msg_type, reject } => {
                 body.field(key::REF_SEQ_NUM, &seq.0);
@@ -207,18 +294,41 @@ impl AdminMessage<'_> {
             Self::GapFill { new } => {
                 body.field(key::NEW_SEQ_NO, &new.0).bytes(key::GAP_FILL_FLAG, YES);
             }
-            Self::Logout { text } => write_text(body, text),
-            Self::Logon { heart_bt_int, reset, body: whole } if whole.is_empty() => {
-                body.bytes(key::ENCRYPT_METHOD, b"0");
-                body.field(key::HEART_BT_INT, &u64::from(*heart_bt_int));
-                if *reset {
-                    body.bytes(key::RESET_SEQ_NUM_FLAG, YES);
+            Self::Logout { text, status } => {
+                if let Some(LogoutStatus { status, next_expected }) = status.filter(|_| version.is_fixt) {
+                    body.field(key::SESSION_STATUS, &status);
+                    if let Some(next_expected) = next_expected {
+                        body.field(key::NEXT_EXPECTED_MSG_SEQ_NUM, &next_expected.0);
+                    }
                 }
+                write_text(body, text);
             }
-            Self::Logon { body: whole, .. } => {
-                let sum = whole.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
-                body.raw().body(&Body { msg_type: MsgType::new(msg_type::LOGON), bytes: whole, sum });
-            }
+            Self::Logon(logon) => logon.write(body, version),
+        }
+    }
+}
+
+impl OurLogon {
+    fn write(&self, body: &mut BodyWriter<'_>, version: VersionLimits) {
+        let Self { heart_bt_int, reset, next_expected, max_message_size, is_test, body: whole } = self;
+        if !whole.is_empty() {
+            let sum = whole.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
+            body.raw().body(&Body { msg_type: MsgType::new(msg_type::LOGON), bytes: whole, sum });
+            return;
+        }
+        body.bytes(key::ENCRYPT_METHOD, b"0");
+        body.field(key::HEART_BT_INT, &u64::from(*heart_bt_int));
+        if *reset && version.reset_seq_num_flag {
+            body.bytes(key::RESET_SEQ_NUM_FLAG, YES);
+        }
+        if let Some(next_expected) = next_expected {
+            body.field(key::NEXT_EXPECTED_MSG_SEQ_NUM, &next_expected.0);
+        }
+        if let Some(size) = max_message_size {
+            body.field(key::MAX_MESSAGE_SIZE, &(*size as u64));
+        }
+        if *is_test {
+            body.bytes(key::TEST_MESSAGE_INDICATOR, YES);
         }
     }
 }

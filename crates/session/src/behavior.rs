@@ -149,6 +149,21 @@ reactions! {
         /// If 36 is below NextNumIn, as a Reset to a lower number; its sequence number is not used.
         AsLowerReset,
     }
+    /// When application messages are sent after a Logon before which messages are missing.
+    SendingAfterGap {
+        /// Once our request for them was followed by something: the first of them, a ResendRequest
+        /// of the counterparty, or ten seconds without either (HeartBtInt, if that is longer).
+        HeldBack,
+        /// At once.
+        AtOnce,
+    }
+    /// Whether our messages have a field that the standard leaves optional.
+    OptionalField {
+        /// It is sent.
+        Sent,
+        /// It is not sent.
+        Omitted,
+    }
     /// What happens after a Logout was answered.
     AfterLogout {
         /// The other side has ten seconds to close the connection.
@@ -169,6 +184,14 @@ reactions! {
         Reason,
         /// The reason in words followed by ", field=TAG".
         ReasonWithField,
+    }
+    /// How the Text of a Reject names the field in error before FIX.4.2, which has no RefTagID
+    /// (371).
+    TagInText {
+        /// Its tag follows in brackets.
+        InBrackets,
+        /// ", field=TAG" follows.
+        AsField,
     }
     /// Which of several violations in one message is rejected.
     FirstViolation {
@@ -220,8 +243,14 @@ behavior! {
     refused_logon: Farewell = Logout, Silence, Logout;
     /// 1S-d: a Logon that the dictionary refuses.
     invalid_logon: InvalidLogon = RejectAndLogout, RejectAndLogout, OneLogout;
+    /// 1S-d: a Logon outside the session's schedule.
+    logon_outside_schedule: Farewell = Logout, Silence, Logout;
     /// 1S-d: a Logon without MsgSeqNum.
     logon_without_seq_num: Farewell = Logout, Silence, Logout;
+    /// 1S-a: MaxMessageSize (383) in our Logons, since FIX.4.2.
+    max_message_size_in_logon: OptionalField = Sent, Omitted, Omitted;
+    /// 1S-a: new application messages after a Logon whose sequence number is too high.
+    sending_after_logon_gap: SendingAfterGap = HeldBack, AtOnce, AtOnce;
     /// A message without MsgSeqNum in the session.
     message_without_seq_num: Farewell = Logout, Silence, Logout;
     /// A second Logon in the session, without 141=Y.
@@ -271,6 +300,8 @@ behavior! {
     /// 14f: the Text of a Reject for a violation of the dictionary, and for CompIDs and SendingTime
     /// that are missing or malformed.
     violation_text: ViolationText = Reason, Reason, ReasonWithField;
+    /// 14: how a Reject before FIX.4.2 names the field in error in its Text.
+    tag_in_text: TagInText = InBrackets, InBrackets, AsField;
     /// 14j: which of several violations is rejected.
     first_violation: FirstViolation = InWireOrder, InWireOrder, StructureFirst;
     /// 14k: a field without `=`.

@@ -1,14 +1,13 @@
 //! The one place where decisions about messages are carried out: sequence numbers, records,
 //! answers, and the next phase of the session.
 
-use core::time::Duration;
 use std::borrow::Cow;
 
 use fixbolt_codec::{Framed, Message, Place, SeqNum};
 
 use crate::admin_message::AdminMessage;
 use crate::application::LogonDecision;
-use crate::behavior::AfterLogout;
+use crate::behavior::{AfterLogout, SendingAfterGap};
 use crate::check;
 use crate::deliver;
 use crate::end::{Misbehavior, SessionEnd};
@@ -19,14 +18,18 @@ use crate::gaps::{self, ASK_AT_MOST, GapStep, Progress};
 use crate::header::Header;
 use crate::inbound::{self, Arrived};
 use crate::logon;
+use crate::own_messages::{PEER_CLOSES_WITHIN, log_out};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
 use crate::replay;
+use crate::resetting;
 use crate::sending::SendKind;
-use crate::state::{Logon, Phase, Replay};
+use crate::settings::SessionSettings;
+use crate::state::{Gap, Logon, Phase, Replay};
+use crate::store::RecordKind;
 use crate::transaction::{Stop, Transaction};
 
-/// How long a counterparty that logged out may take to close the connection (test case 13b).
-pub(crate) const PEER_CLOSES_WITHIN: Duration = Duration::from_secs(10);
+/// The reason that is recorded when a Logon's sequence number is too low and tolerated.
+const LOWERED: &str = "MsgSeqNum of the Logon is too low, which TolerateLowMsgSeqNumAtLogon allows";
 
 /// Processes one message of the counterparty, complete and with the right checksum. `kept` says
 /// whether it comes from the reorder buffer.
@@ -79,8 +82,12 @@ pub(crate) fn receive<'m>(
             message = tx.session_mut().placed(message, places);
             first_message(tx, &header, message)?
         }
+        Arrived::ResetAnswer => match logon::check(session, &header, &message, now) {
+            Ok(seq) => resetting::answered(session, &message, seq),
+            Err(refusal) => *refusal,
+        },
         Arrived::ResetLogon => match logon::check(session, &header, &message, now) {
-            Ok(_) => logon::reset_in_session(&message),
+            Ok(_) => logon::reset_in_session(session, &message),
             Err(refusal) => *refusal,
         },
     };
@@ -109,11 +116,15 @@ fn carry_out(
         }
         Reaction::Answer(answer) => {
             self::answer(tx, header, message, answer)?;
-            progress(tx)
+            progress(tx)?;
+            if header.msg_type == msg_type::HEARTBEAT { resetting::tested(tx, message) } else { Ok(()) }
         }
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
         Reaction::Deliver => {
             let Some(seq) = header.seq else { return Err(Stop) };
+            if tx.session().state.reset_stage().is_some() {
+                resetting::abandon(tx, "the counterparty sends application messages");
+            }
             tx.session_mut().reading.delivered = true;
             deliver::deliver(tx, header, seq, *message)?;
             progress(tx)
@@ -174,6 +185,14 @@ fn answer(
 ) -> Result<(), Stop> {
     let Answer { reset, number, mut reply, mut then, told } = answer;
     let seq = header.seq.unwrap_or(SeqNum::ZERO);
+    let SessionSettings { disconnect_on_error, reset_on_error, .. } = tx.session().settings;
+    if (disconnect_on_error || reset_on_error)
+        && let (Then::GoOn, Some(AdminMessage::Reject { seq, reject, .. })) = (&then, &reply)
+    {
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq: *seq });
+        let text = reject.text.clone();
+        then = Then::LogOut(LogOut { text, cause: Some(*seq), end, await_answer: true });
+    }
     // A Reject has an event of its own, which says the same.
     let refused =
         match &then {
@@ -191,6 +210,11 @@ fn answer(
         }
         if let Then::LoggedOn(agreed) = &then {
             adopt(tx, *agreed);
+            if agreed.lowered_from.is_some() {
+                let stored = &mut tx.session_mut().state.stored;
+                (stored.next_in, stored.attempts) = (seq, 0);
+                tx.record_change(RecordKind::Adjust, LOWERED)?;
+            }
         }
         let state = &mut tx.session_mut().state;
         match number {
@@ -203,7 +227,12 @@ fn answer(
         }
         tx.record(seq, message, header.flags)?;
         if let Some(reply) = &reply {
-            tx.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
+            let seq = tx.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
+            if let AdminMessage::Logon(_) = reply
+                && let Some(connection) = tx.connection_mut()
+            {
+                connection.logon.ours = Some(seq);
+            }
         }
         follow_up(tx, &mut then)
     })?;
@@ -247,7 +276,15 @@ fn answer(
 /// Adds what belongs to the transaction of a message besides its answer.
 fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendError> {
     match then {
-        Then::GoOn | Then::LoggedOn(_) | Then::Close(_) => Ok(()),
+        Then::GoOn | Then::Close(_) => Ok(()),
+        Then::LoggedOn(agreed) => {
+            if let Some(begin) = agreed.replay_from
+                && let Some(ours) = tx.connection_mut().and_then(|connection| connection.logon.ours)
+            {
+                begin_replay(tx, begin, ours);
+            }
+            Ok(())
+        }
         Then::LogOut(LogOut { text, cause, end, await_answer }) => {
             let text = core::mem::take(text);
             log_out(tx, text, *cause, end.clone(), *await_answer)
@@ -256,55 +293,16 @@ fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendEr
             begin_replay(tx, *begin, *end);
             Ok(())
         }
-        Then::AnswerLogout { cause } => answer_logout(tx, *cause),
+        Then::AnswerLogout { cause, end } => {
+            if let Some(connection) = tx.connection_mut()
+                && let Some(end) = end.take()
+            {
+                connection.leaving = Some(Box::new(end));
+            }
+            answer_logout(tx, *cause)
+        }
         Then::LoggedOut => reset_after_logout(tx),
     }
-}
-
-/// Sends a Logout. If an answer is awaited, the connection is closed once it has come or its time
-/// is over; otherwise once the Logout is written.
-pub(crate) fn log_out(
-    tx: &mut Transaction<'_>,
-    text: Cow<'_, str>,
-    cause: Option<SeqNum>,
-    end: SessionEnd,
-    await_answer: bool,
-) -> Result<(), SendError> {
-    let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
-    if await_answer {
-        if connection.logon.phase == Phase::LogoutSent {
-            // A counterparty that violates another rule in the meantime is no longer listened to.
-            connection.close(end);
-            return Ok(());
-        }
-        return send_logout(tx, text, cause, Some(end));
-    }
-    // Nothing else is sent afterwards.
-    connection.logon.replay = None;
-    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text })?;
-    if let Some(connection) = tx.connection_mut() {
-        connection.logon.phase = Phase::LogoutAnswered;
-        connection.close(end);
-    }
-    Ok(())
-}
-
-/// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not an
-/// ordinary logout.
-pub(crate) fn send_logout(
-    tx: &mut Transaction<'_>,
-    text: Cow<'_, str>,
-    cause: Option<SeqNum>,
-    leaving: Option<SessionEnd>,
-) -> Result<(), SendError> {
-    tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text })?;
-    let until = tx.now.mono + tx.session().settings.logout_timeout;
-    if let Some(connection) = tx.connection_mut() {
-        (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
-        connection.logon.logout_queued = true;
-        connection.leaving = leaving.map(Box::new);
-    }
-    Ok(())
 }
 
 /// Begins the replay that the counterparty requested. A second request during a replay restarts the
@@ -312,6 +310,9 @@ pub(crate) fn send_logout(
 fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
     let next_out = tx.session().state.stored.next_out;
     let Some(connection) = tx.connection_mut() else { return };
+    if connection.logon.phase == Phase::LoggedOn {
+        connection.logon.release();
+    }
     let open = connection.logon.replay;
     let live = open.map_or(next_out, |replay| replay.live);
     let end = end.min(live.previous());
@@ -341,12 +342,17 @@ fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), 
     let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
     if let Some(connection) = tx.connection_mut() {
         connection.logon.logout_waits = None;
+        connection.logon.release();
         if ends_replay {
             connection.logon.replay = None;
         }
     }
     if !on_its_way {
-        tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text: Cow::Borrowed("") })?;
+        tx.send(
+            SendKind::New { cause },
+            None,
+            &AdminMessage::Logout { text: Cow::Borrowed(""), status: None },
+        )?;
     }
     if let Some(connection) = tx.connection_mut() {
         (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutAnswered, Some(until));
@@ -359,7 +365,8 @@ fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), 
 fn logout_answered(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     notify_reset_after_logout(tx);
     if tx.session().behavior.after_logout == AfterLogout::Close {
-        tx.close(SessionEnd::LoggedOutByPeer);
+        let leaving = tx.connection_mut().and_then(|connection| connection.leaving.take());
+        tx.close(leaving.map_or(SessionEnd::LoggedOutByPeer, |leaving| *leaving));
     }
     Err(Stop)
 }
@@ -380,13 +387,11 @@ fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
     connection.heart_bt_int = agreed.heart_bt_int;
     connection.peer_max_message_size = agreed.max_message_size;
     connection.reset_asked = false;
+    connection.resetting = None;
     connection.logged_on = true;
-    let logon = &mut connection.logon;
-    // What was written between our Logon and its answer follows now, in front of whatever is
-    // written next.
-    let kept =
-        logon.kept_from.take().map(|live| Replay { next: live, end: live.previous(), gap_from: None, live });
-    *logon = Logon { phase: Phase::LoggedOn, deadline: None, replay: kept.or(logon.replay), ..*logon };
+    // What was written between our Logon and its answer follows now.
+    connection.logon.release();
+    connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
 }
 
 /// Called once the exchange of Logons is committed.
@@ -395,16 +400,72 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
         tx.notify_numbers("reset in the session");
         return Ok(());
     }
+    let ours = tx.connection_mut().and_then(|connection| connection.logon.ours);
     let session = tx.session_mut();
     session.reading.framer.set_max_message_size(session.settings.max_message_size);
     let next_in = session.state.stored.next_in;
     if agreed.reset {
         tx.notify_numbers("reset at logon");
     }
-    tx.notify(&Event::LoggedOn);
+    if let Some(expected) = agreed.lowered_from {
+        tx.session_mut().accepted_too_low = true;
+        tx.notify_numbers(LOWERED);
+        let note = format!(
+            "the counterparty's Logon has MsgSeqNum {seq}, and {expected} was expected: it may have lost its store"
+        );
+        tx.notify(&Event::Note(&note));
+    }
     // A Logon whose sequence number is too high is answered first, then the gap is requested
-    // (1S-a).
-    if seq > next_in { ask_for_gap(tx, seq, false, false) } else { Ok(()) }
+    // (1S-a), and then the application may send (rule 4.7).
+    let is_gap = seq > next_in;
+    let holds = is_gap && hold_back(tx, seq, agreed)?;
+    tx.notify(&Event::LoggedOn);
+    if let (Some(begin), Some(end)) = (agreed.replay_from, ours) {
+        tx.notify(&Event::ResendRequested { begin, end });
+    }
+    if is_gap && agreed.sends_what_we_miss {
+        let note = format!(
+            "message {seq} arrived, {next_in} was expected: the counterparty sends the missing ones by NextExpectedMsgSeqNum"
+        );
+        tx.notify(&Event::Note(&note));
+    } else if is_gap && holds {
+        tx.notify(&Event::GapDetected { expected: next_in, received: seq });
+    } else if is_gap {
+        ask_for_gap(tx, seq, false, false)?;
+    }
+    if agreed.replay_from.is_some() {
+        tx.session_mut().reading.budget.spend_all();
+        replay::pump(tx)?;
+    }
+    Ok(())
+}
+
+/// Withholds application messages while messages are missing before the counterparty's Logon, if
+/// the session does that; they are requested before. Returns whether it does.
+///
+/// By NextExpectedMsgSeqNum (789) in both Logons the counterparty sends them unasked: they are
+/// requested only if they do not come (rule 5.2).
+fn hold_back(tx: &mut Transaction<'_>, received: SeqNum, agreed: Agreed) -> Result<bool, Stop> {
+    let session = tx.session();
+    let next_in = session.state.stored.next_in;
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    let holds =
+        session.keeps_messages && session.behavior.sending_after_logon_gap == SendingAfterGap::HeldBack;
+    let now = tx.now.mono;
+    let until = now + gaps::patience(connection);
+    if agreed.sends_what_we_miss {
+        let gap = gaps::announced(next_in, received, now);
+        if let Some(connection) = tx.connection_mut() {
+            connection.logon.gap = Some(gap);
+        }
+    } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, received, false, false, now) {
+        ask(tx, gap, received)?;
+    }
+    if holds && let Some(connection) = tx.connection_mut() {
+        (connection.logon.held_at, connection.logon.deadline) = (Some(next_in), Some(until));
+        tx.tell_horizon();
+    }
+    Ok(holds)
 }
 
 /// 11: the message waits until the gap before it is filled; the missing messages are requested.
@@ -467,17 +528,22 @@ fn ask_for_gap(tx: &mut Transaction<'_>, received: SeqNum, replayed: bool, again
             Err(Stop)
         }
         GapStep::Ask(gap) => {
-            tx.run(|tx| {
-                if let Some(connection) = tx.connection_mut() {
-                    connection.logon.gap = Some(gap);
-                }
-                let request = AdminMessage::ResendRequest { begin: next_in };
-                tx.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
-            })?;
+            ask(tx, gap, received)?;
             tx.notify(&Event::GapDetected { expected: next_in, received });
             Ok(())
         }
     }
+}
+
+/// Requests the missing messages.
+fn ask(tx: &mut Transaction<'_>, gap: Gap, received: SeqNum) -> Result<(), Stop> {
+    tx.run(|tx| {
+        if let Some(connection) = tx.connection_mut() {
+            connection.logon.gap = Some(gap);
+        }
+        let request = AdminMessage::ResendRequest { begin: gap.begin };
+        tx.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
+    })
 }
 
 /// Called after NextNumIn has advanced: forgets a gap that is filled, answers a Logout that waited
@@ -488,6 +554,10 @@ fn progress(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let Some(connection) = &mut session.state.connection else { return Err(Stop) };
     if connection.logon.gap.is_some_and(|gap| next_in > gap.end) {
         connection.logon.gap = None;
+    }
+    if connection.logon.held_at.is_some_and(|held_at| held_at != next_in) {
+        connection.logon.release();
+        tx.tell_horizon();
     }
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };

@@ -2,15 +2,15 @@
 
 use core::time::Duration;
 
-use crate::admin_message::{AdminMessage, TestReqIdValue};
-use crate::behavior::{Farewell, HeartbeatWhileTesting, TestReqId};
-use crate::carry_out::{PEER_CLOSES_WITHIN, log_out};
+use crate::admin_message::AdminMessage;
+use crate::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::end::{Misbehavior, SessionEnd};
-use crate::error::SendError;
+use crate::own_messages::{PEER_CLOSES_WITHIN, log_out, test_request, with_room};
 use crate::reading::BlockedBy;
+use crate::resetting;
 use crate::sending::SendKind;
 use crate::session::Session;
-use crate::state::{Connection, Phase, TestRequest};
+use crate::state::{Connection, Phase};
 use crate::time::Mono;
 use crate::transaction::{Stop, Transaction};
 
@@ -24,13 +24,16 @@ impl Session {
     /// Returns when the clock will next have an effect here, with or without a connection.
     pub(crate) fn next_deadline(&self) -> Option<Mono> {
         let Some(connection) = self.state.connection.as_ref() else {
-            return self.retry.map(|retry| retry.at);
+            return self.retry.map(|retry| retry.at).into_iter().chain(self.next_look()).min();
         };
         if connection.end.is_some() {
             return None;
         }
         let mut next = connection.logon.deadline;
         let mut sooner = |at: Mono| next = Some(next.map_or(at, |next| next.min(at)));
+        if let Some(look) = self.next_look() {
+            sooner(look);
+        }
         // A replay resumes when the socket accepts more data. If nothing is in flight there is no
         // such event, so ask to be called at once.
         if connection.logon.replay.is_some() && self.outbox.is_empty() && self.reading.blocked.is_none() {
@@ -40,6 +43,9 @@ impl Session {
             && blocked.by != BlockedBy::Outbox
         {
             sooner(blocked.since + ASK_AGAIN_AFTER);
+        }
+        if let Some(resetting) = &connection.resetting {
+            sooner(resetting.until);
         }
         if let Some(since) = self.outbox.unread_since() {
             sooner(since + self.settings.send_timeout);
@@ -132,7 +138,19 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     if connection.logon.deadline.is_some_and(|deadline| deadline <= now) {
-        return phase_ends(tx);
+        if connection.logon.phase != Phase::LoggedOn {
+            return phase_ends(tx);
+        }
+        // What is missing before the counterparty's Logon has not come.
+        if let Some(connection) = tx.connection_mut() {
+            connection.logon.release();
+        }
+        tx.tell_horizon();
+    }
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    if connection.resetting.as_ref().is_some_and(|resetting| resetting.until <= now) {
+        return resetting::times_out(tx);
     }
     if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
         tx.close(SessionEnd::PeerDidNotRead);
@@ -159,47 +177,6 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
         if let Some(connection) = tx.connection_mut() {
             connection.last_sent = now;
         }
-    }
-    Ok(())
-}
-
-/// Runs a transaction that no message caused and that may be omitted. Returns whether there was
-/// room for it.
-pub(crate) fn with_room(
-    tx: &mut Transaction<'_>,
-    act: impl FnOnce(&mut Transaction<'_>) -> Result<(), SendError>,
-) -> Result<bool, Stop> {
-    tx.begin();
-    match act(tx) {
-        Ok(()) => tx.commit().map(|()| true),
-        Err(SendError::BackPressure) => {
-            tx.rollback();
-            Ok(false)
-        }
-        Err(error) => Err(tx.abandon(error)),
-    }
-}
-
-/// Sends a TestRequest to a silent counterparty. If there is no room, the bytes it has not read
-/// serve the same purpose.
-pub(crate) fn test_request(tx: &mut Transaction<'_>) -> Result<(), Stop> {
-    let now = tx.now.mono;
-    let kind = tx.session().behavior.test_req_id;
-    let Some(connection) = tx.connection_mut() else { return Err(Stop) };
-    let last = connection.test_requests;
-    let sent = with_room(tx, |tx| {
-        let Some(connection) = tx.connection_mut() else { return Err(SendError::NotLoggedOn) };
-        connection.test_requests += 1;
-        let number = connection.test_requests;
-        connection.test_request = Some(TestRequest { id: number, sent: now });
-        let id = match kind {
-            TestReqId::Counted => TestReqIdValue::Number(number),
-            TestReqId::Fixed => TestReqIdValue::Test,
-        };
-        tx.send(SendKind::New { cause: None }, None, &AdminMessage::TestRequest { id }).map(drop)
-    })?;
-    if !sent && let Some(connection) = tx.connection_mut() {
-        connection.test_request = Some(TestRequest { id: last, sent: now });
     }
     Ok(())
 }

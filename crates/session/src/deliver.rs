@@ -1,6 +1,8 @@
 //! Delivery of a message to the application: everything it writes and the message's own sequence
 //! number are one transaction.
 
+use std::borrow::Cow;
+
 use fixbolt_codec::{Message, Redacted, SeqNum};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
@@ -135,7 +137,12 @@ fn business_reject<'m>(
 ) -> Option<AdminMessage<'m>> {
     let msg_type = header.msg_type;
     if !tx.session().is_42_or_later() {
-        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text: reject.text };
+        let mut text = reject.text;
+        if text == BusinessRejectReason::UNSUPPORTED_MESSAGE_TYPE.text() {
+            // Test case 2r: the words of the engines that compare it.
+            text = Cow::Borrowed("Unsupported message type");
+        }
+        let reject = Reject { reason: SessionRejectReason::Other, tag: None, text };
         return Some(AdminMessage::Reject { seq, msg_type, reject });
     }
     if msg_type == msg_type::BUSINESS_MESSAGE_REJECT {

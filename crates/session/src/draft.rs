@@ -1,12 +1,12 @@
 //! Writing one message of one session, straight into its outbox.
 
 use fixbolt_codec::{
-    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag,
+    BodySink, BodyWriter, EncodeError, EncodeErrorKind, Key, Message, MsgType, NewBody, SeqNum, Tag, Version,
 };
 
 use crate::error::SendError;
-use crate::fix::key;
 use crate::fix::number::is_routing;
+use crate::fix::{key, tag};
 use crate::sending::{SendKind, Sending};
 use crate::session::Session;
 use crate::state::Phase;
@@ -66,7 +66,8 @@ impl<'a> Handle<'a> {
             writer.bytes(*key, value);
         }
         if let Some(inbound) = route {
-            reverse_route(&mut writer, &inbound, if session_layer { ROUTE_MAX } else { usize::MAX });
+            let longest = if session_layer { ROUTE_MAX } else { usize::MAX };
+            reverse_route(&mut writer, &inbound, longest, sending.settings.id.version());
         }
         let by_application = !session_layer;
         Draft { now, writer, opened, sending, store, kind, refused, alone, by_application }
@@ -112,13 +113,18 @@ const SPARE: usize = 24;
 /// Copies the routing fields of `inbound` to the answer, reversed (standard: third-party routing;
 /// QuickFIX script ReverseRoute).
 ///
-/// Omits values longer than `longest`.
-fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize) {
+/// Omits values longer than `longest`, and fields that the version does not have: FIX.4.0 has no
+/// locations.
+fn reverse_route(writer: &mut BodyWriter<'_>, inbound: &Message<'_>, longest: usize, version: Version) {
     // Few messages have a route, which one look at the tags shows.
     if !inbound.tags().iter().fold(false, |found, tag| found | is_routing(*tag)) {
         return;
     }
     for (there, back) in key::REVERSED_ROUTE {
+        let is_location = there == tag::ON_BEHALF_OF_LOCATION_ID || there == tag::DELIVER_TO_LOCATION_ID;
+        if is_location && version < Version::Fix41 {
+            continue;
+        }
         if let Some(value) = inbound.get(there)
             && !value.is_empty()
             && value.len() <= longest

@@ -1,18 +1,21 @@
 //! What drives a worker's sessions: connections, bytes, clock and store events come in; bytes and
 //! requests come out.
 
-use fixbolt_codec::{Frame, Framed, Index, Message, Redacted, is_admin};
+use fixbolt_codec::{Frame, Framed, Index, Message, Redacted, SeqNum, Version, is_admin};
 
 use crate::admin_message::AdminMessage;
 use crate::application::Application;
-use crate::carry_out::{self, log_out};
-use crate::clock::{self, with_room};
+use crate::carry_out;
+use crate::clock;
 use crate::end::{Halt, Misbehavior, SessionEnd};
 use crate::event::{Event, GarbledError};
 use crate::fix::{YES, msg_type, tag};
 use crate::flood::Added;
 use crate::header::number;
 use crate::key::SessionKey;
+use crate::logon;
+use crate::outbox::Outbox;
+use crate::own_messages::{log_out, with_room};
 use crate::reading::{BlockedBy, Budget, Incomplete};
 use crate::replay;
 use crate::sending::SendKind;
@@ -29,6 +32,7 @@ impl Sessions {
     /// Begins a transport connection of the session. An initiator logs on; an acceptor waits for
     /// the Logon.
     pub fn connected(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
+        self.follow_schedule(now, key, app);
         if !self.can_connect(key) {
             return;
         }
@@ -124,6 +128,7 @@ impl Sessions {
     ///
     /// No connection is needed: without one, `buffered` is empty.
     pub fn wake(&mut self, now: Now, key: SessionKey, buffered: &[u8], app: &mut dyn Application) -> usize {
+        self.follow_schedule_if_due(now, key, app);
         let Some(session) = table::find_mut(&mut self.table, key) else { return buffered.len() };
         if session.state.connection.is_none() {
             self.retry_store(now, key, app);
@@ -243,8 +248,19 @@ impl Sessions {
     /// Records that the socket accepted `bytes` bytes of [`Sessions::writable`], and no more for
     /// now; 0 if it accepts none.
     pub fn written(&mut self, now: Now, key: SessionKey, bytes: usize) {
+        self.accepted(now, key, bytes, Outbox::written);
+    }
+
+    /// Records that the socket accepted all `bytes` bytes that it was offered, a part of
+    /// [`Sessions::writable`], and may accept more. The counterparty is not blamed for what waits
+    /// until the socket refuses some of it.
+    pub fn taken(&mut self, now: Now, key: SessionKey, bytes: usize) {
+        self.accepted(now, key, bytes, Outbox::taken);
+    }
+
+    fn accepted(&mut self, now: Now, key: SessionKey, bytes: usize, record: fn(&mut Outbox, Mono, usize)) {
         let Some(session) = table::find_mut(&mut self.table, key) else { return };
-        session.outbox.written(now.mono, bytes);
+        record(&mut session.outbox, now.mono, bytes);
         if bytes > 0 {
             session.wrote(now.mono);
             self.lists.room_made();
@@ -254,11 +270,10 @@ impl Sessions {
     /// Called when the store's durable position may have advanced, or the store has failed:
     /// releases what waited, and halts sessions.
     pub fn store_advanced(&mut self, now: Now, app: &mut dyn Application) {
-        let durable = self.store.durable();
         let mut waiting = self.lists.take_awaiting_store();
         waiting.retain(|place| {
             let Some(session) = self.table[*place].as_mut() else { return false };
-            session.outbox.advance(durable);
+            session.outbox.advance(self.store.durable(session.key));
             session.awaits_store = session.outbox.waits_for_store();
             if !session.outbox.writable().is_empty() {
                 self.lists.note_output(*place, session);
@@ -307,18 +322,27 @@ impl Sessions {
                 _ => SessionEnd::ConnectionLost,
             });
         // A stranger whose Logon was refused resets nothing. A failure here halts the session.
-        if tx.session().settings.reset_on_disconnect
-            && (connection.logged_on || !tx.session().is_acceptor())
+        let settings = &tx.session().settings;
+        let is_error = matches!(end, SessionEnd::PeerMisbehaved(_));
+        let why = if settings.reset_on_disconnect && (connection.logged_on || !tx.session().is_acceptor()) {
+            Some("ResetOnDisconnect")
+        } else if settings.reset_on_error && is_error && connection.logged_on {
+            Some("ResetOnError")
+        } else {
+            None
+        };
+        if let Some(why) = why
             && tx.session().halted.is_none()
         {
             let before = tx.session().added;
-            if tx.run(|tx| tx.reset("ResetOnDisconnect")).is_ok() {
-                tx.notify_numbers("ResetOnDisconnect");
+            if tx.run(|tx| tx.reset(why)).is_ok() {
+                tx.notify_numbers(why);
             }
             // Too much of it is noticed at the next Logon.
             tx.session_mut().count_growth(now, before);
         }
         tx.notify(&Event::Ended(&end));
+        self.follow_schedule(now, key, app);
         self.close_halted_store(key);
         Some(end)
     }
@@ -493,17 +517,21 @@ fn is_requested(session: &Session, message: &Message<'_>) -> bool {
 fn log_on(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let reset = tx.session().settings.reset_on_logon;
     let heart_bt_int = tx.session().settings.heart_bt_int;
-    let mut logon = AdminMessage::Logon { heart_bt_int, reset, body: Vec::new() };
+    let next_in = if reset { SeqNum::ONE } else { tx.session().state.stored.next_in };
+    let mut logon = AdminMessage::Logon(logon::ours(tx.session(), heart_bt_int, reset, next_in));
     tx.complete_logon(&mut logon)?;
     tx.run(|tx| {
         if reset {
             tx.reset("ResetOnLogon")?;
+            // FIX.4.0 has no ResetSeqNumFlag: the counterparty resets because it was agreed.
+            let asks = tx.session().settings.id.version() >= Version::Fix41;
             if let Some(connection) = tx.connection_mut() {
-                connection.reset_asked = true;
+                connection.reset_asked = asks;
             }
         }
-        tx.send(SendKind::New { cause: None }, None, &logon)?;
+        let ours = tx.send(SendKind::New { cause: None }, None, &logon)?;
         if let Some(connection) = tx.connection_mut() {
+            connection.logon.ours = Some(ours);
             // What was written before our Logon has a lower number: the counterparty asks for it.
             connection.logon.kept_from = None;
         }

@@ -34,8 +34,33 @@ pub enum SessionEnd {
     /// The counterparty did not read what we sent within
     /// [`send_timeout`](crate::SessionSettings::send_timeout).
     PeerDidNotRead,
+    /// The counterparty did not answer our Logon with ResetSeqNumFlag=Y in the session
+    /// ([`Sessions::reset_in_session`](crate::Sessions::reset_in_session)): our sequence numbers
+    /// begin at 1, and its own may not.
+    ResetUnanswered,
     /// The counterparty violated the protocol in a way that ends the session.
     PeerMisbehaved(Misbehavior),
+    /// The window of the session's schedule has ended, and the session was logged out.
+    ScheduleEnded {
+        /// When there may be a connection next; `None` if at once, or not within three years.
+        next: Option<Utc>,
+    },
+    /// A Logon arrived outside the windows of the session's schedule.
+    OutsideSchedule {
+        /// When there may be a connection next; `None` if not within three years.
+        next: Option<Utc>,
+    },
+    /// The counterparty expects a higher sequence number than we would send: it has received
+    /// messages that our store does not have, because the store was lost or replaced, or the
+    /// counterparty keeps the numbers of another session. It said so in NextExpectedMsgSeqNum (789)
+    /// of its Logon, or in a Logout that calls our MsgSeqNum too low. An operator of one side must
+    /// set or reset the sequence numbers.
+    PeerExpectsMore {
+        /// The sequence number that the counterparty expects next.
+        expected: SeqNum,
+        /// The one that we sent instead, or would have sent next.
+        next_out: SeqNum,
+    },
     /// Our application refused the logon.
     LogonRefused,
     /// Our application failed on the message with this number.
@@ -101,6 +126,18 @@ pub enum Misbehavior {
         received: u32,
         /// What the session accepts.
         accepted: AcceptedHeartBtInt,
+    },
+    /// The Logon is for tests and the session for production, or the reverse
+    /// ([`test_message_indicator`](crate::SessionSettings::test_message_indicator)).
+    TestMessageIndicator {
+        /// Whether the Logon has TestMessageIndicator (464) Y.
+        is_test: bool,
+    },
+    /// A message was rejected, and the session ends with the first one
+    /// ([`disconnect_on_error`](crate::SessionSettings::disconnect_on_error)).
+    InvalidMessage {
+        /// MsgSeqNum of the message.
+        seq: SeqNum,
     },
     /// Garbled pieces arrived in succession, without a message between them
     /// ([`max_garbled_messages`](crate::SessionSettings::max_garbled_messages)).
@@ -181,7 +218,22 @@ impl fmt::Display for SessionEnd {
             Self::PeerDidNotRead => {
                 f.write_str("the counterparty did not read what was sent to it (SendTimeout)")
             }
+            Self::ResetUnanswered => f.write_str(
+                "the counterparty did not answer our Logon with ResetSeqNumFlag (141); compare the sequence numbers of both sides",
+            ),
             Self::PeerMisbehaved(what) => what.fmt(f),
+            Self::ScheduleEnded { next } => {
+                f.write_str("the window of the session's schedule has ended")?;
+                next.map_or(Ok(()), |next| write!(f, "; the next one begins at {next}"))
+            }
+            Self::OutsideSchedule { next } => {
+                f.write_str("the Logon arrived outside the session's schedule")?;
+                next.map_or(Ok(()), |next| write!(f, "; the next window begins at {next}"))
+            }
+            Self::PeerExpectsMore { expected, next_out } => write!(
+                f,
+                "the counterparty expects our MsgSeqNum (34) {expected} next, and ours is {next_out}: set or reset the sequence numbers of one side"
+            ),
             Self::LogonRefused => f.write_str("the application refused the logon"),
             Self::ApplicationFailed { seq } => write!(f, "the application failed on message {seq}"),
             Self::CallbackFailed { callback, why } => {
@@ -230,6 +282,15 @@ impl fmt::Display for Misbehavior {
                 f,
                 "the counterparty's Logon has HeartBtInt (108) {received}, and the session accepts {accepted} (AcceptedHeartBtInt)"
             ),
+            Self::TestMessageIndicator { is_test: true } => f.write_str(
+                "the counterparty's Logon is for tests (TestMessageIndicator 464 is Y), and the session is for production",
+            ),
+            Self::TestMessageIndicator { is_test: false } => f.write_str(
+                "the counterparty's Logon is for production (TestMessageIndicator 464 is not Y), and the session is for tests",
+            ),
+            Self::InvalidMessage { seq } => {
+                write!(f, "the counterparty's message {seq} was rejected, and the session ends with it (DisconnectOnError, ResetOnError)")
+            }
             Self::Garbled { limit } => {
                 write!(f, "the counterparty sent {limit} garbled messages in succession (MaxGarbledMessages)")
             }

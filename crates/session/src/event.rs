@@ -83,7 +83,8 @@ pub enum Event<'e> {
         /// The sequence number that was received.
         received: SeqNum,
     },
-    /// The counterparty requested messages again.
+    /// The counterparty requested messages again: with a ResendRequest, or with
+    /// NextExpectedMsgSeqNum (789) of its Logon.
     ResendRequested {
         /// The first sequence number.
         begin: SeqNum,
@@ -98,6 +99,13 @@ pub enum Event<'e> {
         next_out: SeqNum,
         /// Why.
         reason: &'e str,
+    },
+    /// A reset of the sequence numbers in the session
+    /// ([`Sessions::reset_in_session`](crate::Sessions::reset_in_session)) was given up before our
+    /// Logon; the session continues with its numbers.
+    ResetAbandoned {
+        /// Why.
+        why: &'e str,
     },
     /// The session was opened and its store holds nothing: sequence numbers begin at 1. For a
     /// session that ran before, this says that its journal is not where it was.
@@ -211,6 +219,9 @@ impl fmt::Display for Event<'_> {
             }
             Self::SequenceChanged { next_in, next_out, reason } => {
                 write!(f, "the next sequence numbers are {next_in} in and {next_out} out: {reason}")
+            }
+            Self::ResetAbandoned { why } => {
+                write!(f, "the reset of the sequence numbers was abandoned: {why}")
             }
             Self::NewStore => f.write_str("the store is new: sequence numbers begin at 1"),
             Self::NumbersGivenUp { begin, end } => {

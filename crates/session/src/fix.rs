@@ -28,6 +28,9 @@ pub(crate) mod tag {
     pub(crate) const ON_BEHALF_OF_LOCATION_ID: Tag = Tag::new(144);
     pub(crate) const DELIVER_TO_LOCATION_ID: Tag = Tag::new(145);
     pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
+    pub(crate) const TEST_MESSAGE_INDICATOR: Tag = Tag::new(464);
+    pub(crate) const NEXT_EXPECTED_MSG_SEQ_NUM: Tag = Tag::new(789);
+    pub(crate) const SESSION_STATUS: Tag = Tag::new(1409);
 }
 
 /// Keys of fields that are written: a tag with its digits computed once.
@@ -50,6 +53,10 @@ pub(crate) mod key {
     pub(crate) const SESSION_REJECT_REASON: Key = Key::new(373);
     pub(crate) const BUSINESS_REJECT_REF_ID: Key = Key::new(379);
     pub(crate) const BUSINESS_REJECT_REASON: Key = Key::new(380);
+    pub(crate) const MAX_MESSAGE_SIZE: Key = Key::of(tag::MAX_MESSAGE_SIZE);
+    pub(crate) const TEST_MESSAGE_INDICATOR: Key = Key::of(tag::TEST_MESSAGE_INDICATOR);
+    pub(crate) const NEXT_EXPECTED_MSG_SEQ_NUM: Key = Key::of(tag::NEXT_EXPECTED_MSG_SEQ_NUM);
+    pub(crate) const SESSION_STATUS: Key = Key::of(tag::SESSION_STATUS);
 
     /// The field of an answer that a routing field is copied to (standard: third-party routing).
     pub(crate) const REVERSED_ROUTE: [(Tag, Key); 6] = [
@@ -90,6 +97,12 @@ pub(crate) mod number {
             | (number == tag::DELIVER_TO_SUB_ID.number())
             | (number == tag::DELIVER_TO_LOCATION_ID.number())
     }
+}
+
+/// Values of SessionStatus (1409).
+pub(crate) mod session_status {
+    pub(crate) const MSG_SEQ_NUM_TOO_LOW: u64 = 9;
+    pub(crate) const NEXT_EXPECTED_TOO_HIGH: u64 = 10;
 }
 
 /// Values of MsgType (35).

@@ -44,8 +44,7 @@ pub(crate) fn step(
         if !again && !stuck {
             return GapStep::Coming(Gap { begin: next_in, asked: 1, asked_at: now, ..gap });
         }
-        let patience = Duration::from_secs(u64::from(connection.heart_bt_int.max(SHORTEST_PATIENCE)));
-        if !again && now - gap.asked_at < patience {
+        if !again && now - gap.asked_at < patience(connection) {
             return GapStep::Patience;
         }
         // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
@@ -58,6 +57,16 @@ pub(crate) fn step(
     }
     let replayed = replayed.then_some(received);
     GapStep::Ask(Gap { begin: next_in, end, asked, asked_at: now, replayed })
+}
+
+/// Returns how long requested messages may take to arrive.
+pub(crate) fn patience(connection: &Connection) -> Duration {
+    Duration::from_secs(u64::from(connection.heart_bt_int.max(SHORTEST_PATIENCE)))
+}
+
+/// Returns the gap before `received` that the counterparty fills without being asked.
+pub(crate) fn announced(next_in: SeqNum, received: SeqNum, now: Mono) -> Gap {
+    Gap { begin: next_in, end: received.previous(), asked: 0, asked_at: now, replayed: None }
 }
 
 /// What follows after NextNumIn has advanced.

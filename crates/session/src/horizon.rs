@@ -10,7 +10,7 @@ use fixbolt_codec::SeqNum;
 
 use crate::event::Unreached;
 use crate::session::Session;
-use crate::state::{Phase, Replay};
+use crate::state::{Connection, Phase, Replay};
 use crate::store::Store;
 
 impl Session {
@@ -24,10 +24,16 @@ impl Session {
 
     /// Tells the store how far back messages are read from now on, if this has changed. The store
     /// lets go of nothing during a replay, whose beginning stays where it is, nor between our Logon
-    /// and its answer, because messages written then are sent after the answer. Must not be called
+    /// and its answer, nor while messages are withheld after a gap, because messages written then
+    /// are sent later. Must not be called
     /// while a transaction is open.
     pub(crate) fn tell_horizon(&mut self, store: &mut dyn Store) {
-        let needs_all = self.state.phase() == Phase::LogonSent || self.state.replay().is_some();
+        let withholds = |connection: &Connection| {
+            connection.logon.held_at.is_some() || connection.logon.kept_from.is_some()
+        };
+        let needs_all = self.state.phase() == Phase::LogonSent
+            || self.state.replay().is_some()
+            || self.state.connection.as_ref().is_some_and(withholds);
         let horizon = if needs_all { None } else { self.settings.resend_horizon };
         if self.store_is_open && horizon != self.told_horizon {
             self.told_horizon = horizon;

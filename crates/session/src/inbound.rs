@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{FaultKind, Message, Redacted, SeqNum};
-use fixbolt_dictionary::{RefTag, SessionRejectReason};
+use fixbolt_codec::{FaultKind, FromField, Message, Redacted, SeqNum, Version};
+use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason};
 
 use crate::admin_message::{AdminMessage, Reject, missing, no_number};
 use crate::behavior::{
@@ -15,11 +15,11 @@ use crate::behavior::{
 };
 use crate::end::{Misbehavior, SessionEnd};
 use crate::event::Event;
-use crate::fix::{msg_type, tag};
+use crate::fix::{msg_type, session_status, tag};
 use crate::header::{Header, number, unix_nanos};
 use crate::reaction::{Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
 use crate::session::Session;
-use crate::state::{Connection, Phase};
+use crate::state::{Connection, Phase, ResetStage};
 use crate::time::{Now, Utc};
 
 /// The result of the checks that need no dictionary.
@@ -29,6 +29,8 @@ pub(crate) enum Arrived<'m> {
     First,
     /// A Logon with ResetSeqNumFlag=Y in a session that is logged on.
     ResetLogon,
+    /// A Logon after ours with ResetSeqNumFlag=Y, in a session that is logged on.
+    ResetAnswer,
     /// The message is the expected one: the dictionary's checks come next, then [`due`].
     Due(SeqNum),
     Decided(Reaction<'m>),
@@ -73,8 +75,17 @@ pub(crate) fn arrived<'m>(
     if let Some(reaction) = decided {
         return Arrived::Decided(reaction);
     }
+    if connection.logon.phase != Phase::LogoutAnswered
+        && session.state.reset_stage() == Some(ResetStage::LogonSent)
+    {
+        return while_resetting(connection, header, message, seq);
+    }
     // Rule 5.1: a reset by agreement has sequence number 1 whatever is expected.
-    if connection.logon.phase == Phase::LoggedOn && !header.poss_dup && header.is_reset_logon(message) {
+    if connection.logon.phase == Phase::LoggedOn
+        && !header.poss_dup
+        && header.is_reset_logon(message)
+        && session.settings.id.version() >= Version::Fix41
+    {
         return Arrived::ResetLogon;
     }
     // 8: a Reset is followed whatever its own sequence number.
@@ -96,6 +107,23 @@ pub(crate) fn arrived<'m>(
         return Arrived::Decided(reject_poss_dup(session, header, seq, reject, consequence));
     }
     Arrived::Due(seq)
+}
+
+/// Decides about a message that arrives before the answer to our reset of the sequence numbers. One
+/// that the counterparty sent before it saw our Logon has a number that no longer applies.
+fn while_resetting<'m>(
+    connection: &Connection,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Arrived<'m> {
+    match header.msg_type {
+        msg_type::LOGON if connection.logon.phase == Phase::LoggedOn => Arrived::ResetAnswer,
+        msg_type::LOGOUT => Arrived::Decided(logout(connection, message, seq)),
+        _ => Arrived::Decided(Reaction::Ignore(Some(Event::Note(
+            "a message is not processed: the counterparty sent it before it answered the reset of the sequence numbers",
+        )))),
+    }
 }
 
 /// Steps 15 and later: the reaction to a message of this type that is expected and valid.
@@ -382,7 +410,8 @@ fn test_request<'m>(
     message: &Message<'m>,
     seq: SeqNum,
 ) -> Reaction<'m> {
-    let id = message.get(tag::TEST_REQ_ID).filter(|id| !id.is_empty());
+    let refuses_empty = session.settings.policy.action(Check::EmptyValue) == Action::Reject;
+    let id = message.get(tag::TEST_REQ_ID).filter(|id| !id.is_empty() || !refuses_empty);
     let Some(id) = id else {
         return reject(header, message, seq, missing(tag::TEST_REQ_ID));
     };
@@ -481,12 +510,33 @@ fn second_logon<'m>(session: &Session, seq: SeqNum) -> Reaction<'m> {
 fn logout<'m>(connection: &Connection, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
     let then = match connection.logon.phase {
         Phase::LogoutSent if connection.logon.replay.is_none() => Then::LoggedOut,
-        _ => Then::AnswerLogout { cause: Some(seq) },
+        _ => Then::AnswerLogout { cause: Some(seq), end: expects_more(message) },
     };
     // One that waited behind a gap was reported when it arrived.
     let is_told = connection.logon.logout_waits == Some(seq);
     let told = if is_told { Told::Nothing } else { Told::Event(logout_received(message)) };
     Answer { told, ..Answer::take().then(then) }.into()
+}
+
+/// Returns how the session ends if the counterparty logs out because our MsgSeqNum is too low: it
+/// says so with SessionStatus (1409) and NextExpectedMsgSeqNum (789), or with a Text that every
+/// engine writes alike, such as "MsgSeqNum too low, expecting 12 but received 3".
+pub(crate) fn expects_more(message: &Message<'_>) -> Option<SessionEnd> {
+    let text = message.get(tag::TEXT).unwrap_or_default();
+    let after = |words: &[u8]| {
+        let at = text.windows(words.len()).position(|part| part == words)?;
+        let digits = &text[at + words.len()..];
+        let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        u64::from_field(&digits[..len]).ok().map(SeqNum)
+    };
+    let is_too_low = number(message, tag::SESSION_STATUS) == Some(session_status::MSG_SEQ_NUM_TOO_LOW)
+        || text.starts_with(b"MsgSeqNum too low");
+    if !is_too_low {
+        return None;
+    }
+    let expected = number(message, tag::NEXT_EXPECTED_MSG_SEQ_NUM).map(SeqNum);
+    let (expected, next_out) = (expected.or_else(|| after(b"expecting "))?, after(b"received ")?);
+    (expected > next_out).then_some(SessionEnd::PeerExpectsMore { expected, next_out })
 }
 
 fn reject_received<'m>(message: &Message<'m>) -> Told<'m> {

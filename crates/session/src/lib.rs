@@ -12,6 +12,7 @@ macro_rules! kill_point {
 mod admin_message;
 mod application;
 mod behavior;
+mod calendar;
 mod carry_out;
 mod check;
 mod clock;
@@ -37,16 +38,20 @@ pub mod kill_points;
 mod logon;
 mod logon_fields;
 mod mask;
+mod matrix;
 mod operating;
 mod outbound_check;
 mod outbox;
+mod own_messages;
 mod reaction;
 mod reading;
 mod refusals;
 mod rejects;
 mod reorder;
 mod replay;
+mod resetting;
 mod resume;
+mod scheduling;
 mod sending;
 mod session;
 mod sessions;
@@ -63,13 +68,15 @@ mod waker;
 mod wire;
 mod work_lists;
 
+pub mod schedule;
 pub mod store;
 
 pub use application::{Application, Delivery, LogonDecision, Resend};
 pub use behavior::{
     AfterLogout, Behavior, Compatibility, EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals,
     FirstViolation, GapFillBackwards, HeartbeatWhileTesting, InvalidLogon, LogoutText, LogoutTooHigh,
-    PossDupFault, RefTagId, ResendRequestBeyondGap, TestReqId, TooLow, ViolationText, WrongBodyLength,
+    OptionalField, PossDupFault, RefTagId, ResendRequestBeyondGap, SendingAfterGap, TagInText, TestReqId,
+    TooLow, ViolationText, WrongBodyLength,
 };
 pub use draft::{Draft, Handle};
 pub use end::{Halt, Misbehavior, SessionEnd};
@@ -82,11 +89,14 @@ pub use id::{InvalidSessionId, SessionId};
 pub use identify::{Identity, identify};
 pub use key::SessionKey;
 pub use logon_fields::{LogonFields, Secret};
+pub use matrix::MatrixState;
 pub use reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use resume::{Direction, Resume, StoredMessage};
 pub use sessions::{OpenError, Sessions};
-pub use settings::{Role, SessionDictionary, SessionSettings, WhileLoggedOff};
+pub use settings::{
+    Role, SessionDictionary, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
+};
 pub use state::Phase;
 pub use status::{SessionState, StatusCell};
 pub use time::{Mono, Now, Utc};

@@ -1,24 +1,28 @@
 //! Decides what to do about a Logon: whether the counterparty may log on, and whether the Logon is
 //! valid. Nothing is changed here.
 
-use fixbolt_codec::{FromField, Message, SeqNum};
+use fixbolt_codec::{FromField, Message, SeqNum, Version};
 use fixbolt_dictionary::SessionRejectReason;
 
-use crate::admin_message::{AdminMessage, Reject, missing};
-use crate::behavior::{Farewell, InvalidLogon};
+use crate::admin_message::{AdminMessage, OurLogon, Reject, missing};
+use crate::behavior::{Farewell, InvalidLogon, OptionalField};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::fix::{YES, msg_type, tag};
 use crate::header::{Header, number};
 use crate::heart_bt_int::HEART_BT_INT_MAX;
-use crate::inbound::{logout_received, misbehaved, number_too_low, without_number};
+use crate::inbound::{expects_more, logout_received, misbehaved, number_too_low, without_number};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
 use crate::session::Session;
+use crate::settings::{TestMessageIndicator, TooLowAtLogon};
 use crate::state::Connection;
 use crate::time::{Now, Utc};
 
 /// The smallest MaxMessageSize (383) that is accepted, in bytes: every message of the session layer
 /// must fit into it.
 pub(crate) const SMALLEST_MAX_MESSAGE_SIZE: u64 = 512;
+
+/// Text (58) of the Logout that answers a Logon outside the session's schedule.
+const OUTSIDE_SCHEDULE: &str = "Logon attempt not within session time";
 
 /// Decides about the first message of a connection; `None` if it is a Logon of the session's
 /// counterparty, which must still be authenticated and checked.
@@ -38,10 +42,11 @@ pub(crate) fn first_message<'m>(
         }
         msg_type::LOGOUT if !session.is_acceptor() => {
             let event = logout_received(message);
+            let end = expects_more(message).unwrap_or(SessionEnd::LoggedOutByPeer);
             if header.seq != Some(session.state.stored.next_in) {
-                return Some(Reaction::Close(SessionEnd::LoggedOutByPeer, Some(event)));
+                return Some(Reaction::Close(end, Some(event)));
             }
-            let then = Then::Close(SessionEnd::LoggedOutByPeer);
+            let then = Then::Close(end);
             Some(Answer { then, told: Told::Event(event), ..Answer::take() }.into())
         }
         _ => Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon))),
@@ -71,6 +76,12 @@ pub(crate) fn check<'m>(
     let Some(seq) = header.seq else {
         return Err(Box::new(without_number(behavior.logon_without_seq_num)));
     };
+    if let Some(end) = session.outside_schedule() {
+        return Err(Box::new(match behavior.logon_outside_schedule {
+            Farewell::Silence => Reaction::close(end),
+            Farewell::Logout => misbehaved(OUTSIDE_SCHEDULE, Some(seq), end).into(),
+        }));
+    }
     let refused = |text: &str, misbehavior| {
         let end = SessionEnd::PeerMisbehaved(misbehavior);
         Box::new(match behavior.refused_logon {
@@ -136,6 +147,11 @@ pub(crate) fn check<'m>(
         let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
         return Err(invalid(&text));
     }
+    let is_test = message.get(tag::TEST_MESSAGE_INDICATOR) == Some(YES);
+    if let Some(text) = session.settings.test_message_indicator.refuses(is_test) {
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::TestMessageIndicator { is_test });
+        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+    }
     if header.is_reset_logon(message) && seq != SeqNum::ONE {
         return Err(invalid("ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1"));
     }
@@ -182,10 +198,19 @@ pub(crate) fn in_order<'m>(
             (false, false) => None,
         };
         let expected = if reset.is_some() { SeqNum::ONE } else { next_in };
-        if seq < expected {
-            return number_too_low(expected, seq).into();
-        }
-        return accept(message, reset, Some(asked), false).into();
+        let lowered_from = match too_low(session, expected, seq) {
+            Ok(lowered_from) => lowered_from,
+            Err(refusal) => return *refusal,
+        };
+        let ours = if reset.is_some() { SeqNum::ONE } else { session.state.stored.next_out };
+        let replay_from = match missed(message, seq, ours, ours) {
+            Ok(replay_from) => replay_from,
+            Err(refusal) => return *refusal,
+        };
+        let agreed = Agreed { reset: reset.is_some(), lowered_from, ..agreed(session, message, replay_from) };
+        let counted = if seq <= expected { seq.next() } else { expected };
+        let answer = self::ours(session, agreed.heart_bt_int, asked, counted);
+        return accept(agreed, reset, Some(answer)).into();
     }
     let invalid = |text| misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
     match (connection.reset_asked, asked) {
@@ -197,48 +222,136 @@ pub(crate) fn in_order<'m>(
             let text = "ResetSeqNumFlag=Y in the answer to a Logon that did not ask for it";
             return invalid(text).into();
         }
-        (false, false) if seq < next_in => return number_too_low(next_in, seq).into(),
         _ => {}
     }
-    let mut answer = accept(message, None, None, false);
-    if let Then::LoggedOn(agreed) = &mut answer.then {
-        agreed.reset = connection.reset_asked;
-        let (ours, theirs) = (session.settings.heart_bt_int, agreed.heart_bt_int);
-        if ours != theirs {
-            answer.told = Told::Note(format!(
-                "HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"
-            ));
-        }
+    let expected = if connection.reset_asked { SeqNum::ONE } else { next_in };
+    let lowered_from = match too_low(session, expected, seq) {
+        Ok(lowered_from) => lowered_from,
+        Err(refusal) => return *refusal,
+    };
+    // The counterparty has counted our Logon, unless messages before it are missing there.
+    let ours = connection.logon.ours.unwrap_or(session.state.stored.next_out.previous());
+    let replay_from = match missed(message, seq, ours, ours.next()) {
+        Ok(replay_from) => replay_from,
+        Err(refusal) => return *refusal,
+    };
+    let reset = connection.reset_asked;
+    let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
+    let mut answer = accept(agreed, None, None);
+    let (ours, theirs) = (session.settings.heart_bt_int, agreed.heart_bt_int);
+    if ours != theirs {
+        answer.told = Told::Note(format!(
+            "HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"
+        ));
     }
     answer.into()
 }
 
-/// Answers a Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both sequence numbers
-/// start at 1, and our answer is the same.
-pub(crate) fn reset_in_session<'m>(message: &Message<'m>) -> Reaction<'m> {
-    accept(message, Some("ResetSeqNumFlag of the counterparty"), Some(true), true).into()
+/// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
+fn too_low<'m>(
+    session: &Session,
+    expected: SeqNum,
+    seq: SeqNum,
+) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
+    let tolerated = match session.settings.too_low_at_logon {
+        TooLowAtLogon::Refused => false,
+        TooLowAtLogon::AcceptedOnce => !session.accepted_too_low,
+        TooLowAtLogon::Accepted => true,
+    };
+    match seq < expected {
+        false => Ok(None),
+        true if tolerated && seq >= SeqNum::ONE => Ok(Some(expected)),
+        true => Err(Box::new(number_too_low(expected, seq).into())),
+    }
 }
 
-/// Accepts a Logon. `answer` is the ResetSeqNumFlag of our answer, if there is one.
-fn accept<'m>(
-    message: &Message<'m>,
-    reset: Option<&'static str>,
-    answer: Option<bool>,
-    in_session: bool,
-) -> Answer<'m> {
-    let seconds = number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok());
-    let heart_bt_int = seconds.unwrap_or_default();
-    let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
-    let agreed = Agreed {
-        heart_bt_int,
-        max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
-        in_session,
-        reset: reset.is_some(),
+/// Answers a Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both sequence numbers
+/// start at 1, and our answer is the same.
+pub(crate) fn reset_in_session<'m>(session: &Session, message: &Message<'m>) -> Reaction<'m> {
+    let replay_from = match missed(message, SeqNum::ONE, SeqNum::ONE, SeqNum::ONE) {
+        Ok(replay_from) => replay_from,
+        Err(refusal) => return *refusal,
     };
+    let agreed = Agreed { in_session: true, reset: true, ..agreed(session, message, replay_from) };
+    let answer = ours(session, agreed.heart_bt_int, true, SeqNum(2));
+    accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)).into()
+}
+
+/// Returns our Logon. `next_in` is NextNumIn when it is sent.
+pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: SeqNum) -> OurLogon {
+    let settings = &session.settings;
+    let is_sent = session.behavior.max_message_size_in_logon == OptionalField::Sent;
+    OurLogon {
+        heart_bt_int,
+        reset,
+        next_expected: sends_next_expected(session).then_some(next_in),
+        max_message_size: (is_sent && session.is_42_or_later()).then_some(settings.max_message_size),
+        is_test: settings.test_message_indicator == TestMessageIndicator::Test,
+        body: Vec::new(),
+    }
+}
+
+/// Returns whether our Logons have NextExpectedMsgSeqNum (789), which exists since FIX.4.4.
+fn sends_next_expected(session: &Session) -> bool {
+    session.settings.next_expected_msg_seq_num && session.settings.id.version() >= Version::Fix44
+}
+
+/// Returns the first message that the counterparty misses by NextExpectedMsgSeqNum (789) of its
+/// Logon, if it misses any. `ours` is the MsgSeqNum of our Logon, and `highest` the highest number
+/// that the counterparty can expect.
+///
+/// Rule 5.2. It is followed whether or not our own Logon has the field.
+pub(crate) fn missed<'m>(
+    message: &Message<'m>,
+    seq: SeqNum,
+    ours: SeqNum,
+    highest: SeqNum,
+) -> Result<Option<SeqNum>, Box<Reaction<'m>>> {
+    if message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_none() {
+        return Ok(None);
+    }
+    let Some(expected) = number(message, tag::NEXT_EXPECTED_MSG_SEQ_NUM).filter(|n| *n > 0).map(SeqNum)
+    else {
+        let text = "NextExpectedMsgSeqNum (789) must be a number of at least 1";
+        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
+        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+    };
+    if expected > highest {
+        let text = format!(
+            "Tag 789 (NextExpectedMsgSeqNum) is higher than expected. Expected {highest}, Received {expected}"
+        );
+        let end = SessionEnd::PeerExpectsMore { expected, next_out: highest };
+        return Err(Box::new(misbehaved(text, Some(seq), end).into()));
+    }
+    Ok((expected < ours).then_some(expected))
+}
+
+/// Returns the parameters in the counterparty's Logon.
+pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Option<SeqNum>) -> Agreed {
+    let seconds = number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok());
+    let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
+    let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
+    Agreed {
+        heart_bt_int: seconds.unwrap_or_default(),
+        max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
+        in_session: false,
+        reset: false,
+        lowered_from: None,
+        replay_from,
+        sends_what_we_miss: has_next_expected && sends_next_expected(session),
+    }
+}
+
+/// Accepts a Logon, with our answer if there is one.
+pub(crate) fn accept<'m>(
+    agreed: Agreed,
+    reset: Option<&'static str>,
+    answer: Option<OurLogon>,
+) -> Answer<'m> {
     Answer {
         reset,
         number: NumberUse::WhenDue,
-        reply: answer.map(|reset| AdminMessage::Logon { heart_bt_int, reset, body: Vec::new() }),
+        reply: answer.map(AdminMessage::Logon),
         then: Then::LoggedOn(agreed),
         told: Told::Nothing,
     }

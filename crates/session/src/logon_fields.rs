@@ -2,7 +2,9 @@
 
 use core::fmt;
 
-use fixbolt_codec::{BodyWriter, DataKey, Key};
+use fixbolt_codec::{BodyWriter, DataKey, Key, Tag};
+
+use crate::fix::number::WRITTEN_ANEW;
 
 /// Fields that a session adds to its Logons, including an acceptor's answers. For anything else
 /// there is [`Application::on_sending_logon`](crate::Application::on_sending_logon).
@@ -26,15 +28,29 @@ pub struct LogonFields {
     pub new_password: Secret,
     /// RawData (96), with its RawDataLength (95); not sent if empty.
     pub raw_data: Secret,
+    /// Other fields, in this order: tag and value. They are those of a venue's own, or of the
+    /// version's Logon, but none that the session writes itself ([`LogonFields::can_have`]); one
+    /// with an empty value is not sent.
+    pub others: Vec<(u32, Secret)>,
 }
 
 impl LogonFields {
-    /// Whether no value ends its field early.
+    /// Returns whether a tag may be one of [`others`](Self::others): not one of the fields that the
+    /// session writes itself or that have a field of their own here, or of their lengths.
+    #[must_use]
+    pub fn can_have(tag: u32) -> bool {
+        const SETTINGS: [u32; 11] = [95, 96, 98, 108, 141, 383, 464, 553, 554, 789, 925];
+        Tag::try_new(tag).is_some() && !SETTINGS.contains(&tag) && !WRITTEN_ANEW.contains(&tag)
+    }
+
+    /// Whether no value ends its field early, and no field is one that the session writes itself.
     pub(crate) fn can_be_written(&self) -> bool {
-        let Self { username, password, new_password, raw_data: _ } = self;
+        let Self { username, password, new_password, raw_data: _, others } = self;
         ![username.as_str(), password.expose(), new_password.expose()]
-            .iter()
+            .into_iter()
+            .chain(others.iter().map(|(_, value)| value.expose()))
             .any(|text| text.contains('\x01'))
+            && others.iter().all(|(tag, _)| Self::can_have(*tag))
     }
 
     pub(crate) fn write(&self, logon: &mut BodyWriter<'_>) {
@@ -50,6 +66,11 @@ impl LogonFields {
         for (key, text) in texts {
             if !text.is_empty() {
                 logon.bytes(key, text.as_bytes());
+            }
+        }
+        for (tag, value) in &self.others {
+            if !value.expose().is_empty() {
+                logon.bytes(Key::new(*tag), value.expose().as_bytes());
             }
         }
     }

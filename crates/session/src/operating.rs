@@ -8,19 +8,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use fixbolt_codec::SeqNum;
 
 use crate::application::Application;
-use crate::carry_out;
-use crate::clock;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::{Event, Unreached};
 use crate::key::SessionKey;
+use crate::own_messages::{send_logout, test_request};
+use crate::resetting;
 use crate::session::Session;
 use crate::sessions::{OpenError, Sessions};
-use crate::state::Phase;
-use crate::store::RecordKind;
+use crate::state::{Phase, Stored};
+use crate::store::{Position, RecordKind, Recovered};
 use crate::table;
 use crate::time::Now;
-use crate::transaction::{PANIC, Stop, Transaction};
+use crate::transaction::{PANIC, Stop};
 use crate::turn::Turn;
 
 impl Sessions {
@@ -64,10 +64,17 @@ impl Sessions {
         if session.store_is_open {
             session.store_is_open = false;
             // An error is reported again when the store is opened.
+            session.store_is_new &= self.store.durable(key) == Position::default();
             let _ = self.store.close(key);
         }
         let recovered = self.store.open(key, &session.settings.id).map_err(OpenError::Store)?;
         (session.store_is_open, session.told_horizon) = (true, None);
+        let mut lost = None;
+        if session.store_is_new {
+            // The counterparty has not heard of anything that was committed.
+            session.state.stored = Stored::of(&Recovered::default());
+            lost = session.state.unsent.take().map(|lost| (lost, Unreached::NotStored));
+        }
         let known = session.state.stored;
         let damage = recovered.damage.clone().or_else(|| {
             let older = recovered.generation < known.generation;
@@ -83,8 +90,11 @@ impl Sessions {
         }
         session.retry = None;
         session.tell_horizon(&mut *self.store);
-        if let Some(lost) = session.recover(&recovered) {
-            let event = Event::Unreached { begin: lost.first, end: lost.last, why: Unreached::Reset };
+        if let Some(by_reset) = session.recover(&recovered) {
+            lost = Some((by_reset, Unreached::Reset));
+        }
+        if let Some((lost, why)) = lost {
+            let event = Event::Unreached { begin: lost.first, end: lost.last, why };
             self.notify(now, key, &event, app);
         }
         let session = table::find_mut(&mut self.table, key).ok_or(OpenError::NotOpen)?;
@@ -193,7 +203,7 @@ impl Sessions {
             }
         }
         tx.begin();
-        match carry_out::send_logout(&mut tx, Cow::Borrowed(text), None, None) {
+        match send_logout(&mut tx, Cow::Borrowed(text), None, None) {
             Ok(()) => {
                 // A failure here halts the session, which the caller can see.
                 let _ = tx.commit();
@@ -298,8 +308,37 @@ impl Sessions {
             return Err(error);
         }
         tx.commit().map_err(|Stop| SendError::Unavailable)?;
+        tx.session_mut().accepted_too_low = false;
         tx.notify_numbers(why);
         Ok(())
+    }
+
+    /// Begins to reset both sequence numbers in a session that is logged on, as the two sides have
+    /// agreed (24-hour reset): sends a TestRequest, and after its answer a Logon with
+    /// ResetSeqNumFlag=Y. The store records the reason and keeps the earlier messages.
+    ///
+    /// Until the counterparty has answered the Logon, application messages that answer nothing fail
+    /// with [`SendError::BackPressure`], and what the counterparty sends is not processed, because
+    /// its sequence numbers no longer apply: agree on a time at which it is quiet. The end is an
+    /// event: [`Event::SequenceChanged`], or [`Event::ResetAbandoned`] if the counterparty sends an
+    /// application message, messages are being sent again, or no Heartbeat comes within
+    /// [`logon_timeout`](crate::SessionSettings::logon_timeout). If the Logon is not answered for
+    /// as long, the connection ends with [`SessionEnd::ResetUnanswered`].
+    ///
+    /// # Errors
+    /// Returns [`SendError::Unavailable`] if the session is halted or not open,
+    /// [`SendError::NotLoggedOn`], [`SendError::Application`] if messages are missing or are being
+    /// sent again or a reset has already begun, and [`SendError::BackPressure`] if the outbox is
+    /// full.
+    pub fn reset_in_session(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        why: &str,
+        app: &mut dyn Application,
+    ) -> Result<(), SendError> {
+        let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
+        resetting::begin(&mut tx, why)
     }
 
     /// Sends a TestRequest. If the counterparty does not answer in time, the connection ends.
@@ -314,15 +353,11 @@ impl Sessions {
         app: &mut dyn Application,
     ) -> Result<(), SendError> {
         let Some(mut tx) = self.transaction(now, key, app) else { return Err(SendError::Unavailable) };
-        let sent = |tx: &Transaction<'_>| {
-            tx.session().state.connection.as_ref().map_or(0, |connection| connection.test_requests)
-        };
         if tx.session().state.phase() != Phase::LoggedOn {
             return Err(SendError::NotLoggedOn);
         }
-        let before = sent(&tx);
-        clock::test_request(&mut tx).map_err(|Stop| SendError::Unavailable)?;
-        if sent(&tx) == before { Err(SendError::BackPressure) } else { Ok(()) }
+        let sent = test_request(&mut tx).map_err(|Stop| SendError::Unavailable)?;
+        sent.map(drop).ok_or(SendError::BackPressure)
     }
 
     /// Disables or enables a session. A disabled session gets no new connection, but keeps one that
@@ -392,6 +427,7 @@ impl Sessions {
         self.change(now, key, why, app, |session| {
             let stored = &mut session.state.stored;
             (stored.next_in, stored.next_out, stored.attempts) = (new_in, new_out, 0);
+            session.accepted_too_low = false;
             if let Some(connection) = &mut session.state.connection {
                 connection.logon.gap = None;
             }

@@ -18,6 +18,8 @@ pub(crate) struct Outbox {
     pub(crate) memory: Box<[u8]>,
     pub(crate) cursor: OutboxCursor,
     unread: Option<Unread>,
+    /// Whether the socket may accept more at once: nothing counts as unread until it refuses.
+    is_taking: bool,
 }
 
 /// Bytes that the socket could not accept, because the counterparty has not read what it has.
@@ -66,6 +68,7 @@ impl Outbox {
                 length_digits: 3,
             },
             unread: None,
+            is_taking: false,
         }
     }
 
@@ -76,6 +79,17 @@ impl Outbox {
 
     /// Records that the socket accepted `bytes` bytes, and no more for now.
     pub(crate) fn written(&mut self, now: Mono, bytes: usize) {
+        self.is_taking = false;
+        self.accepted(now, bytes);
+    }
+
+    /// Records that the socket accepted all `bytes` bytes that it was offered.
+    pub(crate) fn taken(&mut self, now: Mono, bytes: usize) {
+        self.is_taking = true;
+        self.accepted(now, bytes);
+    }
+
+    fn accepted(&mut self, now: Mono, bytes: usize) {
         self.cursor.head = (self.cursor.head + bytes).min(self.cursor.released);
         let left = self.writable().len();
         self.unread = match self.unread {
@@ -91,7 +105,7 @@ impl Outbox {
     /// Returns since when bytes that the socket may have are not accepted. A counterparty that
     /// reads a little now and then does not begin a new period: it must read all that waited.
     pub(crate) fn unread_since(&self) -> Option<Mono> {
-        self.unread.map(|unread| unread.since)
+        self.unread.filter(|_| !self.is_taking).map(|unread| unread.since)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -202,6 +216,7 @@ impl Outbox {
         (self.cursor.head, self.cursor.released, self.cursor.tail) = (0, 0, 0);
         self.cursor.waiting.clear();
         self.unread = None;
+        self.is_taking = false;
     }
 }
 
@@ -307,6 +322,20 @@ mod tests {
         outbox.written(Mono(6), 0);
         assert_eq!(outbox.unread_since(), Some(Mono(6)));
         outbox.clear();
+        assert_eq!(outbox.unread_since(), None);
+    }
+
+    #[test]
+    fn nothing_is_unread_while_the_socket_takes_what_it_is_offered_a_part_at_a_time() {
+        let mut outbox = Outbox::new(64);
+        push(&mut outbox, b"0123456789");
+        outbox.committed(Position(1), Position(1));
+        outbox.written(Mono(1), 0);
+        outbox.taken(Mono(9), 4);
+        assert_eq!(outbox.unread_since(), None, "whoever writes was kept from it");
+        outbox.written(Mono(9), 2);
+        assert_eq!(outbox.unread_since(), Some(Mono(1)), "the counterparty has not read all that waited");
+        outbox.taken(Mono(9), 4);
         assert_eq!(outbox.unread_since(), None);
     }
 }

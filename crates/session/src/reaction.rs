@@ -59,9 +59,11 @@ pub(crate) enum Then<'m> {
         begin: SeqNum,
         end: SeqNum,
     },
-    /// Answers the counterparty's Logout, whose sequence number is `cause`.
+    /// Answers the counterparty's Logout, whose sequence number is `cause`. `end` is how the
+    /// connection ends if that is not an ordinary logout.
     AnswerLogout {
         cause: Option<SeqNum>,
+        end: Option<SessionEnd>,
     },
     /// Our Logout was answered.
     LoggedOut,
@@ -92,6 +94,14 @@ pub(crate) struct Agreed {
     pub(crate) in_session: bool,
     /// Whether the sequence numbers were reset.
     pub(crate) reset: bool,
+    /// NextNumIn before, if the Logon's lower sequence number is tolerated.
+    pub(crate) lowered_from: Option<SeqNum>,
+    /// The first message that the counterparty misses (789 of its Logon): everything up to our
+    /// Logon is sent again, without a ResendRequest.
+    pub(crate) replay_from: Option<SeqNum>,
+    /// Whether both Logons have NextExpectedMsgSeqNum (789), so that the counterparty sends what we
+    /// miss without a ResendRequest.
+    pub(crate) sends_what_we_miss: bool,
 }
 
 /// What the application is told about a message.

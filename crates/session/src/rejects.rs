@@ -22,7 +22,7 @@ use fixbolt_dictionary::SessionRejectReason;
 pub struct SessionReject {
     /// SessionRejectReason (373), omitted if the session's version does not define it.
     pub reason: SessionRejectReason,
-    /// RefTagID (371), since FIX.4.2.
+    /// RefTagID (371), since FIX.4.2. In FIX.4.0 and FIX.4.1 it is added to the Text, in brackets.
     pub tag: Option<Tag>,
     /// Text (58); not sent if empty.
     pub text: Cow<'static, str>,

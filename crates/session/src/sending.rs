@@ -121,6 +121,7 @@ impl Session {
         if let Some(lost) = self.state.reset() {
             self.turn.unreached = Some((lost, Unreached::Reset));
         }
+        self.state.stored.began = Some(now.utc);
         self.added.reset();
         self.record_change(now, store, RecordKind::Reset, why)
     }
@@ -156,7 +157,8 @@ impl Sending<'_> {
             Some(original) if original > sending_time => original,
             _ => sending_time,
         };
-        let stamp = Stamp { seq, sending_time, original };
+        let last_processed = last_processed(settings, state);
+        let stamp = Stamp { seq, sending_time, original, last_processed };
         let (message, length_digits) =
             seal(self.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
         let size = message.len();
@@ -200,8 +202,10 @@ impl Sending<'_> {
                         turn.unreached = Some((Unsent { first, last: seq }, Unreached::NotStored));
                     }
                 }
+                let holds = state.holds();
                 if let Some(connection) = &mut state.connection
-                    && connection.logon.phase == Phase::LogonSent
+                    && (connection.logon.phase == Phase::LogonSent
+                        || holds && connection.logon.replay.is_none())
                 {
                     connection.logon.kept_from.get_or_insert(seq);
                 }
@@ -230,14 +234,16 @@ impl Sending<'_> {
             SendKind::Again { seq, original } => (seq, Some(original)),
             SendKind::Fill { seq, again } => (seq, again.then_some(time)),
         };
-        let stamp = Stamp { seq, sending_time: time, original };
+        let last_processed = last_processed(self.settings, self.state);
+        let stamp = Stamp { seq, sending_time: time, original, last_processed };
         self.envelope.header_len(msg_type, &stamp, self.cursor.length_digits())
     }
 }
 
 /// Returns whether a new message gets its sequence number and is stored, but not queued: during a
-/// replay it is sent from the store afterwards, and while the session is not logged on the
-/// counterparty requests it later. Nothing new is sent after a Logout (rule 11).
+/// replay, and while messages are missing before the counterparty's Logon, it is sent from the
+/// store afterwards, and while the session is not logged on the counterparty requests it later.
+/// Nothing new is sent after a Logout (rule 11).
 fn keeps_back(state: &State, msg_type: MsgType) -> bool {
     if is_logon(msg_type) {
         return false;
@@ -246,9 +252,17 @@ fn keeps_back(state: &State, msg_type: MsgType) -> bool {
         None => true,
         Some(connection) => {
             let logon = &connection.logon;
-            logon.replay.is_some() || !msg_type.is_admin() && logon.phase != Phase::LoggedOn
+            logon.replay.is_some()
+                || logon.kept_from.is_some() && logon.phase == Phase::LoggedOn
+                || !msg_type.is_admin() && (logon.phase != Phase::LoggedOn || state.holds())
         }
     }
+}
+
+/// Returns LastMsgSeqNumProcessed (369) of a message that is written now, if the session sends it.
+#[inline]
+fn last_processed(settings: &SessionSettings, state: &State) -> Option<SeqNum> {
+    settings.last_msg_seq_num_processed.then(|| state.stored.next_in.previous())
 }
 
 fn is_logon(msg_type: MsgType) -> bool {

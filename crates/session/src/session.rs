@@ -12,6 +12,7 @@ use fixbolt_codec::{
 use fixbolt_dictionary::{Scratch, Violation};
 
 use crate::behavior::{Behavior, WrongBodyLength};
+use crate::calendar::Calendar;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Unreached;
@@ -25,7 +26,7 @@ use crate::reading::{BlockedBy, Reading};
 use crate::refusals::Refusals;
 use crate::reorder::ReorderBuffer;
 use crate::settings::{Role, SessionSettings, WhileLoggedOff};
-use crate::state::{Connection, Phase, State, Stored, Unsent};
+use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
 use crate::status::StatusCell;
 use crate::store::{Recovered, StoreError};
 use crate::store_retry::StoreRetry;
@@ -45,11 +46,16 @@ pub(crate) struct Session {
     pub(crate) halted: Option<Halt>,
     /// Whether it may have a connection.
     pub(crate) enabled: bool,
+    /// Its schedule, if it has one.
+    pub(crate) calendar: Option<Calendar>,
     /// When a store that failed is tried again.
     pub(crate) retry: Option<StoreRetry>,
     /// Whether the store has the session open: a damaged store is closed, so that it can be
     /// repaired.
     pub(crate) store_is_open: bool,
+    /// Whether the store was new when it was opened; once it has failed and is closed, whether
+    /// nothing has become durable since: whatever was committed was never sent.
+    pub(crate) store_is_new: bool,
     /// Whether messages can be read back from the store.
     pub(crate) keeps_messages: bool,
     /// How far back the store was told that messages are read; `None` for all of them.
@@ -58,6 +64,9 @@ pub(crate) struct Session {
     /// when the process ended.
     pub(crate) opened_at: SeqNum,
     pub(crate) refusals: Refusals,
+    /// Whether a Logon with a number that was too low has been accepted since the store was opened
+    /// or an operator changed sequence numbers.
+    pub(crate) accepted_too_low: bool,
     /// The bytes that were added to the store, and those of them that session-layer messages may
     /// have caused.
     pub(crate) added: Added,
@@ -129,12 +138,15 @@ impl Session {
             reorder: ReorderBuffer::new(settings.reorder_buffer_size),
             halted: None,
             enabled: true,
+            calendar: settings.schedule.clone().map(Calendar::new),
             retry: None,
             store_is_open: true,
+            store_is_new: true,
             keeps_messages,
             told_horizon: None,
             opened_at: recovered.next_in,
             refusals: Refusals::new(),
+            accepted_too_low: false,
             added: Added::default(),
             growth: Growth::default(),
             scratch: settings.dictionary.validator().map(|validator| validator.scratch()),
@@ -165,6 +177,7 @@ impl Session {
         let same = self.state.stored.generation == recovered.generation;
         let lost = if same { None } else { self.state.unsent.take() };
         self.state.stored = Stored::of(recovered);
+        self.store_is_new = recovered.since.is_none();
         self.opened_at = recovered.next_in;
         self.halted = if let Some(reason) = &recovered.damage {
             Some(Halt::StoreDamaged { reason: reason.clone() })
@@ -201,6 +214,10 @@ impl Session {
         let deadline = now.mono + self.settings.logon_timeout;
         let number = &mut self.state.stored.connection;
         number.0 = number.0.wrapping_add(1);
+        self.state.stored.began.get_or_insert(now.utc);
+        if let Some(calendar) = &mut self.calendar {
+            calendar.connected();
+        }
         self.reading = Reading::new(recovery(&self.behavior));
         self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
         self.publish();
@@ -259,7 +276,13 @@ impl Session {
             Phase::LoggedOn if !self.keeps_messages && self.state.replay().is_some() => {
                 Err(SendError::BackPressure)
             }
-            Phase::LoggedOn => Ok(()),
+            // An answer may still go out in front of our Logon, but nothing that would be lost by
+            // the reset.
+            Phase::LoggedOn => match self.state.reset_stage() {
+                None => Ok(()),
+                Some(ResetStage::Testing(_)) if answering => Ok(()),
+                Some(_) => Err(SendError::BackPressure),
+            },
             // What the counterparty sent before it saw our Logout is processed; the answers are
             // sent in the next connection.
             Phase::LogoutSent if answering => Ok(()),
@@ -294,6 +317,12 @@ impl Session {
     pub(crate) fn count_growth(&mut self, now: Now, before: Added) -> bool {
         let added = self.added.since(before);
         self.growth.add(added, now.mono, self.settings.max_session_journal_growth)
+    }
+
+    /// Returns why there may be no logon now, if the schedule allows none.
+    pub(crate) fn outside_schedule(&self) -> Option<SessionEnd> {
+        let calendar = self.calendar.as_ref().filter(|calendar| !calendar.allows_connection())?;
+        Some(SessionEnd::OutsideSchedule { next: calendar.next_connection() })
     }
 
     /// Requests that the connection be closed, if there is one.
@@ -370,9 +399,9 @@ const fn recovery(behavior: &Behavior) -> Recovery {
 }
 
 impl Stored {
-    fn of(recovered: &Recovered) -> Self {
-        let Recovered { next_in, next_out, generation, connection, attempts, .. } = *recovered;
-        Self { next_in, next_out, generation, connection, attempts }
+    pub(crate) fn of(recovered: &Recovered) -> Self {
+        let Recovered { next_in, next_out, generation, connection, attempts, since, .. } = *recovered;
+        Self { next_in, next_out, generation, connection, attempts, began: since }
     }
 }
 
@@ -380,7 +409,7 @@ impl Stored {
 mod tests {
     use super::*;
     use crate::id::SessionId;
-    use crate::state::{Gap, Logon, Replay, TestRequest};
+    use crate::state::{Gap, Logon, Replay, Resetting, TestRequest};
     use crate::store::{ConnectionNumber, Generation};
     use crate::time::Utc;
 
@@ -404,6 +433,7 @@ mod tests {
             generation: Generation(7),
             connection: ConnectionNumber(7),
             attempts: 7,
+            began: Some(Utc(7)),
         };
         let logon = Logon {
             phase: Phase::LoggedOn,
@@ -414,6 +444,8 @@ mod tests {
             logout_queued: true,
             logout_waits: Some(seq),
             kept_from: Some(seq),
+            held_at: Some(seq),
+            ours: Some(seq),
         };
         let connection = Connection {
             heart_bt_int: 7,
@@ -423,6 +455,11 @@ mod tests {
             test_request: Some(TestRequest { id: 7, sent: Mono(7) }),
             test_requests: 7,
             reset_asked: true,
+            resetting: Some(Box::new(Resetting {
+                stage: ResetStage::LogonSent,
+                until: Mono(7),
+                why: "7".into(),
+            })),
             logged_on: true,
             leaving: Some(Box::new(SessionEnd::LogoutTimedOut)),
             end: Some(Box::new(SessionEnd::LogonTimedOut)),
@@ -439,12 +476,13 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 23] = [
+    const CHANGES: [Change; 27] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
         |s, o| s.stored.connection = o.stored.connection,
         |s, o| s.stored.attempts = o.stored.attempts,
+        |s, o| s.stored.began = o.stored.began,
         |s, o| s.unsent = o.unsent,
         |s, o| connection(s).heart_bt_int = connection(&mut o.clone()).heart_bt_int,
         |s, o| connection(s).peer_max_message_size = connection(&mut o.clone()).peer_max_message_size,
@@ -453,6 +491,7 @@ mod tests {
         |s, o| connection(s).test_request = connection(&mut o.clone()).test_request,
         |s, o| connection(s).test_requests = connection(&mut o.clone()).test_requests,
         |s, o| connection(s).reset_asked = connection(&mut o.clone()).reset_asked,
+        |s, o| connection(s).resetting = connection(&mut o.clone()).resetting.clone(),
         |s, o| connection(s).logged_on = connection(&mut o.clone()).logged_on,
         |s, o| connection(s).leaving = connection(&mut o.clone()).leaving.clone(),
         |s, o| connection(s).end = connection(&mut o.clone()).end.clone(),
@@ -466,6 +505,8 @@ mod tests {
         |s, o| logon(s).logout_queued = logon(&mut o.clone()).logout_queued,
         |s, o| logon(s).logout_waits = logon(&mut o.clone()).logout_waits,
         |s, o| logon(s).kept_from = logon(&mut o.clone()).kept_from,
+        |s, o| logon(s).held_at = logon(&mut o.clone()).held_at,
+        |s, o| logon(s).ours = logon(&mut o.clone()).ours,
     ];
 
     fn connection(state: &mut State) -> &mut Connection {
@@ -504,6 +545,7 @@ mod tests {
             generation: Generation(8),
             connection: ConnectionNumber(7),
             attempts: 0,
+            began: None,
         };
         connection(&mut expected).logon = Logon::begin(Phase::LoggedOn, Some(Mono(7)));
         assert_eq!(lost, expected.unsent.take());

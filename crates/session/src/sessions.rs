@@ -19,7 +19,7 @@ use crate::session::Session;
 use crate::settings::{SessionDictionary, SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
 use crate::status::StatusCell;
-use crate::store::{Recovered, Store, StoreError};
+use crate::store::{Position, Recovered, Store, StoreError};
 use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::Now;
@@ -217,6 +217,7 @@ impl Sessions {
             self.notify(now, key, &Event::NewStore, app);
         }
         self.begin_work(now, key, &recovered, app);
+        self.follow_schedule(now, key, app);
         Ok(key)
     }
 
@@ -256,9 +257,17 @@ impl Sessions {
         let by_store = matches!(session.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
         if by_store && session.store_is_open && session.state.connection.is_none() {
             session.store_is_open = false;
+            session.store_is_new &= self.store.durable(key) == Position::default();
             // Opening it again will report its state; there is nobody to tell of a second failure.
             let _ = self.store.close(key);
         }
+    }
+
+    /// Returns whether the session's store has failed before anything in it was durable: nothing
+    /// was sent, and the session loses nothing if it is closed and opened again.
+    #[must_use]
+    pub fn was_never_stored(&self, key: SessionKey) -> bool {
+        self.session(key).is_some_and(|session| session.store_is_new && !session.store_is_open)
     }
 
     /// Closes a session and its store and frees its memory. The other sessions continue.
@@ -267,6 +276,36 @@ impl Sessions {
     /// Returns [`OpenError::NotOpen`] or [`OpenError::Connected`], and [`OpenError::Store`] if the
     /// store could not be closed cleanly; in that case the session is closed nevertheless.
     pub fn close(&mut self, key: SessionKey) -> Result<(), OpenError> {
+        self.close_with(key, |store| store.close(key))
+    }
+
+    /// Closes a session as [`Sessions::close`] does, without waiting for its store:
+    /// [`Sessions::take_unclean`] says if that cannot be closed cleanly later.
+    ///
+    /// # Errors
+    /// As [`Sessions::close`].
+    pub fn close_later(&mut self, key: SessionKey) -> Result<(), OpenError> {
+        self.close_with(key, |store| store.close_later(key))
+    }
+
+    /// Returns a session that [`Sessions::close_later`] has closed and whose store could not be
+    /// closed cleanly, once.
+    pub fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        self.store.take_unclean()
+    }
+
+    /// Returns whether a session that a counterparty asks for may be opened now. If not, its store
+    /// has enough to do; it calls the waker when that may have changed.
+    #[must_use]
+    pub fn may_open(&self, id: &SessionId) -> bool {
+        self.store.may_open(id)
+    }
+
+    fn close_with(
+        &mut self,
+        key: SessionKey,
+        close: impl FnOnce(&mut dyn Store) -> Result<(), StoreError>,
+    ) -> Result<(), OpenError> {
         let session = table::find(&self.table, key).ok_or(OpenError::NotOpen)?;
         if session.state.connection.is_some() {
             return Err(OpenError::Connected);
@@ -275,7 +314,7 @@ impl Sessions {
         session.status.close();
         self.lists.forget(key.index());
         (self.table[key.index()], self.validators[key.index()]) = (None, None);
-        if store_is_open { self.store.close(key).map_err(OpenError::Store) } else { Ok(()) }
+        if store_is_open { close(&mut *self.store).map_err(OpenError::Store) } else { Ok(()) }
     }
 
     /// Closes every session and its store cleanly.
@@ -364,11 +403,13 @@ impl Sessions {
         self.session(key).is_some_and(|session| session.enabled)
     }
 
-    /// Returns whether the session can begin a transport connection now.
+    /// Returns whether the session can begin a transport connection now. Outside its schedule an
+    /// initiator cannot; an acceptor can, and refuses the Logon.
     #[must_use]
     pub fn can_connect(&self, key: SessionKey) -> bool {
         self.session(key).is_some_and(|session| {
-            session.halted.is_none() && session.enabled && session.state.connection.is_none()
+            let scheduled = session.is_acceptor() || session.outside_schedule().is_none();
+            session.halted.is_none() && session.enabled && session.state.connection.is_none() && scheduled
         })
     }
 
@@ -431,7 +472,7 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
     } else if settings.resend_horizon == Some(0) {
         "the number of messages that are sent again must be at least 1; None sends all of them again"
     } else if !settings.logon.can_be_written() {
-        "Username, Password and NewPassword must not contain SOH (0x01); only RawData may"
+        "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
         "messages cannot be kept while logged off: the store keeps no messages"
     } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {

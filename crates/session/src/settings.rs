@@ -10,6 +10,7 @@ use crate::fix::number::WRITTEN_ANEW;
 use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::id::SessionId;
 use crate::logon_fields::LogonFields;
+use crate::schedule::Schedule;
 
 /// Who opens the transport connection and sends the first Logon.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +31,49 @@ pub enum WhileLoggedOff {
     /// They get sequence numbers and are journalled; the counterparty asks for them after the next
     /// logon.
     Keep,
+}
+
+/// Whether a session is for production or for tests: TestMessageIndicator (464) of both Logons,
+/// since FIX.4.3.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum TestMessageIndicator {
+    /// For production: our Logons do not have the field, and a Logon with 464=Y is refused with a
+    /// Logout.
+    #[default]
+    Production,
+    /// For tests: our Logons have 464=Y, and a Logon without it is refused with a Logout.
+    Test,
+    /// Our Logons do not have the field, and that of the counterparty is not compared.
+    Any,
+}
+
+impl TestMessageIndicator {
+    /// Returns the Text of the Logout that refuses a Logon, if it is refused.
+    pub(crate) const fn refuses(self, is_test: bool) -> Option<&'static str> {
+        match (self, is_test) {
+            (Self::Production, true) => {
+                Some("TestMessageIndicator (464) is Y, and this session is for production")
+            }
+            (Self::Test, false) => Some("TestMessageIndicator (464) is not Y, and this session is for tests"),
+            _ => None,
+        }
+    }
+}
+
+/// What happens if MsgSeqNum (34) of a Logon is too low: a counterparty that has lost its store
+/// begins again with numbers that it has used.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum TooLowAtLogon {
+    /// The counterparty is logged out, as the standard says (2c).
+    #[default]
+    Refused,
+    /// The number is accepted once, and recorded; NextNumIn continues from it. It is accepted again
+    /// after an operator has set or reset sequence numbers, or after a restart.
+    AcceptedOnce,
+    /// The number is always accepted, and recorded; NextNumIn continues from it.
+    Accepted,
 }
 
 /// The dictionary that a session's messages are checked against.
@@ -137,12 +181,36 @@ pub struct SessionSettings {
     pub max_session_journal_growth: Option<u64>,
     /// The largest message that is accepted from the counterparty or sent to it, in bytes.
     pub max_message_size: usize,
+    /// When the session takes place; `None` for always. At the end of a window the session logs
+    /// out; outside its windows an initiator does not connect, and an acceptor refuses the Logon.
+    /// The schedule also says when the sequence numbers are reset.
+    pub schedule: Option<Arc<Schedule>>,
     /// Whether both sequence numbers start at 1 with every Logon.
     pub reset_on_logon: bool,
     /// Whether both sequence numbers start at 1 after a Logout.
     pub reset_on_logout: bool,
     /// Whether both sequence numbers start at 1 after the connection has ended for any reason.
     pub reset_on_disconnect: bool,
+    /// Whether our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: each side then sends
+    /// what the other one misses without a ResendRequest. That of a counterparty is followed in any
+    /// case.
+    pub next_expected_msg_seq_num: bool,
+    /// Whether each message that we send has LastMsgSeqNumProcessed (369), since FIX.4.2: the last
+    /// MsgSeqNum of the counterparty that was processed before. That of a counterparty is not
+    /// looked at.
+    pub last_msg_seq_num_processed: bool,
+    /// What happens if MsgSeqNum (34) of the counterparty's Logon is too low.
+    pub too_low_at_logon: TooLowAtLogon,
+    /// Whether the session is for production or for tests.
+    pub test_message_indicator: TestMessageIndicator,
+    /// Whether a message of the counterparty that the session rejects (35=3) ends the connection:
+    /// a Logout with the Text of the Reject follows it. What the application rejects does not.
+    pub disconnect_on_error: bool,
+    /// Whether both sequence numbers start at 1 after a connection that ended because of the
+    /// counterparty's mistake ([`SessionEnd::PeerMisbehaved`](crate::SessionEnd::PeerMisbehaved)),
+    /// once it was logged on. A message that the session rejects ends the connection, as with
+    /// [`disconnect_on_error`](Self::disconnect_on_error).
+    pub reset_on_error: bool,
     /// Whether SenderCompID (49) and TargetCompID (56) of each message are compared with the
     /// session's.
     pub check_comp_id: bool,
@@ -193,8 +261,8 @@ impl SessionSettings {
     /// HeartBtInt 30 s, and 5 to 3600 s accepted, SendingTime within 120 s, logon within 10 s,
     /// logout within 2 s, what is sent read within 30 s, at most 100 garbled messages in
     /// succession, 1,000 session-layer messages a second and 32 MiB a minute of the store for them,
-    /// messages up to 64 KiB, sequence numbers continued, every message sent again on request,
-    /// milliseconds, and Password (554), NewPassword (925), EncryptedPassword (1402),
+    /// messages up to 64 KiB, no schedule, sequence numbers continued, every message sent again on
+    /// request, milliseconds, and Password (554), NewPassword (925), EncryptedPassword (1402),
     /// EncryptedNewPassword (1404) and RawData (96) masked.
     #[must_use]
     pub fn new(id: SessionId, role: Role) -> Self {
@@ -216,9 +284,16 @@ impl SessionSettings {
             max_session_message_rate: Some(1000),
             max_session_journal_growth: Some(32 << 20),
             max_message_size: 64 * 1024,
+            schedule: None,
             reset_on_logon: false,
             reset_on_logout: false,
             reset_on_disconnect: false,
+            next_expected_msg_seq_num: false,
+            last_msg_seq_num_processed: false,
+            too_low_at_logon: TooLowAtLogon::Refused,
+            test_message_indicator: TestMessageIndicator::Production,
+            disconnect_on_error: false,
+            reset_on_error: false,
             check_comp_id: true,
             requires_orig_sending_time: true,
             timestamp_digits: 3,

@@ -6,9 +6,10 @@
 
 use fixbolt_codec::SeqNum;
 
+use crate::admin_message::TestReqIdValue;
 use crate::end::SessionEnd;
 use crate::store::{ConnectionNumber, Generation};
-use crate::time::{Mono, Now};
+use crate::time::{Mono, Now, Utc};
 
 /// Everything in a session that a transaction may change and a rollback restores.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ pub(crate) struct Stored {
     pub(crate) connection: ConnectionNumber,
     /// Failed attempts at the message with sequence number `next_in`.
     pub(crate) attempts: u32,
+    /// When the generation began; `None` before its first record.
+    pub(crate) began: Option<Utc>,
 }
 
 /// A range of sequence numbers whose messages wait for a request of the counterparty, for the end
@@ -60,6 +63,9 @@ pub(crate) struct Connection {
     pub(crate) logged_on: bool,
     /// Whether our Logon had ResetSeqNumFlag=Y, so that the answer must have it, too.
     pub(crate) reset_asked: bool,
+    /// The reset of the sequence numbers in the session that we have begun. Boxed, so that a
+    /// snapshot of the state stays small.
+    pub(crate) resetting: Option<Box<Resetting>>,
     /// The reason for the end once our Logout is answered, if this is not an ordinary logout.
     pub(crate) leaving: Option<Box<SessionEnd>>,
     /// Why the connection is being closed, if it is. Boxed, so that a snapshot of the state stays
@@ -83,8 +89,14 @@ pub(crate) struct Logon {
     /// A Logout with this sequence number arrived after a gap; it is answered when the gap is
     /// filled.
     pub(crate) logout_waits: Option<SeqNum>,
-    /// The first message that was withheld between our Logon and its answer.
+    /// The first message that was withheld between our Logon and its answer, or because of
+    /// `held_at`.
     pub(crate) kept_from: Option<SeqNum>,
+    /// NextNumIn at the logon, if messages are missing before the counterparty's Logon: as long as
+    /// it stays the same, new application messages are withheld.
+    pub(crate) held_at: Option<SeqNum>,
+    /// MsgSeqNum of our Logon.
+    pub(crate) ours: Option<SeqNum>,
 }
 
 /// The phase of a session between two transport connections and within one (the standard's state
@@ -111,6 +123,25 @@ pub enum Phase {
 pub(crate) struct TestRequest {
     pub(crate) id: u64,
     pub(crate) sent: Mono,
+}
+
+/// A reset of the sequence numbers in the session that we have begun (rule 5.1).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Resetting {
+    pub(crate) stage: ResetStage,
+    /// When the stage ends if nothing happens.
+    pub(crate) until: Mono,
+    /// Who asked for it, and why.
+    pub(crate) why: String,
+}
+
+/// What a reset of the sequence numbers in the session waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ResetStage {
+    /// The answer to our TestRequest, which shows that no message is missing.
+    Testing(TestReqIdValue),
+    /// The answer to our Logon with ResetSeqNumFlag=Y.
+    LogonSent,
 }
 
 /// Missing messages that were requested.
@@ -151,9 +182,22 @@ impl State {
         self.connection.as_ref()?.logon.replay
     }
 
+    /// Returns what the reset that we have begun waits for.
+    pub(crate) fn reset_stage(&self) -> Option<ResetStage> {
+        Some(self.connection.as_ref()?.resetting.as_ref()?.stage)
+    }
+
     /// Returns whether there is a connection that is not about to be closed.
     pub(crate) fn is_open(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| connection.end.is_none())
+    }
+
+    /// Returns whether new application messages are withheld until the counterparty has begun to
+    /// send what is missing before its Logon.
+    pub(crate) fn holds(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            connection.logon.phase == Phase::LoggedOn && connection.logon.held_at == Some(self.stored.next_in)
+        })
     }
 
     /// Returns the largest message that the counterparty accepts, in bytes.
@@ -178,8 +222,8 @@ impl State {
     pub(crate) fn reset(&mut self) -> Option<Unsent> {
         let Stored { generation, connection, .. } = self.stored;
         let generation = Generation(generation.0.wrapping_add(1));
-        self.stored =
-            Stored { next_in: SeqNum::ONE, next_out: SeqNum::ONE, generation, connection, attempts: 0 };
+        let (next_in, next_out) = (SeqNum::ONE, SeqNum::ONE);
+        self.stored = Stored { next_in, next_out, generation, connection, attempts: 0, began: None };
         if let Some(connection) = &mut self.connection {
             let Logon { phase, deadline, .. } = connection.logon;
             connection.logon = Logon::begin(phase, deadline);
@@ -216,6 +260,7 @@ impl Connection {
             test_requests: 0,
             logged_on: false,
             reset_asked: false,
+            resetting: None,
             leaving: None,
             end: None,
             logon: Logon::begin(phase, Some(deadline)),
@@ -237,6 +282,19 @@ impl Connection {
 }
 
 impl Logon {
+    /// Ends the withholding of messages: those that were withheld follow now, in front of whatever
+    /// is written next.
+    pub(crate) fn release(&mut self) {
+        if self.phase == Phase::LoggedOn {
+            self.deadline = None;
+        }
+        self.held_at = None;
+        if let Some(live) = self.kept_from.take() {
+            let kept = Replay { next: live, end: live.previous(), gap_from: None, live };
+            self.replay.get_or_insert(kept);
+        }
+    }
+
     pub(crate) const fn begin(phase: Phase, deadline: Option<Mono>) -> Self {
         Self {
             phase,
@@ -247,6 +305,8 @@ impl Logon {
             logout_queued: false,
             logout_waits: None,
             kept_from: None,
+            held_at: None,
+            ours: None,
         }
     }
 }

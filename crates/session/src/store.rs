@@ -247,7 +247,7 @@ impl core::error::Error for StoreError {}
 /// )?;
 /// let position = store.commit()?;
 /// // Only what is durable may go out.
-/// assert!(store.durable() >= position);
+/// assert!(store.durable(key) >= position);
 /// // The next session under this identity continues the sequence numbers.
 /// store.close(key)?;
 /// assert_eq!(store.open(SessionKey::new(0, 1, 0), &id)?.next_out, SeqNum(2));
@@ -263,8 +263,9 @@ pub trait Store: Send {
     /// [`Recovered::damage`] reports it.
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError>;
 
-    /// Opens the store of `session` as [`Store::open`] does, but may put off creating it until the
-    /// first record is appended: the counterparty may turn out to be a stranger.
+    /// Opens the store of `session` as [`Store::open`] does, but may put off creating it until its
+    /// first record is committed, since the counterparty may turn out to be a stranger, and may
+    /// create it while other sessions go on: [`Store::durable`] then says when it is there.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -277,6 +278,29 @@ pub trait Store: Send {
     /// # Errors
     /// Returns [`StoreError::Io`] if the clean mark could not be written.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError>;
+
+    /// Closes the session's store as [`Store::close`] does, but may do so while other sessions go
+    /// on. Whoever opens the session again waits for it, and [`Store::take_unclean`] says if it
+    /// fails.
+    ///
+    /// # Errors
+    /// As [`Store::close`], if it is closed at once.
+    fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.close(session)
+    }
+
+    /// Returns whether a session may be opened now that a counterparty asks for. If not, so many
+    /// are being created and closed while others go on that this one should wait, or it is still
+    /// being closed itself; the waker is called when that may have changed.
+    fn may_open(&self, session: &SessionId) -> bool {
+        let _ = session;
+        true
+    }
+
+    /// Returns a session that [`Store::close_later`] could not close cleanly, once.
+    fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        None
+    }
 
     /// Begins a transaction.
     fn begin(&mut self);
@@ -298,8 +322,10 @@ pub trait Store: Send {
     /// Discards the transaction.
     fn rollback(&mut self);
 
-    /// Returns the position up to which commits are as safe as the sync policy promises.
-    fn durable(&self) -> Position;
+    /// Returns the position up to which commits are as safe for the session as the sync policy
+    /// promises. It differs between sessions if some of them wait for more than others: for a new
+    /// journal, say; `Position(0)` says that nothing of it is. Called outside transactions.
+    fn durable(&mut self, session: SessionKey) -> Position;
 
     /// Says how far back from NextNumOut messages of the current generation are read at most, in
     /// sequence numbers; `u64::MAX` for all of them, as until the first call. A store may let go of
@@ -347,8 +373,8 @@ pub trait Store: Send {
     }
 
     /// Sets the waker of the store's worker. A store whose commits become durable later, or that
-    /// notices failures on its own, calls it when [`Store::durable`], [`Store::take_failure`] or
-    /// [`Store::take_warning`] has news.
+    /// notices failures on its own, calls it when [`Store::durable`], [`Store::may_open`],
+    /// [`Store::take_failure`], [`Store::take_unclean`] or [`Store::take_warning`] has news.
     fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
         let _ = waker;
     }

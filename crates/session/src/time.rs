@@ -55,6 +55,18 @@ impl Utc {
     }
 }
 
+/// Writes the date and time to the second: `2026-11-23T08:00:00Z`.
+impl fmt::Display for Utc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = i64::try_from(self.0 / 1_000_000_000).unwrap_or(i64::MAX);
+        let Ok(at) = jiff_core::Timestamp::from_second(seconds) else { return write!(f, "{seconds} s") };
+        let shown = at.to_datetime(jiff_core::tz::Offset::UTC);
+        let (date, time) = (shown.date(), shown.time());
+        write!(f, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())?;
+        write!(f, "T{:02}:{:02}:{:02}Z", time.hour(), time.minute(), time.second())
+    }
+}
+
 impl fmt::Display for Mono {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:09}s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)

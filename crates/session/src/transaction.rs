@@ -217,12 +217,11 @@ impl<'a> Transaction<'a> {
         match self.store.commit() {
             Ok(position) => {
                 kill_point!(Commit);
-                let durable = self.store.durable();
                 let mut is_news = false;
                 for n in &*self.touched {
                     let session = table::opened_mut(self.table, *n);
                     observe_outbound(self.wire, session, self.now);
-                    session.outbox.committed(position, durable);
+                    session.outbox.committed(position, self.store.durable(session.key));
                     self.lists.note_commit(*n, session);
                     self.lists.note_end(*n, session);
                     is_news |= session.has_news();
@@ -369,7 +368,7 @@ impl<'a> Transaction<'a> {
             _ => None,
         };
         let session = self.session();
-        let version = admin.limits(session.settings.id.version());
+        let version = admin.limits(session.settings.id.version(), session.behavior.tag_in_text);
         let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
         admin.write(draft.writer(), version, extent);
         draft.send()
@@ -378,19 +377,19 @@ impl<'a> Transaction<'a> {
     /// Adds the application's fields to a Logon that is about to be sent; does nothing with any
     /// other message.
     pub(crate) fn complete_logon(&mut self, message: &mut AdminMessage<'_>) -> Result<(), Stop> {
-        if !matches!(message, AdminMessage::Logon { .. }) {
+        if !matches!(message, AdminMessage::Logon(_)) {
             return Ok(());
         }
         // A Logon cannot be larger: before the logon a counterparty accepts no more.
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
         let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
         let session = self.session();
-        let limits = message.limits(session.settings.id.version());
+        let limits = message.limits(session.settings.id.version(), session.behavior.tag_in_text);
         message.write(&mut writer, limits, Extent::Full);
         session.settings.logon.write(&mut writer);
         self.ask("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;
         match (writer.finish(), message) {
-            (Ok(written), AdminMessage::Logon { body, .. }) => *body = written.bytes.to_vec(),
+            (Ok(written), AdminMessage::Logon(logon)) => logon.body = written.bytes.to_vec(),
             (Err(error), _) => {
                 self.close(SessionEnd::Unanswerable(Box::new(error.into())));
                 return Err(Stop);

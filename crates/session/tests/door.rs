@@ -230,7 +230,7 @@ fn a_logon_carries_the_settings_fields_and_the_applications_own_in_both_roles() 
             Role::Initiator => bench.take(0),
             Role::Acceptor => bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|"),
         };
-        let fields = "|98=0|108=30|95=3|96=a=b|553=desk|554=secret|925=changed|1137=9|5001=US|10=";
+        let fields = "|98=0|108=30|383=65536|95=3|96=a=b|553=desk|554=secret|925=changed|1137=9|5001=US|10=";
         assert!(sent[0].contains(fields), "{sent:?}");
     }
 }

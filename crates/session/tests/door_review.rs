@@ -443,7 +443,10 @@ fn a_reset_in_the_session_calls_on_sending_logon_again() {
     bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|");
     bench.say(&mut app, 0, "35=0|34=2|");
     let answer = bench.say(&mut app, 0, "35=A|34=1|98=0|108=30|141=Y|");
-    assert!(answer[0].contains("|34=1|") && answer[0].contains("|141=Y|553=desk|5001=own|10="), "{answer:?}");
+    assert!(
+        answer[0].contains("|34=1|") && answer[0].contains("|141=Y|383=65536|553=desk|5001=own|10="),
+        "{answer:?}"
+    );
     assert_eq!(bench.sessions.numbers(bench.keys[0]), Some((SeqNum(2), SeqNum(2))));
 }
 

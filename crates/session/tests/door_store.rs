@@ -58,8 +58,8 @@ impl Store for Frail {
     fn rollback(&mut self) {
         self.inner.rollback();
     }
-    fn durable(&self) -> Position {
-        self.inner.durable()
+    fn durable(&mut self, session: SessionKey) -> Position {
+        self.inner.durable(session)
     }
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         self.inner.set_resend_horizon(session, messages);

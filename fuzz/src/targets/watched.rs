@@ -79,8 +79,8 @@ impl<S: Store> Intercept<S> for Watched {
         store.rollback();
     }
 
-    fn durable(&self, store: &S) -> Position {
-        let position = store.durable();
+    fn durable(&mut self, store: &mut S, session: SessionKey) -> Position {
+        let position = store.durable(session);
         let mut log = self.0.lock();
         log.told = log.told.max(position);
         position

@@ -20,7 +20,8 @@ use crate::output;
 /// states. Oddities in the source are reported as warnings. Errors are reported with their
 /// line, and nothing is written.
 ///
-/// Exit status: 0 written; 1 the source has errors; 2 a file cannot be read or written.
+/// Exit status: 0 written; 1 the source or a correction has errors; 2 a file cannot be read or
+/// written.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fixbolt dictionary compile OrchestraFIX44.xml -o FIX.4.4.txt")]
 pub(crate) struct Compile {
@@ -30,6 +31,9 @@ pub(crate) struct Compile {
     /// Where to write the table [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Corrections of what the source leaves out, one a line: those of its version are applied
+    #[arg(long, value_name = "FILE")]
+    corrections: Option<PathBuf>,
     #[command(flatten)]
     source_options: SourceOptions,
 }
@@ -54,7 +58,22 @@ pub(super) fn run(arguments: &Compile) -> Result<Answer, Failure> {
     for warning in loaded.warnings {
         note!("warning: {place}: {warning}");
     }
-    let table = loaded.dictionary.to_table();
+    let dictionary = match &arguments.corrections {
+        None => loaded.dictionary,
+        Some(path) => {
+            let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+            match loaded.dictionary.corrected(&text) {
+                Ok(corrected) => corrected,
+                Err(faults) => {
+                    for error in faults.first() {
+                        note!("fixbolt: {}: {error}", path.display());
+                    }
+                    return Ok(Answer::No);
+                }
+            }
+        }
+    };
+    let table = dictionary.to_table();
     match &arguments.output {
         Some(path) => fs::write(path, table).map_err(|error| Failure::file("write", path, &error))?,
         None => {

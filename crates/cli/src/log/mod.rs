@@ -122,7 +122,8 @@ struct Limiters {
 impl Default for Limiters {
     fn default() -> Self {
         // A thousand sessions that log on in the same second have a few kinds of lines each.
-        Self { sessions: Limiter::new(8192), addresses: Limiter::new(1024) }
+        // Strangers are told apart as long as they are few.
+        Self { sessions: Limiter::new(8192), addresses: Limiter::new(32) }
     }
 }
 

@@ -51,8 +51,11 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. } => return None,
         Event::LoggedOn => (Info, "logged_on"),
         Event::Ended(end) => match end {
-            SessionEnd::LoggedOutByPeer | SessionEnd::LoggedOutByUs => (Info, "ended"),
+            SessionEnd::LoggedOutByPeer | SessionEnd::LoggedOutByUs | SessionEnd::ScheduleEnded { .. } => {
+                (Info, "ended")
+            }
             SessionEnd::Halted(_) => (Error, "halted"),
+            SessionEnd::PeerExpectsMore { .. } => (Error, "ended"),
             _ => (Warning, "ended"),
         },
         Event::Garbled { .. } => (Warning, "garbled"),
@@ -60,6 +63,7 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         Event::RejectReceived { .. } => (Warning, "reject_received"),
         Event::LogoutReceived { .. } => (Info, "logout_received"),
         Event::GapDetected { .. } => (Info, "gap_detected"),
+        Event::ResetAbandoned { .. } => (Warning, "reset_abandoned"),
         Event::ResendRequested { .. } => (Info, "resend_requested"),
         Event::SequenceChanged { .. } => (Info, "sequence_changed"),
         Event::NewStore => (Info, "new_store"),
@@ -112,6 +116,7 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
         Event::DuplicateIgnored { seq } => line.number("seq", seq.0),
         Event::NotSent { ticket, why } => line.number("ticket", ticket.0).told("reason", why.to_string()),
         Event::CallbackFailed { callback, why } => line.told("callback", *callback).told("reason", *why),
+        Event::ResetAbandoned { why } => line.told("reason", *why),
         Event::StoreWarning { what } => line.told("reason", *what),
         _ => line,
     }
@@ -147,6 +152,9 @@ fn ended(line: Line, end: &SessionEnd) -> Line {
                 }
                 _ => line,
             }
+        }
+        SessionEnd::PeerExpectsMore { expected, next_out } => {
+            line.told("reason", end.to_string()).number("expected", expected.0).number("next_out", next_out.0)
         }
         SessionEnd::ApplicationFailed { seq } => line.told("reason", end.to_string()).number("seq", seq.0),
         end => line.told("reason", end.to_string()),

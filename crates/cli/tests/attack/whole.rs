@@ -61,8 +61,9 @@ impl Attacker {
 /// their cost is shown and not judged.
 const ORDERS: u64 = u64::MAX >> 20;
 
-/// A new journal waits for the disk on the worker's thread, at most a fifth of the time: the p99
-/// beside it is the disk's, and shown, not judged.
+/// Journals are created and closed by a thread of its own. On two cores it takes turns with the
+/// worker, and the file system decides for how long: the p99 is shown, not judged. Each name has
+/// its journal and its lines in the log.
 const NEW_NAMES: &str = "Logons under one new name after the other";
 
 const ATTACKS: &[Attack] = &[
@@ -350,10 +351,14 @@ fn another_session_is_served_beside_every_attack() {
             }
         };
         judge(cost.steps > 0, "nothing was tried");
-        judge(cost.memory.1 < cost.memory.0 + (96 << 20), "memory");
+        // Of ever new names, 64 sessions are open with an outbox of 1 MiB each, and 64 journals may
+        // be on their way to the disk or from there.
+        let memory = if attack.name == NEW_NAMES { 192 } else { 96 };
+        judge(cost.memory.1 < cost.memory.0 + (memory << 20), "memory");
         judge(cost.descriptors.1 < 512, "descriptors");
-        judge(cost.disk >> 20 < attack.disk, "disk");
-        judge(cost.lines < 10_000, "lines");
+        let names = if attack.name == NEW_NAMES { cost.steps } else { 0 };
+        judge(cost.disk >> 20 < attack.disk + names / 8, "disk");
+        judge(cost.lines < 10_000 + 6 * names, "lines");
         let is_shown_only = attack.disk == ORDERS || attack.name == NEW_NAMES;
         judge(cost.ratio <= 2.0 || is_shown_only, "p99 more than twice that beside a burner");
     }

@@ -253,7 +253,7 @@ impl Store for Disk {
         self.platter().forget_turn();
     }
 
-    fn durable(&self) -> Position {
+    fn durable(&mut self, _: SessionKey) -> Position {
         Position(self.platter().durable)
     }
 

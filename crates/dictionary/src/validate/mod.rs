@@ -25,7 +25,7 @@ use fixbolt_codec::{DataFields, Message, Place, Redacted};
 
 use crate::model::Dictionary;
 use plan::Plan;
-pub use policy::{Action, Check, Policy, Requirements, TypeRules};
+pub use policy::{Action, Check, CodeRules, Policy, Requirements, TypeRules};
 pub use reason::SessionRejectReason;
 #[cfg(feature = "sample-messages")]
 pub(crate) use values::{CodeTable, check_type};

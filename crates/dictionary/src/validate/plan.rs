@@ -313,7 +313,7 @@ impl Plan {
             } else {
                 codes.admits(value, rule.union)
             };
-            if !admitted {
+            if !admitted && !policy.code_rules().accepts(tag, value) {
                 return Err((Check::EnumValue, Reason::ValueIsIncorrect));
             }
         }

@@ -145,6 +145,28 @@ pub enum TypeRules {
     QuickFix,
 }
 
+/// Which codes [`Check::EnumValue`] accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CodeRules {
+    /// Those of the dictionary.
+    Standard,
+    /// Also codes that earlier versions had and that many engines still send: ExecType (150) 1 and
+    /// 2, which FIX.4.3 replaced by F, and OrdStatus (39) 5.
+    WithFormer,
+}
+
+impl CodeRules {
+    /// Returns whether a value that is not one of the dictionary's codes is accepted.
+    #[cold]
+    pub(crate) const fn accepts(self, tag: u32, value: &[u8]) -> bool {
+        match self {
+            CodeRules::Standard => false,
+            CodeRules::WithFormer => matches!((tag, value), (150, b"1" | b"2") | (39, b"5")),
+        }
+    }
+}
+
 /// An [`Action`] for each [`Check`].
 ///
 /// ```
@@ -159,6 +181,7 @@ pub struct Policy {
     actions: u64,
     requirements: Requirements,
     type_rules: TypeRules,
+    code_rules: CodeRules,
     /// Whether any check is made.
     looks: bool,
 }
@@ -170,6 +193,7 @@ impl Policy {
             actions: 0,
             requirements: Requirements::Standard,
             type_rules: TypeRules::Standard,
+            code_rules: CodeRules::Standard,
             looks: true,
         }
     }
@@ -182,18 +206,45 @@ impl Policy {
         Policy {
             requirements: Requirements::QuickFix,
             type_rules: TypeRules::QuickFix,
+            code_rules: CodeRules::Standard,
             ..Policy::quickfixj().with(Check::GroupOrder, Action::Ignore)
         }
     }
 
-    /// Checks what QuickFIX/J checks with its default settings: as [`Policy::quickfix`], except
-    /// that the fields of an entry must be in order.
+    /// Checks what QuickFIX/J checks with its default settings and dictionaries: as
+    /// [`Policy::quickfix`], except that the fields of an entry must be in order, and that
+    /// [former codes](CodeRules::WithFormer) are accepted.
     pub const fn quickfixj() -> Policy {
         Policy {
             requirements: Requirements::QuickFixJ,
             type_rules: TypeRules::QuickFix,
+            code_rules: CodeRules::WithFormer,
             ..Policy::standard().with(Check::DataBeforeLength, Action::Warn)
         }
+    }
+
+    /// Checks what [`Policy::quickfixj`] checks, but only warns of it, so that an ExecutionReport
+    /// reaches the application whatever is wrong with its fields: a fill that is rejected is still
+    /// a fill. Rejected are a MsgType that the dictionary does not have, an application version
+    /// that is not supported, and a data field whose length is wrong, since engines disagree about
+    /// where the fields of such a message end.
+    ///
+    /// ```
+    /// use fixbolt_dictionary::{Action, Check, Policy};
+    /// assert_eq!(Policy::tolerant().action(Check::RequiredField), Action::Warn);
+    /// assert_eq!(Policy::tolerant().action(Check::DataLength), Action::Reject);
+    /// ```
+    pub const fn tolerant() -> Policy {
+        let mut policy = Policy::quickfixj();
+        let mut at = 0;
+        while at < Check::ALL.len() {
+            let check = Check::ALL[at];
+            if !matches!(check, Check::MsgType | Check::ApplicationVersion | Check::DataLength) {
+                policy = policy.with(check, Action::Warn);
+            }
+            at += 1;
+        }
+        policy
     }
 
     /// Checks nothing.
@@ -232,6 +283,13 @@ impl Policy {
         self
     }
 
+    /// Sets the code rules.
+    #[must_use]
+    pub const fn with_code_rules(mut self, code_rules: CodeRules) -> Policy {
+        self.code_rules = code_rules;
+        self
+    }
+
     /// Returns the action for `check`.
     #[inline]
     pub const fn action(&self, check: Check) -> Action {
@@ -264,6 +322,11 @@ impl Policy {
     pub const fn type_rules(&self) -> TypeRules {
         self.type_rules
     }
+
+    /// Returns which codes are accepted.
+    pub const fn code_rules(&self) -> CodeRules {
+        self.code_rules
+    }
 }
 
 impl Default for Policy {
@@ -282,7 +345,7 @@ mod tests {
         let values = Policy::ignoring().with(Check::DataType, Action::Warn);
         assert!(values.looks());
         assert!(!values.with(Check::DataType, Action::Ignore).looks());
-        for policy in [Policy::standard(), Policy::quickfix(), Policy::quickfixj()] {
+        for policy in [Policy::standard(), Policy::quickfix(), Policy::quickfixj(), Policy::tolerant()] {
             assert!(policy.looks());
         }
     }

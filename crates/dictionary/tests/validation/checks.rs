@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use fixbolt_codec::{Message, Version};
 use fixbolt_dictionary::sample::{SampleField, Samples, framed};
 use fixbolt_dictionary::{
-    Action, Check, DataType, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason, Source,
-    Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
+    Action, Check, CodeRules, DataType, Policy, RefTag, Requirements, Section, SessionRejectReason as Reason,
+    Source, Validator, Violation, fix_latest, fix42, fix44, fixt11, shipped,
 };
 
 /// Returns a whole message around `fields` (with `|` for SOH), the first of which is MsgType.
@@ -616,5 +616,73 @@ fn synthetic_full_messages_pass_except_for_codes_that_the_dictionaries_do_not_sh
             _ => (186, &[453, 702, 909, 981]),
         };
         assert_eq!((count, &*tags), (expected_count, expected_tags), "{version}");
+    }
+}
+
+const EXECUTION_REPORT: &str = "35=8|34=2|49=S|52=20240229-12:00:00|56=T|37=1|17=2|150=F|39=2|55=IBM|54=1|32=100|31=10|\
+                                151=0|14=100|6=10|453=1|448=A|447=D|452=1|";
+
+#[test]
+fn codes_that_an_earlier_version_had_and_engines_still_send_are_accepted_where_the_policy_says_so() {
+    let validator = Validator::new(fix44());
+    let found = |policy: Policy, from: &str, to: &str| {
+        reasons(&validator, &policy, &message("FIX.4.4", &EXECUTION_REPORT.replace(from, to)))
+    };
+    let strict = [Policy::standard(), Policy::quickfix()];
+    let with_former =
+        [Policy::quickfixj(), Policy::tolerant(), Policy::standard().with_code_rules(CodeRules::WithFormer)];
+    for (from, to, tag) in [("150=F", "150=1", "150"), ("150=F", "150=2", "150"), ("39=2", "39=5", "39")] {
+        for policy in strict {
+            assert_eq!(found(policy, from, to), [(5, tag.to_string())], "{to}");
+        }
+        for policy in with_former {
+            assert_eq!(found(policy, from, to), [], "{to}");
+        }
+    }
+    for policy in strict.into_iter().chain(with_former) {
+        assert_eq!(found(policy, "150=F", "150=F"), []);
+        // Nobody ever defined these.
+        assert_eq!(found(policy, "150=F", "150=Z"), [(5, "150".into())]);
+        assert_eq!(found(policy, "54=1", "54=Z"), [(5, "54".into())]);
+    }
+}
+
+#[test]
+fn the_tolerant_policy_only_warns_of_what_is_wrong_with_an_execution_report() {
+    let validator = Validator::new(fix44());
+    let faults = [
+        ("54=1|", "", Check::RequiredField),
+        ("54=1|", "54=Z|", Check::EnumValue),
+        ("54=1|", "54=|", Check::EmptyValue),
+        ("54=1|", "54=1|54=1|", Check::DuplicateTag),
+        ("54=1|", "54=1|4999=x|", Check::UnknownTag),
+        ("54=1|", "54=1|6999=x|", Check::UserDefinedTag),
+        ("54=1|", "54=1|148=x|", Check::TagNotInMessage),
+        ("54=1|", "54=1|x=x|", Check::TagSyntax),
+        ("31=10|", "31=1o|", Check::DataType),
+        ("54=1|", "54=1|115=x|", Check::SectionOrder),
+        ("453=1|", "453=2|", Check::GroupCount),
+        ("448=A|447=D|", "447=D|448=A|", Check::GroupDelimiter),
+        ("447=D|452=1|", "452=1|447=D|", Check::GroupOrder),
+        ("448=A|447=D|452=1|", "448=A|447=D|452=1|802=1|523=x|803=x|", Check::DataType),
+    ];
+    for (from, to, check) in faults {
+        let bytes = message("FIX.4.4", &EXECUTION_REPORT.replace(from, to));
+        let found = all(&validator, &Policy::tolerant(), &bytes);
+        assert!(found.iter().any(|(found, ..)| *found == check), "{to}: {found:?}");
+        assert!(found.iter().all(|(_, action, ..)| *action == Action::Warn), "{to}: {found:?}");
+        let strict = all(&validator, &Policy::standard(), &bytes);
+        assert!(strict.iter().any(|(_, action, ..)| *action == Action::Reject), "{to}: {strict:?}");
+    }
+    // Where the fields end is in question, or what the message is.
+    for (from, to, check) in
+        [("54=1|", "54=1|355=abcd|", Check::DataLength), ("35=8|", "35=ZZ|", Check::MsgType)]
+    {
+        let bytes = message("FIX.4.4", &EXECUTION_REPORT.replace(from, to));
+        let found = all(&validator, &Policy::tolerant(), &bytes);
+        assert!(
+            found.iter().any(|(found, action, ..)| (*found, *action) == (check, Action::Reject)),
+            "{to}: {found:?}"
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! What several keys decide together: identity, connection, schedule, sizes, validation.
+//! What several keys decide together: identity, connection, sizes, validation.
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::{Role, SessionDictionary, SessionId};
 
-use super::dictionaries::Dictionaries;
+use super::dictionaries::{Dictionaries, shipped_in_place_of};
 use super::draft::Draft;
 use super::error::{ConfigError, ConfigWarning};
 use super::reading::SessionReader;
@@ -19,9 +19,29 @@ const SYNTAX_ONLY: Policy =
     Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
 
 impl SessionReader<'_> {
+    /// Finds the role of a session without ConnectionType, as quickfixgo's configurations have
+    /// them: what the session's own section says counts before the defaults.
+    pub(super) fn infer_role(&mut self) {
+        for section in [Some(self.own), self.defaults].into_iter().flatten() {
+            self.draft.role = match (section.find("SocketAcceptPort"), section.find("SocketConnectHost")) {
+                (None, None) => continue,
+                (Some(_), None) => Some(Role::Acceptor),
+                (None, Some(_)) => Some(Role::Initiator),
+                (Some(accept), Some(connect)) => {
+                    let place = &accept.place;
+                    let reason = format!(
+                        "SocketConnectHost is of an initiator, and SocketAcceptPort at {place} of an acceptor; write ConnectionType"
+                    );
+                    return self.contradicts(connect, reason);
+                }
+            };
+            return;
+        }
+        self.missing("ConnectionType (acceptor or initiator)");
+    }
+
     pub(super) fn identity(&mut self) -> Option<Identity> {
         let acceptor = self.draft.role == Some(Role::Acceptor);
-        self.required("ConnectionType", "ConnectionType (acceptor or initiator)", true);
         if let (true, Some(setting)) = (acceptor, self.find("SessionQualifier")) {
             let reason =
                 "SessionQualifier: a Logon carries none, so an acceptor cannot tell such sessions apart";
@@ -157,36 +177,6 @@ impl SessionReader<'_> {
         hosts
     }
 
-    /// Accepts only a schedule that means "always": any other would be silently ignored.
-    pub(super) fn check_schedule(&mut self, warnings: &mut Vec<ConfigWarning>) {
-        let (start, end) = (self.find("StartTime"), self.find("EndTime"));
-        let (start, end) = match (start, end) {
-            (None, None) => return,
-            (Some(start), None) => return self.contradicts(start, "StartTime is given without EndTime"),
-            (None, Some(end)) => return self.contradicts(end, "EndTime is given without StartTime"),
-            (Some(start), Some(end)) => (start, end),
-        };
-        if self.draft.non_stop {
-            return self.contradicts(start, "NonStopSession=Y has no StartTime and no EndTime");
-        }
-        match (self.draft.start, self.draft.end) {
-            (Some(from), Some(to)) if from == to => warnings.push(ConfigWarning {
-                place: start.place.clone(),
-                key: start.key.clone(),
-                instead:
-                    "the session never ends and sequence numbers are not reset once a day; write NonStopSession=Y"
-                        .to_owned(),
-            }),
-            (Some(_), Some(_)) => self.mistakes.push(ConfigError::Unavailable {
-                place: start.place.clone(),
-                key: format!("StartTime={} with EndTime={}", start.shown(), end.shown()),
-                reason: "schedules are not supported yet; write NonStopSession=Y, and start and stop the process".into(),
-            }),
-            // An invalid time is reported already.
-            _ => {}
-        }
-    }
-
     pub(super) fn check_sizes_and_times(&mut self) {
         let draft = &mut self.draft;
         draft.settings.sending_time_threshold = draft.check_latency.then_some(draft.max_latency);
@@ -210,7 +200,11 @@ impl SessionReader<'_> {
         }
     }
 
-    pub(super) fn check_validation(&mut self, dictionaries: &mut Dictionaries) {
+    pub(super) fn check_validation(
+        &mut self,
+        dictionaries: &mut Dictionaries,
+        warnings: &mut Vec<ConfigWarning>,
+    ) {
         let Draft { use_dictionary, validate_incoming, validate_outgoing, .. } = self.draft;
         if let (false, Some(setting)) = (use_dictionary, self.find_own("DataDictionary")) {
             self.contradicts(setting, "DataDictionary is named, but UseDataDictionary=N does not read it");
@@ -240,6 +234,10 @@ impl SessionReader<'_> {
             let reason = format!("{} is set, but incoming messages are not validated", setting.key);
             self.contradicts(setting, reason);
         }
+        if let (false, Some(setting)) = (incoming, self.find_own("ValidationPolicy")) {
+            let reason = "ValidationPolicy is set, but incoming messages are not validated";
+            self.contradicts(setting, reason);
+        }
         if let (false, Some(setting)) = (outgoing, self.find_own("Outgoing.CHECK")) {
             let key = &setting.key;
             self.contradicts(
@@ -256,6 +254,13 @@ impl SessionReader<'_> {
         }
         // A session of FIXT.1.1 has TransportDataDictionary and AppDataDictionary instead.
         let over_fixt = self.draft.version == Some(Version::Fixt11);
+        if let (Some(version), Some(setting)) = (self.draft.version, self.find("DataDictionary"))
+            && self.draft.dictionary.as_deref().is_some_and(|file| shipped_in_place_of(file) == Some(version))
+        {
+            self.draft.dictionary = None;
+            let instead = format!("there is no such file; the shipped dictionary of {version} is used");
+            warnings.push(ConfigWarning { place: setting.place.clone(), key: setting.key.clone(), instead });
+        }
         if let (false, Some(source), Some(setting)) =
             (over_fixt, self.draft.dictionary_source(), self.find("DataDictionary"))
         {

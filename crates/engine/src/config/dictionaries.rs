@@ -1,5 +1,6 @@
 //! The files that DataDictionary names, each read once.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use fixbolt_codec::Version;
@@ -52,6 +53,14 @@ impl Dictionaries {
             )),
         }
     }
+}
+
+/// Returns the shipped version whose name a file has that is absent, such as `spec/FIX44.xml`: the
+/// examples of QuickFIX name the files of their own distribution, and QuickFIX/J finds its own by
+/// these names.
+pub(super) fn shipped_in_place_of(file: &Path) -> Option<Version> {
+    let named = file.file_stem()?.to_str()?.parse().ok()?;
+    matches!(file.try_exists(), Ok(false)).then_some(named)
 }
 
 /// Reads a dictionary, and logs what is odd in it.

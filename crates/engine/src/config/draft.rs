@@ -8,6 +8,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
+use super::schedule_draft::ScheduleDraft;
 use crate::initiation::HostSelection;
 
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
@@ -24,10 +25,7 @@ pub(super) struct Draft {
     pub(super) check_latency: bool,
     pub(super) max_latency: Duration,
     pub(super) outbox_given: bool,
-    pub(super) non_stop: bool,
-    /// Seconds since midnight.
-    pub(super) start: Option<u32>,
-    pub(super) end: Option<u32>,
+    pub(super) schedule: ScheduleDraft,
     pub(super) use_dictionary: bool,
     pub(super) dictionary: Option<PathBuf>,
     /// How `dictionary` is read; made of the rows after it.
@@ -40,6 +38,8 @@ pub(super) struct Draft {
     pub(super) validate_incoming: bool,
     pub(super) validate_outgoing: bool,
     pub(super) incoming: Policy,
+    /// Whether a check that is made only warns, unless a key for that check says otherwise.
+    pub(super) only_warns: bool,
     pub(super) outgoing: Policy,
     pub(super) connect_timeout: Duration,
     pub(super) host_selection: HostSelection,
@@ -73,9 +73,7 @@ impl Draft {
             dynamic: false,
             check_latency: true,
             outbox_given: false,
-            non_stop: false,
-            start: None,
-            end: None,
+            schedule: ScheduleDraft::default(),
             use_dictionary: true,
             dictionary: None,
             dictionary_version: None,
@@ -87,6 +85,7 @@ impl Draft {
             validate_incoming: true,
             validate_outgoing: false,
             incoming: Policy::standard(),
+            only_warns: false,
             // What we send must be valid, whatever we accept.
             outgoing: Policy::standard(),
             connect_timeout: Duration::from_secs(10),
@@ -108,9 +107,19 @@ impl Draft {
         self.incoming = engine.validation();
     }
 
+    /// Begins with the checks of this policy, whichever engine's behavior is followed.
+    pub(super) fn check_as(&mut self, policy: Policy) {
+        self.incoming = policy;
+        self.only_warns = policy == Policy::tolerant();
+    }
+
     /// Applies a switch of QuickFIX, which enables checks.
     pub(super) fn switch(&mut self, on: bool, checks: &[Check]) {
-        let action = if on { Action::Reject } else { Action::Ignore };
+        let action = match (on, self.only_warns) {
+            (false, _) => Action::Ignore,
+            (true, false) => Action::Reject,
+            (true, true) => Action::Warn,
+        };
         self.incoming = checks.iter().fold(self.incoming, |policy, check| policy.with(*check, action));
     }
 

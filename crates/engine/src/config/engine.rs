@@ -10,6 +10,9 @@ use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct EngineConfiguration {
+    /// ContinueInitializationOnError: whether the sessions without mistakes are used, and
+    /// [`EngineBuilder::keep_going`](crate::EngineBuilder::keep_going).
+    pub continue_initialization_on_error: bool,
     /// Workers: the number of worker threads, which the program passes to
     /// [`EngineBuilder::start_with`](crate::EngineBuilder::start_with); `None` leaves it to the
     /// program.
@@ -48,6 +51,7 @@ impl Default for EngineConfiguration {
     fn default() -> Self {
         let Limits { connections, dynamic_idle_time, sessions, .. } = Limits::default();
         Self {
+            continue_initialization_on_error: false,
             workers: None,
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,

@@ -5,7 +5,7 @@ use super::error::ConfigError;
 use super::rows::{Effect, ROWS};
 use super::session::EffectiveSetting;
 use super::text::Section;
-use super::values::whole_number;
+use super::values::{flag, whole_number};
 
 /// Reads the settings of the engine from `[DEFAULT]`, and returns them with what may be shown.
 pub(super) fn read(
@@ -15,14 +15,22 @@ pub(super) fn read(
     let mut engine = EngineConfiguration::default();
     let mut effective = Vec::new();
     for row in ROWS {
-        let Effect::Engine { from, to, set, .. } = row.effect else { continue };
+        if !matches!(row.effect, Effect::Engine { .. } | Effect::EngineFlag(_)) {
+            continue;
+        }
         let setting = defaults.and_then(|defaults| defaults.find(row.name));
         if let Some(setting) = setting
             && let Some(value) = &setting.value
         {
-            match whole_number(value, from, to) {
-                Some(number) => set(&mut engine, number),
-                None => mistakes.push(setting.wrong(row.effect.expected())),
+            let set = match row.effect {
+                Effect::Engine { from, to, set, .. } => {
+                    whole_number(value, from, to).map(|number| set(&mut engine, number))
+                }
+                Effect::EngineFlag(set) => flag(value).map(|on| set(&mut engine, on)),
+                _ => None,
+            };
+            if set.is_none() {
+                mistakes.push(setting.wrong(row.effect.expected()));
             }
         }
         effective.push(EffectiveSetting {

@@ -20,7 +20,10 @@ mod engine_reading;
 mod error;
 mod other_keys;
 mod reading;
+mod refusal;
 mod rows;
+mod schedule_draft;
+mod scheduling;
 mod secret;
 mod session;
 mod text;
@@ -148,17 +151,34 @@ impl CheckedConfiguration {
         Self::from_read(&path.display().to_string(), &text::read_file(path, &environment))
     }
 
+    /// Reads the same, with settings for what the file does not say in `[DEFAULT]`: a program's own
+    /// defaults. `whose` is shown in mistakes instead of the file.
+    #[must_use]
+    pub fn from_file_with(path: impl AsRef<Path>, whose: &str, defaults: &[(&str, &str)]) -> Self {
+        let path = path.as_ref();
+        let mut text = text::read_file(path, &environment);
+        text.add_defaults(whose, defaults);
+        Self::from_read(&path.display().to_string(), &text)
+    }
+
     /// Reads the same as [`Configuration::from_text`].
     #[must_use]
     pub fn from_text(name: &str, text: &str) -> Self {
         Self::from_read(name, &text::read_text(name, text, &environment))
     }
 
-    /// Returns the configuration if it has no mistakes.
+    /// Returns the configuration if it has no mistakes; with `ContinueInitializationOnError=Y`, the
+    /// same as [`CheckedConfiguration::usable`], and the mistakes are logged.
     ///
     /// # Errors
     /// Every mistake.
     pub fn whole(self) -> Result<Configuration, ConfigErrors> {
+        if self.engine.continue_initialization_on_error {
+            for mistake in &self.mistakes {
+                tracing::error!(%mistake, "the session is left out");
+            }
+            return self.usable();
+        }
         match ConfigErrors::of(self.mistakes.clone()) {
             Some(mistakes) => Err(mistakes),
             None => self.usable(),
@@ -341,9 +361,13 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
 }
 
 #[cfg(test)]
+mod engines;
+#[cfg(test)]
 mod mistake_tests;
 #[cfg(test)]
 mod page_tests;
+#[cfg(test)]
+mod schedule_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The keys of QuickFIX C++ 1.16 and QuickFIX/J that are not used, and how each is treated; and
-//! the search for the known key that a misspelled one is closest to.
+//! The keys of QuickFIX C++ 1.16, QuickFIX/J and quickfixgo that are not used, and how each is
+//! treated; and the search for the known key that a misspelled one is closest to.
 //!
 //! The rule: a key is used; or it has no effect that a user could miss, which is a warning; or its
 //! effect is not available, which stops the start. Nothing is ignored silently.
@@ -23,26 +23,17 @@ pub(super) enum Treatment {
 
 use Treatment::{Replaced, Unavailable};
 
-const SCHEDULE: Treatment = Unavailable {
-    harmless: &[],
-    reason: "schedules are not supported yet; write NonStopSession=Y, and start and stop the process",
-};
-const TLS: Treatment = Unavailable {
-    harmless: &[],
-    reason: "TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out",
-};
-const TLS_DETAIL: Treatment =
-    Replaced("it has an effect only together with SocketUseSSL=Y, which is not available");
+const RESET_TIME: &str =
+    "a session with StartTime and EndTime logs out and resets at that time; leave the key out";
+const TLS: Treatment = Replaced(
+    "TLS is not supported yet and the session uses plain TCP; put a TLS tunnel before it if the counterparty expects TLS",
+);
 const PROXY: Treatment = Unavailable {
     harmless: &[],
     reason: "connections go directly to SocketConnectHost; use a TCP forwarder",
 };
 const LOCAL_ADDRESS: Treatment =
     Unavailable { harmless: &[], reason: "the system chooses the local address of a connection" };
-const LOGON_FIELD: Treatment = Unavailable {
-    harmless: &[],
-    reason: "set Username, Password, NewPassword and RawData by the keys of these names; other fields of a Logon are written by Application::on_sending_logon",
-};
 const SUB_ID: Treatment = Unavailable {
     harmless: &[],
     reason: "a session is identified by BeginString, SenderCompID, TargetCompID and SessionQualifier",
@@ -76,32 +67,19 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SendRedundantResendRequests", Replaced("a gap is requested once, and again if it is not filled")),
     ("RefreshOnLogon", Replaced("the journal has one owner at a time; nothing changes it from outside")),
     ("SendResetSeqNumFlag", Replaced("no engine ever read it; ResetOnLogon sends ResetSeqNumFlag")),
-    ("SendNextExpectedMsgSeqNum", only(&["N"], "NextExpectedMsgSeqNum (789) is not sent")),
-    ("EnableNextExpectedMsgSeqNum", only(&["N"], "NextExpectedMsgSeqNum (789) is not sent")),
-    ("EnableLastMsgSeqNumProcessed", only(&["N"], "LastMsgSeqNumProcessed (369) is not sent")),
     ("AllowPosDup", Replaced("the application never sets PossDupFlag; only a replay does")),
     ("ClosedResendInterval", only(&["N"], "a ResendRequest is open-ended: EndSeqNo is 0")),
     ("ResendRequestChunkSize", only(&["0"], "a ResendRequest asks for the whole gap")),
     ("DisableHeartBeatCheck", only(&["N"], "a silent counterparty is always noticed; HeartBtInt=0 switches heartbeats off")),
     ("HeartBeatTimeoutMultiplier", Replaced("the connection ends after twice the silence that causes a TestRequest; TestRequestDelayMultiplier sets that time")),
-    ("DisconnectOnError", Replaced("each error has the reaction that the standard defines")),
-    ("ResetOnError", only(&["N"], "sequence numbers are never reset because of an error")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
-    ("LogonTag*", LOGON_FIELD),
     ("RejectGarbledMessage", only(&["N"], GARBLED)),
     ("RejectMessageOnUnhandledException", Replaced("a failing callback rolls back its turn and ends the connection; the message is delivered again")),
-    ("ContinueInitializationOnError", only(&["N"], "a faulty session stops the start; `fixbolt serve --keep-going` and EngineBuilder::keep_going start the others")),
-    // Schedule
-    ("StartDay", SCHEDULE),
-    ("EndDay", SCHEDULE),
-    ("LogonTime", SCHEDULE),
-    ("LogoutTime", SCHEDULE),
-    ("LogonDay", SCHEDULE),
-    ("LogoutDay", SCHEDULE),
-    ("Weekdays", SCHEDULE),
-    ("UseLocalTime", Replaced("there is no schedule that would need it")),
-    ("TimeZone", Replaced("there is no schedule that would need it")),
+    ("HeartBtIntOverride", only(&["N"], "an acceptor uses the HeartBtInt of the initiator's Logon; AcceptedHeartBtInt says which ones it accepts")),
+    ("InChanCapacity", Replaced("messages are processed as they are read; a session that is behind is not read from")),
+    ("ResetSeqTime", Unavailable { harmless: &[], reason: RESET_TIME }),
+    ("EnableResetSeqTime", Unavailable { harmless: &["N"], reason: RESET_TIME }),
     // Validation
     ("TransportDataDictionary", FIXT),
     ("AppDataDictionary*", FIXT),
@@ -125,7 +103,11 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ProxyPassword", PROXY),
     ("ProxyDomain", PROXY),
     ("ProxyWorkstation", PROXY),
+    ("SocketTimeout", Replaced("SocketConnectTimeout, in seconds, says how long one connection may take to be made")),
     // Acceptor
+    ("DynamicSessions", only(&["N"], "write a [SESSION] with DynamicSession=Y for counterparties that have no section of their own")),
+    ("DynamicQualifier", only(&["N"], "a session of DynamicSession=Y is identified by its CompIDs; a second connection with the same ones is refused")),
+    ("UseTCPProxy", only(&["N"], "the PROXY protocol is not supported; let the proxy forward plain TCP")),
     ("SocketAcceptProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
     ("SocketReuseAddress", Replaced("a port is free again as soon as its process ends")),
     // Socket
@@ -135,7 +117,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SocketLinger", Replaced("a connection is closed once its last message is written")),
     ("SocketOobInline", Replaced("FIX has no out-of-band data")),
     ("SocketTrafficClass", Replaced("mark packets in the network's own configuration")),
-    ("SocketSynchronousWrites*", Replaced("a write never blocks; a counterparty that does not read is recognized by its full outbox")),
+    ("SocketSynchronousWrite*", Replaced("a write never blocks; a counterparty that does not read is recognized by its full outbox")),
     ("MaxScheduledWriteRequests", Replaced("a session's outbox is bounded")),
     // Store
     ("FileStoreSync", only(&["N"], "the journal survives the death of the process, not yet that of the machine")),
@@ -145,6 +127,8 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("Odbc*", STORE),
     ("Jdbc*", STORE),
     ("Sleepycat*", STORE),
+    ("SQLStore*", STORE),
+    ("MongoStore*", STORE),
     // Log
     ("FileLogPath", LOG),
     ("FileLogBackupPath", LOG),
@@ -153,6 +137,8 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("FileIncludeTimeStampForMessages", LOG),
     ("ScreenLogShow*", LOG),
     ("SLF4JLog*", LOG),
+    ("SQLLog*", LOG),
+    ("MongoLog*", LOG),
     ("HttpAcceptPort", Replaced("there is no page over HTTP; `fixbolt journal stat` shows a session")),
     // TLS
     ("SocketUseSSL", only(&["N"], "TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out")),
@@ -168,18 +154,24 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("CertificateVerifyLevel", TLS),
     ("CertificateRevocationListFile", TLS),
     ("CertificateRevocationListDirectory", TLS),
-    ("SocketKeyStore*", TLS_DETAIL),
-    ("SocketTrustStore*", TLS_DETAIL),
-    ("KeyStoreType", TLS_DETAIL),
-    ("TrustStoreType", TLS_DETAIL),
-    ("KeyManagerFactoryAlgorithm", TLS_DETAIL),
-    ("TrustManagerFactoryAlgorithm", TLS_DETAIL),
-    ("EnabledProtocols", TLS_DETAIL),
-    ("CipherSuites", TLS_DETAIL),
-    ("NeedClientAuth", TLS_DETAIL),
-    ("EndpointIdentificationAlgorithm", TLS_DETAIL),
-    ("UseSNI", TLS_DETAIL),
-    ("SNIHostName", TLS_DETAIL),
+    ("SocketPrivateKeyFile", TLS),
+    ("SocketCertificateFile", TLS),
+    ("SocketCAFile", TLS),
+    ("SocketInsecureSkipVerify", TLS),
+    ("SocketServerName", TLS),
+    ("SocketMinimumTLSVersion", TLS),
+    ("SocketKeyStore*", TLS),
+    ("SocketTrustStore*", TLS),
+    ("KeyStoreType", TLS),
+    ("TrustStoreType", TLS),
+    ("KeyManagerFactoryAlgorithm", TLS),
+    ("TrustManagerFactoryAlgorithm", TLS),
+    ("EnabledProtocols", TLS),
+    ("CipherSuites", TLS),
+    ("NeedClientAuth", TLS),
+    ("EndpointIdentificationAlgorithm", TLS),
+    ("UseSNI", TLS),
+    ("SNIHostName", TLS),
 ];
 
 /// Returns the treatment of `key`, if it is another engine's.

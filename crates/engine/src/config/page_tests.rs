@@ -4,16 +4,19 @@
 
 use std::fmt::Write as _;
 
+use super::engines::engines_with;
 use super::other_keys::{OTHER_KEYS, Treatment};
 use super::rows::{ROWS, Row, Scope};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
 
 fn used() -> String {
-    let mut table = "| key | of | values | default | meaning |\n|---|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| key | of | values | default | meaning | who has it |\n|---|---|---|---|---|---|\n".to_owned();
     for Row { name, alias, scope, effect, default, meaning } in ROWS {
-        let names = [Some(*name), *alias].into_iter().flatten().map(|name| format!("`{name}`"));
-        let names = names.collect::<Vec<_>>().join(", ");
+        let all: Vec<&str> = [Some(*name), *alias].into_iter().flatten().collect();
+        let names = all.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let who = engines_with(&all);
         let of = match scope {
             Scope::Both => "both",
             Scope::Acceptor => "acceptor",
@@ -21,7 +24,7 @@ fn used() -> String {
             Scope::Engine => "engine",
         };
         let values = effect.values();
-        writeln!(table, "| {names} | {of} | {values} | {default} | {meaning} |").unwrap();
+        writeln!(table, "| {names} | {of} | {values} | {default} | {meaning} | {who} |").unwrap();
     }
     table
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check};
+use fixbolt_session::Compatibility;
 
 use super::dictionaries::Dictionaries;
 use super::draft::Draft;
@@ -11,7 +12,7 @@ use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
-use super::values::{Refusal, whole_number};
+use super::values::{Refusal, flag, whole_number};
 
 /// Reads a session's own section before the defaults.
 pub(super) struct SessionReader<'s> {
@@ -43,14 +44,17 @@ impl<'s> SessionReader<'s> {
             }
         };
         let mut reader = Self { own, defaults, draft, mistakes, effective: Vec::new() };
+        if reader.find("ConnectionType").is_none() {
+            reader.infer_role();
+        }
         for row in ROWS {
             reader.apply(row);
         }
         let identity = reader.identity();
         let connection = reader.connection();
-        reader.check_schedule(warnings);
+        reader.schedule(warnings);
         reader.check_sizes_and_times();
-        reader.check_validation(dictionaries);
+        reader.check_validation(dictionaries, warnings);
         let name = reader.name();
         let (Some(identity), Some(connection), []) = (identity, connection, &reader.mistakes[..]) else {
             let Self { effective, mistakes, .. } = reader;
@@ -88,9 +92,9 @@ impl<'s> SessionReader<'s> {
             section.settings.iter().filter(|setting| row.is(&setting.key)).collect()
         };
         let (own, defaults) = (of(self.own), self.defaults.map(of).unwrap_or_default());
-        match row.effect {
+        match &row.effect {
             // Each key of such a row stands for itself.
-            Effect::Check(_) | Effect::Listed { .. } => {
+            effect if effect.has_many_keys() => {
                 let has = |setting: &&Setting| own.iter().any(|s| s.key.eq_ignore_ascii_case(&setting.key));
                 let inherited: Vec<_> = defaults.into_iter().filter(|setting| !has(setting)).collect();
                 let is_own = !own.is_empty();
@@ -137,7 +141,7 @@ impl<'s> SessionReader<'s> {
             return;
         }
         if let [first, second, ..] = settings[..]
-            && !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. })
+            && !row.effect.has_many_keys()
             && first.value != second.value
         {
             self.contradicts(
@@ -148,7 +152,7 @@ impl<'s> SessionReader<'s> {
         for setting in &settings {
             self.set(row, setting);
         }
-        let one_key = !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. });
+        let one_key = !row.effect.has_many_keys();
         let words = row.default.starts_with("required") || matches!(row.default, "none" | "any");
         if settings.is_empty() && one_key && !words {
             let (key, value) = (row.name.to_owned(), self.default_of(row));
@@ -169,6 +173,11 @@ impl<'s> SessionReader<'s> {
     fn default_of(&self, row: &Row) -> String {
         let Draft { settings, incoming, .. } = &self.draft;
         match row.name {
+            "ValidationPolicy" => match settings.compatibility {
+                Compatibility::QuickFix => "quickfix".to_owned(),
+                Compatibility::QuickFixJ => "quickfixj".to_owned(),
+                _ => "standard".to_owned(),
+            },
             "TimestampPrecision" => settings.timestamp_digits.to_string(),
             "OutboundBufferSize" => settings.outbox_size.max(4 * settings.max_message_size).to_string(),
             "ValidateUnorderedGroupFields" if incoming.action(Check::GroupOrder) == Action::Ignore => {
@@ -186,12 +195,7 @@ impl<'s> SessionReader<'s> {
         }
         let draft = &mut self.draft;
         let result = match &row.effect {
-            Effect::Flag(set) => {
-                let flag = [("Y", true), ("N", false)]
-                    .into_iter()
-                    .find(|(word, _)| word.eq_ignore_ascii_case(value));
-                flag.map(|(_, on)| set(draft, on)).ok_or(Refusal::Form)
-            }
+            Effect::Flag(set) => flag(value).map(|on| set(draft, on)).ok_or(Refusal::Form),
             Effect::Number { from, to, set, .. } => {
                 whole_number(value, *from, *to).map(|number| set(draft, number)).ok_or(Refusal::Form)
             }
@@ -199,7 +203,7 @@ impl<'s> SessionReader<'s> {
                 let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
                 word.map(|n| set(draft, n)).ok_or(Refusal::Form)
             }
-            Effect::Text { set, .. } => set(draft, value),
+            Effect::Text { set, .. } | Effect::Numbered { set, .. } => set(draft, value),
             Effect::Check(direction) => {
                 let word = ACTION_WORDS.iter().position(|word| word.eq_ignore_ascii_case(value));
                 let policy = match direction {
@@ -209,7 +213,7 @@ impl<'s> SessionReader<'s> {
                 let said = row.check(&setting.key).zip(word);
                 said.map(|(check, n)| *policy = policy.with(check, ACTIONS[n])).ok_or(Refusal::Form)
             }
-            Effect::Listed { .. } | Effect::Engine { .. } => Ok(()),
+            Effect::Listed { .. } | Effect::Engine { .. } | Effect::EngineFlag(_) => Ok(()),
         };
         match result {
             Ok(()) => {}

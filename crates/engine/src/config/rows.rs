@@ -7,11 +7,15 @@
 
 use core::time::Duration;
 
-use fixbolt_dictionary::{Action, Check};
-use fixbolt_session::{Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, WhileLoggedOff};
+use fixbolt_dictionary::{Action, Check, Policy};
+use fixbolt_session::schedule::ScheduleReset;
+use fixbolt_session::{
+    Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
+};
 
 use super::draft::{Draft, checks};
 use super::engine::EngineConfiguration;
+use super::schedule_draft as schedule;
 use super::values::{self, Refusal};
 use crate::initiation::HostSelection;
 
@@ -53,6 +57,8 @@ pub(super) enum Effect {
     Flag(fn(&mut Draft, bool)),
     /// A whole number within a range.
     Number { from: u64, to: u64, unit: &'static str, set: fn(&mut Draft, u64) },
+    /// Y or N, for the engine.
+    EngineFlag(fn(&mut EngineConfiguration, bool)),
     /// A whole number within a range, for the engine.
     Engine { from: u64, to: u64, unit: &'static str, set: fn(&mut EngineConfiguration, u64) },
     /// One of several words, by its index.
@@ -63,6 +69,8 @@ pub(super) enum Effect {
     Check(Direction),
     /// One key per host: the key itself, then followed by a number from 1.
     Listed { form: &'static str },
+    /// The same for values that each have an effect of their own.
+    Numbered { form: &'static str, set: fn(&mut Draft, &str) -> Result<(), Refusal> },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,13 +87,15 @@ impl Effect {
     /// Returns a description of the values.
     pub(super) fn values(&self) -> String {
         match self {
-            Self::Flag(_) => "Y, N".to_owned(),
+            Self::Flag(_) | Self::EngineFlag(_) => "Y, N".to_owned(),
             Self::Number { from, to, unit: "", .. } => format!("{from} to {to}"),
             Self::Number { from, to, unit, .. } | Self::Engine { from, to, unit, .. } => {
                 format!("{unit}, {from} to {to}")
             }
             Self::Word { words, .. } => words.join(", "),
-            Self::Text { form, .. } | Self::Listed { form } => (*form).to_owned(),
+            Self::Text { form, .. } | Self::Listed { form } | Self::Numbered { form, .. } => {
+                (*form).to_owned()
+            }
             Self::Check(_) => ACTION_WORDS.join(", "),
         }
     }
@@ -93,13 +103,20 @@ impl Effect {
     /// Returns the text that names what was expected after a wrong value.
     pub(super) fn expected(&self) -> String {
         match self {
-            Self::Flag(_) => "Y or N".to_owned(),
+            Self::Flag(_) | Self::EngineFlag(_) => "Y or N".to_owned(),
             Self::Number { from, to, .. } | Self::Engine { from, to, .. } => {
                 format!("a whole number from {from} to {to}")
             }
             Self::Word { .. } | Self::Check(_) => format!("one of {}", self.values()),
-            Self::Text { form, .. } | Self::Listed { form } => (*form).to_owned(),
+            Self::Text { form, .. } | Self::Listed { form } | Self::Numbered { form, .. } => {
+                (*form).to_owned()
+            }
         }
+    }
+
+    /// Returns whether several keys belong to the row, each for itself.
+    pub(super) const fn has_many_keys(&self) -> bool {
+        matches!(self, Self::Check(_) | Self::Listed { .. } | Self::Numbered { .. })
     }
 }
 
@@ -109,7 +126,9 @@ impl Row {
         let same = |name: &str| name.eq_ignore_ascii_case(key);
         match self.effect {
             Effect::Check(_) => self.check(key).is_some(),
-            Effect::Listed { .. } => same(self.name) || values::number_after(key, self.name).is_some(),
+            Effect::Listed { .. } | Effect::Numbered { .. } => {
+                same(self.name) || values::number_after(key, self.name).is_some()
+            }
             _ => same(self.name) || self.alias.is_some_and(same),
         }
     }
@@ -176,9 +195,9 @@ use Scope::{Acceptor, Both, Initiator};
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
     row("ConnectionType", Both, Word { words: &["acceptor", "initiator"], set: |d, n| d.role = Some([Role::Acceptor, Role::Initiator][n]) },
-        "required", "whether the session accepts a connection or connects itself"),
+        "required, unless SocketAcceptPort or SocketConnectHost says it", "whether the session accepts a connection or connects itself; a session without this key accepts if it has a SocketAcceptPort, and connects if it has a SocketConnectHost"),
     row("BeginString", Both, Text { form: "a version such as FIX.4.4", set: values::version },
-        "required", "the version: FIX.4.2 or FIX.4.4"),
+        "required", "the version: FIX.4.0 to FIX.4.4"),
     row("SenderCompID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.sender, value) },
         "required", "our CompID"),
     row("TargetCompID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.target, value) },
@@ -214,6 +233,18 @@ pub(super) static ROWS: &[Row] = &[
         "N", "sequence numbers begin at 1 after a Logout"),
     row("ResetOnDisconnect", Both, Flag(|d, on| d.settings.reset_on_disconnect = on),
         "N", "sequence numbers begin at 1 after the connection has ended"),
+    also(row("SendNextExpectedMsgSeqNum", Both, Flag(|d, on| d.settings.next_expected_msg_seq_num = on),
+        "N", "our Logons have NextExpectedMsgSeqNum (789), since FIX.4.4: if those of the counterparty have it too, each side sends what the other one misses without a ResendRequest. That of a counterparty is followed in any case"), "EnableNextExpectedMsgSeqNum"),
+    row("EnableLastMsgSeqNumProcessed", Both, Flag(|d, on| d.settings.last_msg_seq_num_processed = on),
+        "N", "each message that is sent has LastMsgSeqNumProcessed (369), since FIX.4.2. That of a counterparty is not looked at"),
+    row("TolerateLowMsgSeqNumAtLogon", Both, Word { words: &["never", "once", "always"], set: |d, n| d.settings.too_low_at_logon = [TooLowAtLogon::Refused, TooLowAtLogon::AcceptedOnce, TooLowAtLogon::Accepted][n] },
+        "never", "whether a Logon is accepted whose MsgSeqNum is too low, because the counterparty has lost its store; the next number expected is then the one after it, and the journal says so. `once` is granted again after an operator has set or reset sequence numbers, or after a restart"),
+    row("TestMessageIndicator", Both, Word { words: &["N", "Y", "any"], set: |d, n| d.settings.test_message_indicator = [TestMessageIndicator::Production, TestMessageIndicator::Test, TestMessageIndicator::Any][n] },
+        "N", "TestMessageIndicator (464) of both Logons: N for production, Y for tests; a Logon with the other one is refused, and one without the field is for production. `any` accepts both and sends none"),
+    row("DisconnectOnError", Both, Flag(|d, on| d.settings.disconnect_on_error = on),
+        "N", "a message of the counterparty that the session rejects (35=3) ends the connection, with a Logout; what the application rejects does not"),
+    row("ResetOnError", Both, Flag(|d, on| d.settings.reset_on_error = on),
+        "N", "the same, and sequence numbers begin at 1 after a connection that ended because of a mistake of the counterparty"),
     row("PersistMessages", Both, Flag(|d, on| d.persist_messages = on),
         "Y", "N keeps no messages and answers every ResendRequest with a gap fill; not together with FileStorePath"),
     row("ResendHorizon", Both, Number { from: 1, to: 1_000_000_000, unit: "messages", set: |d, n| d.settings.resend_horizon = Some(n) },
@@ -232,6 +263,8 @@ pub(super) static ROWS: &[Row] = &[
         "none", "NewPassword (925) in each Logon that is sent"),
     row("RawData", Both, Text { form: values::LOGON_TEXT, set: |d, value| values::secret(&mut d.settings.logon.raw_data, value) },
         "none", "RawData (96) in each Logon that is sent, with its RawDataLength (95)"),
+    row("LogonTag", Both, Effect::Numbered { form: values::LOGON_TAG, set: values::logon_tag },
+        "none", "another field in each Logon that is sent, as TAG=VALUE; more fields have a number from 1 after the key. 553, 554, 925 and 96 are Username, Password, NewPassword and RawData. For a secret, write `LogonTag=TAG=${file:PATH}`"),
     row("CheckCompID", Both, Flag(|d, on| d.settings.check_comp_id = on),
         "Y", "whether the CompIDs of every message must be the session's"),
     row("RequiresOrigSendingTime", Both, Flag(|d, on| d.settings.requires_orig_sending_time = on),
@@ -252,17 +285,41 @@ pub(super) static ROWS: &[Row] = &[
     row("ReorderBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.settings.reorder_buffer_size = n as usize },
         "1048576", "how much is kept of messages that arrive after a gap; further messages are requested again"),
     // Schedule
-    row("NonStopSession", Both, Flag(|d, on| d.non_stop = on),
-        "N", "sessions never have a schedule; Y states it explicitly"),
-    row("StartTime", Both, Text { form: "a time in the form HH:MM:SS", set: |d, value| values::time_of_day(&mut d.start, value) },
-        "none", "only accepted if it equals EndTime, with a warning: the session never ends, and nothing is reset once a day"),
-    row("EndTime", Both, Text { form: "a time in the form HH:MM:SS", set: |d, value| values::time_of_day(&mut d.end, value) },
-        "none", "only accepted if it equals StartTime"),
+    row("NonStopSession", Both, Flag(|d, on| d.schedule.non_stop = on),
+        "N", "Y states that the session never ends and has no StartTime; so is one without StartTime"),
+    row("StartTime", Both, Text { form: schedule::TIMES, set: |d, value| schedule::times(&mut d.schedule.start, value) },
+        "none", "when the session begins, each day or on StartDay; without it, it never ends. Several times, with as many of EndTime, are several sessions a day. Sequence numbers are reset then ([schedules](schedules.md))"),
+    row("EndTime", Both, Text { form: schedule::TIMES, set: |d, value| schedule::times(&mut d.schedule.end, value) },
+        "none", "when the session ends: with a Logout. Equal to StartTime, the session lasts a day, and the next one begins at once"),
+    row("StartDay", Both, Text { form: schedule::WEEKDAY, set: |d, value| schedule::weekday(&mut d.schedule.start_day, value) },
+        "none", "the weekday on which a weekly session begins; without it the session is daily"),
+    row("EndDay", Both, Text { form: schedule::WEEKDAY, set: |d, value| schedule::weekday(&mut d.schedule.end_day, value) },
+        "none", "the weekday on which a weekly session ends"),
+    row("Weekdays", Both, Text { form: schedule::WEEKDAYS, set: |d, value| schedule::weekdays(&mut d.schedule.weekdays, value) },
+        "none", "the weekdays on which a daily session begins; every day unless it is given"),
+    row("LogonTime", Both, Text { form: schedule::TIMES, set: |d, value| schedule::times(&mut d.schedule.logon, value) },
+        "none", "from when on there is a connection, within the session: StartTime unless it is given. It does not affect sequence numbers"),
+    row("LogoutTime", Both, Text { form: schedule::TIMES, set: |d, value| schedule::times(&mut d.schedule.logout, value) },
+        "none", "until when there is a connection: EndTime unless it is given"),
+    row("LogonDay", Both, Text { form: schedule::WEEKDAY, set: |d, value| schedule::weekday(&mut d.schedule.logon_day, value) },
+        "none", "the weekday of LogonTime: StartDay unless it is given"),
+    row("LogoutDay", Both, Text { form: schedule::WEEKDAY, set: |d, value| schedule::weekday(&mut d.schedule.logout_day, value) },
+        "none", "the weekday of LogoutTime: EndDay unless it is given"),
+    row("TimeZone", Both, Text { form: schedule::TIME_ZONE, set: |d, value| schedule::zone(&mut d.schedule.time_zone, value) },
+        "UTC", "the time zone of the times and dates of the schedule; a zone after a time, as in `08:00:00 Europe/London`, is for that time"),
+    row("UseLocalTime", Both, Flag(|d, on| d.schedule.use_local_time = on),
+        "N", "whether the times of the schedule are those of the machine's time zone"),
+    row("Holidays", Both, Text { form: schedule::DATES, set: |d, value| schedule::dates(&mut d.schedule.holidays, value) },
+        "none", "dates on which no window begins; a weekly one begins on the first day afterwards that is none"),
+    row("EarlyCloses", Both, Text { form: schedule::CLOSES, set: |d, value| schedule::closes(&mut d.schedule.early_closes, value) },
+        "none", "times at which the window that is open then ends early"),
+    row("ScheduleReset", Both, Word { words: &["start", "end", "never"], set: |d, n| d.schedule.reset = [ScheduleReset::AtStart, ScheduleReset::AtEnd, ScheduleReset::Never][n] },
+        "start", "whether sequence numbers begin at 1 at the start of each window, at its end, or go on"),
     // Validation
     row("UseDataDictionary", Both, Flag(|d, on| d.use_dictionary = on),
         "Y", "whether messages are validated against a dictionary"),
     row("DataDictionary", Both, Text { form: "a file", set: |d, value| values::path(&mut d.dictionary, value) },
-        "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [the changes of a dialect](dialects.md)"),
+        "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [the changes of a dialect](dialects.md). Where the file is absent and has the name of the session's version, such as FIX44.xml, the shipped one is used, with a warning"),
     row("DataDictionaryVersion", Both, Text { form: "a version such as FIX.4.4", set: |d, value| values::version_name(&mut d.dictionary_version, value) },
         "none: the file says it", "the version that the file of DataDictionary describes, if it does not say so or is wrong"),
     row("DataDictionaryEncoding", Both, Text { form: "UTF-8, ISO-8859-1 or UTF-16", set: |d, value| values::encoding(&mut d.dictionary_encoding, value) },
@@ -275,18 +332,20 @@ pub(super) static ROWS: &[Row] = &[
         "none: scenario base", "messages as this scenario of a FIX Orchestra file has them; the others are those of base"),
     row("DataDictionaryStandardNames", Both, Flag(|d, on| d.standard_names = on),
         "N", "whether fields, messages and codes of the file get FIX Orchestra's names"),
+    row("ValidationPolicy", Both, Word { words: &["standard", "quickfix", "quickfixj", "tolerant"], set: |d, n| d.check_as([Policy::standard(), Policy::quickfix(), Policy::quickfixj(), Policy::tolerant()][n]) },
+        "standard (else that of Compatibility)", "which checks of incoming messages to begin with, and whether they reject: the standard's, those of an engine, or, with tolerant, warnings only, so that an ExecutionReport is delivered whatever is wrong with its fields (docs/validation.md). The keys below change single checks"),
     row("ValidateIncomingMessage", Both, Flag(|d, on| d.validate_incoming = on),
         "Y", "whether incoming messages are validated against the dictionary"),
     row("ValidateFieldsOutOfOrder", Both, Flag(|d, on| d.switch(on, &[Check::SectionOrder])),
         "Y", "whether the header must come before the body, and the body before the trailer"),
     row("ValidateFieldsHaveValues", Both, Flag(|d, on| d.switch(on, &[Check::EmptyValue])),
         "Y", "whether fields without a value are rejected"),
-    row("ValidateUserDefinedFields", Both, Flag(|d, on| d.switch(on, &[Check::UserDefinedTag])),
-        "Y", "whether tags from 5000 on must be in the dictionary"),
+    also(row("ValidateUserDefinedFields", Both, Flag(|d, on| d.switch(on, &[Check::UserDefinedTag])),
+        "Y", "whether tags from 5000 on must be in the dictionary"), "CheckUserDefinedFields"),
     row("ValidateUnorderedGroupFields", Both, Flag(|d, on| d.switch(on, &[Check::GroupOrder])),
         "Y (quickfix: N)", "whether the fields of a group entry must be in the dictionary's order"),
-    row("AllowUnknownMsgFields", Both, Flag(|d, on| d.allow(on, &[Check::UnknownTag, Check::TagNotInMessage])),
-        "N", "whether tags that the dictionary does not list for the message are accepted"),
+    also(row("AllowUnknownMsgFields", Both, Flag(|d, on| d.allow(on, &[Check::UnknownTag, Check::TagNotInMessage])),
+        "N", "whether tags that the dictionary does not list for the message are accepted"), "AllowUnknownMessageFields"),
     row("AllowUnknownEnumValues", Both, Flag(|d, on| d.allow(on, &[Check::EnumValue])),
         "N", "whether values outside a field's list are accepted"),
     row("RejectInvalidMessage", Both, Flag(Draft::reject_invalid),
@@ -323,6 +382,8 @@ pub(super) static ROWS: &[Row] = &[
     // The engine
     row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
         "left to the program", "how many threads the sessions are distributed over; sessions that share a port belong to one of them"),
+    row("ContinueInitializationOnError", Scope::Engine, Effect::EngineFlag(|e, on| e.continue_initialization_on_error = on),
+        "N", "whether the sessions without mistakes are started if others have some, or cannot be started; each of those is reported"),
     row("MaxSessions", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "sessions", set: |e, n| e.max_sessions = n as usize },
         "4096", "how many sessions there may be, including those opened by DynamicSession"),
     row("MaxPendingConnections", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "connections", set: |e, n| e.max_pending_connections = n as usize },

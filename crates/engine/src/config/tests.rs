@@ -6,7 +6,7 @@ use core::time::Duration;
 use fixbolt_dictionary::Policy;
 use fixbolt_session::{Compatibility, Role, SessionDictionary, SessionSettings, WhileLoggedOff};
 
-use super::rows::{Effect, ROWS, Row, Scope};
+use super::rows::{ROWS, Row, Scope};
 use super::*;
 use crate::initiation::HostSelection;
 
@@ -147,7 +147,7 @@ fn keys_of_the_application_are_handed_over_as_they_are() {
 #[test]
 fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
     let configuration = read(&format!(
-        "[DEFAULT]\nFileLogPath=log\nStartTime=00:00:00\nEndTime=00:00:00\n{ACCEPTOR}{}",
+        "[DEFAULT]\nFileLogPath=log\nTimeZone=UTC\n{ACCEPTOR}{}",
         INITIATOR.replace("FIX.4.2", "FIX.4.4")
     ))
     .unwrap();
@@ -156,7 +156,7 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
         warnings,
         [
             "a.cfg:2: FileLogPath has no effect: the journal in FileStorePath is the message log; `fixbolt print` shows it",
-            "a.cfg:3: StartTime has no effect: the session never ends and sequence numbers are not reset once a day; write NonStopSession=Y",
+            "a.cfg:3: TimeZone has no effect: there is no schedule that would need it",
         ]
     );
 }
@@ -168,25 +168,6 @@ fn a_key_whose_effect_is_not_available_stops_the_start_unless_it_asks_for_nothin
         "a.cfg:7: SocketUseSSL is not available: TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out"
     );
     assert!(read(&with(ACCEPTOR, "SocketUseSSL=n")).is_ok());
-    assert!(acceptor_refused("Weekdays=mon").starts_with("a.cfg:7: Weekdays is not available: "));
-}
-
-#[test]
-fn only_a_schedule_that_means_always_is_accepted() {
-    assert!(read(&with(ACCEPTOR, "NonStopSession=Y")).is_ok());
-    assert!(acceptor_refused("StartTime=08:00:00\nEndTime=17:00:00").starts_with(
-        "a.cfg:7: StartTime=08:00:00 with EndTime=17:00:00 is not available: schedules are not supported yet"
-    ));
-    assert_eq!(acceptor_refused("EndTime=17:00:00"), "a.cfg:7: EndTime is given without StartTime");
-    assert_eq!(acceptor_refused("StartTime=17:00:00"), "a.cfg:7: StartTime is given without EndTime");
-    assert_eq!(
-        acceptor_refused("StartTime=0:00:00\nEndTime=00:00:00"),
-        "a.cfg:7: StartTime=0:00:00: a time in the form HH:MM:SS expected"
-    );
-    assert_eq!(
-        acceptor_refused("NonStopSession=Y\nStartTime=00:00:00\nEndTime=00:00:00"),
-        "a.cfg:8: NonStopSession=Y has no StartTime and no EndTime"
-    );
 }
 
 #[test]
@@ -225,7 +206,6 @@ fn every_value_has_its_type_and_the_error_says_which() {
 #[test]
 fn a_missing_setting_is_named_at_its_section() {
     for (key, text) in [
-        ("ConnectionType", ACCEPTOR),
         ("BeginString", ACCEPTOR),
         ("SenderCompID", ACCEPTOR),
         ("TargetCompID", ACCEPTOR),
@@ -239,6 +219,10 @@ fn a_missing_setting_is_named_at_its_section() {
         let error = refused(&format!("# first line\n{without}"));
         assert!(error.starts_with(&format!("a.cfg:2: this session has no {key}")), "{error}");
     }
+    assert_eq!(
+        refused("[SESSION]\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\n"),
+        "a.cfg:1: this session has no ConnectionType (acceptor or initiator); add it here or in [DEFAULT]"
+    );
     assert_eq!(refused("[DEFAULT]\n"), "a.cfg:1: there is no [SESSION]; each session needs one");
 }
 
@@ -316,14 +300,14 @@ ConnectionType=acceptor
 BeginString=FIX.4.4
 SenderCompID=VENUE
 SocketAcceptPort=98800
-SSLProtocol=all
+ProxyHost=proxy
 hello
 [SESSION]
 TargetCompID=A
 ResetOnLogon=yes
 RestOnLogout=Y
 [SESSION]
-BeginString=FIX.4.3
+BeginString=FIX.5.0
 LogoutTimeout=${FIXBOLT_NO_SUCH_VARIABLE}
 [SESION]
 TargetCompID=C
@@ -332,12 +316,12 @@ TargetCompID=C
         refused(text),
         "a.cfg:1: Quux is before the first section; begin with [DEFAULT]
 a.cfg:6: SocketAcceptPort=98800: a whole number from 0 to 65535 expected
-a.cfg:7: SSLProtocol is not available: TLS is not supported yet and the session would use plain TCP; put a TLS tunnel before it and leave the key out
+a.cfg:7: ProxyHost is not available: connections go directly to SocketConnectHost; use a TCP forwarder
 a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
 a.cfg:11: ResetOnLogon=yes: Y or N expected
 a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
 a.cfg:13: this session has no TargetCompID; add it here or in [DEFAULT]
-a.cfg:14: BeginString=FIX.4.3 is not available: sessions of FIX.4.3 are not supported yet; those of FIX.4.2 and FIX.4.4 are; leave the session out, or start the others with `fixbolt serve --keep-going`
+a.cfg:14: BeginString=FIX.5.0 is not available: FIX.5.0 has no sessions of its own: its messages travel in sessions of FIXT.1.1; leave the session out, or start the others with `fixbolt serve --keep-going`
 a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: the environment variable is not set, or is not UTF-8
 a.cfg:16: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
     );
@@ -352,7 +336,7 @@ fn sessions_without_mistakes_are_usable_without_the_others() {
     assert!(checked.clone().whole().is_err());
     assert_eq!(checked.usable().unwrap().sessions.len(), 1);
     // A mistake in the defaults is a mistake in every session.
-    let checked = CheckedConfiguration::from_text("a.cfg", &format!("[DEFAULT]\nSSLProtocol=all\n{other}"));
+    let checked = CheckedConfiguration::from_text("a.cfg", &format!("[DEFAULT]\nProxyHost=proxy\n{other}"));
     assert!(checked.usable().is_err());
 }
 
@@ -397,6 +381,23 @@ fn a_logon_has_the_fields_that_the_file_names() {
     assert!(acceptor_refused("Password=").contains("Password"));
 }
 
+#[test]
+fn each_logon_tag_is_a_field_and_those_with_a_key_of_their_own_are_its_value() {
+    let text = format!(
+        "[DEFAULT]\nLogonTag=5001=a\nLogonTag1=5002=b=c\n{}",
+        with(ACCEPTOR, "LogonTag1=58=own\nLogonTag2=553=desk\nLogonTag3=554=secret\nLogonTag4=96=raw")
+    );
+    let session = one(&text);
+    let logon = &session.settings.logon;
+    assert_eq!(logon.others, [(5001, "a".into()), (58, "own".into())]);
+    assert_eq!(logon.username, "desk");
+    assert_eq!((logon.password.expose(), logon.raw_data.expose()), ("secret", "raw"));
+    for wrong in ["x", "5001", "5001=", "=x", "0=x", "34=9", "108=1", "383=1"] {
+        let message = acceptor_refused(&format!("LogonTag={wrong}"));
+        assert!(message.contains("LogonTag"), "{wrong}: {message}");
+    }
+}
+
 /// The smallest session in which a row can be set.
 fn base_of(row: &Row) -> &'static str {
     if row.scope == Scope::Initiator { INITIATOR } else { ACCEPTOR }
@@ -405,7 +406,7 @@ fn base_of(row: &Row) -> &'static str {
 #[test]
 fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
     let mut compared = 0;
-    for row in ROWS.iter().filter(|row| !matches!(row.effect, Effect::Check(_) | Effect::Listed { .. })) {
+    for row in ROWS.iter().filter(|row| !row.effect.has_many_keys()) {
         if row.scope == Scope::Engine {
             continue;
         }
@@ -428,6 +429,7 @@ fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
 fn every_row_does_something() {
     for (line, row) in [
         ("Compatibility=quickfix", "Compatibility"),
+        ("ValidationPolicy=tolerant", "ValidationPolicy"),
         ("HeartBtInt=7", "HeartBtInt"),
         ("TestRequestDelayMultiplier=0.5", "TestRequestDelayMultiplier"),
         ("LogonTimeout=7", "LogonTimeout"),
@@ -436,6 +438,13 @@ fn every_row_does_something() {
         ("ResetOnLogout=Y", "ResetOnLogout"),
         ("ResetOnDisconnect=Y", "ResetOnDisconnect"),
         ("PersistMessages=N", "PersistMessages"),
+        ("SendNextExpectedMsgSeqNum=Y", "SendNextExpectedMsgSeqNum"),
+        ("EnableLastMsgSeqNumProcessed=Y", "EnableLastMsgSeqNumProcessed"),
+        ("TolerateLowMsgSeqNumAtLogon=once", "TolerateLowMsgSeqNumAtLogon"),
+        ("TestMessageIndicator=Y", "TestMessageIndicator"),
+        ("DisconnectOnError=Y", "DisconnectOnError"),
+        ("ResetOnError=Y", "ResetOnError"),
+        ("LogonTag=5001=x", "LogonTag"),
         ("ResendHorizon=7", "ResendHorizon"),
         ("WhileLoggedOff=keep", "WhileLoggedOff"),
         ("MaxDeliveryAttempts=7", "MaxDeliveryAttempts"),
@@ -469,6 +478,8 @@ fn every_row_does_something() {
         ("ReconnectInterval=7", "ReconnectInterval"),
         ("MaxReconnectInterval=70", "MaxReconnectInterval"),
         ("SessionQualifier=7", "SessionQualifier"),
+        ("StartTime=08:00:00\nEndTime=17:00:00", "StartTime"),
+        ("NonStopSession=Y\nLogonTime=08:00:00\nLogoutTime=17:00:00", "LogonTime"),
     ] {
         let row = ROWS.iter().find(|other| other.name == row).unwrap();
         let base = if row.name == "SessionQualifier" { INITIATOR } else { base_of(row) };
@@ -504,8 +515,8 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
         fixbolt_dictionary::Action::Ignore
     );
     assert_eq!(
-        acceptor_refused("DataDictionary=FIX44.xml"),
-        "a.cfg:7: DataDictionary=FIX44.xml: No such file or directory (os error 2); leave the key out (then the shipped one of FIX.4.4 is used), or correct the path"
+        acceptor_refused("DataDictionary=venue.xml"),
+        "a.cfg:7: DataDictionary=venue.xml: No such file or directory (os error 2); leave the key out (then the shipped one of FIX.4.4 is used), or correct the path"
     );
 
     let directory = std::env::temp_dir().join(format!("fixbolt-dictionary-{}", std::process::id()));
@@ -549,6 +560,112 @@ fn a_session_has_the_dictionary_of_its_version_unless_it_wants_none_or_another()
         "a.cfg:7: DataDictionaryAsOf is set, but DataDictionary names no file"
     );
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn an_absent_file_with_the_name_of_the_sessions_version_is_the_shipped_one_with_a_warning() {
+    for name in ["FIX44.xml", "../spec/FIX44.xml", "etc/fix44.xml", "FIX.4.4.xml"] {
+        let read = read(&with(ACCEPTOR, &format!("DataDictionary={name}"))).unwrap();
+        assert_eq!(read.sessions[0].settings.dictionary, SessionDictionary::Shipped, "{name}");
+        assert_eq!(read.sessions[0].data_dictionary, None, "{name}");
+        assert_eq!(
+            read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [
+                "a.cfg:7: DataDictionary has no effect: there is no such file; the shipped dictionary of FIX.4.4 is used"
+            ]
+        );
+    }
+    for name in ["FIX42.xml", "FIX50SP2.xml", "FIX44-venue.xml", "FIX44.xml/x.xml"] {
+        let error = acceptor_refused(&format!("DataDictionary={name}"));
+        assert!(error.starts_with(&format!("a.cfg:7: DataDictionary={name}: ")), "{error}");
+    }
+    // One that is there is read, whatever its name.
+    let directory = std::env::temp_dir().join(format!("fixbolt-named-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("FIX44.xml");
+    std::fs::write(&file, "<fix").unwrap();
+    let error = acceptor_refused(&format!("DataDictionary={}", file.display()));
+    assert!(error.starts_with("a.cfg:7: DataDictionary="), "{error}");
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn a_session_without_connection_type_is_what_its_port_or_host_says() {
+    let identity = "BeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\n";
+    let role = |defaults: &str, own: &str| {
+        let text = format!("[DEFAULT]\n{defaults}[SESSION]\n{identity}{own}");
+        read(&text).map(|read| read.sessions[0].settings.role)
+    };
+    let (accept, connect) = ("SocketAcceptPort=1\n", "SocketConnectHost=h\nSocketConnectPort=1\n");
+    assert_eq!(role("", accept), Ok(Role::Acceptor));
+    assert_eq!(role(accept, ""), Ok(Role::Acceptor));
+    assert_eq!(role("", connect), Ok(Role::Initiator));
+    assert_eq!(role(connect, ""), Ok(Role::Initiator));
+    // The session's own section counts before the defaults, and the key before both.
+    assert_eq!(role(accept, connect), Ok(Role::Initiator));
+    assert_eq!(role(connect, accept), Ok(Role::Acceptor));
+    assert_eq!(role(&format!("{accept}{connect}"), "ConnectionType=acceptor\n"), Ok(Role::Acceptor));
+    assert_eq!(
+        role("", &format!("{accept}{connect}")).unwrap_err().to_string(),
+        "a.cfg:8: SocketConnectHost is of an initiator, and SocketAcceptPort at a.cfg:7 of an acceptor; write ConnectionType"
+    );
+}
+
+#[test]
+fn details_of_tls_are_warned_about_and_tls_itself_stops_the_start() {
+    for key in [
+        "SSLProtocol=all",
+        "ServerCertificateFile=cert.pem",
+        "CertificateVerifyLevel=2",
+        "SocketKeyStore=keys",
+        "CipherSuites=x",
+        "SocketPrivateKeyFile=key.pem",
+        "SocketInsecureSkipVerify=Y",
+    ] {
+        let read = read(&with(ACCEPTOR, key)).unwrap();
+        let [warning] = &read.warnings[..] else { panic!("{key}: {:?}", read.warnings) };
+        assert!(warning.to_string().contains("the session uses plain TCP"), "{warning}");
+    }
+    assert!(acceptor_refused("SocketUseSSL=Y").contains("would use plain TCP"));
+}
+
+#[test]
+fn keys_of_quickfixgo_are_known() {
+    for key in [
+        "SocketTimeout=10s",
+        "SocketMinimumTLSVersion=TLS12",
+        "SQLStoreDriver=sqlite3",
+        "SQLStoreConnMaxLifetime=60s",
+        "MongoStoreReplicaSet=rs",
+        "InChanCapacity=1",
+        "SocketSynchronousWriteTimeout=1000",
+        "SocketSynchronousWrites=Y",
+    ] {
+        assert_eq!(read(&with(ACCEPTOR, key)).unwrap().warnings.len(), 1, "{key}");
+    }
+    for key in ["HeartBtIntOverride", "UseTCPProxy", "DynamicSessions", "DynamicQualifier"] {
+        let refused = acceptor_refused(&format!("{key}=Y"));
+        assert!(refused.contains(&format!("{key} is not available: ")), "{refused}");
+        assert_eq!(read(&with(ACCEPTOR, &format!("{key}=N"))).unwrap().warnings, [], "{key}");
+    }
+    let policy = |line: &str| one(&with(ACCEPTOR, line)).settings.policy;
+    assert_eq!(policy("AllowUnknownMessageFields=Y"), policy("AllowUnknownMsgFields=Y"));
+    assert_eq!(policy("CheckUserDefinedFields=N"), policy("ValidateUserDefinedFields=N"));
+}
+
+#[test]
+fn sessions_without_mistakes_are_used_if_the_file_says_so() {
+    let other = ACCEPTOR.replace("TRADER", "OTHER");
+    let text = |value: &str| {
+        let defaults = format!("[DEFAULT]\nContinueInitializationOnError={value}\n");
+        read(&format!("{defaults}{ACCEPTOR}ResetOnLogon=yes\n{other}"))
+    };
+    let read = text("Y").unwrap();
+    assert!(read.engine.continue_initialization_on_error);
+    assert_eq!(read.sessions.len(), 1);
+    assert_eq!(text("N").unwrap_err().iter().count(), 1);
+    let error = text("yes").unwrap_err().to_string();
+    assert!(error.starts_with("a.cfg:2: ContinueInitializationOnError=yes: Y or N expected"), "{error}");
 }
 
 #[test]

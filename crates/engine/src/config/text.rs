@@ -79,6 +79,32 @@ impl Setting {
     }
 }
 
+impl Text {
+    /// Adds settings to `[DEFAULT]` that it does not have.
+    pub(super) fn add_defaults(&mut self, whose: &str, defaults: &[(&str, &str)]) {
+        let place = SourceLine { file: Arc::from(whose), line: 0 };
+        let at = self.sections.iter().position(|section| section.kind == SectionKind::Default);
+        let at = at.unwrap_or_else(|| {
+            let (settings, mistakes) = (Vec::new(), Vec::new());
+            let kind = SectionKind::Default;
+            self.sections.push(Section { kind, place: place.clone(), settings, mistakes });
+            self.sections.len() - 1
+        });
+        let section = &mut self.sections[at];
+        for (key, value) in defaults {
+            if section.find(key).is_none() {
+                section.settings.push(Setting {
+                    key: (*key).to_owned(),
+                    written: (*value).to_owned(),
+                    value: Some((*value).to_owned()),
+                    hidden: false,
+                    place: place.clone(),
+                });
+            }
+        }
+    }
+}
+
 impl Section {
     pub(super) fn find(&self, key: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.key.eq_ignore_ascii_case(key))

@@ -2,6 +2,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, Span};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
+use fixbolt_session::Compatibility;
 
 use super::draft::checks;
 use super::*;
@@ -179,6 +180,20 @@ fn every_check_has_a_row_with_its_reasons_and_a_key_for_each_direction() {
 }
 
 #[test]
+fn the_tolerant_policy_stays_one_that_warns_unless_a_check_is_named() {
+    let incoming = |lines: &str| one(&format!("ValidationPolicy=tolerant\n{lines}")).settings.policy;
+    assert_eq!(incoming("ValidateUserDefinedFields=Y\nValidateFieldsHaveValues=Y"), Policy::tolerant());
+    let ignored = Policy::tolerant().with(Check::UserDefinedTag, Action::Ignore);
+    assert_eq!(incoming("ValidateUserDefinedFields=N"), ignored);
+    let rejected = Policy::tolerant().with(Check::UserDefinedTag, Action::Reject);
+    assert_eq!(incoming("Incoming.UserDefinedTag=reject"), rejected);
+    let error = read("ValidationPolicy=tolerant\nUseDataDictionary=N").unwrap_err().to_string();
+    assert_eq!(error, "a.cfg:7: ValidationPolicy is set, but incoming messages are not validated");
+    let error = read("ValidationPolicy=lenient").unwrap_err().to_string();
+    assert!(error.ends_with("one of standard, quickfix, quickfixj, tolerant expected"), "{error}");
+}
+
+#[test]
 fn each_check_has_an_action_for_each_direction() {
     for check in checks() {
         let (incoming, outgoing) =
@@ -205,6 +220,12 @@ fn the_engine_that_a_session_is_compatible_with_is_where_its_checks_begin() {
     assert_eq!(incoming("Compatibility=quickfixj"), Policy::quickfixj());
     let ordered = Policy::quickfix().with(Check::GroupOrder, Action::Reject);
     assert_eq!(incoming("Compatibility=quickfix\nValidateUnorderedGroupFields=Y"), ordered);
+    // ValidationPolicy counts instead, whatever the order of the file.
+    assert_eq!(incoming("ValidationPolicy=tolerant"), Policy::tolerant());
+    assert_eq!(incoming("ValidationPolicy=standard\nCompatibility=quickfixj"), Policy::standard());
+    let other = one("Compatibility=quickfix\nValidationPolicy=quickfixj").settings;
+    assert_eq!((other.compatibility, other.policy), (Compatibility::QuickFix, Policy::quickfixj()));
+    assert_eq!(incoming("ValidationPolicy=quickfix"), Policy::quickfix());
     // A disabled check causes no warning either; a key for one check takes precedence.
     let warned = incoming("Compatibility=quickfix\nRejectInvalidMessage=N\nIncoming.MsgType=reject");
     assert_eq!(warned.action(Check::GroupOrder), Action::Ignore);

@@ -5,17 +5,10 @@ use std::path::PathBuf;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::Encoding;
-use fixbolt_session::{Secret, SessionId, SessionSettings};
+use fixbolt_session::{LogonFields, Secret, SessionId, SessionSettings};
 
 use super::draft::Draft;
-
-/// Why a value is refused.
-pub(super) enum Refusal {
-    /// It does not have the expected form, which is the row's unless stated otherwise.
-    Form,
-    /// It is correct, but its effect is not supported yet.
-    Unavailable(String),
-}
+pub(super) use super::refusal::Refusal;
 use crate::session_check::unspoken;
 
 /// The version of a dictionary: one of the standard, under its own name.
@@ -76,6 +69,29 @@ pub(super) fn secret(field: &mut Secret, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The form of LogonTag. The tags that are excluded are [`LogonFields::can_have`]'s.
+pub(super) const LOGON_TAG: &str =
+    "TAG=VALUE, with a tag that the session does not write itself and no control character";
+
+pub(super) fn logon_tag(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    let (tag, value) = value.split_once('=').ok_or(Refusal::Form)?;
+    let tag = whole_number(tag, 1, u64::from(u32::MAX)).and_then(|tag| u32::try_from(tag).ok());
+    let logon = &mut draft.settings.logon;
+    match tag.ok_or(Refusal::Form)? {
+        553 => logon_text(&mut logon.username, value),
+        554 => secret(&mut logon.password, value),
+        925 => secret(&mut logon.new_password, value),
+        96 => secret(&mut logon.raw_data, value),
+        tag if LogonFields::can_have(tag) => {
+            let mut field = Secret::default();
+            secret(&mut field, value)?;
+            logon.others.push((tag, field));
+            Ok(())
+        }
+        _ => Err(Refusal::Form),
+    }
+}
+
 pub(super) fn test_request_delay(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -104,21 +120,6 @@ pub(super) fn masked_tags(draft: &mut Draft, value: &str) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Reads `HH:MM:SS` as seconds since midnight.
-pub(super) fn time_of_day(time: &mut Option<u32>, value: &str) -> Result<(), Refusal> {
-    let number = |part: &str, limit: u32| {
-        let number = part.parse::<u32>().ok().filter(|n| *n < limit)?;
-        (part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit())).then_some(number)
-    };
-    let parts: Vec<&str> = value.split(':').collect();
-    let [h, m, s] = parts[..] else { return Err(Refusal::Form) };
-    let (Some(h), Some(m), Some(s)) = (number(h, 24), number(m, 60), number(s, 60)) else {
-        return Err(Refusal::Form);
-    };
-    *time = Some(h * 3600 + m * 60 + s);
-    Ok(())
-}
-
 pub(super) fn path(path: &mut Option<PathBuf>, value: &str) -> Result<(), Refusal> {
     *path = Some(PathBuf::from(value));
     Ok(())
@@ -139,6 +140,11 @@ pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
 }
 
 /// Reads a whole number within a range.
+pub(super) fn flag(value: &str) -> Option<bool> {
+    let flags = [("Y", true), ("N", false)];
+    flags.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(value)).map(|(_, on)| on)
+}
+
 pub(super) fn whole_number(value: &str, from: u64, to: u64) -> Option<u64> {
     // FromStr accepts a leading '+', which no engine writes.
     let digits = value.bytes().all(|b| b.is_ascii_digit());

@@ -38,8 +38,7 @@ pub(crate) struct Admission {
     limits: ConnectionLimits,
     /// By the slot of the connection.
     places: Vec<Option<Place>>,
-    /// The origins that have a connection here.
-    counts: HashMap<Origin, Counts>,
+    origins: Origins,
     pending: usize,
     /// The number of connections that have arrived: the age of a place.
     arrived: u64,
@@ -51,7 +50,8 @@ pub(crate) struct Admission {
 /// What is known of one connection.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    origin: Origin,
+    /// Its index.
+    origin: usize,
     arrived: u64,
     since: Mono,
     stage: Stage,
@@ -78,6 +78,48 @@ impl From<IpAddr> for Origin {
         match address.to_canonical() {
             IpAddr::V4(address) => Self(u64::from(u32::from(address)), false),
             IpAddr::V6(address) => Self((u128::from(address) >> 64) as u64, true),
+        }
+    }
+}
+
+/// The origins that have a connection here, each with an index, so that looking for a connection
+/// that gives way needs no hash for each of them.
+#[derive(Debug, Default)]
+struct Origins {
+    indices: HashMap<Origin, usize>,
+    /// By index; those that are free have no connection.
+    counts: Vec<(Origin, Counts)>,
+    free: Vec<usize>,
+}
+
+impl Origins {
+    fn counts(&self, origin: Origin) -> Counts {
+        self.indices.get(&origin).map_or_else(Counts::default, |index| self.counts[*index].1)
+    }
+
+    /// Returns the index of an origin that gets a connection.
+    fn index(&mut self, origin: Origin) -> usize {
+        let Self { indices, counts, free } = self;
+        *indices.entry(origin).or_insert_with(|| {
+            let new = (origin, Counts::default());
+            match free.pop() {
+                Some(index) => {
+                    counts[index] = new;
+                    index
+                }
+                None => {
+                    counts.push(new);
+                    counts.len() - 1
+                }
+            }
+        })
+    }
+
+    /// Forgets an origin that has no connection any more.
+    fn tidy(&mut self, index: usize) {
+        let (origin, counts) = self.counts[index];
+        if counts == Counts::default() && self.indices.remove(&origin).is_some() {
+            self.free.push(index);
         }
     }
 }
@@ -115,17 +157,18 @@ pub(crate) enum Intake {
 
 impl Admission {
     pub(crate) fn new(limits: ConnectionLimits) -> Self {
-        let (places, counts) = (Vec::new(), HashMap::new());
-        Self { limits, places, counts, pending: 0, arrived: 0, short: false, short_until: Mono(0) }
+        let (places, origins) = (Vec::new(), Origins::default());
+        Self { limits, places, origins, pending: 0, arrived: 0, short: false, short_until: Mono(0) }
     }
 
     /// Returns the slot of the pending connection that must be closed for a new one from this
     /// address, if there must be one.
     pub(crate) fn gives_way(&self, address: IpAddr) -> Option<usize> {
         let origin = Origin::from(address);
-        let Counts { pending, dynamic } = self.counts(origin);
+        let Counts { pending, dynamic } = self.origins.counts(origin);
         if pending > 0 && pending + dynamic >= self.limits.per_address {
-            return self.least_likely(origin);
+            let origin = *self.origins.indices.get(&origin)?;
+            return self.least_likely(|place| place.origin == origin);
         }
         if self.pending > 0 && self.pending >= self.limits.pending {
             return self.least_likely_of_all();
@@ -135,13 +178,13 @@ impl Admission {
 
     /// Counts a new pending connection.
     pub(crate) fn arrive(&mut self, slot: usize, address: IpAddr, since: Mono) {
-        let origin = Origin::from(address);
+        let origin = self.origins.index(Origin::from(address));
         if self.places.len() <= slot {
             self.places.resize(slot + 1, None);
         }
         self.arrived += 1;
         self.places[slot] = Some(Place { origin, arrived: self.arrived, since, stage: Stage::Silent });
-        self.counts.entry(origin).or_default().pending += 1;
+        self.origins.counts[origin].1.pending += 1;
         self.pending += 1;
     }
 
@@ -158,33 +201,35 @@ impl Admission {
     /// dynamic session.
     pub(crate) fn may_be_dynamic(&self, slot: usize) -> bool {
         let place = self.places.get(slot).copied().flatten();
-        place.is_some_and(|place| self.counts(place.origin).dynamic < self.limits.per_address)
+        place.is_some_and(|place| self.origins.counts[place.origin].1.dynamic < self.limits.per_address)
     }
 
     /// Notes that a pending connection belongs to a session now. Until it leaves, it counts if the
     /// session is dynamic.
     pub(crate) fn identify(&mut self, slot: usize, dynamic: bool) {
-        let Some(place) = self.places.get(slot).copied().flatten() else { return };
-        self.leave(slot);
-        if dynamic {
-            self.places[slot] = Some(Place { stage: Stage::Dynamic, ..place });
-            self.counts.entry(place.origin).or_default().dynamic += 1;
+        let Some(Some(place)) = self.places.get_mut(slot) else { return };
+        if !dynamic {
+            return self.leave(slot);
+        }
+        if core::mem::replace(&mut place.stage, Stage::Dynamic) != Stage::Dynamic {
+            let counts = &mut self.origins.counts[place.origin].1;
+            counts.pending -= 1;
+            counts.dynamic += 1;
+            self.pending -= 1;
         }
     }
 
     /// Stops counting a connection, which is closed.
     pub(crate) fn leave(&mut self, slot: usize) {
         let Some(place) = self.places.get_mut(slot).and_then(Option::take) else { return };
-        let Some(counts) = self.counts.get_mut(&place.origin) else { return };
+        let counts = &mut self.origins.counts[place.origin].1;
         if place.stage == Stage::Dynamic {
             counts.dynamic -= 1;
         } else {
             counts.pending -= 1;
             self.pending -= 1;
         }
-        if *counts == Counts::default() {
-            self.counts.remove(&place.origin);
-        }
+        self.origins.tidy(place.origin);
     }
 
     /// Returns what the listeners may do with these descriptors, while so many sessions are open.
@@ -229,26 +274,20 @@ impl Admission {
         self.short
     }
 
-    fn counts(&self, origin: Origin) -> Counts {
-        self.counts.get(&origin).copied().unwrap_or_default()
-    }
-
-    /// Returns the pending connection of the origin that has been silent for longest; if none is
-    /// silent, the oldest one.
-    fn least_likely(&self, origin: Origin) -> Option<usize> {
-        let places = self.places.iter().enumerate().filter_map(|(slot, place)| Some((slot, (*place)?)));
-        let pending = places.filter(|(_, place)| place.origin == origin && place.stage != Stage::Dynamic);
+    /// Returns the pending connection, of those that `counts` names, that has been silent for
+    /// longest; if none is silent, the oldest one.
+    fn least_likely(&self, counts: impl Fn(&Place) -> bool) -> Option<usize> {
+        let places = self.places.iter().enumerate().filter_map(|(slot, place)| Some((slot, place.as_ref()?)));
+        let pending = places.filter(|(_, place)| place.stage != Stage::Dynamic && counts(place));
         pending.min_by_key(|(_, place)| (place.stage, place.arrived)).map(|(slot, _)| slot)
     }
 
     /// Returns the same of the origin that has most pending connections; of several such origins,
     /// the connection that comes first in the same order.
     fn least_likely_of_all(&self) -> Option<usize> {
-        let most = self.counts.values().map(|counts| counts.pending).max().filter(|most| *most > 0)?;
-        let places = self.places.iter().enumerate().filter_map(|(slot, place)| Some((slot, (*place)?)));
-        let pending = places
-            .filter(|(_, place)| place.stage != Stage::Dynamic && self.counts(place.origin).pending == most);
-        pending.min_by_key(|(_, place)| (place.stage, place.arrived)).map(|(slot, _)| slot)
+        let origins = &self.origins.counts;
+        let most = origins.iter().map(|(_, counts)| counts.pending).max().filter(|most| *most > 0)?;
+        self.least_likely(|place| origins[place.origin].1.pending == most)
     }
 }
 
@@ -320,7 +359,7 @@ mod tests {
             arrive(&mut admission, slot, 1);
             admission.identify(slot, false);
         }
-        assert!(admission.counts.is_empty());
+        assert!(admission.origins.indices.is_empty());
         for slot in 3..6 {
             assert_eq!(arrive(&mut admission, slot, 1), None);
             assert!(admission.may_be_dynamic(slot));
@@ -338,7 +377,7 @@ mod tests {
             admission.leave(slot);
             admission.leave(slot);
         }
-        assert!(admission.counts.is_empty());
+        assert!(admission.origins.indices.is_empty());
         assert_eq!(admission.pending, 0);
     }
 

@@ -8,13 +8,18 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
+use std::time::Duration;
 
-use fixbolt_session::{Mono, SessionKey};
+use fixbolt_session::{Mono, Now, SessionKey, Utc};
 use mio::net::TcpStream;
 
 use super::initiator::{Attempt, ConnectionEnd, Failure, Initiator, Step};
 use crate::command::Command;
 use crate::worker_signal::WorkerSignal;
+
+/// How long at most to wait for a window of a session's schedule before looking at the wall clock
+/// again.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The initiators of one worker, each with an index.
 #[derive(Debug)]
@@ -98,6 +103,13 @@ impl Connector {
     pub(crate) fn postpone(&mut self, index: usize, now: Mono) -> Progress {
         let step = self.initiators[index].postpone(now);
         self.carry_out(index, step, now)
+    }
+
+    /// Waits for the session's next window, which begins at `next` if one does within three years.
+    pub(crate) fn await_window(&mut self, index: usize, next: Option<Utc>, now: Now) -> Progress {
+        let wait = next.map_or(LOOK_INTERVAL, |next| next.abs_diff(now.utc).min(LOOK_INTERVAL));
+        let step = self.initiators[index].await_window(next, wait, now.mono);
+        self.carry_out(index, step, now.mono)
     }
 
     /// Takes the result of a look-up, which arrives as [`Command::HostLookedUp`].

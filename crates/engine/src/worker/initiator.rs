@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::io;
 
-use fixbolt_session::{Mono, SessionEnd, SessionId, SessionKey};
+use fixbolt_session::{Mono, SessionEnd, SessionId, SessionKey, Utc};
 
 use super::backoff::Backoff;
 use crate::initiation::HostSelection;
@@ -35,6 +35,8 @@ pub(crate) struct Initiator {
     addresses: VecDeque<SocketAddr>,
     /// Whether the next attempt is due as soon as the connection has ended.
     at_once: bool,
+    /// The start of the session's next window, once the log says that it is waited for.
+    announced: Option<Option<Utc>>,
     /// Counts look-ups, so that a late answer is not mistaken for a newer one.
     look_ups: u64,
 }
@@ -120,6 +122,7 @@ impl Initiator {
             left: 0,
             addresses: VecDeque::new(),
             at_once: false,
+            announced: None,
             look_ups: 0,
         }
     }
@@ -134,6 +137,7 @@ impl Initiator {
 
     /// Begins an attempt.
     pub(crate) fn start(&mut self, now: Mono, random: u32) -> Step {
+        self.announced = None;
         self.left = self.hosts.len();
         if self.selection == HostSelection::Priority {
             self.host = self.hosts.len() - 1;
@@ -195,6 +199,24 @@ impl Initiator {
     /// Waits, because the session is not to be connected now. This is no failure.
     pub(crate) fn postpone(&mut self, now: Mono) -> Step {
         self.wait(self.backoff.first(), now)
+    }
+
+    /// Waits for the session's next window, which begins at `next` if one does within three years;
+    /// looks again after `wait`.
+    pub(crate) fn await_window(&mut self, next: Option<Utc>, wait: Duration, now: Mono) -> Step {
+        self.backoff.reset();
+        if self.state != State::Stopped && self.announced != Some(next) {
+            let session = &self.id;
+            match next {
+                Some(at) => tracing::info!(%session, "outside the session's schedule: next attempt at {at}"),
+                None => tracing::warn!(
+                    name: "no_window", %session, "outside the session's schedule, which has no window in the next three years"
+                ),
+            }
+            self.announced = Some(next);
+        }
+        self.at_once = false;
+        self.wait(wait, now)
     }
 
     /// Stops connecting.
@@ -486,6 +508,22 @@ mod tests {
         }
         initiator.starts();
         assert_eq!(initiator.ends(ConnectionEnd::AfterLogon), Step::Wait { until: NOW + INTERVAL });
+    }
+
+    #[test]
+    fn an_initiator_outside_its_schedule_waits_without_counting_a_failure() {
+        let mut initiator = initiator(&["10.0.0.1"]);
+        initiator.starts();
+        assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + INTERVAL });
+        let minute = Duration::from_secs(60);
+        for _ in 0..2 {
+            let step = initiator.await_window(Some(Utc(7)), minute, NOW);
+            assert_eq!(step, Step::Wait { until: NOW + minute });
+            assert_eq!(initiator.announced, Some(Some(Utc(7))));
+        }
+        initiator.starts();
+        assert_eq!(initiator.announced, None);
+        assert_eq!(initiator.is_refused(), Step::Wait { until: NOW + INTERVAL });
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The ports that a worker listens on, and the connections accepted there.
 
+use core::ffi::c_int;
 use core::net::{IpAddr, SocketAddr};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,11 +8,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use fixbolt_session::{Mono, SessionId};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry};
+use socket2::SockRef;
 
 use super::event_source::EventSource;
 use super::refusal::Refusal;
 use super::session_table::admit;
 use crate::acceptance::{Acceptance, AcceptanceTemplate};
+
+/// Connections that wait at a port until they are accepted, as far as the system allows as many
+/// (`net.core.somaxconn`). If there are more, the next one tries again after a second.
+const BACKLOG: c_int = 1024;
 
 /// The listeners of one worker, each with an index.
 #[derive(Default)]
@@ -59,6 +65,8 @@ impl Listeners {
         }
         let index = self.listeners.len();
         let mut socket = TcpListener::bind(address)?;
+        // That of the standard library is 128.
+        SockRef::from(&socket).listen(BACKLOG)?;
         registry.register(&mut socket, EventSource::Listener(index).token(), Interest::READABLE)?;
         let bound = socket.local_addr()?;
         self.listeners.push(Listener { socket, requested: address, address: bound, templates: Vec::new() });
@@ -122,11 +130,12 @@ impl Listeners {
         self.has_more()
     }
 
-    /// Accepts connections from the ready listeners, at most `most` in all.
+    /// Accepts connections from the ready listeners, at most `most` in all, whatever becomes of
+    /// them. Returns whether there were as many, so that there may be more.
     ///
     /// # Errors
     /// The system's. The listeners remain ready: the caller decides when to try again.
-    pub(crate) fn accept(&mut self, mut most: usize, mut take: impl FnMut(Incoming)) -> io::Result<()> {
+    pub(crate) fn accept(&mut self, mut most: usize, mut take: impl FnMut(Incoming)) -> io::Result<bool> {
         let Self { listeners, ready, .. } = self;
         let mut result = Ok(());
         ready.retain(|index| {
@@ -153,7 +162,7 @@ impl Listeners {
         if !ready.is_empty() {
             ready.rotate_left(1);
         }
-        result
+        result.map(|()| most == 0)
     }
 
     /// Asks the listener's templates about an unknown session.
@@ -174,6 +183,7 @@ impl Listeners {
 #[cfg(test)]
 mod tests {
     use std::net::TcpStream as Peer;
+    use std::time::Duration;
 
     use mio::Poll;
 
@@ -189,8 +199,22 @@ mod tests {
         let _peers = [flooded, flooded, flooded, other].map(connect);
         let mut from = Vec::new();
         for _ in 0..2 {
-            listeners.accept(1, |incoming| from.push(incoming.listener)).unwrap();
+            assert!(listeners.accept(1, |incoming| from.push(incoming.listener)).unwrap());
         }
         assert_eq!(from, [flooded, other]);
+    }
+
+    #[test]
+    fn hundreds_of_counterparties_may_connect_at_once() {
+        let poll = Poll::new().unwrap();
+        let mut listeners = Listeners::default();
+        let listener = listeners.bind("127.0.0.1:0".parse().unwrap(), poll.registry()).unwrap();
+        let address = listeners.address(listener);
+        // A connection for which there is no room does not fail, it takes a second or more.
+        let connect = |_| Peer::connect_timeout(&address, Duration::from_millis(900)).unwrap();
+        let peers: Vec<_> = (0..300).map(connect).collect();
+        let mut accepted = 0;
+        assert!(!listeners.accept(usize::MAX, |_| accepted += 1).unwrap());
+        assert_eq!(accepted, peers.len());
     }
 }

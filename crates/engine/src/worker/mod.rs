@@ -10,13 +10,14 @@
 //! - [`connection`]s are kept by [`connections`], which of them may stay before they log on is
 //!   decided by [`admission`]; what a worker knows of sessions is in [`session_table`];
 //! - [`session_driver`] moves bytes between the two, and makes every call into the session core;
-//! - [`listeners`] accept connections; a [`connector`] makes them, as its [`initiator`]s say, with
-//!   a [`backoff`] between attempts;
-//! - a [`time_share`] limits what it takes to open and close sessions that counterparties ask for;
+//! - [`listeners`] accept connections, as many as [`accepting`] lets them; a [`connector`] makes
+//!   them, as its [`initiator`]s say, with a [`backoff`] between attempts;
+//! - a [`time_share`] limits what it takes to open sessions that counterparties ask for;
 //! - [`active_queues`] hold the messages of other threads; [`waiters`] are operators who wait for a
 //!   session;
 //! - [`Worker`] calls all of them, each cycle in the same order.
 
+mod accepting;
 mod active_queues;
 mod admission;
 mod backoff;
@@ -46,15 +47,14 @@ use fixbolt_session::{Application, Identity, Mono, Role, SessionId, SessionKey, 
 use mio::{Events, Poll};
 
 use self::active_queues::{ActiveQueues, Take};
-use self::admission::{Descriptors, Intake};
+use self::admission::Descriptors;
 use self::backoff::Backoff;
 use self::connection::{CLOSING_TIMEOUT, Connection, DRAINING_TIMEOUT, Received, Stage};
-use self::connections::Connections;
 use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
 use self::initiator::{Failure, Initiator};
-use self::listeners::{Incoming, Listeners};
+use self::listeners::Listeners;
 use self::refusal::Refusal;
 use self::session_driver::SessionDriver;
 use self::session_table::{Dynamic, SessionEntry, Side, admit};
@@ -73,14 +73,8 @@ use crate::worker_signal::{WorkerSignal, begin_worker_thread};
 
 /// The most operating system events taken per cycle.
 const EVENTS: usize = 256;
-/// When to accept again after accepting has failed.
-const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
-/// Asking the system for the number of file descriptors costs more than accepting a connection, so
-/// it is asked at most this often while there are enough.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
-/// While file descriptors are short, the worker looks at least this often whether they still are.
-const SHORTAGE_INTERVAL: Duration = Duration::from_secs(1);
-
+/// The most Logons that wait for their session to be opened and are looked at per cycle.
+const MOST_TRIES: usize = 8;
 /// One thread's sessions, sockets and timers.
 pub(crate) struct Worker {
     driver: SessionDriver,
@@ -88,12 +82,13 @@ pub(crate) struct Worker {
     connector: Connector,
     queues: ActiveQueues,
     waiters: Waiters,
-    /// What opening and closing the sessions may take that counterparties ask for.
+    /// What opening the sessions may take that counterparties ask for.
     openings: TimeShare,
-    closings: TimeShare,
     /// The slots of connections whose Logon waits until its session may be opened, the first one
     /// first; some may be closed by now.
     waiting_to_open: VecDeque<usize>,
+    /// How many of them are still to be looked at since there was news for them.
+    to_look_at: usize,
     cycle: Cycle,
     /// Every session is being logged out; the loop ends at this time at the latest.
     stopping: Option<Mono>,
@@ -124,8 +119,8 @@ impl Worker {
             queues: ActiveQueues::new(),
             waiters: Waiters::default(),
             openings: TimeShare::default(),
-            closings: TimeShare::default(),
             waiting_to_open: VecDeque::new(),
+            to_look_at: 0,
             cycle: Cycle::new(now),
             stopping: None,
             looked: None,
@@ -273,15 +268,23 @@ impl Worker {
             self.run_timers(app);
         }
         self.wake_ready(app);
-        self.driver.check_store(self.signal.take_store_advanced(), &self.cycle, app);
+        if self.driver.check_store(self.signal.take_store_advanced(), &self.cycle, app) {
+            // It may have time for another session.
+            self.to_look_at = self.waiting_to_open.len();
+        }
+        if self.to_look_at > 0 && self.openings.may_begin(self.cycle.now.mono) {
+            self.cycle.repeat();
+        }
         let written = self.driver.write_output(&mut self.cycle, app);
         if written && !self.queues.is_empty() {
             // These queues have messages that may have met a full outbox.
             self.cycle.repeat();
         }
         while let Some((initiator, end)) = self.driver.next_ended_initiator() {
-            let progress = self.connector.ended(initiator, end, self.cycle.now.mono);
-            self.continue_connecting(initiator, progress);
+            if !self.await_window(initiator) {
+                let progress = self.connector.ended(initiator, end, self.cycle.now.mono);
+                self.continue_connecting(initiator, progress);
+            }
         }
         self.follow_operators();
         self.driver.connections.remove_closed(self.poll.registry());
@@ -385,106 +388,6 @@ impl Worker {
         }
     }
 
-    /// Accepts new connections from the listeners, as far as there are file descriptors.
-    fn accept(&mut self, app: &mut dyn Application) {
-        let now = self.cycle.now.mono;
-        let looks = self.look_again.is_some_and(|at| at <= now);
-        if self.listeners.may_accept(now) || looks {
-            let short = self.driver.connections.admission.is_short();
-            let mut intake = self.intake();
-            let accepted = match intake {
-                Intake::Accept(most) => self.accept_at_most(most),
-                Intake::Exchange(_) => self.accept_at_most(1),
-                Intake::Close(_) | Intake::Pause(_) => Ok(0),
-            };
-            if let (Some((_, known)), Ok(accepted)) = (&mut self.looked, &accepted) {
-                known.left = known.left.saturating_sub(*accepted);
-            }
-            if let (Intake::Exchange(slot), Ok(1..)) = (intake, &accepted) {
-                close_pending(&mut self.driver.connections, slot, "file descriptors are short");
-            }
-            if let Err(error) = accepted {
-                if descriptors::are_used_up(&error) {
-                    intake = self.driver.connections.admission.refused(now);
-                } else {
-                    tracing::error!(%error, "accepting failed");
-                    intake = Intake::Pause(now + ACCEPT_RETRY_INTERVAL);
-                }
-            }
-            match intake {
-                Intake::Accept(_) | Intake::Exchange(_) => {}
-                // A journal has several descriptors, and continues when it is needed.
-                _ if self.driver.give_back_for_descriptors(&self.cycle, app) => self.cycle.repeat(),
-                Intake::Close(slot) => {
-                    close_pending(&mut self.driver.connections, slot, "file descriptors are short");
-                    self.cycle.repeat();
-                }
-                Intake::Pause(until) => self.listeners.pause(until),
-            }
-            self.note_shortage(short);
-        }
-        self.note_next_look();
-    }
-
-    /// Requests a wake-up for when accepting continues.
-    fn note_next_look(&mut self) {
-        for at in [self.listeners.retry_at(), self.look_again].into_iter().flatten() {
-            self.cycle.wake(at);
-        }
-    }
-
-    /// Decides how many connections to accept.
-    fn intake(&mut self) -> Intake {
-        let now = self.cycle.now.mono;
-        let is_old = self.looked.is_none_or(|(at, _)| now - at >= LOOK_INTERVAL);
-        if is_old || self.driver.connections.admission.is_short() {
-            let unknown = Descriptors { limit: usize::MAX, left: usize::MAX };
-            self.looked = Some((now, descriptors::look().unwrap_or(unknown)));
-        }
-        let Some((_, descriptors)) = self.looked else { return Intake::Pause(now + LOOK_INTERVAL) };
-        let sessions = self.driver.session_count();
-        self.driver.connections.admission.intake(now, descriptors, sessions)
-    }
-
-    /// Logs the begin and the end of a shortage of file descriptors, and plans when to look again.
-    fn note_shortage(&mut self, before: bool) {
-        let short = self.driver.connections.admission.is_short();
-        match (before, short) {
-            (false, true) => tracing::error!(
-                "file descriptors are short: connections that have not logged on are closed or must wait, so that sessions and journals have what they need; raise the limit (`ulimit -n`)"
-            ),
-            (true, false) => tracing::warn!("file descriptors are no longer short"),
-            _ => {}
-        }
-        self.look_again = short.then(|| self.cycle.now.mono + SHORTAGE_INTERVAL);
-    }
-
-    /// Accepts some of the connections that wait. Returns how many of them are pending now.
-    fn accept_at_most(&mut self, most: usize) -> io::Result<usize> {
-        let mut pending = 0;
-        let Self { driver, listeners, cycle, poll, limits, .. } = self;
-        listeners.accept(most, |Incoming { listener, stream, peer, template_admits }| {
-            let from = peer.ip().to_canonical();
-            if !template_admits && !driver.admits(listener, from) {
-                let reason = "no session here allows connections from this address (AllowedRemoteAddresses)";
-                tracing::info!(%peer, reason, "closed before logon");
-                return;
-            }
-            if let Some(slot) = driver.connections.admission.gives_way(from) {
-                let reason =
-                    "a newer connection needs its place (MaxPendingConnections, MaxConnectionsPerAddress)";
-                close_pending(&mut driver.connections, slot, reason);
-            }
-            let until = cycle.now.mono + limits.pending_time;
-            let connection = Connection::new(stream, peer, Stage::Pending { listener, until });
-            if driver.connections.insert(cycle.now.mono, connection, poll.registry()).is_some() {
-                pending += 1;
-                cycle.wake(until);
-            }
-        })?;
-        Ok(pending)
-    }
-
     /// Serves a connection that is ready.
     fn serve(&mut self, slot: usize, app: &mut dyn Application) {
         let Some(connection) = self.driver.connections.get(slot) else { return };
@@ -522,7 +425,7 @@ impl Worker {
             Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
             Identity::Logon(id) => {
                 if self.driver.find(&id).is_none() && self.listeners.has_templates(listener) {
-                    if !self.openings.may_begin(self.cycle.now.mono) {
+                    if !self.openings.may_begin(self.cycle.now.mono) || !self.driver.may_open(&id) {
                         return self.wait_to_open(slot);
                     }
                     began = Some(clock::now().mono);
@@ -564,26 +467,46 @@ impl Worker {
     /// Lets a connection wait whose Logon asks for a session that is not open.
     fn wait_to_open(&mut self, slot: usize) {
         let Some(connection) = self.driver.connections.get_mut(slot) else { return };
-        if !core::mem::replace(&mut connection.waits, true) {
+        // The slot may be there already, of a connection that was closed.
+        if !core::mem::replace(&mut connection.waits, true) && !self.waiting_to_open.contains(&slot) {
             self.waiting_to_open.push_back(slot);
         }
-        self.cycle.wake(self.openings.next());
     }
 
-    /// Continues with the Logons that have waited for their session to be opened.
+    /// Continues with the Logons that have waited for their session to be opened, a few in each
+    /// cycle. Those that must wait on do so behind the others, until there is news for them: the
+    /// store calls the waker, or the time has come for the next opening.
     fn open_waiting(&mut self, app: &mut dyn Application) {
-        while self.openings.may_begin(self.cycle.now.mono)
-            && let Some(slot) = self.waiting_to_open.pop_front()
-        {
-            // Its slot may belong to another connection by now.
-            if let Some(connection) = self.driver.connections.get(slot)
-                && let (Stage::Pending { listener, .. }, true) = (connection.stage, connection.waits)
-            {
-                self.identify(slot, listener, app);
+        for _ in 0..MOST_TRIES {
+            if self.to_look_at == 0 || !self.openings.may_begin(self.cycle.now.mono) {
+                break;
+            }
+            self.to_look_at -= 1;
+            let Some(slot) = self.waiting_to_open.pop_front() else { break };
+            let Some(listener) = self.waiting_at(slot) else { continue };
+            self.identify(slot, listener, app);
+            if self.waiting_at(slot).is_some() {
+                self.waiting_to_open.push_back(slot);
             }
         }
-        if !self.waiting_to_open.is_empty() {
+        self.note_next_opening();
+    }
+
+    /// Requests a wake-up for when the next session may be opened.
+    fn note_next_opening(&mut self) {
+        if !self.waiting_to_open.is_empty() && !self.openings.may_begin(self.cycle.now.mono) {
+            self.to_look_at = self.waiting_to_open.len();
             self.cycle.wake(self.openings.next());
+        }
+    }
+
+    /// Returns the listener of a connection that waits for its session to be opened. Its slot may
+    /// belong to another one by now.
+    fn waiting_at(&self, slot: usize) -> Option<usize> {
+        let connection = self.driver.connections.get(slot)?;
+        match connection.stage {
+            Stage::Pending { listener, .. } if connection.waits => Some(listener),
+            _ => None,
         }
     }
 
@@ -637,13 +560,27 @@ impl Worker {
                 let progress = self.connector.start(initiator, now);
                 self.continue_connecting(initiator, progress);
             } else {
-                // The session is halted, and may be resumed without a restart of the engine.
+                // The session's schedule allows no connection now; or it is halted, and may be
+                // resumed without a restart of the engine.
                 self.postpone_connecting(initiator);
             }
         }
     }
 
+    /// Has the initiator wait if its session's schedule allows no connection now. Returns whether
+    /// it does.
+    fn await_window(&mut self, initiator: usize) -> bool {
+        let session = self.connector.session(initiator);
+        let Some(next) = self.driver.waits_for_schedule(session, &self.cycle) else { return false };
+        let progress = self.connector.await_window(initiator, next, self.cycle.now);
+        self.continue_connecting(initiator, progress);
+        true
+    }
+
     fn postpone_connecting(&mut self, initiator: usize) {
+        if self.await_window(initiator) {
+            return;
+        }
         let progress = self.connector.postpone(initiator, self.cycle.now.mono);
         self.continue_connecting(initiator, progress);
     }
@@ -700,7 +637,7 @@ impl Worker {
         let now = self.cycle.now.mono;
         self.cycle.clear_timers();
         self.driver.wake_due(&mut self.cycle, app);
-        self.driver.give_back_idle(&mut self.closings, &mut self.cycle, app);
+        self.driver.give_back_idle(&mut self.cycle, app);
         for slot in self.driver.connections.slots() {
             let Some(connection) = self.driver.connections.get(slot) else { continue };
             let (stage, peer) = (connection.stage, connection.peer);
@@ -728,6 +665,7 @@ impl Worker {
         }
         self.connect_due();
         self.note_next_look();
+        self.note_next_opening();
     }
 
     /// Logs out every session, stops connecting and accepting, and sets the time by which the loop
@@ -749,15 +687,4 @@ impl Worker {
         self.stopping = Some(until);
         self.cycle.wake(until);
     }
-}
-
-/// Closes a connection that has not logged on, for the sake of others. However many addresses there
-/// are, the lines are of one kind: they say less about each than about the number.
-fn close_pending(connections: &mut Connections, slot: usize, reason: &str) {
-    if let Some(connection) = connections.get(slot)
-        && connection.stage != Stage::Closed
-    {
-        tracing::info!(reason, from = %connection.peer, "gave way before logon");
-    }
-    connections.close(slot);
 }

@@ -15,7 +15,7 @@ use fixbolt_codec::{Body, BodySink, NewBody, SeqNum};
 use fixbolt_session::store::StoreError;
 use fixbolt_session::{
     Application, Event, Mono, OpenError, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
-    SessionState, Sessions, Ticket,
+    SessionState, Sessions, Ticket, Utc,
 };
 
 use super::active_queues::SendOutcome;
@@ -111,11 +111,12 @@ impl SessionDriver {
     fn close_session(
         &mut self,
         key: SessionKey,
+        close: impl FnOnce(&mut Sessions, SessionKey) -> Result<(), OpenError>,
         cycle: &Cycle,
         app: &mut dyn Application,
     ) -> Result<(), OpenError> {
         self.refuse_queued(key, cycle, app);
-        let closed = self.sessions.close(key);
+        let closed = close(&mut self.sessions, key);
         if closed == Err(OpenError::Connected) {
             return closed;
         }
@@ -129,6 +130,11 @@ impl SessionDriver {
             }
         }
         closed
+    }
+
+    /// Returns whether the store has time for a session that is to be opened.
+    pub(crate) fn may_open(&self, id: &SessionId) -> bool {
+        self.sessions.may_open(id)
     }
 
     /// Returns the number of sessions of all workers.
@@ -155,6 +161,12 @@ impl SessionDriver {
     /// Returns whether the session accepts a connection now.
     pub(crate) fn can_connect(&self, key: SessionKey) -> bool {
         self.sessions.can_connect(key)
+    }
+
+    /// Returns when the session may have a connection, if its schedule allows none now:
+    /// `Some(None)` if not within three years.
+    pub(crate) fn waits_for_schedule(&self, key: SessionKey, cycle: &Cycle) -> Option<Option<Utc>> {
+        self.sessions.waits_for_schedule(cycle.now, key)
     }
 
     /// Checks the same, for a connection that asks for the session.
@@ -252,6 +264,7 @@ impl SessionDriver {
         }
         let Some(slot) = self.table[key].connection else {
             self.sessions.wake(cycle.now, key, &[], app);
+            self.uncount_dynamic(key, cycle);
             return self.note_deadline(key, cycle);
         };
         let Some(connection) = self.connections.get_mut(slot) else { return };
@@ -439,7 +452,11 @@ impl SessionDriver {
                 Ok(taken) => {
                     let all = taken == bytes.len();
                     let goes_on = !all && connection.writable;
-                    self.sessions.written(cycle.now, key, taken);
+                    if goes_on {
+                        self.sessions.taken(cycle.now, key, taken);
+                    } else {
+                        self.sessions.written(cycle.now, key, taken);
+                    }
                     written = taken > 0;
                     if !all {
                         // The counterparty has so long to read the rest.
@@ -471,12 +488,17 @@ impl SessionDriver {
     }
 
     /// Releases what waits for the store, and notices a store that failed by itself: when the store
-    /// has notified the worker, and periodically in any case.
-    pub(crate) fn check_store(&mut self, rang: bool, cycle: &Cycle, app: &mut dyn Application) {
-        if rang || cycle.now.mono - self.store_checked >= LONGEST_SLEEP {
+    /// has notified the worker, and periodically in any case. Returns whether it did.
+    pub(crate) fn check_store(&mut self, rang: bool, cycle: &Cycle, app: &mut dyn Application) -> bool {
+        let is_due = rang || cycle.now.mono - self.store_checked >= LONGEST_SLEEP;
+        if is_due {
             self.store_checked = cycle.now.mono;
             self.sessions.store_advanced(cycle.now, app);
+            while let Some((session, error)) = self.sessions.take_unclean() {
+                tracing::error!(%session, %error, "the dynamic session was not closed cleanly");
+            }
         }
+        is_due
     }
 
     /// Begins a session's logout for an operator, or ends its connection if that is not possible.
@@ -528,6 +550,7 @@ impl SessionDriver {
             self.ends.push((key, end));
         }
         self.note_idle(key, cycle);
+        self.uncount_dynamic(key, cycle);
         // Threads that wait for room must give up now.
         self.pages().room.made();
         self.note_deadline(key, cycle);

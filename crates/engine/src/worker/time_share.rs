@@ -1,8 +1,8 @@
-//! A share of a worker's time, for work that counterparties cause and that waits for the disk.
+//! A share of a worker's time, for work that counterparties cause.
 //!
-//! A new journal waits for the disk several times, and so does the end of one. Whoever logs on
-//! under ever new names could keep the worker waiting all the time, so such work gets at most a
-//! fifth of it: after each piece, the next one waits for four times as long as it took.
+//! Whoever asks for ever new sessions could keep the worker from the others: the journal of a
+//! session that was here before is read. So such work gets at most a fifth of the time: after each
+//! piece, the next one waits for four times as long as it took.
 
 use core::time::Duration;
 

@@ -347,11 +347,11 @@ impl<S: Store> Intercept<S> for Steered {
         Ok(position)
     }
 
-    fn durable(&self, store: &S) -> Position {
+    fn durable(&mut self, store: &mut S, session: SessionKey) -> Position {
         if self.commits.is_some() {
             return Position(self.steering.acknowledged.load(Ordering::SeqCst));
         }
-        store.durable()
+        store.durable(session)
     }
 
     fn take_failure(&mut self, _: &mut S) -> Option<(SessionKey, StoreError)> {

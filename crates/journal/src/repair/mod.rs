@@ -11,23 +11,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{
-    ConnectionNumber, Generation, Record, RecordFlags, RecordKind, SessionKey, StoreError,
-};
+use fixbolt_session::store::{ConnectionNumber, Generation, RecordFlags, RecordKind, StoreError};
 use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::aside::{free_name, keep_copy};
 use crate::backend::{Backend, System, failed};
-use crate::creation::Base;
 use crate::files::{Files, session_directories};
 use crate::floor::Floor;
 use crate::head::HeadFile;
 use crate::head_copy::{Head, HeadState};
 use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
 use crate::lock::{self, Lock};
-use crate::recover::{Limits, Opening};
 use crate::scan::Stretch;
 use crate::segment::{Quota, SegmentMaker, file_name};
+use crate::stopped::{Note, record};
 pub(crate) use plan::name_of;
 use plan::{Plan, Slot};
 
@@ -383,17 +380,9 @@ fn skip_message(
         });
     }
     if act {
-        let session = result.session.clone();
-        let base = directory.parent().unwrap_or(&directory).to_owned();
-        let opening = Opening {
-            directory,
-            session: &session,
-            key: SessionKey::new(0, 0, 0),
-            backend: Arc::clone(backend),
-            base: Arc::new(Base::new(Arc::clone(backend), base)),
-            limits: Limits::DEFAULT,
-        };
-        let (mut log, recovered, turn) = opening.open_locked(lock)?;
+        let text = format!("operator: skipped inbound message {seq} (fixbolt journal repair --skip {seq})");
+        let note = Note { kind: RecordKind::Adjust, next_in: seq.next(), next_out: None, text: &text };
+        let (recovered, committed) = record(backend, &directory, &result.session, lock, &note)?;
         if let Some(range) = &recovered.given_up {
             result.done.push(format!(
                 "outbound sequence numbers {} to {} are given up",
@@ -401,25 +390,7 @@ fn skip_message(
                 range.end()
             ));
         }
-        let text = format!("operator: skipped inbound message {seq} (fixbolt journal repair --skip {seq})");
-        log.append(
-            turn + 1,
-            &Record {
-                kind: RecordKind::Adjust,
-                flags: RecordFlags::default(),
-                seq: recovered.next_out,
-                next_in: seq.next(),
-                connection: recovered.connection,
-                cause: None,
-                utc: lock::now(),
-                mono: Mono::default(),
-                body: text.as_bytes(),
-            },
-        )?;
-        log.finish();
-        log.publish();
-        result.next_out = log.committed.next_out;
-        log.close()?;
+        result.next_out = committed.next_out;
     }
     result.next_in = seq.next();
     result.done.push(format!("inbound message {seq} is skipped; the next one expected is {}", seq.next()));

@@ -201,7 +201,7 @@ fn an_empty_turn_is_where_the_last_one_was() {
     turn(&mut store, key, &[outbound(1, b"x")]);
     store.begin();
     assert_eq!(store.commit().unwrap(), Position(1));
-    assert_eq!(store.durable(), Position(1));
+    assert_eq!(store.durable(key), Position(1));
     store.begin();
     assert!(matches!(store.append(key, &outbound(1, b"y")), Err(StoreError::NumberReused { .. })));
     store.rollback();

@@ -1,7 +1,6 @@
 //! A file system that fails at the n-th operation, for every n: the store reports it and loses
 //! nothing.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,10 +10,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Store, StoreError};
 
 use super::*;
-use crate::backend::{Backend, System};
 use crate::head_copy::HeadState;
-use crate::mapping::Mapping;
-use crate::testing::{TempDir, head_in, opened, outbound, reboot};
+use crate::testing::{Hook, Operation, TempDir, head_in, opened, outbound, reboot};
 
 /// A backend that works for a number of operations, then fails until it is repaired.
 struct Failing {
@@ -46,37 +43,10 @@ impl Failing {
     }
 }
 
-impl Backend for Failing {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.check().and_then(|()| System.create_dir(path))
-    }
-    fn create(&self, path: &Path) -> io::Result<File> {
-        self.check().and_then(|()| System.create(path))
-    }
-    fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
-        self.check().and_then(|()| System.allocate(file, length))
-    }
-    fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()> {
-        self.check().and_then(|()| System.release(file, from, length))
-    }
-    fn write(&self, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.check().and_then(|()| System.write(file, at, bytes))
-    }
-    fn sync(&self, file: &File) -> io::Result<()> {
-        self.check().and_then(|()| System.sync(file))
-    }
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.check().and_then(|()| System.sync_dir(path))
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.check().and_then(|()| System.rename(from, to))
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
+impl Hook for Failing {
+    fn before(&self, operation: Operation, _: &Path) -> io::Result<()> {
         // Removing files works even on a full disk.
-        if self.full { System.remove(path) } else { self.check().and_then(|()| System.remove(path)) }
-    }
-    fn map(&self, file: &File, length: usize) -> io::Result<Mapping> {
-        self.check().and_then(|()| System.map(file, length))
+        if self.full && operation == Operation::Remove { Ok(()) } else { self.check() }
     }
 }
 

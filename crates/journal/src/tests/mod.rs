@@ -11,6 +11,8 @@ mod flips;
 mod full_disk;
 mod inspection;
 mod model;
+mod operate;
+mod pending;
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -20,7 +20,12 @@ pub(crate) fn received<R>(msg_type: MsgType, body: &[u8], read: impl FnOnce(Mess
     let envelope = Envelope::new(b"FIX.4.4", b"TRADER", b"VENUE").unwrap();
     let mut memory = vec![0; body.len() + 400];
     memory[300..300 + body.len()].copy_from_slice(body);
-    let stamp = Stamp { seq: SeqNum(7), sending_time: b"20261121-10:00:00.000", original: None };
+    let stamp = Stamp {
+        seq: SeqNum(7),
+        sending_time: b"20261121-10:00:00.000",
+        original: None,
+        last_processed: None,
+    };
     let whole = envelope.seal(&mut memory, 300..300 + body.len(), msg_type, byte_sum(body), &stamp).unwrap();
     let Frame::Message(framed) = Framer::new(1 << 16).next(&memory[whole]) else { panic!("no message") };
     let (mut tags, mut spans) = ([0; 256], [Span::default(); 256]);

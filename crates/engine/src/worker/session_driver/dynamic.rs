@@ -2,14 +2,17 @@
 //! closed again once nobody uses them, so that their number is bounded however many identities
 //! counterparties think of.
 
-use fixbolt_session::{Application, Halt, Mono, SessionKey, SessionSettings};
+use core::time::Duration;
+
+use fixbolt_session::{Application, Halt, Mono, OpenError, SessionKey, SessionSettings, Sessions};
 
 use super::SessionDriver;
-use crate::clock;
 use crate::worker::cycle::Cycle;
 use crate::worker::refusal::Refusal;
 use crate::worker::session_table::{Dynamic, SessionEntry};
-use crate::worker::time_share::TimeShare;
+
+/// How long idle sessions are kept if the store has enough to do.
+const BUSY: Duration = Duration::from_millis(10);
 
 impl SessionDriver {
     /// Opens a session that a counterparty asks for.
@@ -28,7 +31,8 @@ impl SessionDriver {
         }
         if self.registry.is_full() {
             let idle = self.idle_for_longest(|_| true).ok_or(Refusal::NoRoom)?;
-            self.give_back(idle, "there are as many sessions as MaxSessions allows", cycle, app);
+            let reason = "there are as many sessions as MaxSessions allows";
+            self.give_back(idle, reason, Sessions::close_later, cycle, app);
         }
         let id = entry.id.clone();
         let key = self.open(settings, entry, cycle, app).map_err(|error| {
@@ -51,12 +55,20 @@ impl SessionDriver {
         if self.registry.add_dynamic()
             && let Some(idle) = self.idle_for_longest(|dynamic| dynamic.counted)
         {
-            self.give_back(
-                idle,
-                "there are as many dynamic sessions as MaxDynamicSessions allows",
-                cycle,
-                app,
-            );
+            let reason = "there are as many dynamic sessions as MaxDynamicSessions allows";
+            self.give_back(idle, reason, Sessions::close_later, cycle, app);
+        }
+    }
+
+    /// Stops counting a dynamic session without a connection that has logged on, but whose journal
+    /// could not be created since, so that the answer was never sent. It is given back at once.
+    pub(super) fn uncount_dynamic(&mut self, key: SessionKey, cycle: &mut Cycle) {
+        let was_never_stored = self.sessions.was_never_stored(key);
+        let Some(dynamic) = self.table[key].dynamic() else { return };
+        if dynamic.counted && was_never_stored {
+            dynamic.counted = false;
+            self.registry.remove_dynamic();
+            cycle.wake(cycle.now.mono);
         }
     }
 
@@ -71,29 +83,21 @@ impl SessionDriver {
         }
     }
 
-    /// Gives back the dynamic sessions that have been idle for long enough, and requests a wake-up
-    /// for the others. The end of a journal waits for the disk, so those that have one are closed
-    /// one after the other, each when `closings` allows it.
-    pub(crate) fn give_back_idle(
-        &mut self,
-        closings: &mut TimeShare,
-        cycle: &mut Cycle,
-        app: &mut dyn Application,
-    ) {
+    /// Gives back the dynamic sessions that have been idle for long enough, as fast as the store
+    /// can close them, and requests a wake-up for the others.
+    pub(crate) fn give_back_idle(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
             let Some(dynamic) = self.table[key].dynamic().copied() else { continue };
             match self.given_back_at(dynamic) {
                 Some(at) if at > cycle.now.mono => cycle.wake(at),
                 Some(_) if self.may_be_given_back(key, dynamic) => {
-                    if dynamic.counted && !closings.may_begin(cycle.now.mono) {
-                        cycle.wake(closings.next());
+                    if dynamic.counted && !self.sessions.may_open(&self.table[key].id) {
+                        cycle.wake(cycle.now.mono + BUSY);
                         continue;
                     }
-                    let began = clock::now().mono;
                     let reason = if dynamic.counted { "nobody uses it" } else { "it has not logged on" };
-                    self.give_back(key, reason, cycle, app);
-                    closings.spend(began, clock::now().mono);
+                    self.give_back(key, reason, Sessions::close_later, cycle, app);
                 }
                 _ => {}
             }
@@ -107,7 +111,8 @@ impl SessionDriver {
         else {
             return false;
         };
-        self.give_back(idle, "file descriptors are short", cycle, app);
+        // Its descriptors are needed now.
+        self.give_back(idle, "file descriptors are short", Sessions::close, cycle, app);
         true
     }
 
@@ -146,9 +151,16 @@ impl SessionDriver {
         longest.map(|(_, key)| key)
     }
 
-    fn give_back(&mut self, key: SessionKey, reason: &str, cycle: &Cycle, app: &mut dyn Application) {
+    fn give_back(
+        &mut self,
+        key: SessionKey,
+        reason: &str,
+        close: impl FnOnce(&mut Sessions, SessionKey) -> Result<(), OpenError>,
+        cycle: &Cycle,
+        app: &mut dyn Application,
+    ) {
         let id = self.table[key].id.clone();
-        match self.close_session(key, cycle, app) {
+        match self.close_session(key, close, cycle, app) {
             Ok(()) => tracing::info!(session = %id, reason, "the dynamic session was closed"),
             Err(error) => {
                 tracing::error!(session = %id, reason, %error, "the dynamic session was not closed cleanly")

@@ -1,6 +1,6 @@
 //! Carries out an operator's commands on a session.
 
-use fixbolt_session::{Application, OpenError, Phase, SendError, SessionKey, SessionState};
+use fixbolt_session::{Application, OpenError, Phase, SendError, SessionKey, SessionState, Sessions};
 
 use super::SessionDriver;
 use crate::operation::{Operation, OperationError};
@@ -58,6 +58,15 @@ impl SessionDriver {
                 }
                 _ => self.sessions.reset(cycle.now, key, why, app),
             },
+            Operation::ResetInSession => {
+                if let Some(SessionState::Halted(halt)) = self.state(key) {
+                    return Operated::Done(Err(OperationError::Halted(halt)));
+                }
+                match self.sessions.reset_in_session(cycle.now, key, why, app) {
+                    Err(SendError::NotLoggedOn) => return Operated::Done(Err(OperationError::NotLoggedOn)),
+                    begun => begun,
+                }
+            }
             Operation::TestRequest => match self.sessions.test_request(cycle.now, key, app) {
                 Err(SendError::NotLoggedOn) => return Operated::Done(Err(OperationError::NotLoggedOn)),
                 sent => sent,
@@ -151,7 +160,7 @@ impl SessionDriver {
             Err(error) => return Err(OperationError::Refused(error)),
         }
         let id = self.table[key].id.clone();
-        let closed = self.close_session(key, cycle, app);
+        let closed = self.close_session(key, Sessions::close, cycle, app);
         if closed == Err(OpenError::Connected) {
             return Err(OperationError::Connected);
         }

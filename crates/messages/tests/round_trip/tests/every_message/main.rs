@@ -111,7 +111,12 @@ impl Bench {
             }
         };
         assert!(!round.has_mistake(), "a forged or empty value was sent");
-        let stamp = Stamp { seq: SeqNum(7), sending_time: b"20261121-10:00:00.000", original: None };
+        let stamp = Stamp {
+            seq: SeqNum(7),
+            sending_time: b"20261121-10:00:00.000",
+            original: None,
+            last_processed: None,
+        };
         let (sum, length) = (body.sum, body.bytes.len());
         let msg_type = MsgType::new(case.msg_type);
         assert_eq!(body.msg_type, msg_type);

@@ -1,0 +1,87 @@
+//! The keys of a schedule: their values as text, and what was read of them so far.
+
+use fixbolt_session::schedule::{Date, ScheduleReset, TimeOfDay, Weekday, Weekdays};
+
+use super::refusal::Refusal;
+
+/// The keys of a schedule, as far as they were read.
+#[derive(Default)]
+pub(super) struct ScheduleDraft {
+    pub(super) non_stop: bool,
+    pub(super) start: Vec<LocalTime>,
+    pub(super) end: Vec<LocalTime>,
+    pub(super) logon: Vec<LocalTime>,
+    pub(super) logout: Vec<LocalTime>,
+    pub(super) start_day: Option<Weekday>,
+    pub(super) end_day: Option<Weekday>,
+    pub(super) logon_day: Option<Weekday>,
+    pub(super) logout_day: Option<Weekday>,
+    pub(super) weekdays: Option<Weekdays>,
+    pub(super) use_local_time: bool,
+    pub(super) time_zone: Option<String>,
+    pub(super) holidays: Vec<Date>,
+    pub(super) early_closes: Vec<(Date, TimeOfDay)>,
+    pub(super) reset: ScheduleReset,
+}
+
+/// A time of day, and the zone if one is written after it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LocalTime {
+    pub(super) time: TimeOfDay,
+    pub(super) zone: Option<String>,
+}
+
+/// The form of a time of a schedule.
+pub(super) const TIMES: &str =
+    "a time in the form HH:MM:SS, or HH:MM:SS Europe/London; several are separated by commas";
+/// The form of a weekday.
+pub(super) const WEEKDAY: &str = "a weekday, such as Monday or mon";
+/// The form of Weekdays.
+pub(super) const WEEKDAYS: &str = "weekdays separated by commas, such as Mon,Tue,Wed";
+/// The form of TimeZone.
+pub(super) const TIME_ZONE: &str = "the name of a time zone, such as Europe/London";
+/// The form of Holidays.
+pub(super) const DATES: &str = "dates in the form YYYY-MM-DD separated by commas";
+/// The form of EarlyCloses.
+pub(super) const CLOSES: &str = "dates with times in the form YYYY-MM-DD HH:MM:SS separated by commas";
+
+fn list<T>(value: &str, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Refusal> {
+    value.split(',').map(|part| read(part.trim())).collect::<Option<_>>().ok_or(Refusal::Form)
+}
+
+pub(super) fn times(times: &mut Vec<LocalTime>, value: &str) -> Result<(), Refusal> {
+    *times = list(value, |part| {
+        let (time, zone) =
+            part.split_once(' ').map_or((part, None), |(time, zone)| (time, Some(zone.trim())));
+        Some(LocalTime { time: time.parse().ok()?, zone: zone.map(str::to_owned) })
+    })?;
+    Ok(())
+}
+
+pub(super) fn weekday(day: &mut Option<Weekday>, value: &str) -> Result<(), Refusal> {
+    *day = Some(value.parse().map_err(|_| Refusal::Form)?);
+    Ok(())
+}
+
+pub(super) fn weekdays(days: &mut Option<Weekdays>, value: &str) -> Result<(), Refusal> {
+    *days = Some(list(value, |part| part.parse::<Weekday>().ok())?.into_iter().collect());
+    Ok(())
+}
+
+pub(super) fn zone(name: &mut Option<String>, value: &str) -> Result<(), Refusal> {
+    *name = Some(value.to_owned());
+    Ok(())
+}
+
+pub(super) fn dates(dates: &mut Vec<Date>, value: &str) -> Result<(), Refusal> {
+    *dates = list(value, |part| part.parse().ok())?;
+    Ok(())
+}
+
+pub(super) fn closes(closes: &mut Vec<(Date, TimeOfDay)>, value: &str) -> Result<(), Refusal> {
+    *closes = list(value, |part| {
+        let (date, time) = part.split_once(' ')?;
+        Some((date.parse().ok()?, time.trim().parse().ok()?))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! A reset of the sequence numbers in a session that is logged on (24-hour reset): rule 5.1 of the
+//! session standard.
+
+use std::time::Duration;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{Misbehavior, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
+
+fn numbers(side: &Side) -> (u64, u64) {
+    let (next_in, next_out) = side.sessions.numbers(KEY).unwrap();
+    (next_in.0, next_out.0)
+}
+
+fn begin(side: &mut Side) -> Result<(), SendError> {
+    side.sessions.reset_in_session(side.now, KEY, "jane: end of day", &mut side.desk)
+}
+
+/// An acceptor that has received and sent one order.
+fn logged_on(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let settings = settings("PEER", Role::Acceptor).with(change);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    assert_eq!(kinds(&side.log_on(0, 1, "")), "A");
+    assert_eq!(kinds(&side.say(0, "35=D|34=2|11=a|")), "8");
+    side
+}
+
+/// Begins a reset up to our Logon.
+fn logon_sent() -> Side {
+    let mut side = logged_on(|_| {});
+    begin(&mut side).unwrap();
+    assert_eq!(kinds(&side.take(0)), "1");
+    let out = side.say(0, "35=0|34=3|112=1|");
+    assert_eq!(kinds(&out), "A");
+    assert!(out[0].contains("|34=1|") && out[0].contains("|141=Y|"), "{out:?}");
+    side
+}
+
+#[test]
+fn a_reset_is_a_test_request_then_both_logons_and_both_sides_continue_with_2() {
+    let mut side = logon_sent();
+    assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    assert_eq!(side.send(0, "early", 1), Err(SendError::BackPressure));
+    assert_eq!(kinds(&side.say(0, ANSWER)), "");
+    assert_eq!(numbers(&side), (2, 2));
+    side.send(0, "after", 1).unwrap();
+    assert!(side.take(0)[0].contains("|34=2|"));
+    assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
+    assert_eq!(numbers(&side), (3, 4));
+}
+
+#[test]
+fn until_the_heartbeat_only_answers_are_sent() {
+    let mut side = logged_on(|_| {});
+    begin(&mut side).unwrap();
+    side.take(0);
+    assert_eq!(side.send(0, "early", 1), Err(SendError::BackPressure));
+    assert_eq!(kinds(&side.say(0, "35=0|34=3|112=other|")), "");
+    assert_eq!(numbers(&side).0, 4);
+    // A counterparty that is not quiet would lose messages.
+    assert_eq!(kinds(&side.say(0, "35=D|34=4|11=b|")), "8");
+    side.send(0, "again", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "D");
+    assert_eq!(kinds(&side.say(0, "35=0|34=5|112=1|")), "");
+    assert_eq!(numbers(&side).0, 6);
+}
+
+#[test]
+fn a_reset_waits_for_a_gap_before_the_heartbeat_and_begins_in_none() {
+    let mut side = logged_on(|_| {});
+    begin(&mut side).unwrap();
+    side.take(0);
+    assert_eq!(kinds(&side.say(0, "35=0|34=4|112=1|")), "2");
+    let out = side.say(0, "35=4|34=3|43=Y|123=Y|36=4|");
+    assert_eq!(kinds(&out), "A");
+    assert_eq!(numbers(&side), (1, 2));
+    let mut side = logged_on(|_| {});
+    side.say(0, "35=0|34=9|");
+    assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
+}
+
+#[test]
+fn without_a_heartbeat_the_reset_is_abandoned_and_the_session_continues() {
+    let mut side = logged_on(|s| s.logon_timeout = Duration::from_secs(7));
+    begin(&mut side).unwrap();
+    assert!(matches!(begin(&mut side), Err(SendError::Application(_))));
+    side.take(0);
+    side.pass(Duration::from_secs(7));
+    assert!(side.sessions.next_deadline(KEY).unwrap() <= side.now.mono);
+    side.tick(0, &[]);
+    side.send(0, "on", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "D");
+    assert_eq!(kinds(&side.say(0, "35=0|34=3|112=1|")), "");
+    assert_eq!(numbers(&side).0, 4);
+}
+
+#[test]
+fn a_logon_that_is_not_answered_ends_the_connection() {
+    let mut side = logon_sent();
+    side.pass(Duration::from_secs(10));
+    side.tick(0, &[]);
+    assert_eq!(kinds(&side.take(0)), "5");
+    assert_eq!(side.disconnect(0), Some(SessionEnd::ResetUnanswered));
+}
+
+#[test]
+fn an_answer_that_does_not_reset_is_refused() {
+    for answer in ["35=A|34=1|98=0|108=30|", "35=A|34=4|98=0|108=30|141=Y|"] {
+        let mut side = logon_sent();
+        let out = side.say(0, answer);
+        assert_eq!(kinds(&out), "5", "{answer}: {out:?}");
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+    }
+}
+
+#[test]
+fn what_was_sent_before_the_answer_is_not_processed_and_a_logout_is_answered() {
+    let mut side = logon_sent();
+    assert_eq!(kinds(&side.say(0, "35=D|34=4|11=late|")), "");
+    assert_eq!(kinds(&side.say(0, "35=1|34=5|112=late|")), "");
+    assert_eq!(side.desk.got, ["a"]);
+    assert!(side.desk.notes.iter().any(|note| note.contains("before it answered the reset")));
+    assert_eq!(kinds(&side.say(0, ANSWER)), "");
+    assert_eq!(numbers(&side), (2, 2));
+    let mut refuses = logon_sent();
+    assert_eq!(kinds(&refuses.say(0, "35=5|34=4|58=no resets|")), "5");
+    assert_eq!(refuses.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
+}
+
+#[test]
+fn a_reset_that_the_counterparty_begins_replaces_ours() {
+    let mut side = logged_on(|_| {});
+    begin(&mut side).unwrap();
+    side.take(0);
+    let out = side.say(0, ANSWER);
+    assert_eq!(kinds(&out), "A");
+    assert_eq!(numbers(&side), (2, 2));
+    side.send(0, "after", 1).unwrap();
+    assert_eq!(kinds(&side.take(0)), "D");
+}
+
+#[test]
+fn two_sides_that_begin_at_once_settle() {
+    let initiator = SessionSettings::new("FIX.4.4:A->B".parse().unwrap(), Role::Initiator);
+    let acceptor = SessionSettings::new("FIX.4.4:B->A".parse().unwrap(), Role::Acceptor);
+    let mut sides = [initiator, acceptor].map(|s| {
+        let s = s.with(|s| s.dictionary = fixbolt_session::SessionDictionary::None);
+        Side::new(Box::new(MemoryStore::new()), vec![s])
+    });
+    for side in sides.iter_mut().rev() {
+        side.sessions.connected(side.now, KEY, &mut side.desk);
+    }
+    let settle = |sides: &mut [Side; 2]| {
+        for _ in 0..20 {
+            let bytes = [0, 1].map(|n| {
+                let side: &mut Side = &mut sides[n];
+                let bytes = side.sessions.writable(KEY).to_vec();
+                side.sessions.written(side.now, KEY, bytes.len());
+                bytes
+            });
+            sides[1].hear(0, &bytes[0]);
+            sides[0].hear(0, &bytes[1]);
+        }
+    };
+    settle(&mut sides);
+    for side in &mut sides {
+        begin(side).unwrap();
+    }
+    settle(&mut sides);
+    for side in &mut sides {
+        assert_eq!(numbers(side), (2, 2));
+        assert_eq!(side.sessions.phase(KEY), Phase::LoggedOn);
+    }
+    sides[0].send(0, "after", 1).unwrap();
+    settle(&mut sides);
+    assert_eq!(sides[1].desk.got.first().map(String::as_str), Some("after"));
+}
+
+#[test]
+fn a_reset_needs_a_session_that_is_logged_on() {
+    let settings = settings("PEER", Role::Acceptor);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
+    side.sessions.connected(side.now, KEY, &mut side.desk);
+    assert_eq!(begin(&mut side), Err(SendError::NotLoggedOn));
+    assert_eq!(side.sessions.numbers(KEY), Some((SeqNum(1), SeqNum(1))));
+}

@@ -1,0 +1,419 @@
+//! What a session's schedule does to its connections and its sequence numbers, between two sides
+//! whose clocks the test moves.
+
+use core::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fixbolt_codec::{BodySink, Key, Message, MsgType, NewBody, SeqNum, Version};
+use fixbolt_journal::{DirectoryStore, JournalReader, MemoryStore};
+use fixbolt_session::schedule::{Edge, Schedule, ScheduleReset, TimeOfDay, Weekdays, Window, Zone};
+use fixbolt_session::store::{RecordKind, Store};
+use fixbolt_session::{
+    Application, Compatibility, Delivery, Event, Failure, Mono, Now, Phase, Role, SessionDictionary,
+    SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Utc, WhileLoggedOff,
+};
+
+/// 2026-11-23T00:00:00Z, a Monday.
+const MONDAY: u64 = 1_795_392_000;
+const HOUR: u64 = 3600;
+const SECOND: u64 = 1_000_000_000;
+
+fn utc(seconds: u64) -> Utc {
+    Utc(seconds * SECOND)
+}
+
+/// Returns a time of a day of that week, counted from Monday as 0.
+fn on(day: u64, hour: u64) -> Utc {
+    utc(MONDAY + day * 24 * HOUR + hour * HOUR)
+}
+
+fn daily(start: u32, end: u32) -> Schedule {
+    let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
+    Schedule::new([Window::daily(Weekdays::ALL, edge(start), edge(end))])
+}
+
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Application for Log {
+    fn on_message(&mut self, _: Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        Ok(Delivery::Done)
+    }
+
+    fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
+        self.0.push(event.to_string());
+        Ok(())
+    }
+}
+
+struct Side {
+    sessions: Sessions,
+    key: SessionKey,
+    log: Log,
+    ends: Vec<SessionEnd>,
+}
+
+impl Side {
+    fn open(now: Now, settings: SessionSettings, store: Box<dyn Store>) -> Self {
+        let mut sessions = Sessions::new(store, 64 * 1024);
+        let mut log = Log::default();
+        let key = sessions.open(now, settings, &mut log).unwrap();
+        Self { sessions, key, log, ends: Vec::new() }
+    }
+
+    fn numbers(&self) -> (u64, u64) {
+        let (next_in, next_out) = self.sessions.numbers(self.key).unwrap();
+        (next_in.0, next_out.0)
+    }
+
+    fn phase(&self) -> Phase {
+        self.sessions.phase(self.key)
+    }
+
+    fn resets(&self) -> usize {
+        self.log.0.iter().filter(|line| line.contains("schedule: the sequence numbers are reset")).count()
+    }
+
+    /// Wakes the session at every deadline up to now.
+    fn wake(&mut self, now: Now) {
+        if self.sessions.next_deadline(self.key).is_some_and(|at| at <= now.mono) {
+            self.sessions.wake(now, self.key, &[], &mut self.log);
+        }
+    }
+
+    fn send(&mut self, now: Now) {
+        self.sessions
+            .act(now, self.key, &mut self.log, |turn| {
+                let mut draft = turn.reply().draft(MsgType::new(b"B"));
+                draft.writer().bytes(Key::new(148), b"headline");
+                draft.send()
+            })
+            .unwrap();
+    }
+}
+
+/// A venue with a schedule, and a trader, whose schedule may be another.
+struct Pair {
+    now: Now,
+    venue: Side,
+    trader: Side,
+}
+
+fn settings(ours: &str, theirs: &str, role: Role, schedule: Option<Schedule>) -> SessionSettings {
+    SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role).with(|s| {
+        s.dictionary = SessionDictionary::None;
+        s.schedule = schedule.map(Arc::new);
+        s.heart_bt_int = 30;
+        s.sending_time_threshold = None;
+    })
+}
+
+impl Pair {
+    fn new(at: Utc, schedule: &Schedule) -> Self {
+        Self::with(at, Some(schedule.clone()), |_| {})
+    }
+
+    fn with(at: Utc, traders: Option<Schedule>, change: impl FnOnce(&mut SessionSettings)) -> Self {
+        let now = Now { mono: Mono(SECOND), utc: at };
+        let of_venue = settings("VENUE", "TRADER", Role::Acceptor, traders.clone()).with(change);
+        let of_trader = settings("TRADER", "VENUE", Role::Initiator, traders);
+        Self {
+            now,
+            venue: Side::open(now, of_venue, Box::new(MemoryStore::new())),
+            trader: Side::open(now, of_trader, Box::new(MemoryStore::new())),
+        }
+    }
+
+    /// Connects both sides, as far as they can, and passes on what they send.
+    fn connect(&mut self) {
+        for side in [&mut self.venue, &mut self.trader] {
+            side.sessions.connected(self.now, side.key, &mut side.log);
+        }
+        self.exchange();
+    }
+
+    fn exchange(&mut self) {
+        let Self { now, venue, trader } = self;
+        while pass(*now, venue, trader) | pass(*now, trader, venue) {}
+        let closes = |side: &Side| side.sessions.wants_close(side.key) || side.phase() == Phase::Disconnected;
+        if closes(&self.venue) || closes(&self.trader) {
+            for side in [&mut self.venue, &mut self.trader] {
+                side.ends.extend(side.sessions.disconnected(self.now, side.key, &mut side.log));
+            }
+        }
+    }
+
+    /// Lets the time pass in steps of fifteen seconds at most, with the wall clock beside it.
+    fn until(&mut self, at: Utc) {
+        while self.now.utc < at {
+            let step = Duration::from_nanos((at.0 - self.now.utc.0).min(15 * SECOND));
+            self.now = Now { mono: self.now.mono + step, utc: self.now.utc + step };
+            self.wake();
+        }
+    }
+
+    fn wake(&mut self) {
+        self.venue.wake(self.now);
+        self.trader.wake(self.now);
+        self.exchange();
+    }
+
+    /// Puts the wall clock, and lets a minute pass, after which it must have been noticed.
+    fn put_clock(&mut self, to: Utc) {
+        self.now.utc = to;
+        for _ in 0..12 {
+            let step = Duration::from_secs(5);
+            self.now = Now { mono: self.now.mono + step, utc: self.now.utc + step };
+            self.wake();
+        }
+    }
+}
+
+/// Passes on what one side sends to the other. Returns whether there was anything.
+fn pass(now: Now, from: &mut Side, to: &mut Side) -> bool {
+    let bytes = from.sessions.writable(from.key).to_vec();
+    if bytes.is_empty() {
+        return false;
+    }
+    from.sessions.written(now, from.key, bytes.len());
+    assert_eq!(to.sessions.receive(now, to.key, &bytes, &mut to.log), bytes.len());
+    true
+}
+
+#[test]
+fn at_the_end_of_the_window_both_log_out_and_at_the_next_start_the_sequence_numbers_are_reset_once() {
+    let mut pair = Pair::new(on(0, 9), &daily(8, 17));
+    pair.connect();
+    pair.until(on(0, 17));
+    assert_eq!(pair.venue.phase(), Phase::Disconnected);
+    let next = Some(on(1, 8));
+    assert!(
+        pair.venue.ends == [SessionEnd::ScheduleEnded { next }]
+            || pair.trader.ends == [SessionEnd::ScheduleEnded { next }],
+        "{:?} {:?}",
+        pair.venue.ends,
+        pair.trader.ends
+    );
+    let says_why = |side: &Side| side.log.0.iter().any(|line| line.contains("a Logout: session end"));
+    assert!(says_why(&pair.venue) || says_why(&pair.trader));
+    assert!(pair.venue.numbers() > (100, 100));
+    pair.until(utc(on(1, 8).0 / SECOND - 1));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (0, 0));
+    pair.until(on(1, 10));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+    assert_eq!((pair.venue.numbers(), pair.trader.numbers()), ((1, 1), (1, 1)));
+    let line = "the next sequence numbers are 1 in and 1 out: schedule: the sequence numbers are reset at 2026-11-24T08:00:00Z";
+    assert!(pair.venue.log.0.iter().any(|said| said == line), "{:?}", pair.venue.log.0);
+    pair.connect();
+    assert_eq!(pair.trader.phase(), Phase::LoggedOn);
+    pair.until(on(1, 12));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+}
+
+#[test]
+fn a_session_of_a_day_logs_out_at_its_edge_and_can_log_on_at_once_with_new_sequence_numbers() {
+    let mut pair = Pair::new(on(0, 9), &daily(0, 0));
+    pair.connect();
+    pair.until(on(1, 0));
+    assert_eq!(pair.trader.phase(), Phase::Disconnected);
+    assert_eq!((pair.venue.numbers(), pair.trader.numbers()), ((1, 1), (1, 1)));
+    pair.connect();
+    assert_eq!(pair.venue.phase(), Phase::LoggedOn);
+    pair.until(on(1, 1));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+    assert_eq!(pair.venue.phase(), Phase::LoggedOn);
+}
+
+#[test]
+fn the_reset_policy_resets_at_the_end_or_not_at_all() {
+    let mut pair = Pair::new(on(0, 9), &daily(8, 17).with_reset(ScheduleReset::AtEnd));
+    pair.connect();
+    pair.until(utc(on(0, 17).0 / SECOND + 5));
+    assert_eq!((pair.venue.numbers(), pair.trader.numbers()), ((1, 1), (1, 1)));
+    pair.until(on(1, 9));
+    pair.connect();
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+    let mut pair = Pair::new(on(0, 9), &daily(8, 17).with_reset(ScheduleReset::Never));
+    pair.connect();
+    pair.until(on(1, 9));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (0, 0));
+    let kept = pair.venue.numbers();
+    assert!(kept > (100, 100));
+    pair.connect();
+    assert_eq!(pair.venue.phase(), Phase::LoggedOn);
+}
+
+#[test]
+fn logon_windows_end_connections_and_reset_nothing() {
+    let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
+    let logon = [Window::daily(Weekdays::ALL, edge(8), edge(17))];
+    let mut pair = Pair::new(on(0, 9), &Schedule::non_stop().with_logon_windows(logon));
+    pair.connect();
+    pair.until(on(0, 18));
+    assert_eq!(pair.venue.phase(), Phase::Disconnected);
+    pair.until(on(1, 9));
+    pair.connect();
+    assert_eq!((pair.venue.phase(), pair.venue.resets()), (Phase::LoggedOn, 0));
+}
+
+#[test]
+fn outside_the_window_an_initiator_does_not_connect_and_an_acceptor_refuses_the_logon() {
+    for (compatibility, answered) in
+        [(Compatibility::Standard, true), (Compatibility::QuickFix, false), (Compatibility::QuickFixJ, true)]
+    {
+        let at = on(0, 18);
+        let mut pair = Pair::with(at, None, |s| {
+            s.schedule = Some(Arc::new(daily(8, 17)));
+            s.compatibility = compatibility;
+        });
+        pair.connect();
+        let next = Some(on(1, 8));
+        assert_eq!(pair.venue.ends, [SessionEnd::OutsideSchedule { next }]);
+        assert_eq!(pair.venue.numbers().0, 1);
+        let told = "Logon attempt not within session time";
+        assert_eq!(pair.trader.log.0.iter().any(|line| line.contains(told)), answered, "{compatibility:?}");
+    }
+    let now = Now { mono: Mono(SECOND), utc: on(0, 18) };
+    let of_trader = settings("TRADER", "VENUE", Role::Initiator, Some(daily(8, 17)));
+    let mut trader = Side::open(now, of_trader, Box::new(MemoryStore::new()));
+    assert!(!trader.sessions.can_connect(trader.key));
+    assert_eq!(trader.sessions.waits_for_schedule(now, trader.key), Some(Some(on(1, 8))));
+    trader.sessions.connected(now, trader.key, &mut trader.log);
+    assert_eq!(trader.phase(), Phase::Disconnected);
+    let morning = Now { mono: Mono(2 * SECOND), utc: on(1, 8) };
+    assert_eq!(trader.sessions.waits_for_schedule(morning, trader.key), None);
+}
+
+#[test]
+fn a_clock_that_is_put_forth_or_back_is_noticed_within_a_minute_and_resets_once_for_each_edge() {
+    let mut pair = Pair::new(on(0, 9), &daily(0, 0));
+    pair.connect();
+    // Forth over an edge.
+    pair.put_clock(on(1, 9));
+    assert_eq!((pair.venue.resets(), pair.venue.numbers()), (1, (1, 1)));
+    pair.connect();
+    // Back over it: the session of the day before goes on, with what it has.
+    pair.put_clock(on(0, 23));
+    assert_eq!((pair.venue.phase(), pair.venue.resets()), (Phase::Disconnected, 1));
+    pair.connect();
+    let numbers = pair.venue.numbers();
+    assert!(numbers > (1, 1));
+    // And over it again.
+    pair.until(on(1, 1));
+    pair.connect();
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (1, 1));
+    assert_eq!(pair.venue.phase(), Phase::LoggedOn);
+    pair.until(on(2, 1));
+    assert_eq!((pair.venue.resets(), pair.trader.resets()), (2, 2));
+}
+
+#[test]
+fn a_counterparty_that_does_not_answer_the_logout_delays_the_reset_by_the_time_for_its_answer() {
+    let mut pair = Pair::with(on(0, 16), None, |s| s.schedule = Some(Arc::new(daily(8, 17))));
+    pair.connect();
+    let now = Now { mono: Mono(3601 * SECOND), utc: on(0, 17) };
+    pair.venue.sessions.wake(now, pair.venue.key, &[], &mut pair.venue.log);
+    assert_eq!(pair.venue.phase(), Phase::LogoutSent);
+    let later = Now { mono: Mono(3604 * SECOND), utc: utc(on(0, 17).0 / SECOND + 3) };
+    pair.venue.sessions.wake(later, pair.venue.key, &[], &mut pair.venue.log);
+    assert!(pair.venue.sessions.wants_close(pair.venue.key));
+    let end = pair.venue.sessions.disconnected(later, pair.venue.key, &mut pair.venue.log);
+    assert_eq!(end, Some(SessionEnd::ScheduleEnded { next: Some(on(1, 8)) }));
+}
+
+#[test]
+fn messages_kept_after_the_edge_belong_to_the_new_window() {
+    let of = |schedule| {
+        settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
+            .with(|s| s.while_logged_off = WhileLoggedOff::Keep)
+    };
+    let now = |at: Utc| Now { mono: Mono(at.0 - on(0, 0).0), utc: at };
+    let mut venue = Side::open(now(on(0, 9)), of(daily(8, 17)), Box::new(MemoryStore::new()));
+    venue.send(now(on(0, 10)));
+    assert_eq!(venue.numbers(), (1, 2));
+    venue.wake(now(on(1, 8)));
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
+    venue.send(now(on(1, 9)));
+    venue.wake(now(on(1, 10)));
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 1));
+    let lost = "messages that do not reach the counterparty: 1: the sequence numbers were reset before the message was sent";
+    assert!(venue.log.0.iter().any(|line| line == lost), "{:?}", venue.log.0);
+}
+
+/// A directory of its own, removed at the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fixbolt-schedule-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn start(&self, at: Utc, schedule: Schedule) -> Side {
+        let of_venue = settings("VENUE", "TRADER", Role::Acceptor, Some(schedule))
+            .with(|s| s.while_logged_off = WhileLoggedOff::Keep);
+        Side::open(Now { mono: Mono(SECOND), utc: at }, of_venue, Box::new(DirectoryStore::new(&self.0)))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_journal_from_an_earlier_window_is_reset_once_when_it_is_opened_and_says_why() {
+    let directory = Directory::new("downtime");
+    let now = |at: Utc| Now { mono: Mono(2 * SECOND), utc: at };
+    let mut venue = directory.start(on(0, 9), daily(8, 17));
+    venue.send(now(on(0, 10)));
+    venue.sessions.close_all().unwrap();
+    // Restarted in the same window, and outside any: nothing is reset.
+    for at in [on(0, 11), on(0, 20)] {
+        let venue = directory.start(at, daily(8, 17));
+        assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
+        venue.sessions.close_all().unwrap();
+    }
+    // Days later.
+    let mut venue = directory.start(on(3, 12), daily(8, 17));
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
+    venue.send(now(on(3, 13)));
+    venue.sessions.close_all().unwrap();
+    let venue = directory.start(on(3, 14), daily(8, 17));
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
+    venue.sessions.close_all().unwrap();
+    let reasons = resets_in(&directory);
+    assert_eq!(reasons, ["schedule: the sequence numbers are reset at 2026-11-26T08:00:00Z"]);
+}
+
+fn resets_in(directory: &Directory) -> Vec<String> {
+    let journal = JournalReader::open(&directory.0).unwrap();
+    let mut reasons = Vec::new();
+    for entry in journal.sessions().iter().flat_map(|session| session.records()) {
+        if entry.record.kind == RecordKind::Reset {
+            reasons.push(String::from_utf8_lossy(entry.record.body).into_owned());
+        }
+    }
+    reasons
+}
+
+#[test]
+fn a_journal_that_was_reset_at_the_end_of_a_window_is_not_reset_again_in_the_next() {
+    let directory = Directory::new("at-end");
+    let schedule = || daily(8, 17).with_reset(ScheduleReset::AtEnd);
+    let mut venue = directory.start(on(0, 9), schedule());
+    venue.send(Now { mono: Mono(2 * SECOND), utc: on(0, 10) });
+    venue.wake(Now { mono: Mono(9 * HOUR * SECOND), utc: on(0, 17) });
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 1), 1));
+    venue.sessions.close_all().unwrap();
+    let mut venue = directory.start(on(1, 12), schedule());
+    assert_eq!(venue.resets(), 0);
+    venue.send(Now { mono: Mono(2 * SECOND), utc: on(1, 12) });
+    venue.sessions.close_all().unwrap();
+    let venue = directory.start(on(1, 13), schedule());
+    assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
+    assert_eq!(venue.sessions.numbers(venue.key).map(|(_, out)| out), Some(SeqNum(2)));
+}
