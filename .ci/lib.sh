@@ -98,6 +98,36 @@ cpu_of() {
     spent=$(awk '{ printf "%.1f", $1 + $2 }' "$work/times")
 }
 
+# Sets $yard to the seconds of CPU in which this machine, just now, builds a library that is not ours
+# in a locked version. A core that is shared with other work compiles at half its speed or less, and
+# the CPU time says nothing of it: a limit in seconds needs a yardstick from the same minute.
+yardstick() {
+    local folder=$work/yardstick
+    rm -rf "$folder"
+    mkdir -p "$folder/src"
+    echo 'pub use regex_automata::meta;' >"$folder/src/lib.rs"
+    cp Cargo.lock "$folder"
+    cat >"$folder/Cargo.toml" <<END
+[package]
+name = "yardstick"
+edition = "2024"
+[workspace]
+[dependencies]
+regex-automata = "0.4"
+END
+    cargo metadata --format-version 1 --manifest-path "$folder/Cargo.toml" >/dev/null
+    CARGO_TARGET_DIR=$folder/target cpu_of cargo build --locked --release --manifest-path "$folder/Cargo.toml"
+    rm -rf "$folder"
+    yard=$spent
+}
+
+# Sets $spent to what it would be on the machine on which the limits were set, where the yardstick
+# takes 19 s, and $unscaled to what it was.
+scale() {
+    unscaled=$spent
+    spent=$(awk -v spent="$spent" -v yard="$yard" 'BEGIN { printf "%.1f", spent * 19 / yard }')
+}
+
 # users_program FOLDER: tests and runs the program there, which compiles without a warning.
 users_program() {
     cargo metadata --format-version 1 --manifest-path "$1/Cargo.toml" >/dev/null

@@ -303,7 +303,12 @@ fn write_group(writer: &mut BodyWriter<'_>, model: &mut Model, choices: &mut Cho
 fn read_back(memory: &mut [u8], end: usize, sum: u8, msg_type: MsgType, model: &Model, again: bool) {
     let envelope = Envelope::new(b"FIX.4.4", b"SENDER", b"TARGET").expect("a good envelope");
     let original = again.then_some(&b"20260105-10:00:00.000"[..]);
-    let stamp = Stamp { seq: SeqNum(end as u64), sending_time: b"20260105-10:00:00.123", original, last_processed: None };
+    let stamp = Stamp {
+        seq: SeqNum(end as u64),
+        sending_time: b"20260105-10:00:00.123",
+        original,
+        last_processed: None,
+    };
     let sealed = envelope.seal(memory, HEADROOM..end, msg_type, sum, &stamp).expect("enough headroom");
     let bytes = &memory[sealed];
     let Frame::Message(framed) = Framer::new(64 * 1024).next(bytes) else {
