@@ -377,6 +377,8 @@ struct Wire {
     next_out: u64,
     /// Whether a Logout was sent in this connection.
     logged_out: bool,
+    /// Whether it was sent in front of messages that were kept, so that it was the last message.
+    left: bool,
     /// Number of messages sent.
     count: usize,
     /// The last message sent, for failure reports.
@@ -389,7 +391,7 @@ impl Wire {
     fn connected(&mut self, next_out: SeqNum) {
         self.rest.clear();
         self.next = next_out.0;
-        self.logged_out = false;
+        (self.logged_out, self.left) = (false, false);
     }
 
     fn sent(&mut self, bytes: &[u8], seen: &Seen, version: Version) {
@@ -421,6 +423,7 @@ impl Wire {
 
     fn message(&mut self, message: &Message<'_>, seen: &Seen) {
         let text = message.bytes().escape_ascii();
+        assert!(!self.left, "after the Logout that ended the session {} comes {text}", self.said);
         self.before.push(std::mem::replace(&mut self.said, text.to_string()));
         if self.before.len() > 8 {
             self.before.remove(0);
@@ -447,8 +450,12 @@ impl Wire {
             self.originals.clear();
         } else {
             // After our Logout the application's answers are kept for the next connection.
-            let in_order = number == self.next || (self.logged_out && number > self.next);
+            // The Logout that ends the session does not wait for messages that are kept, either.
+            let logout = message.msg_type() == b"5";
+            let kept = number > self.next && (self.logged_out || logout);
+            let in_order = number == self.next || kept;
             assert!(in_order, "{} is next, and after {:#?} comes {text}", self.next, self.before);
+            self.left = kept && logout && !self.logged_out;
         }
         self.logged_out |= message.msg_type() == b"5";
         self.next = number.saturating_add(1);
