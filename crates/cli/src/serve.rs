@@ -3,17 +3,22 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use fixbolt::config::{CheckedConfiguration, Identity};
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
 use fixbolt_conformance::Echo;
-use fixbolt_dictionary::Policy;
+use fixbolt_dictionary::{
+    ApplicationVersion, ApplicationVersions, DictionarySet, Policy, Validator, Version, shipped,
+};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{AcceptedHeartBtInt, Application, Compatibility, Role, SessionId, SessionSettings};
+use fixbolt_session::{
+    AcceptedHeartBtInt, Application, Compatibility, FixtDictionaries, Role, SessionDictionary, SessionId,
+    SessionSettings,
+};
 
 use crate::check_config::refused;
 use crate::exit::{Answer, Failure};
@@ -24,8 +29,9 @@ use crate::venue::Venue;
 
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
-/// Without a configuration, any pair of CompIDs may log on with FIX.4.0 to FIX.4.4, sequence
-/// numbers begin at 1 with every Logon, and tags from 5000 on are accepted: they are user-defined.
+/// Without a configuration, any pair of CompIDs may log on with FIX.4.0 to FIX.4.4, or with
+/// FIXT.1.1 for messages of FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2. Sequence numbers begin at 1 with
+/// every Logon, and tags from 5000 on are accepted: they are user-defined.
 /// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
 /// If the file has mistakes, all of them are reported and no session is served; with --keep-going
 /// the valid sessions are.
@@ -176,9 +182,14 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
 }
 
 fn any_counterparty(listen: SocketAddr, app: App) -> Served {
+    let dictionaries = LazyLock::new(dictionaries_of_fixt);
     let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
             s.reset_on_logon = true;
+            if id.version() == Version::Fixt11 {
+                s.default_appl_ver_id = Some(Version::Fix50Sp2);
+                s.dictionary = SessionDictionary::Fixt(Arc::clone(&dictionaries));
+            }
             match app {
                 App::Echo => {
                     s.compatibility = Compatibility::QuickFix;
@@ -190,6 +201,18 @@ fn any_counterparty(listen: SocketAddr, app: App) -> Served {
         })))
     });
     Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }
+}
+
+/// Returns the shipped dictionaries of a session of FIXT.1.1 whose counterparty chooses the version.
+fn dictionaries_of_fixt() -> Arc<FixtDictionaries> {
+    let versions = [Version::Fix50, Version::Fix50Sp1, Version::Fix50Sp2];
+    let all = versions.iter().filter_map(|version| Some((version.appl_ver_id()?, shipped(*version))));
+    let set = all.fold(DictionarySet::new(shipped(Version::Fixt11).clone()), |set, (id, dictionary)| {
+        set?.with(ApplicationVersion::new(id), dictionary)
+    });
+    // They fit their transport, as a test of the dictionary crate shows.
+    let none = || ApplicationVersions::new(Arc::new(Validator::new(shipped(Version::Fixt11))));
+    Arc::new(FixtDictionaries::new(set.map_or_else(|_| none(), |set| set.validators())))
 }
 
 /// Says where the engine listens.

@@ -22,7 +22,7 @@ fn order(server: &Server, more: &[&str]) -> command::Ended {
 #[test]
 fn an_order_is_sent_filled_and_both_messages_are_shown() {
     let server = Server::start(&[]);
-    for version in ["FIX.4.4", "FIX.4.2"] {
+    for version in ["FIX.4.4", "FIX.4.2", "FIX.5.0", "5.0SP2", "FIXT.1.1"] {
         let ended = order(&server, &["--version", version]);
         assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
         for shown in
@@ -254,10 +254,7 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "Side=BYU"], "Side (54) has no value BYU; it has BUY (1)"),
         (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),
         (&["send", "D", "--version", "FIX.9"], "none of the versions FIX.4.0, FIX.4.1, "),
-        (
-            &["send", "U1", "58=of no application version", "--version", "FIXT.1.1"],
-            "sessions of FIXT.1.1 are not supported yet; those of FIX.4.0 to FIX.4.4 are",
-        ),
+        (&["send", "A", "--version", "5.0SP2"], "A is sent only by the session itself"),
         (&["send", "D", "--sender", ""], "SenderCompID is empty"),
         (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),
         (&["serve", "--config", "nowhere.cfg"], "nowhere.cfg"),

@@ -44,6 +44,8 @@ pub struct Desk {
     pub panic_in: &'static str,
     /// The ClOrdID (11) of each message that it processed.
     pub got: Vec<String>,
+    /// Their application versions.
+    pub versions: Vec<Version>,
     /// How connections ended.
     pub ends: Vec<SessionEnd>,
     /// The notes of the session core.
@@ -78,6 +80,7 @@ impl Application for Desk {
             Mood::Full => return Err(SendError::BackPressure.into()),
         }
         self.got.push(String::from_utf8_lossy(id).into_owned());
+        self.versions.extend(turn.version_of(&message));
         Ok(Delivery::Done)
     }
 
@@ -135,7 +138,8 @@ pub struct Side {
     pub sessions: Sessions,
     /// The application.
     pub desk: Desk,
-    names: Vec<String>,
+    /// BeginString and the counterparty's CompID of each session.
+    names: Vec<(&'static str, String)>,
 }
 
 impl Side {
@@ -153,7 +157,8 @@ impl Side {
         let now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
         let mut desk = Desk::default();
         let mut sessions = Sessions::new(store, 64 * 1024);
-        let names = all.iter().map(|s| s.id.target_comp_id().to_owned()).collect();
+        let name = |id: &SessionId| (id.version().begin_string(), id.target_comp_id().to_owned());
+        let names = all.iter().map(|s| name(&s.id)).collect();
         for settings in all {
             sessions.open(now, settings, &mut desk).unwrap();
         }
@@ -175,8 +180,8 @@ impl Side {
     pub fn wire(&self, n: u32, fields: &str) -> Vec<u8> {
         let time = self.time();
         let (kind, rest) = fields.split_once('|').unwrap();
-        let name = &self.names[n as usize];
-        message("FIX.4.4", &format!("{kind}|49={name}|56=US|52={time}|{rest}"))
+        let (begin_string, name) = &self.names[n as usize];
+        message(begin_string, &format!("{kind}|49={name}|56=US|52={time}|{rest}"))
     }
 
     /// Returns the time as a UTCTimestamp. The date is always the one on which the test began.

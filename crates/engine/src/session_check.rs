@@ -3,36 +3,45 @@
 use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
-use fixbolt_dictionary::{Validator, Version, shipped};
-use fixbolt_session::{MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
+use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, Version, shipped};
+use fixbolt_session::{FixtDictionaries, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
 
 use crate::initiation::Initiation;
 
 /// The shortest pause between attempts to connect, and the shortest time for one.
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The versions that sessions support.
-pub(crate) const SESSION_VERSIONS: [Version; 5] =
-    [Version::Fix40, Version::Fix41, Version::Fix42, Version::Fix43, Version::Fix44];
-
-/// Returns the validator of a version that sessions support, by the shipped dictionary; `None` for
-/// any other version. It is made once per process.
-pub(crate) fn shipped_validator(version: Version) -> Option<Arc<Validator>> {
-    static SHIPPED: [OnceLock<Arc<Validator>>; SESSION_VERSIONS.len()] =
-        [const { OnceLock::new() }; SESSION_VERSIONS.len()];
-    let at = SESSION_VERSIONS.iter().position(|one| *one == version)?;
-    Some(Arc::clone(SHIPPED[at].get_or_init(|| Arc::new(Validator::new(shipped(version))))))
+/// Returns the shipped dictionaries of a session of this version; over FIXT.1.1, that of the
+/// transport and that of the default application version. Each is made once per process. `None` if
+/// a session of FIXT.1.1 has no default.
+fn shipped_dictionary(version: Version, default_appl_ver_id: Option<Version>) -> Option<SessionDictionary> {
+    static SHIPPED: [OnceLock<Arc<Validator>>; Version::ALL.len()] =
+        [const { OnceLock::new() }; Version::ALL.len()];
+    static FIXT: [OnceLock<Arc<FixtDictionaries>>; Version::ALL.len()] =
+        [const { OnceLock::new() }; Version::ALL.len()];
+    let at = |version| Version::ALL.iter().position(|one| *one == version);
+    if version != Version::Fixt11 {
+        let validator = SHIPPED[at(version)?].get_or_init(|| Arc::new(Validator::new(shipped(version))));
+        return Some(SessionDictionary::Own(Arc::clone(validator)));
+    }
+    let default = default_appl_ver_id?;
+    let id = ApplicationVersion::new(default.appl_ver_id()?);
+    let place = &FIXT[at(default)?];
+    if let Some(dictionaries) = place.get() {
+        return Some(SessionDictionary::Fixt(Arc::clone(dictionaries)));
+    }
+    let set = DictionarySet::new(shipped(version).clone()).ok()?.with(id, shipped(default)).ok()?;
+    let dictionaries = place.get_or_init(|| Arc::new(FixtDictionaries::new(set.validators())));
+    Some(SessionDictionary::Fixt(Arc::clone(dictionaries)))
 }
 
-/// Returns why sessions of this version are not supported; `None` if they are.
+/// Returns why there are no sessions of this version; `None` if there are.
 pub(crate) fn unspoken(version: Version) -> Option<String> {
-    if version.is_application() {
-        return Some(format!(
-            "{version} has no sessions of its own: its messages travel in sessions of FIXT.1.1"
-        ));
-    }
-    (!SESSION_VERSIONS.contains(&version))
-        .then(|| format!("sessions of {version} are not supported yet; those of FIX.4.0 to FIX.4.4 are"))
+    version.is_application().then(|| {
+        format!(
+            "{version} has no sessions of its own: its messages travel in sessions of FIXT.1.1 (DefaultApplVerID={version})"
+        )
+    })
 }
 
 /// Checks the settings of a session and fills in the shipped dictionary.
@@ -44,15 +53,21 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     if let Some(reason) = unspoken(version) {
         return Err(reason);
     }
+    let default = settings.default_appl_ver_id;
+    if version == Version::Fixt11 && default.and_then(Version::appl_ver_id).is_none() {
+        return Err(
+            "a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example"
+                .to_owned(),
+        );
+    }
     if settings.dictionary == SessionDictionary::Shipped {
-        let validator = shipped_validator(version).ok_or_else(|| {
+        settings.dictionary = shipped_dictionary(version, default).ok_or_else(|| {
             format!(
                 "no dictionary of {version} is shipped; name one, or do without by SessionDictionary::None"
             )
         })?;
-        settings.dictionary = SessionDictionary::Own(validator);
     }
-    let validates = settings.dictionary.validator().is_some();
+    let validates = settings.dictionary.checks();
     if settings.outbound_policy.is_some() && !validates {
         return Err("outgoing messages cannot be validated: there is no dictionary".to_owned());
     }
@@ -99,13 +114,15 @@ mod tests {
 
     #[test]
     fn a_session_has_the_shipped_dictionary_of_its_version_unless_told_otherwise() {
-        for version in SESSION_VERSIONS {
+        let sessions = Version::ALL.into_iter().filter(|version| !version.is_application());
+        for (n, version) in sessions.enumerate() {
             let mut settings = settings(version);
+            settings.default_appl_ver_id = [None, Some(Version::Fix50Sp1)][usize::from(n > 4)];
             prepare(&mut settings).unwrap();
-            assert!(Arc::ptr_eq(
-                settings.dictionary.validator().unwrap(),
-                &shipped_validator(version).unwrap()
-            ));
+            assert!(settings.dictionary.checks());
+            let mut other = settings.clone().with(|s| s.dictionary = SessionDictionary::Shipped);
+            prepare(&mut other).unwrap();
+            assert_eq!(settings.dictionary, other.dictionary, "made once");
             settings.dictionary = SessionDictionary::None;
             prepare(&mut settings).unwrap();
             assert_eq!(settings.dictionary, SessionDictionary::None);
@@ -121,7 +138,7 @@ mod tests {
         };
         assert_eq!(
             prepare(&mut settings(Version::Fixt11)),
-            Err("sessions of FIXT.1.1 are not supported yet; those of FIX.4.0 to FIX.4.4 are".to_owned())
+            Err("a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example".to_owned())
         );
         assert!(refused(|s| s.timestamp_digits = 4).contains("0, 3, 6, 9 or 12"));
         assert!(refused(|s| s.max_message_size = 8191).contains("8192"));

@@ -18,7 +18,7 @@ fn a_session_that_cannot_be_opened_stops_the_start_with_an_error_that_names_it()
     let old = SessionSettings::new(id, Role::Acceptor);
     assert_eq!(
         refused(Engine::builder().accept(anywhere(), old)),
-        "session FIXT.1.1:VENUE->TRADER: sessions of FIXT.1.1 are not supported yet; those of FIX.4.0 to FIX.4.4 are"
+        "session FIXT.1.1:VENUE->TRADER: a session of FIXT.1.1 needs DefaultApplVerID, the version of its messages: FIX.5.0SP2 for example"
     );
     assert_eq!(
         refused(Engine::builder().accept(anywhere(), acceptor()).accept(anywhere(), acceptor())),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use fixbolt_codec::{Body, BodyWriter, FromField, Message, MsgType, Redacted, SeqNum, Tag, ToField, Version};
 use fixbolt_dictionary::{RefTag, SessionRejectReason};
 
-use crate::behavior::{TagInText, ViolationText};
+use crate::behavior::{Behavior, OptionalField, TagInText, ViolationText};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::event::Event;
 use crate::fix::{YES, key, msg_type, session_status};
@@ -69,6 +69,8 @@ pub(crate) struct OurLogon {
     pub(crate) max_message_size: Option<usize>,
     /// TestMessageIndicator (464).
     pub(crate) is_test: bool,
+    /// DefaultApplVerID (1137); not sent if `None`.
+    pub(crate) default_appl_ver_id: Option<&'static str>,
     /// The whole body; empty until the application has added its own fields.
     pub(crate) body: Vec<u8>,
 }
@@ -198,17 +200,33 @@ pub(crate) struct VersionLimits {
     pub(crate) reset_seq_num_flag: bool,
     /// Whether it has fields 371 to 373 of Reject, and BusinessMessageReject.
     pub(crate) is_42_or_later: bool,
-    /// Whether it is FIXT, whose Logout has SessionStatus (1409).
-    pub(crate) is_fixt: bool,
+    /// Whether our Logouts have SessionStatus (1409), as those of FIXT may.
+    pub(crate) session_status: bool,
+    /// The version that the rejected message was read as, if the reject says so.
+    pub(crate) read_as: Option<ReadAs>,
     /// How the Text of a Reject names the field in error without RefTagID (371).
     pub(crate) tag_in_text: TagInText,
     /// SessionRejectReason (373) of the Reject, if the version knows it.
     pub(crate) reason: Option<SessionRejectReason>,
 }
 
+/// The application version of a rejected message, and the field that names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReadAs {
+    /// RefApplVerID (1130).
+    RefApplVerId(&'static str),
+    /// DefaultApplVerID (1137).
+    DefaultApplVerId(&'static str),
+}
+
 impl AdminMessage<'_> {
     /// Returns what a session of this version allows in the message.
-    pub(crate) fn limits(&self, version: Version, tag_in_text: TagInText) -> VersionLimits {
+    pub(crate) fn limits(
+        &self,
+        version: Version,
+        behavior: &Behavior,
+        read_as: Option<ReadAs>,
+    ) -> VersionLimits {
         let reason = match self {
             Self::Reject { reject, .. } => reject.reason.for_version(version),
             _ => None,
@@ -216,8 +234,9 @@ impl AdminMessage<'_> {
         VersionLimits {
             reset_seq_num_flag: version >= Version::Fix41,
             is_42_or_later: version >= Version::Fix42,
-            is_fixt: version.begin_string() == Version::Fixt11.begin_string(),
-            tag_in_text,
+            session_status: version == Version::Fixt11 && behavior.session_status == OptionalField::Sent,
+            read_as,
+            tag_in_text: behavior.tag_in_text,
             reason,
         }
     }
@@ -272,6 +291,9 @@ impl AdminMessage<'_> {
                     if msg_type.len() <= REFLECTED_MAX {
                         body.bytes(key::REF_MSG_TYPE, msg_type);
                     }
+                    if let Some(ReadAs::RefApplVerId(version)) = version.read_as {
+                        body.bytes(key::REF_APPL_VER_ID, version.as_bytes());
+                    }
                     if let Some(reason) = version.reason {
                         body.field(key::SESSION_REJECT_REASON, &u64::from(reason.number()));
                     }
@@ -285,17 +307,25 @@ impl AdminMessage<'_> {
                 if msg_type.len() <= REFLECTED_MAX {
                     body.bytes(key::REF_MSG_TYPE, msg_type);
                 }
+                if let Some(ReadAs::RefApplVerId(version)) = version.read_as {
+                    body.bytes(key::REF_APPL_VER_ID, version.as_bytes());
+                }
                 if !reject.ref_id.is_empty() && extent == Extent::Full {
                     body.bytes(key::BUSINESS_REJECT_REF_ID, reject.ref_id.as_bytes());
                 }
                 body.field(key::BUSINESS_REJECT_REASON, &u64::from(reject.reason.number()));
                 write_text(body, &reject.text);
+                if let Some(ReadAs::DefaultApplVerId(version)) = version.read_as {
+                    body.bytes(key::DEFAULT_APPL_VER_ID, version.as_bytes());
+                }
             }
             Self::GapFill { new } => {
                 body.field(key::NEW_SEQ_NO, &new.0).bytes(key::GAP_FILL_FLAG, YES);
             }
             Self::Logout { text, status } => {
-                if let Some(LogoutStatus { status, next_expected }) = status.filter(|_| version.is_fixt) {
+                if let Some(LogoutStatus { status, next_expected }) =
+                    status.filter(|_| version.session_status)
+                {
                     body.field(key::SESSION_STATUS, &status);
                     if let Some(next_expected) = next_expected {
                         body.field(key::NEXT_EXPECTED_MSG_SEQ_NUM, &next_expected.0);
@@ -310,7 +340,15 @@ impl AdminMessage<'_> {
 
 impl OurLogon {
     fn write(&self, body: &mut BodyWriter<'_>, version: VersionLimits) {
-        let Self { heart_bt_int, reset, next_expected, max_message_size, is_test, body: whole } = self;
+        let Self {
+            heart_bt_int,
+            reset,
+            next_expected,
+            max_message_size,
+            is_test,
+            default_appl_ver_id,
+            body: whole,
+        } = self;
         if !whole.is_empty() {
             let sum = whole.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b));
             body.raw().body(&Body { msg_type: MsgType::new(msg_type::LOGON), bytes: whole, sum });
@@ -329,6 +367,9 @@ impl OurLogon {
         }
         if *is_test {
             body.bytes(key::TEST_MESSAGE_INDICATOR, YES);
+        }
+        if let Some(version) = default_appl_ver_id {
+            body.bytes(key::DEFAULT_APPL_VER_ID, version.as_bytes());
         }
     }
 }

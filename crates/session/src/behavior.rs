@@ -164,6 +164,16 @@ reactions! {
         /// It is not sent.
         Omitted,
     }
+    /// How the reject of a message of FIXT.1.1 that did not name its version says which one it was
+    /// read as.
+    VersionOfRejected {
+        /// RefApplVerID (1130) of Reject, and of BusinessMessageReject since FIX.5.0SP1.
+        RefApplVerId,
+        /// DefaultApplVerID (1137) of BusinessMessageReject.
+        DefaultApplVerId,
+        /// Not at all.
+        Omitted,
+    }
     /// What happens after a Logout was answered.
     AfterLogout {
         /// The other side has ten seconds to close the connection.
@@ -247,6 +257,8 @@ behavior! {
     logon_outside_schedule: Farewell = Logout, Silence, Logout;
     /// 1S-d: a Logon without MsgSeqNum.
     logon_without_seq_num: Farewell = Logout, Silence, Logout;
+    /// 1S-d: a Logon of FIXT.1.1 without DefaultApplVerID (1137).
+    logon_without_appl_ver_id: Farewell = Logout, Silence, Logout;
     /// 1S-a: MaxMessageSize (383) in our Logons, since FIX.4.2.
     max_message_size_in_logon: OptionalField = Sent, Omitted, Omitted;
     /// 1S-a: new application messages after a Logon whose sequence number is too high.
@@ -275,6 +287,10 @@ behavior! {
     sending_time_logout_text: LogoutText = Given, Omitted, GivenWithField;
     /// 2q: whether the Reject of an unknown MsgType names the tag of MsgType.
     msg_type_tag: RefTagId = Omitted, Omitted, Named;
+    /// 2r: which field of a reject names the version that a message of FIXT.1.1 was read as.
+    version_of_rejected: VersionOfRejected = RefApplVerId, DefaultApplVerId, Omitted;
+    /// 2c: SessionStatus (1409) in our Logouts, in FIXT.1.1.
+    session_status: OptionalField = Sent, Omitted, Omitted;
     /// 4a: the Heartbeat that is due while our own TestRequest is unanswered.
     heartbeat_while_testing: HeartbeatWhileTesting = Sent, Held, Held;
     /// 6: TestReqID of our TestRequest.

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{Framed, Message, Place, SeqNum};
+use fixbolt_dictionary::Direction;
 
 use crate::admin_message::AdminMessage;
 use crate::application::LogonDecision;
@@ -79,7 +80,7 @@ pub(crate) fn receive<'m>(
             }
         }
         Arrived::First => {
-            message = tx.session_mut().placed(message, places);
+            message = tx.session_mut().placed(message, Direction::Inbound, places);
             first_message(tx, &header, message)?
         }
         Arrived::ResetAnswer => match logon::check(session, &header, &message, now) {
@@ -210,6 +211,8 @@ fn answer(
         }
         if let Then::LoggedOn(agreed) = &then {
             adopt(tx, *agreed);
+            // That its default version is supported has been checked.
+            tx.session_mut().dictionaries.read_logon(message, Direction::Inbound);
             if agreed.lowered_from.is_some() {
                 let stored = &mut tx.session_mut().state.stored;
                 (stored.next_in, stored.attempts) = (seq, 0);

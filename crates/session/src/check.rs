@@ -3,7 +3,9 @@
 use core::ops::ControlFlow;
 
 use fixbolt_codec::{Fault, FaultKind, Message, Place, SeqNum};
-use fixbolt_dictionary::{Action, Check, RefTag, SessionRejectReason, Violation};
+use fixbolt_dictionary::{
+    Action, Check, Direction, RefTag, SessionRejectReason, UnsupportedApplicationVersion, Violation,
+};
 
 use crate::admin_message::Reject;
 use crate::behavior::{Behavior, FirstViolation, RefTagId};
@@ -25,10 +27,12 @@ pub(crate) fn violation<'m>(
     let session = table::opened_mut(tx.table, tx.own);
     let behavior = session.behavior;
     let secrets = session.secret_tags.of(&session.settings);
-    let (Some(validator), Some(scratch)) = (session.settings.dictionary.validator(), &mut session.scratch)
-    else {
-        return message.fault().map(|fault| broken_field(message, fault, secrets).reject(&behavior));
-    };
+    let (validator, scratch) =
+        match (session.dictionaries.of(message, Direction::Inbound), &mut session.scratch) {
+            (Ok(Some(validator)), Some(scratch)) => (validator, scratch),
+            (Err(unsupported), _) => return unsupported_version(tx, seq, message, unsupported),
+            _ => return message.fault().map(|fault| broken_field(message, fault, secrets).reject(&behavior)),
+        };
     let mut found = None::<Found<'m>>;
     let mut warned = Vec::new();
     let placed = validator.for_each(message, &session.settings.policy, scratch, |violation| {
@@ -59,6 +63,24 @@ pub(crate) fn violation<'m>(
         tx.notify(&Event::Warned { seq, violation });
     }
     found.map(|found| found.reject(&behavior))
+}
+
+/// Step 13: there is no dictionary of the message's application version, and nothing else can be
+/// checked.
+fn unsupported_version<'m>(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    message: &Message<'m>,
+    unsupported: UnsupportedApplicationVersion,
+) -> Option<Reject<'m>> {
+    let session = tx.session();
+    let violation = unsupported.violation(message, &session.settings.policy)?;
+    if violation.action == Action::Warn {
+        tx.notify(&Event::Warned { seq, violation });
+        return None;
+    }
+    let secrets = session.secret_tags.of(&session.settings);
+    Some(Found::of(message, &violation, secrets).reject(&session.behavior))
 }
 
 /// A violation that is rejected.

@@ -20,6 +20,8 @@ pub struct Handle<'a> {
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) cause: Option<SeqNum>,
     pub(crate) route: Option<Message<'a>>,
+    /// ApplVerID (1128).
+    pub(crate) version: Option<&'static str>,
     pub(crate) header: &'a [(Key, &'a [u8])],
     pub(crate) session_layer: bool,
 }
@@ -33,8 +35,19 @@ impl<'a> Handle<'a> {
         self
     }
 
+    /// Names the version of the message in ApplVerID (1128), in a session of FIXT.1.1: it is
+    /// another one than the session's default
+    /// ([`SessionSettings::default_appl_ver_id`](crate::SessionSettings::default_appl_ver_id)). In
+    /// other sessions this does nothing.
+    #[must_use]
+    pub fn with_version(mut self, version: Version) -> Self {
+        let is_fixt = self.session.settings.id.version() == Version::Fixt11;
+        self.version = version.appl_ver_id().filter(|_| is_fixt);
+        self
+    }
+
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
-        let Self { now, session, store, cause, route, header, session_layer } = self;
+        let Self { now, session, store, cause, route, version, header, session_layer } = self;
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
         let refused = if !session_layer && msg_type.is_admin() {
@@ -62,6 +75,9 @@ impl<'a> Handle<'a> {
         };
         let opened = Opened { memory: memory.as_ptr().addr(), start, limit, msg_type };
         let mut writer = BodyWriter::within(msg_type, memory, start, limit);
+        if let Some(version) = version {
+            writer.bytes(key::APPL_VER_ID, version.as_bytes());
+        }
         for (key, value) in header {
             writer.bytes(*key, value);
         }

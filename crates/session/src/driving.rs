@@ -25,7 +25,7 @@ use crate::state::Phase;
 use crate::stored_message::FieldStorage;
 use crate::table;
 use crate::time::{Mono, Now};
-use crate::transaction::{Stop, Transaction, data_fields};
+use crate::transaction::{Stop, Transaction};
 use crate::wire::observe_inbound;
 
 impl Sessions {
@@ -356,8 +356,9 @@ impl Sessions {
         kept: bool,
         app: &mut dyn Application,
     ) -> Result<(), Stop> {
-        let Self { table, validators, store, waker, wire, inbound, stored, turns, touched, lists, .. } = self;
-        let data_fields = data_fields(validators[key.index()].as_deref());
+        let Self { table, dictionaries, store, waker, wire, inbound, stored, turns, touched, lists, .. } =
+            self;
+        let data_fields = dictionaries[key.index()].data_fields();
         let FieldStorage { tags, spans, places } = inbound;
         let mut index = Index::new(tags, spans).with_data_fields(data_fields);
         match index.build(framed) {
@@ -373,7 +374,7 @@ impl Sessions {
                     now,
                     own: key.index(),
                     table,
-                    validators,
+                    dictionaries,
                     store: &mut **store,
                     app,
                     waker,

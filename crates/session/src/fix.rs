@@ -30,6 +30,8 @@ pub(crate) mod tag {
     pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
     pub(crate) const TEST_MESSAGE_INDICATOR: Tag = Tag::new(464);
     pub(crate) const NEXT_EXPECTED_MSG_SEQ_NUM: Tag = Tag::new(789);
+    pub(crate) const APPL_VER_ID: Tag = Tag::new(1128);
+    pub(crate) const DEFAULT_APPL_VER_ID: Tag = Tag::new(1137);
     pub(crate) const SESSION_STATUS: Tag = Tag::new(1409);
 }
 
@@ -56,6 +58,9 @@ pub(crate) mod key {
     pub(crate) const MAX_MESSAGE_SIZE: Key = Key::of(tag::MAX_MESSAGE_SIZE);
     pub(crate) const TEST_MESSAGE_INDICATOR: Key = Key::of(tag::TEST_MESSAGE_INDICATOR);
     pub(crate) const NEXT_EXPECTED_MSG_SEQ_NUM: Key = Key::of(tag::NEXT_EXPECTED_MSG_SEQ_NUM);
+    pub(crate) const APPL_VER_ID: Key = Key::of(tag::APPL_VER_ID);
+    pub(crate) const REF_APPL_VER_ID: Key = Key::new(1130);
+    pub(crate) const DEFAULT_APPL_VER_ID: Key = Key::of(tag::DEFAULT_APPL_VER_ID);
     pub(crate) const SESSION_STATUS: Key = Key::of(tag::SESSION_STATUS);
 
     /// The field of an answer that a routing field is copied to (standard: third-party routing).

@@ -17,6 +17,7 @@ mod carry_out;
 mod check;
 mod clock;
 mod deliver;
+mod dictionaries;
 mod draft;
 mod driving;
 mod end;
@@ -76,8 +77,9 @@ pub use behavior::{
     AfterLogout, Behavior, Compatibility, EmptyCompId, EmptyResendRequest, Farewell, FieldWithoutEquals,
     FirstViolation, GapFillBackwards, HeartbeatWhileTesting, InvalidLogon, LogoutText, LogoutTooHigh,
     OptionalField, PossDupFault, RefTagId, ResendRequestBeyondGap, SendingAfterGap, TagInText, TestReqId,
-    TooLow, ViolationText, WrongBodyLength,
+    TooLow, VersionOfRejected, ViolationText, WrongBodyLength,
 };
+pub use dictionaries::{FixtDictionaries, SessionDictionary};
 pub use draft::{Draft, Handle};
 pub use end::{Halt, Misbehavior, SessionEnd};
 pub use error::SendError;
@@ -94,9 +96,7 @@ pub use reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use resume::{Direction, Resume, StoredMessage};
 pub use sessions::{OpenError, Sessions};
-pub use settings::{
-    Role, SessionDictionary, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
-};
+pub use settings::{Role, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff};
 pub use state::Phase;
 pub use status::{SessionState, StatusCell};
 pub use time::{Mono, Now, Utc};

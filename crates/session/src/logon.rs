@@ -143,6 +143,9 @@ pub(crate) fn check<'m>(
             return Err(invalid(&text));
         }
     }
+    if let Some(refusal) = without_version(session, header, message, seq) {
+        return Err(Box::new(refusal));
+    }
     if number(message, tag::MAX_MESSAGE_SIZE).is_some_and(|n| (1..SMALLEST_MAX_MESSAGE_SIZE).contains(&n)) {
         let text = format!("MaxMessageSize (383) must be at least {SMALLEST_MAX_MESSAGE_SIZE}");
         return Err(invalid(&text));
@@ -156,6 +159,30 @@ pub(crate) fn check<'m>(
         return Err(invalid("ResetSeqNumFlag (141) is Y, but MsgSeqNum (34) is not 1"));
     }
     Ok(seq)
+}
+
+/// Refuses a Logon of FIXT.1.1 that does not say which version the counterparty's messages have, or
+/// names one that the session has no dictionary of.
+fn without_version<'m>(
+    session: &Session,
+    header: &Header<'m>,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Option<Reaction<'m>> {
+    session.settings.appl_ver_id()?;
+    let (reject, text) = match message.get(tag::DEFAULT_APPL_VER_ID) {
+        None if session.behavior.logon_without_appl_ver_id == Farewell::Silence => {
+            return Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon)));
+        }
+        None => (missing(tag::DEFAULT_APPL_VER_ID), "DefaultApplVerID (1137) is missing"),
+        Some(_) if session.dictionaries.support(message) => return None,
+        Some(_) => {
+            let reason = SessionRejectReason::InvalidApplicationVersion;
+            let text = "DefaultApplVerID (1137) is a version that this session has no dictionary of";
+            (Reject::naming(reason, tag::DEFAULT_APPL_VER_ID), text)
+        }
+    };
+    Some(refuse(session, header, seq, reject, text))
 }
 
 /// Refuses a Logon because of one of its fields: with a Reject and a Logout, or with a Logout
@@ -287,6 +314,7 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
         next_expected: sends_next_expected(session).then_some(next_in),
         max_message_size: (is_sent && session.is_42_or_later()).then_some(settings.max_message_size),
         is_test: settings.test_message_indicator == TestMessageIndicator::Test,
+        default_appl_ver_id: settings.appl_ver_id(),
         body: Vec::new(),
     }
 }

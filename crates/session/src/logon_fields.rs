@@ -39,7 +39,7 @@ impl LogonFields {
     /// session writes itself or that have a field of their own here, or of their lengths.
     #[must_use]
     pub fn can_have(tag: u32) -> bool {
-        const SETTINGS: [u32; 11] = [95, 96, 98, 108, 141, 383, 464, 553, 554, 789, 925];
+        const SETTINGS: [u32; 12] = [95, 96, 98, 108, 141, 383, 464, 553, 554, 789, 925, 1137];
         Tag::try_new(tag).is_some() && !SETTINGS.contains(&tag) && !WRITTEN_ANEW.contains(&tag)
     }
 

@@ -41,9 +41,7 @@ impl SecretTags {
 
     /// Returns the secrets of the session with these settings.
     pub(crate) fn of<'s>(&'s self, settings: &'s SessionSettings) -> Secrets<'s> {
-        let own = settings.dictionary.validator();
-        let data_fields = own.map_or(DataFields::STANDARD, |own| own.data_fields());
-        Secrets { tags: &self.all, data_fields }
+        Secrets { tags: &self.all, data_fields: settings.dictionary.data_fields() }
     }
 }
 

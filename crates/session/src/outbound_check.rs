@@ -3,9 +3,10 @@
 
 use core::ops::ControlFlow;
 
-use fixbolt_codec::SeqNum;
-use fixbolt_dictionary::{Action, Check, Policy, RefTag, Scratch, SessionRejectReason, Validator, Violation};
+use fixbolt_codec::{DataFields, SeqNum};
+use fixbolt_dictionary::{Action, Check, Direction, Policy, RefTag, Scratch, SessionRejectReason, Violation};
 
+use crate::dictionaries::Dictionaries;
 use crate::error::SendError;
 use crate::stored_message::{FieldStorage, with_message};
 
@@ -34,13 +35,30 @@ impl OutboundCheck {
         &mut self,
         seq: SeqNum,
         bytes: &[u8],
-        validator: &Validator,
+        data_fields: &DataFields,
+        dictionaries: &Dictionaries,
         scratch: &mut Scratch,
     ) -> Result<(), SendError> {
         let Self { policy, fields, warned } = self;
         let before = warned.len();
-        let checked = with_message(bytes, validator.data_fields(), fields, |message, _| {
+        let checked = with_message(bytes, data_fields, fields, |message, _| {
             let mut refused = Ok(());
+            let validator = match dictionaries.of(&message, Direction::Outbound) {
+                Ok(Some(validator)) => validator,
+                Ok(None) => return refused,
+                Err(unsupported) => {
+                    return match unsupported.violation(&message, policy) {
+                        Some(violation) if violation.action == Action::Warn => {
+                            warned.push((seq, violation.into_owned()));
+                            Ok(())
+                        }
+                        Some(Violation { check, reason, .. }) => {
+                            Err(SendError::Invalid { check, reason, tag: unsupported.ref_tag })
+                        }
+                        None => Ok(()),
+                    };
+                }
+            };
             validator.for_each(&message, policy, scratch, |violation| {
                 if violation.action == Action::Warn {
                     warned.push((seq, violation.into_owned()));

@@ -7,6 +7,7 @@
 //! from the store afterwards.
 
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
+use fixbolt_dictionary::Direction;
 
 use crate::admin_message::AdminMessage;
 use crate::application::Resend;
@@ -154,7 +155,7 @@ fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Re
     }
     let mut fields = core::mem::take(tx.fields);
     let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message, places| {
-        let message = tx.session_mut().placed(message, places);
+        let message = tx.session_mut().placed(message, Direction::Outbound, places);
         tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
     });
     *tx.fields = fields;

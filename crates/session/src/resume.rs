@@ -74,6 +74,15 @@ pub enum Direction {
     Outbound,
 }
 
+impl From<Direction> for fixbolt_dictionary::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Inbound => Self::Inbound,
+            Direction::Outbound => Self::Outbound,
+        }
+    }
+}
+
 impl fmt::Display for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -129,7 +138,7 @@ impl<'a> Resume<'a> {
             let is_admin = record.flags.contains(RecordFlags::ADMIN);
             let delivered = record.flags.contains(RecordFlags::DELIVERED);
             let visited = with_message(record.body, data_fields, fields, |message, places| {
-                let message = session.placed(message, places);
+                let message = session.placed(message, direction.into(), places);
                 visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
             });
             result = visited.unwrap_or_else(|| {

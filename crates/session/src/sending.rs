@@ -6,6 +6,7 @@ use core::ops::Range;
 use fixbolt_codec::{Body, BodyWriter, Envelope, Message, MsgType, Precision, SecondCache, SeqNum, Stamp};
 use fixbolt_dictionary::Scratch;
 
+use crate::dictionaries::Dictionaries;
 use crate::error::SendError;
 use crate::event::Unreached;
 use crate::fix::msg_type;
@@ -51,6 +52,7 @@ pub(crate) struct Sending<'s> {
     clock: &'s mut SecondCache,
     secret_tags: &'s SecretTags,
     masked: &'s mut Vec<u8>,
+    dictionaries: &'s mut Dictionaries,
     scratch: &'s mut Option<Scratch>,
     outbound: &'s mut Option<OutboundCheck>,
     added: &'s mut Added,
@@ -73,6 +75,7 @@ impl Session {
             clock: &mut self.clock,
             secret_tags: &self.secret_tags,
             masked: &mut self.masked,
+            dictionaries: &mut self.dictionaries,
             scratch: &mut self.scratch,
             outbound: &mut self.outbound,
             added: &mut self.added,
@@ -171,11 +174,12 @@ impl Sending<'_> {
         if size > limit {
             return Err(SendError::TooLarge { limit });
         }
-        if by_application
-            && let (Some(check), Some(validator), Some(scratch)) =
-                (self.outbound, settings.dictionary.validator(), self.scratch)
-        {
-            check.check(seq, &memory[message.clone()], validator, scratch)?;
+        if by_application && let (Some(check), Some(scratch)) = (self.outbound, self.scratch) {
+            let data_fields = settings.dictionary.data_fields();
+            check.check(seq, &memory[message.clone()], data_fields, self.dictionaries, scratch)?;
+        }
+        if is_logon(msg_type) {
+            self.dictionaries.read_our_logon(&memory[message.clone()]);
         }
         if let SendKind::New { cause } = kind {
             let mut flags = RecordFlags::default();

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use fixbolt_codec::{
     Envelope, FromField, Message, Place, Precision, Recovery, SecondCache, SeqNum, Version, is_admin,
 };
-use fixbolt_dictionary::{Scratch, Violation};
+use fixbolt_dictionary::{Direction, Scratch, Violation};
 
 use crate::behavior::{Behavior, WrongBodyLength};
 use crate::calendar::Calendar;
+use crate::dictionaries::Dictionaries;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Unreached;
@@ -71,7 +72,8 @@ pub(crate) struct Session {
     /// have caused.
     pub(crate) added: Added,
     pub(crate) growth: Growth,
-    /// The validator's memory.
+    /// What messages are checked against, and the memory for it.
+    pub(crate) dictionaries: Dictionaries,
     pub(crate) scratch: Option<Scratch>,
     /// Checks the messages that the application sends, if the session wants that.
     pub(crate) outbound: Option<OutboundCheck>,
@@ -128,6 +130,7 @@ impl Session {
         keeps_messages: bool,
     ) -> Self {
         let behavior = settings.compatibility.behavior();
+        let dictionaries = Dictionaries::new(&settings.dictionary, settings.appl_ver_id());
         let outbox = Outbox::new(settings.outbox_size);
         let state = State { stored: Stored::of(recovered), unsent: None, connection: None };
         let snapshot = Snapshot { state: state.clone(), outbox: outbox.mark(), added: Added::default() };
@@ -149,10 +152,11 @@ impl Session {
             accepted_too_low: false,
             added: Added::default(),
             growth: Growth::default(),
-            scratch: settings.dictionary.validator().map(|validator| validator.scratch()),
+            scratch: dictionaries.scratch(),
+            dictionaries,
             outbound: settings
                 .outbound_policy
-                .filter(|_| settings.dictionary.validator().is_some())
+                .filter(|_| settings.dictionary.checks())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
             secret_tags: SecretTags::new(&settings.masked),
@@ -192,8 +196,14 @@ impl Session {
 
     /// Returns the message with the place of each field by the session's dictionary, so that the
     /// application reads it as the session does. Without a dictionary it has none.
-    pub(crate) fn placed<'m>(&mut self, message: Message<'m>, places: &'m mut Vec<Place>) -> Message<'m> {
-        let (Some(validator), Some(scratch)) = (self.settings.dictionary.validator(), &mut self.scratch)
+    pub(crate) fn placed<'m>(
+        &mut self,
+        message: Message<'m>,
+        direction: Direction,
+        places: &'m mut Vec<Place>,
+    ) -> Message<'m> {
+        let (Ok(Some(validator)), Some(scratch)) =
+            (self.dictionaries.of(&message, direction), &mut self.scratch)
         else {
             return message;
         };
@@ -218,6 +228,7 @@ impl Session {
         if let Some(calendar) = &mut self.calendar {
             calendar.connected();
         }
+        self.dictionaries.forget_logons();
         self.reading = Reading::new(recovery(&self.behavior));
         self.state.connection = Some(Connection::begin(now, phase, deadline, self.settings.heart_bt_int));
         self.publish();

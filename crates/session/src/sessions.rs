@@ -5,10 +5,11 @@ use core::error::Error;
 use core::fmt;
 use std::sync::Arc;
 
-use fixbolt_codec::{Envelope, SeqNum};
-use fixbolt_dictionary::Validator;
+use fixbolt_codec::{Envelope, SeqNum, Version};
+use fixbolt_dictionary::ApplicationVersion;
 
 use crate::application::Application;
+use crate::dictionaries::SessionDictionary;
 use crate::end::Halt;
 use crate::event::Event;
 use crate::id::SessionId;
@@ -16,7 +17,7 @@ use crate::key::SessionKey;
 use crate::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 use crate::reorder::Kept;
 use crate::session::Session;
-use crate::settings::{SessionDictionary, SessionSettings, WhileLoggedOff};
+use crate::settings::{SessionSettings, WhileLoggedOff};
 use crate::state::Phase;
 use crate::status::StatusCell;
 use crate::store::{Position, Recovered, Store, StoreError};
@@ -47,7 +48,7 @@ pub struct Sessions {
     pub(crate) table: Vec<Option<Session>>,
     /// The validator of each session, outside the table: a message's index borrows the data fields
     /// while the sessions are in use.
-    pub(crate) validators: Vec<Option<Arc<Validator>>>,
+    pub(crate) dictionaries: Vec<SessionDictionary>,
     pub(crate) store: Box<dyn Store>,
     pub(crate) waker: Arc<dyn WorkerWaker>,
     pub(crate) wire: Option<Arc<dyn WireObserver>>,
@@ -116,7 +117,7 @@ impl Sessions {
         let fields = max_message_size.max(MAX_MESSAGE_SIZE_BEFORE_LOGON) / 4;
         Self {
             table: Vec::new(),
-            validators: Vec::new(),
+            dictionaries: Vec::new(),
             store,
             waker: Arc::new(Unheard),
             wire: None,
@@ -202,15 +203,15 @@ impl Sessions {
         let key = SessionKey::new(self.worker, index, self.opened);
         let recovered = open(&mut *self.store, key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);
-        let validator = settings.dictionary.validator().cloned();
+        let dictionary = settings.dictionary.clone();
         let keeps_messages = self.store.keeps_messages();
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
         session.tell_horizon(&mut *self.store);
         if free == self.table.len() {
             self.table.push(None);
-            self.validators.push(None);
+            self.dictionaries.push(SessionDictionary::None);
         }
-        (self.table[free], self.validators[free]) = (Some(session), validator);
+        (self.table[free], self.dictionaries[free]) = (Some(session), dictionary);
         self.touched.reserve(self.table.len());
         self.lists.reserve(self.table.len());
         if recovered.since.is_none() && recovered.damage.is_none() {
@@ -313,7 +314,7 @@ impl Sessions {
         let store_is_open = session.store_is_open;
         session.status.close();
         self.lists.forget(key.index());
-        (self.table[key.index()], self.validators[key.index()]) = (None, None);
+        (self.table[key.index()], self.dictionaries[key.index()]) = (None, SessionDictionary::None);
         if store_is_open { close(&mut *self.store).map_err(OpenError::Store) } else { Ok(()) }
     }
 
@@ -444,7 +445,7 @@ impl Sessions {
             now,
             own: key.index(),
             table: &mut self.table,
-            validators: &self.validators,
+            dictionaries: &self.dictionaries,
             store: &mut *self.store,
             app,
             waker: &self.waker,
@@ -458,9 +459,33 @@ impl Sessions {
     }
 }
 
+/// Returns what is wrong with the versions that the session's messages may have.
+fn wrong_versions(settings: &SessionSettings) -> Option<&'static str> {
+    let is_fixt = settings.id.version() == Version::Fixt11;
+    match &settings.dictionary {
+        _ if is_fixt && settings.appl_ver_id().is_none() => Some(
+            "a session of FIXT.1.1 needs the version of its application messages, FIX.5.0SP2 for example (SessionSettings::default_appl_ver_id)",
+        ),
+        SessionDictionary::Own(_) if is_fixt => {
+            Some("a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)")
+        }
+        SessionDictionary::Fixt(_) if !is_fixt => {
+            Some("only a session of FIXT.1.1 has several dictionaries (SessionDictionary::Fixt)")
+        }
+        SessionDictionary::Fixt(dictionaries) => {
+            let default = ApplicationVersion::new(settings.appl_ver_id()?);
+            let known = dictionaries.versions().versions().any(|(version, _)| version == default);
+            (!known).then_some("there is no dictionary of the session's DefaultApplVerID")
+        }
+        _ => None,
+    }
+}
+
 fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
     let wrong = if settings.dictionary == SessionDictionary::Shipped {
         "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own or SessionDictionary::None"
+    } else if let Some(wrong) = wrong_versions(settings) {
+        wrong
     } else if settings.outbox_size < OUTBOX_MIN {
         "the outbox must have at least 16 KiB"
     } else if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {

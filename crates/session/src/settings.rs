@@ -3,9 +3,11 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use fixbolt_dictionary::{Policy, Validator};
+use fixbolt_codec::Version;
+use fixbolt_dictionary::Policy;
 
 use crate::behavior::Compatibility;
+use crate::dictionaries::SessionDictionary;
 use crate::fix::number::WRITTEN_ANEW;
 use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::id::SessionId;
@@ -76,44 +78,6 @@ pub enum TooLowAtLogon {
     Accepted,
 }
 
-/// The dictionary that a session's messages are checked against.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub enum SessionDictionary {
-    /// The shipped dictionary of the session's version. The engine replaces this with the
-    /// dictionary when it starts; a session that is opened without an engine needs one of the other
-    /// variants.
-    #[default]
-    Shipped,
-    /// Another dictionary, of the session's version.
-    Own(Arc<Validator>),
-    /// No dictionary: only what the session layer itself needs is checked.
-    None,
-}
-
-impl SessionDictionary {
-    /// Returns the validator, or `None` without a dictionary or until the engine has replaced
-    /// `Shipped`.
-    #[must_use]
-    pub const fn validator(&self) -> Option<&Arc<Validator>> {
-        match self {
-            Self::Own(validator) => Some(validator),
-            Self::Shipped | Self::None => None,
-        }
-    }
-}
-
-/// Two values of `Own` are equal if they hold the same validator.
-impl PartialEq for SessionDictionary {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Own(one), Self::Own(other)) => Arc::ptr_eq(one, other),
-            (Self::Shipped, Self::Shipped) | (Self::None, Self::None) => true,
-            _ => false,
-        }
-    }
-}
-
 /// The settings of one session.
 ///
 /// New settings are added over time, so a value begins with [`SessionSettings::new`]:
@@ -136,6 +100,13 @@ pub struct SessionSettings {
     pub id: SessionId,
     /// Who opens the connection.
     pub role: Role,
+    /// The version of application messages that do not name one, in a session of FIXT.1.1, which
+    /// needs it: DefaultApplVerID (1137) of our Logons. Other sessions do not use it.
+    ///
+    /// The counterparty's Logon says which version its own messages have. A message names another
+    /// one in ApplVerID (1128), and so does the application in one that it sends
+    /// ([`Handle::with_version`](crate::Handle::with_version)).
+    pub default_appl_ver_id: Option<Version>,
     /// The dictionary that messages are checked against.
     pub dictionary: SessionDictionary,
     /// The reaction to each kind of violation in an inbound message.
@@ -269,6 +240,7 @@ impl SessionSettings {
         Self {
             id,
             role,
+            default_appl_ver_id: None,
             dictionary: SessionDictionary::Shipped,
             policy: Policy::standard(),
             outbound_policy: None,
@@ -305,6 +277,13 @@ impl SessionSettings {
             logon: LogonFields::default(),
             masked: vec![554, 925, 1402, 1404, 96],
         }
+    }
+
+    /// Returns DefaultApplVerID (1137) of our Logons, if the session is of FIXT.1.1.
+    pub(crate) fn appl_ver_id(&self) -> Option<&'static str> {
+        self.default_appl_ver_id
+            .and_then(Version::appl_ver_id)
+            .filter(|_| self.id.version() == Version::Fixt11)
     }
 
     /// Returns whether the values of a tag can be masked: not those of fields that the session

@@ -6,17 +6,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum};
-use fixbolt_dictionary::Validator;
+use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
 
-use crate::admin_message::{AdminMessage, Extent, route};
+use crate::admin_message::{AdminMessage, Extent, ReadAs, route};
 use crate::application::{Application, Delivery, LogonDecision};
+use crate::behavior::VersionOfRejected;
+use crate::dictionaries::SessionDictionary;
 use crate::draft::Handle;
 use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::fix::msg_type;
+use crate::fix::{msg_type, tag};
 use crate::reading::{BlockedBy, MAX_MESSAGE_SIZE_BEFORE_LOGON};
 use crate::resume::Resume;
 use crate::sending::SendKind;
@@ -39,7 +40,7 @@ pub(crate) struct Transaction<'a> {
     pub(crate) table: &'a mut [Option<Session>],
     /// The validator of each session, outside the table: a message's index borrows the data fields
     /// while the sessions are in use.
-    pub(crate) validators: &'a [Option<Arc<Validator>>],
+    pub(crate) dictionaries: &'a [SessionDictionary],
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) app: &'a mut (dyn Application + 'a),
     pub(crate) waker: &'a Arc<dyn WorkerWaker>,
@@ -76,11 +77,6 @@ const NOT_STORED: &str = "what it wrote could not be stored";
 /// Why one failed that would be called again because of what it wrote, again and again.
 const ENDLESS: &str = "it writes because of what it wrote itself, again and again";
 
-/// Returns the data fields of messages of a session with this validator.
-pub(crate) fn data_fields(validator: Option<&Validator>) -> &DataFields {
-    validator.map_or(DataFields::STANDARD, Validator::data_fields)
-}
-
 impl<'a> Transaction<'a> {
     pub(crate) fn session(&self) -> &Session {
         table::opened(self.table, self.own)
@@ -96,7 +92,7 @@ impl<'a> Transaction<'a> {
 
     /// Returns the data fields of the session's dialect.
     pub(crate) fn data_fields(&self) -> &'a DataFields {
-        data_fields(self.validators[self.own].as_deref())
+        self.dictionaries[self.own].data_fields()
     }
 
     /// Notifies the application of an event, in a separate transaction if it writes. Must not be
@@ -334,6 +330,7 @@ impl<'a> Transaction<'a> {
             store: &mut *self.store,
             cause,
             route,
+            version: None,
             header: &[],
             session_layer: true,
         }
@@ -368,7 +365,8 @@ impl<'a> Transaction<'a> {
             _ => None,
         };
         let session = self.session();
-        let version = admin.limits(session.settings.id.version(), session.behavior.tag_in_text);
+        let read_as = read_as(session, admin, route.as_ref());
+        let version = admin.limits(session.settings.id.version(), &session.behavior, read_as);
         let mut draft = self.handle(cause, route).open(MsgType::new(admin.msg_type()), kind);
         admin.write(draft.writer(), version, extent);
         draft.send()
@@ -384,7 +382,7 @@ impl<'a> Transaction<'a> {
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
         let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
         let session = self.session();
-        let limits = message.limits(session.settings.id.version(), session.behavior.tag_in_text);
+        let limits = message.limits(session.settings.id.version(), &session.behavior, None);
         message.write(&mut writer, limits, Extent::Full);
         session.settings.logon.write(&mut writer);
         self.ask("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;
@@ -456,5 +454,22 @@ impl<'a> Transaction<'a> {
         }
         self.telling -= 1;
         (self.own, *self.touched) = (own, touched);
+    }
+}
+
+/// Returns what a reject of `inbound` says about the application version that it was read as: no
+/// more than its dictionary has fields for, and nothing if the message names its version.
+fn read_as(session: &Session, admin: &AdminMessage<'_>, inbound: Option<&Message<'_>>) -> Option<ReadAs> {
+    let (ours, inbound) = (session.settings.appl_ver_id()?, inbound?);
+    let is_business = matches!(admin, AdminMessage::BusinessReject { .. });
+    match session.behavior.version_of_rejected {
+        VersionOfRejected::DefaultApplVerId if is_business => Some(ReadAs::DefaultApplVerId(ours)),
+        VersionOfRejected::RefApplVerId => {
+            let has_field = !is_business || session.settings.default_appl_ver_id >= Some(Version::Fix50Sp1);
+            let by_default = inbound.get(tag::APPL_VER_ID).is_none() && has_field;
+            let version = session.dictionaries.version_of(inbound).filter(|_| by_default)?;
+            version.appl_ver_id().map(ReadAs::RefApplVerId)
+        }
+        _ => None,
     }
 }

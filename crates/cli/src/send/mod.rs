@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// A configuration with the initiator session to use
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The session's version: FIX.4.0 to FIX.4.4
+    /// The version of the message: FIX.4.0 to FIX.Latest; from FIX.5.0 on the session is FIXT.1.1
     #[arg(long, value_name = "VERSION", default_value = "FIX.4.4", conflicts_with = "config")]
     version: Version,
     /// Our CompID [default: CLIENT]; with --config it selects one of the file's sessions

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
-use fixbolt_dictionary::{Dictionary, Source, shipped};
+use fixbolt_dictionary::{Dictionary, Version, shipped};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings};
@@ -42,13 +42,19 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         .ok_or_else(|| {
             Failure::usage(format!("--to {}: write HOST:PORT, such as 127.0.0.1:9880", arguments.to))
         })?;
-    let version = arguments.version;
-    let dictionary = shipped(version);
+    // FIX.5.0 and later are versions of messages in sessions of FIXT.1.1.
+    let (version, default) = match arguments.version {
+        Version::Fixt11 => (Version::Fixt11, Some(Version::Fix50Sp2)),
+        application if application.is_application() => (Version::Fixt11, Some(application)),
+        version => (version, None),
+    };
+    let dictionary = shipped_dictionary(version, default)?;
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
     let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
         s.reset_on_logon = !arguments.no_reset;
+        s.default_appl_ver_id = default;
         s.logon_timeout = Duration::from_secs(arguments.timeout);
         // It lasts for one exchange, whatever the counterparty asks for.
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
@@ -61,12 +67,23 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         id,
         builder: Engine::builder().connect(initiation),
         store: Box::new(memory(max_message_size)),
-        dictionary: dictionary.clone(),
+        dictionary,
         is_own_dictionary: false,
         max_message_size,
         peer: arguments.to.clone(),
         journal: None,
     })
+}
+
+/// Returns the shipped dictionary of a session's messages, over FIXT.1.1 that of the version
+/// `default` with the header of the transport.
+fn shipped_dictionary(version: Version, default: Option<Version>) -> Result<Dictionary, Failure> {
+    match default {
+        Some(default) if version == Version::Fixt11 => shipped(default)
+            .over(shipped(version))
+            .map_err(|error| Failure::usage(format!("the shipped dictionary of {default}: {error}"))),
+        _ => Ok(shipped(version).clone()),
+    }
 }
 
 /// Returns a store for one exchange: it keeps what the counterparty may request again, and little
@@ -117,8 +134,11 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     };
     let source = session.data_dictionary.clone();
     let is_own_dictionary = source.is_some();
-    let source = source.unwrap_or_else(|| Source::shipped(id.version()));
-    let dictionary = source.load().map_err(|error| failure(file, &error))?.dictionary;
+    let default = session.settings.default_appl_ver_id;
+    let dictionary = match source {
+        Some(source) => source.load().map_err(|error| failure(file, &error))?.dictionary,
+        None => shipped_dictionary(id.version(), default)?,
+    };
     // One session needs one worker.
     configuration.engine.workers = None;
     let builder = EngineBuilder::from_config(&configuration).map_err(|error| cannot_start(&error))?;

@@ -30,7 +30,9 @@ fn names_without_end_cost_bounded_memory_and_do_not_use_up_the_sessions() {
     }
     let after = server.process.memory();
     assert!(after < memory + (28 << 20), "from {memory} to {after} bytes");
-    assert!(server.process.descriptors() <= descriptors + 60);
+    // Journals of those who have left are closed by a thread of their own, which may be behind.
+    let most = descriptors + 60;
+    wait_for("descriptors are closed", 20, || (server.process.descriptors() <= most).then_some(()));
     let disk = server.disk();
     assert!(disk.bytes / disk.folders < 256 << 10, "{disk:?}");
     good.round_trip("in");

@@ -7,13 +7,12 @@
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
 
-use fixbolt_codec::{Message, Place, Tag};
+use fixbolt_codec::{DataFields, Message, Place, Tag};
 
 use super::policy::{Action, Check, Policy};
-use super::reason::SessionRejectReason;
 use super::walk::Scratch;
 use super::{RefTag, Validator, Violation};
-use crate::application_versions::{ApplicationVersions, Direction};
+use crate::application_versions::{ApplicationVersions, Direction, UnsupportedApplicationVersion};
 
 /// ```
 /// use fixbolt_dictionary::{ApplicationVersion, DictionarySet, fix44, fix50sp2, fixt11};
@@ -38,6 +37,20 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         scratch
     }
 
+    /// Returns the data fields of all versions, which the index of a message must know before its
+    /// version is known. Where two versions pair a length field with different data fields, the
+    /// transport counts first and then the version that was added first.
+    pub fn data_fields(&self) -> DataFields {
+        let validators = std::iter::once(self.transport()).chain(self.applications());
+        let mut pairs: Vec<(u32, u32)> =
+            validators.flat_map(|validator| validator.borrow().data_fields().pairs()).copied().collect();
+        // Stable: of one length field the first pair stays.
+        pairs.sort_by_key(|pair| pair.0);
+        pairs.dedup_by_key(|pair| pair.0);
+        pairs.truncate(DataFields::CAPACITY);
+        DataFields::new(&pairs)
+    }
+
     /// Does the same as [`Validator::first_reject`] with the version of the message. An unsupported
     /// version is the only violation, of [`Check::ApplicationVersion`]; nothing else is checked.
     pub fn first_reject<'m>(
@@ -50,7 +63,7 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         match self.choose(message, direction) {
             Ok(chosen) => chosen.value.borrow().first_reject(message, policy, scratch),
             Err(unsupported) => {
-                let violation = not_supported(message, unsupported.ref_tag, policy);
+                let violation = unsupported.violation(message, policy);
                 violation.filter(|violation| violation.action == Action::Reject)
             }
         }
@@ -69,18 +82,23 @@ impl<V: Borrow<Validator>> ApplicationVersions<V> {
         match self.choose(message, direction) {
             Ok(chosen) => chosen.value.borrow().for_each(message, policy, scratch, report),
             Err(unsupported) => {
-                let _ = not_supported(message, unsupported.ref_tag, policy).map(&mut report);
+                let _ = unsupported.violation(message, policy).map(&mut report);
                 None
             }
         }
     }
 }
 
-fn not_supported<'m>(message: &Message<'m>, tag: u32, policy: &Policy) -> Option<Violation<'m>> {
-    let check = Check::ApplicationVersion;
-    let action = policy.action(check);
-    let position = Tag::try_new(tag).and_then(|tag| message.position(tag));
-    let reason = SessionRejectReason::InvalidApplicationVersion;
-    let violation = Violation { check, action, reason, tag: RefTag::Number(tag), position };
-    (action != Action::Ignore).then_some(violation)
+impl UnsupportedApplicationVersion {
+    /// Returns the violation of [`Check::ApplicationVersion`] that the message is, unless the
+    /// policy ignores it.
+    #[must_use]
+    pub fn violation<'m>(self, message: &Message<'m>, policy: &Policy) -> Option<Violation<'m>> {
+        let check = Check::ApplicationVersion;
+        let action = policy.action(check);
+        let position = Tag::try_new(self.ref_tag).and_then(|tag| message.position(tag));
+        let tag = RefTag::Number(self.ref_tag);
+        let violation = Violation { check, action, reason: self.reason(), tag, position };
+        (action != Action::Ignore).then_some(violation)
+    }
 }

@@ -100,6 +100,10 @@ pub(crate) struct Walk<'r, 'm> {
     section: Section,
     /// The place of each field up to here; the scratch's, which gets them back.
     places: Vec<Place>,
+    /// Wrong values in the open groups: whether the count fields before them are wrong is known
+    /// when the groups end, unless an entry has the wrong fields, which makes its group's count
+    /// meaningless.
+    held: Vec<Violation<'m>>,
 }
 
 impl<'r, 'm> Walk<'r, 'm> {
@@ -117,7 +121,17 @@ impl<'r, 'm> Walk<'r, 'm> {
         let mut places = std::mem::take(&mut scratch.places);
         places.resize(message.len(), Place::new(0, Section::Header, 0));
         let body = plan.body(message.msg_type());
-        Walk { plan, message, policy, scratch, report, body, section: Section::Header, places }
+        Walk {
+            plan,
+            message,
+            policy,
+            scratch,
+            report,
+            body,
+            section: Section::Header,
+            places,
+            held: Vec::new(),
+        }
     }
 
     /// Walks over the message and leaves the place of each field in the scratch, unless a report
@@ -412,9 +426,29 @@ impl<'r, 'm> Walk<'r, 'm> {
         };
         if wrong {
             let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
-            self.raise(Check::GroupCount, Reason::IncorrectNumInGroupCount, tag, Some(frame.position))?;
+            self.hold(Check::GroupCount, Reason::IncorrectNumInGroupCount, tag, Some(frame.position));
+        }
+        if self.scratch.frames.is_empty() && !self.held.is_empty() {
+            return self.report_held();
         }
         ControlFlow::Continue(())
+    }
+
+    /// Keeps a violation until all open groups have ended.
+    #[cold]
+    fn hold(&mut self, check: Check, reason: Reason, tag: RefTag<'m>, position: Option<usize>) {
+        let action = self.policy.action(check);
+        if action != Action::Ignore {
+            self.held.push(Violation { check, action, reason, tag, position });
+        }
+    }
+
+    /// Reports what was kept, in the order of the message.
+    #[cold]
+    fn report_held(&mut self) -> ControlFlow<()> {
+        let mut held = std::mem::take(&mut self.held);
+        held.sort_by_key(|violation| violation.position);
+        held.into_iter().try_for_each(|violation| (self.report)(violation))
     }
 
     /// Notes the field's place, checks it with its partner if it has one, and opens the group if it
@@ -506,6 +540,13 @@ impl<'r, 'm> Walk<'r, 'm> {
         tag: RefTag<'m>,
         position: Option<usize>,
     ) -> ControlFlow<()> {
+        if !self.scratch.frames.is_empty() {
+            if matches!(check, Check::DataType | Check::EnumValue | Check::EmptyValue) {
+                self.hold(check, reason, tag, position);
+                return ControlFlow::Continue(());
+            }
+            self.report_held()?;
+        }
         match self.policy.action(check) {
             Action::Ignore => ControlFlow::Continue(()),
             action => (self.report)(Violation { check, action, reason, tag, position }),

@@ -7,6 +7,7 @@ use fixbolt_session::{Role, SessionDictionary, SessionId};
 use super::dictionaries::{Dictionaries, shipped_in_place_of};
 use super::draft::Draft;
 use super::error::{ConfigError, ConfigWarning};
+use super::fixt::{APPLICATION, FixtDraft, TRANSPORT};
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
@@ -219,7 +220,8 @@ impl SessionReader<'_> {
             ("DataDictionaryStandardNames", draft.standard_names),
         ];
         for (key, is_set) in options {
-            if let (None, true, Some(setting)) = (&self.draft.dictionary, is_set, self.find_own(key)) {
+            let names_none = self.draft.dictionary.is_none() && self.draft.fixt.names_no_file();
+            if let (true, true, Some(setting)) = (names_none, is_set, self.find_own(key)) {
                 self.contradicts(setting, format!("{key} is set, but DataDictionary names no file"));
             }
         }
@@ -250,28 +252,12 @@ impl SessionReader<'_> {
         draft.settings.outbound_policy = outgoing.then_some(draft.outgoing);
         if !incoming && !outgoing {
             draft.settings.dictionary = SessionDictionary::None;
-            draft.dictionary = None;
+            (draft.dictionary, draft.fixt) = (None, FixtDraft::default());
         }
-        // A session of FIXT.1.1 has TransportDataDictionary and AppDataDictionary instead.
-        let over_fixt = self.draft.version == Some(Version::Fixt11);
-        if let (Some(version), Some(setting)) = (self.draft.version, self.find("DataDictionary"))
-            && self.draft.dictionary.as_deref().is_some_and(|file| shipped_in_place_of(file) == Some(version))
-        {
-            self.draft.dictionary = None;
-            let instead = format!("there is no such file; the shipped dictionary of {version} is used");
-            warnings.push(ConfigWarning { place: setting.place.clone(), key: setting.key.clone(), instead });
-        }
-        if let (false, Some(source), Some(setting)) =
-            (over_fixt, self.draft.dictionary_source(), self.find("DataDictionary"))
-        {
-            match dictionaries.validator(source, self.draft.version) {
-                Ok(validator) => self.draft.settings.dictionary = SessionDictionary::Own(validator),
-                Err(reason) => self.mistakes.push(ConfigError::Dictionary {
-                    place: setting.place.clone(),
-                    file: setting.written.clone(),
-                    reason,
-                }),
-            }
+        if self.draft.version == Some(Version::Fixt11) {
+            self.read_fixt(dictionaries, warnings);
+        } else {
+            self.read_dictionary(dictionaries, warnings);
         }
         // Checks what the builder checks when the engine starts; an unsupported version is reported
         // already.
@@ -279,6 +265,80 @@ impl SessionReader<'_> {
             && let Err(reason) = session_check::prepare(&mut self.draft.settings.clone())
         {
             self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
+        }
+    }
+    fn read_dictionary(&mut self, dictionaries: &mut Dictionaries, warnings: &mut Vec<ConfigWarning>) {
+        for key in ["DefaultApplVerID", TRANSPORT, APPLICATION] {
+            // A session of any version may be one of FIXT.1.1.
+            if let (true, Some(setting)) = (self.draft.version.is_some(), self.find_own(key)) {
+                let instead = "it belongs to sessions of FIXT.1.1; others use DataDictionary".to_owned();
+                warnings.push(ConfigWarning {
+                    place: setting.place.clone(),
+                    key: setting.key.clone(),
+                    instead,
+                });
+            }
+        }
+        if let (Some(version), Some(setting)) = (self.draft.version, self.find("DataDictionary"))
+            && self.draft.dictionary.as_deref().is_some_and(|file| shipped_in_place_of(file) == Some(version))
+        {
+            self.draft.dictionary = None;
+            let instead = format!("there is no such file; the shipped dictionary of {version} is used");
+            warnings.push(ConfigWarning { place: setting.place.clone(), key: setting.key.clone(), instead });
+        }
+        if let (Some(source), Some(setting)) = (self.draft.data_dictionary(), self.find("DataDictionary")) {
+            match dictionaries.validator(source, self.draft.version) {
+                Ok(validator) => self.draft.settings.dictionary = SessionDictionary::Own(validator),
+                Err(reason) => self.mistakes.push(ConfigError::Dictionary {
+                    place: setting.place.clone(),
+                    key: setting.key.clone(),
+                    file: setting.written.clone(),
+                    reason,
+                }),
+            }
+        }
+    }
+
+    /// Reads the dictionaries of a session of FIXT.1.1.
+    fn read_fixt(&mut self, dictionaries: &mut Dictionaries, warnings: &mut Vec<ConfigWarning>) {
+        let Some(default) = self.draft.settings.default_appl_ver_id else {
+            if self.find("DefaultApplVerID").is_none() {
+                self.missing("DefaultApplVerID, such as FIX.5.0SP2, which FIXT.1.1 needs");
+            }
+            return;
+        };
+        if let Some(setting) = self.find_own("DataDictionary") {
+            let reason = "DataDictionary is not used by a session of FIXT.1.1: it has TransportDataDictionary and AppDataDictionary";
+            return self.contradicts(setting, reason);
+        }
+        let Draft { settings, fixt, .. } = &self.draft;
+        if fixt.names_no_file() || settings.dictionary == SessionDictionary::None {
+            return;
+        }
+        let setting_of = |key: &str| {
+            let all = self.own.settings.iter().chain(self.defaults.iter().flat_map(|d| &d.settings));
+            all.into_iter().find(|setting| setting.key.eq_ignore_ascii_case(key))
+        };
+        match dictionaries.of_fixt(fixt, default, &|file| self.draft.source_of(file)) {
+            Ok((read, in_place)) => {
+                for (key, version) in in_place {
+                    let instead =
+                        format!("there is no such file; the shipped dictionary of {version} is used");
+                    let place = setting_of(&key).map_or(&self.own.place, |setting| &setting.place).clone();
+                    warnings.push(ConfigWarning { place, key, instead });
+                }
+                self.draft.settings.dictionary = SessionDictionary::Fixt(read);
+            }
+            Err((key, reason)) => {
+                let setting = setting_of(&key);
+                let written = setting.map_or("", |setting| setting.written.as_str());
+                self.mistakes.push(ConfigError::Dictionary {
+                    place: setting.map_or(&self.own.place, |setting| &setting.place).clone(),
+                    file: written.to_owned(),
+                    key,
+                    reason,
+                });
+            }
         }
     }
 }

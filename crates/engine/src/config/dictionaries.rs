@@ -6,10 +6,14 @@ use std::sync::Arc;
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Dictionary, LoadError, Source, Validator};
 
+use super::fixt::{Fixt, FixtDraft};
+
 /// The dictionaries that were read, by source.
 #[derive(Default)]
 pub(super) struct Dictionaries {
     read: Vec<(Source<'static>, Result<Known, String>)>,
+    /// Those of sessions of FIXT.1.1, by the keys that name them.
+    pub(super) fixt: Vec<(FixtDraft, Version, Option<Source<'static>>, Fixt)>,
 }
 
 struct Known {
@@ -64,7 +68,7 @@ pub(super) fn shipped_in_place_of(file: &Path) -> Option<Version> {
 }
 
 /// Reads a dictionary, and logs what is odd in it.
-fn read_dictionary(source: Source<'static>) -> Result<Dictionary, String> {
+pub(super) fn read_dictionary(source: Source<'static>) -> Result<Dictionary, String> {
     let file = source.files().first().map(|file| file.display().to_string()).unwrap_or_default();
     match source.load() {
         Ok(loaded) => {

@@ -1,13 +1,14 @@
 //! A session as its rows have set it so far.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
 use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
 
+use super::fixt::FixtDraft;
 use super::schedule_draft::ScheduleDraft;
 use crate::initiation::HostSelection;
 
@@ -28,7 +29,8 @@ pub(super) struct Draft {
     pub(super) schedule: ScheduleDraft,
     pub(super) use_dictionary: bool,
     pub(super) dictionary: Option<PathBuf>,
-    /// How `dictionary` is read; made of the rows after it.
+    pub(super) fixt: FixtDraft,
+    /// How a file is read; made of the rows after it.
     pub(super) dictionary_version: Option<String>,
     pub(super) dictionary_encoding: Option<Encoding>,
     pub(super) dictionary_as_of: Option<String>,
@@ -76,6 +78,7 @@ impl Draft {
             schedule: ScheduleDraft::default(),
             use_dictionary: true,
             dictionary: None,
+            fixt: FixtDraft::default(),
             dictionary_version: None,
             dictionary_encoding: None,
             dictionary_as_of: None,
@@ -130,9 +133,18 @@ impl Draft {
         }
     }
 
-    /// Returns the source of the session's own dictionary.
-    pub(super) fn dictionary_source(&self) -> Option<Source<'static>> {
-        let mut source = Source::file(self.dictionary.clone()?);
+    /// Returns the source of the session's own dictionary; over FIXT.1.1, that of the dictionary of
+    /// its default version.
+    pub(super) fn data_dictionary(&self) -> Option<Source<'static>> {
+        match (self.version, self.settings.default_appl_ver_id) {
+            (Some(Version::Fixt11), Some(default)) => self.fixt.source(default, &|file| self.source_of(file)),
+            _ => self.dictionary.as_deref().map(|file| self.source_of(file)),
+        }
+    }
+
+    /// Returns the source of a file, read as the keys say.
+    pub(super) fn source_of(&self, file: &Path) -> Source<'static> {
+        let mut source = Source::file(file);
         if let Some(version) = &self.dictionary_version {
             source = source.version(version);
         }
@@ -151,21 +163,16 @@ impl Draft {
         if self.standard_names {
             source = source.standard_names();
         }
-        Some(source)
+        source
     }
 
     /// Turns every rejection into a warning if `N`.
     pub(super) fn reject_invalid(&mut self, on: bool) {
         let rejected = |policy: &Policy, check| policy.action(check) == Action::Reject;
-        for check in checks() {
+        for check in Check::ALL {
             if !on && rejected(&self.incoming, check) {
                 self.incoming = self.incoming.with(check, Action::Warn);
             }
         }
     }
-}
-
-/// Returns the checks that have keys: sessions of FIXT.1.1 are not supported yet.
-pub(super) fn checks() -> impl Iterator<Item = Check> {
-    Check::ALL.into_iter().filter(|check| *check != Check::ApplicationVersion)
 }

@@ -92,6 +92,8 @@ pub enum ConfigError {
     Dictionary {
         /// Where it is named.
         place: SourceLine,
+        /// The key that names the file.
+        key: String,
         /// The file as named.
         file: String,
         /// Why not, and what to do.
@@ -137,10 +139,6 @@ impl ConfigError {
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
-            Self::UnknownKey { key, .. } | Self::Unavailable { key, .. } | Self::Value { key, .. } => {
-                Some(key)
-            }
-            Self::Dictionary { .. } => Some("DataDictionary"),
             _ => None,
         }
     }
@@ -177,7 +175,7 @@ impl ConfigError {
                 format!("{key}={value}: {expected} expected{hint}")
             }
             Self::Expansion { name, reason, .. } => format!("${{{name}}}: {reason}"),
-            Self::Dictionary { file, reason, .. } => format!("DataDictionary={file}: {reason}"),
+            Self::Dictionary { key, file, reason, .. } => format!("{key}={file}: {reason}"),
         }
     }
 }

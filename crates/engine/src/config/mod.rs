@@ -18,6 +18,7 @@ mod draft;
 mod engine;
 mod engine_reading;
 mod error;
+mod fixt;
 mod other_keys;
 mod reading;
 mod refusal;

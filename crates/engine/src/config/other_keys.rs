@@ -38,9 +38,6 @@ const SUB_ID: Treatment = Unavailable {
     harmless: &[],
     reason: "a session is identified by BeginString, SenderCompID, TargetCompID and SessionQualifier",
 };
-const FIXT: Treatment = Replaced(
-    "it belongs to sessions of FIXT.1.1, which are not supported yet; FIX.4.2 and FIX.4.4 use DataDictionary",
-);
 const STORE: Treatment = Replaced("the journal in FileStorePath is the message store");
 const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
 const BUFFER: Treatment = Replaced("the system chooses the size of socket buffers");
@@ -61,7 +58,6 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SenderLocationID", SUB_ID),
     ("TargetSubID", SUB_ID),
     ("TargetLocationID", SUB_ID),
-    ("DefaultApplVerID", FIXT),
     ("Description", Replaced("write a comment instead")),
     // Session layer
     ("SendRedundantResendRequests", Replaced("a gap is requested once, and again if it is not filled")),
@@ -81,8 +77,6 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ResetSeqTime", Unavailable { harmless: &[], reason: RESET_TIME }),
     ("EnableResetSeqTime", Unavailable { harmless: &["N"], reason: RESET_TIME }),
     // Validation
-    ("TransportDataDictionary", FIXT),
-    ("AppDataDictionary*", FIXT),
     ("ValidateLengthAndChecksum", only(&["Y"], GARBLED)),
     ("ValidateChecksum", only(&["Y"], GARBLED)),
     ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins each entry")),
@@ -218,7 +212,6 @@ mod tests {
     fn families_of_keys_are_known_by_their_stem() {
         assert!(matches!(treatment("JdbcDriver"), Some(Replaced(_))));
         assert!(matches!(treatment("screenlogshowheartbeats"), Some(Replaced(_))));
-        assert_eq!(treatment("AppDataDictionary.FIX.5.0"), Some(FIXT));
         assert_eq!(treatment("HeartBtInt"), None);
     }
 

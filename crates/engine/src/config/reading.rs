@@ -60,7 +60,7 @@ impl<'s> SessionReader<'s> {
             let Self { effective, mistakes, .. } = reader;
             return CheckedSession { place, name, effective, result: Err(mistakes) };
         };
-        let data_dictionary = reader.draft.dictionary_source();
+        let data_dictionary = reader.draft.data_dictionary();
         let Draft { settings, journal, persist_messages, nodelay, .. } = reader.draft;
         let session = SessionConfiguration {
             place: place.clone(),
@@ -203,6 +203,7 @@ impl<'s> SessionReader<'s> {
                 let word = words.iter().position(|word| word.eq_ignore_ascii_case(value));
                 word.map(|n| set(draft, n)).ok_or(Refusal::Form)
             }
+            Effect::PerVersion { set, .. } => set(draft, &setting.key, value),
             Effect::Text { set, .. } | Effect::Numbered { set, .. } => set(draft, value),
             Effect::Check(direction) => {
                 let word = ACTION_WORDS.iter().position(|word| word.eq_ignore_ascii_case(value));

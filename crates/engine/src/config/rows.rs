@@ -13,8 +13,9 @@ use fixbolt_session::{
     Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
 };
 
-use super::draft::{Draft, checks};
+use super::draft::Draft;
 use super::engine::EngineConfiguration;
+use super::fixt;
 use super::schedule_draft as schedule;
 use super::values::{self, Refusal};
 use crate::initiation::HostSelection;
@@ -69,6 +70,9 @@ pub(super) enum Effect {
     Check(Direction),
     /// One key per host: the key itself, then followed by a number from 1.
     Listed { form: &'static str },
+    /// One key per application version, whose name is after the dot, and one for the default
+    /// version.
+    PerVersion { form: &'static str, set: fn(&mut Draft, key: &str, value: &str) -> Result<(), Refusal> },
     /// The same for values that each have an effect of their own.
     Numbered { form: &'static str, set: fn(&mut Draft, &str) -> Result<(), Refusal> },
 }
@@ -93,9 +97,10 @@ impl Effect {
                 format!("{unit}, {from} to {to}")
             }
             Self::Word { words, .. } => words.join(", "),
-            Self::Text { form, .. } | Self::Listed { form } | Self::Numbered { form, .. } => {
-                (*form).to_owned()
-            }
+            Self::Text { form, .. }
+            | Self::Listed { form }
+            | Self::Numbered { form, .. }
+            | Self::PerVersion { form, .. } => (*form).to_owned(),
             Self::Check(_) => ACTION_WORDS.join(", "),
         }
     }
@@ -108,15 +113,16 @@ impl Effect {
                 format!("a whole number from {from} to {to}")
             }
             Self::Word { .. } | Self::Check(_) => format!("one of {}", self.values()),
-            Self::Text { form, .. } | Self::Listed { form } | Self::Numbered { form, .. } => {
-                (*form).to_owned()
-            }
+            Self::Text { form, .. }
+            | Self::Listed { form }
+            | Self::Numbered { form, .. }
+            | Self::PerVersion { form, .. } => (*form).to_owned(),
         }
     }
 
     /// Returns whether several keys belong to the row, each for itself.
     pub(super) const fn has_many_keys(&self) -> bool {
-        matches!(self, Self::Check(_) | Self::Listed { .. } | Self::Numbered { .. })
+        matches!(self, Self::Check(_) | Self::Listed { .. } | Self::Numbered { .. } | Self::PerVersion { .. })
     }
 }
 
@@ -126,6 +132,7 @@ impl Row {
         let same = |name: &str| name.eq_ignore_ascii_case(key);
         match self.effect {
             Effect::Check(_) => self.check(key).is_some(),
+            Effect::PerVersion { .. } => fixt::version_in(key).is_some(),
             Effect::Listed { .. } | Effect::Numbered { .. } => {
                 same(self.name) || values::number_after(key, self.name).is_some()
             }
@@ -137,7 +144,7 @@ impl Row {
     pub(super) fn check(&self, key: &str) -> Option<Check> {
         let stem = self.name.strip_suffix("CHECK")?;
         let name = key.get(stem.len()..).filter(|_| key[..stem.len()].eq_ignore_ascii_case(stem))?;
-        checks().find(|check| check.name().eq_ignore_ascii_case(name))
+        Check::ALL.into_iter().find(|check| check.name().eq_ignore_ascii_case(name))
     }
 
     /// Returns every name that may be written for the row.
@@ -145,7 +152,7 @@ impl Row {
         match self.effect {
             Effect::Check(_) => {
                 let stem = self.name.trim_end_matches("CHECK");
-                checks().map(|check| format!("{stem}{}", check.name())).collect()
+                Check::ALL.into_iter().map(|check| format!("{stem}{}", check.name())).collect()
             }
             _ => [Some(self.name), self.alias].into_iter().flatten().map(str::to_owned).collect(),
         }
@@ -189,7 +196,7 @@ const fn seconds(from: u64, set: fn(&mut Draft, u64)) -> Effect {
     Effect::Number { from, to: DAY, unit: "seconds", set }
 }
 
-use Effect::{Flag, Listed, Number, Text, Word};
+use Effect::{Flag, Listed, Number, PerVersion, Text, Word};
 use Scope::{Acceptor, Both, Initiator};
 
 #[rustfmt::skip]
@@ -197,7 +204,9 @@ pub(super) static ROWS: &[Row] = &[
     row("ConnectionType", Both, Word { words: &["acceptor", "initiator"], set: |d, n| d.role = Some([Role::Acceptor, Role::Initiator][n]) },
         "required, unless SocketAcceptPort or SocketConnectHost says it", "whether the session accepts a connection or connects itself; a session without this key accepts if it has a SocketAcceptPort, and connects if it has a SocketConnectHost"),
     row("BeginString", Both, Text { form: "a version such as FIX.4.4", set: values::version },
-        "required", "the version: FIX.4.0 to FIX.4.4"),
+        "required", "the version: FIX.4.0 to FIX.4.4, or FIXT.1.1 for messages of FIX.5.0 and later"),
+    row("DefaultApplVerID", Both, Text { form: "a version such as FIX.5.0SP2, or its number, 9", set: values::default_appl_ver_id },
+        "required in FIXT.1.1", "the version of our messages that do not name one, in a session of FIXT.1.1"),
     row("SenderCompID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.sender, value) },
         "required", "our CompID"),
     row("TargetCompID", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.target, value) },
@@ -320,6 +329,10 @@ pub(super) static ROWS: &[Row] = &[
         "Y", "whether messages are validated against a dictionary"),
     row("DataDictionary", Both, Text { form: "a file", set: |d, value| values::path(&mut d.dictionary, value) },
         "the shipped one of the version", "QuickFIX XML, FIX Orchestra or a compact table of the session's version; or only [the changes of a dialect](dialects.md). Where the file is absent and has the name of the session's version, such as FIX44.xml, the shipped one is used, with a warning"),
+    row("TransportDataDictionary", Both, Text { form: "a file", set: |d, value| values::path(&mut d.fixt.transport, value) },
+        "the shipped one of FIXT.1.1", "the dictionary of header, trailer and session messages of a session of FIXT.1.1, which does not use DataDictionary"),
+    row("AppDataDictionary", Both, PerVersion { form: "a file", set: |d, key, value| d.fixt.set_application(key, value) },
+        "the shipped one of DefaultApplVerID", "the dictionary of the application messages of a session of FIXT.1.1; `AppDataDictionary.FIX.4.4` is that of messages that name FIX.4.4 in ApplVerID (1128), and so on. A message of a version without a dictionary is rejected. Where a file is absent and has the name of its version, such as FIX50SP2.xml, the shipped one is used, with a warning"),
     row("DataDictionaryVersion", Both, Text { form: "a version such as FIX.4.4", set: |d, value| values::version_name(&mut d.dictionary_version, value) },
         "none: the file says it", "the version that the file of DataDictionary describes, if it does not say so or is wrong"),
     row("DataDictionaryEncoding", Both, Text { form: "UTF-8, ISO-8859-1 or UTF-16", set: |d, value| values::encoding(&mut d.dictionary_encoding, value) },

@@ -321,7 +321,7 @@ a.cfg:8: \"hello\" is neither [SECTION], Key=Value nor # comment
 a.cfg:11: ResetOnLogon=yes: Y or N expected
 a.cfg:12: unknown key RestOnLogout; did you mean ResetOnLogout?
 a.cfg:13: this session has no TargetCompID; add it here or in [DEFAULT]
-a.cfg:14: BeginString=FIX.5.0 is not available: FIX.5.0 has no sessions of its own: its messages travel in sessions of FIXT.1.1; leave the session out, or start the others with `fixbolt serve --keep-going`
+a.cfg:14: BeginString=FIX.5.0 is not available: FIX.5.0 has no sessions of its own: its messages travel in sessions of FIXT.1.1 (DefaultApplVerID=FIX.5.0); leave the session out, or start the others with `fixbolt serve --keep-going`
 a.cfg:15: ${FIXBOLT_NO_SUCH_VARIABLE}: the environment variable is not set, or is not UTF-8
 a.cfg:16: unknown section [SESION]; there are [DEFAULT], [SESSION] and [APP]"
     );
@@ -480,9 +480,15 @@ fn every_row_does_something() {
         ("SessionQualifier=7", "SessionQualifier"),
         ("StartTime=08:00:00\nEndTime=17:00:00", "StartTime"),
         ("NonStopSession=Y\nLogonTime=08:00:00\nLogoutTime=17:00:00", "LogonTime"),
+        ("AppDataDictionary=FIX50SP2.xml", "AppDataDictionary"),
     ] {
         let row = ROWS.iter().find(|other| other.name == row).unwrap();
-        let base = if row.name == "SessionQualifier" { INITIATOR } else { base_of(row) };
+        let fixt = ACCEPTOR.replace("FIX.4.4", "FIXT.1.1") + "DefaultApplVerID=9\n";
+        let base = match row.name {
+            "SessionQualifier" => INITIATOR,
+            "DefaultApplVerID" | "AppDataDictionary" => &fixt,
+            _ => base_of(row),
+        };
         assert_ne!(one(base), one(&with(base, line)), "{line}");
     }
     let session =

@@ -4,7 +4,6 @@ use fixbolt_codec::{Frame, Framer, Index, Span};
 use fixbolt_dictionary::{Action, Check, Policy, Validator, fix44};
 use fixbolt_session::Compatibility;
 
-use super::draft::checks;
 use super::*;
 
 const PAGE: &str = include_str!("../../docs/validation.md");
@@ -18,18 +17,20 @@ enum Case {
     ChangesTheSession,
     /// A warning says that it has no effect.
     IsWarnedAbout,
+    /// A warning says that it is for sessions of FIXT.1.1.
+    IsForFixt,
     StopsTheStart,
 }
 
-use Case::{ChangesTheSession, IsWarnedAbout, Passes, StopsTheStart};
+use Case::{ChangesTheSession, IsForFixt, IsWarnedAbout, Passes, StopsTheStart};
 
 const CASES: [(&str, Case); 33] = [
     ("UseDataDictionary", Passes("35=0|HEADER|999=x|")),
     ("DataDictionary", StopsTheStart),
-    ("TransportDataDictionary", IsWarnedAbout),
-    ("AppDataDictionary", IsWarnedAbout),
-    ("AppDataDictionary.FIX.5.0SP2", IsWarnedAbout),
-    ("DefaultApplVerID", IsWarnedAbout),
+    ("TransportDataDictionary", IsForFixt),
+    ("AppDataDictionary", IsForFixt),
+    ("AppDataDictionary.FIX.5.0SP2", IsForFixt),
+    ("DefaultApplVerID", IsForFixt),
     ("ValidateLengthAndChecksum", StopsTheStart),
     ("ValidateChecksum", StopsTheStart),
     ("ValidateSequenceNumbers", StopsTheStart),
@@ -83,7 +84,8 @@ impl Row<'_> {
         quoted.filter(|part| part.contains('=')).fold(String::new(), |lines, line| {
             let every = line.strip_prefix("Incoming.CHECK=");
             match every {
-                Some(action) => checks()
+                Some(action) => Check::ALL
+                    .into_iter()
                     .fold(lines, |lines, check| format!("{lines}Incoming.{}={action}\n", check.name())),
                 None => format!("{lines}{line}\n"),
             }
@@ -152,6 +154,12 @@ fn every_key_of_the_page_does_what_its_row_says() {
                 assert_eq!(one(&said), default, "{key}");
                 assert!(row.here.starts_with("without effect: "), "{key}");
             }
+            IsForFixt => {
+                let warnings = read(&said).unwrap().warnings;
+                let about =
+                    |warning: &ConfigWarning| warning.key == key && warning.instead.contains("FIXT.1.1");
+                assert!(warnings.iter().any(about), "{key}: {warnings:?}");
+            }
             StopsTheStart => {
                 let mistakes = read(&said).unwrap_err();
                 let stops = |mistake: &ConfigError| {
@@ -170,11 +178,9 @@ fn every_check_has_a_row_with_its_reasons_and_a_key_for_each_direction() {
     for check in Check::ALL {
         let row = format!("| `{}` | ", check.name());
         assert!(checks.lines().any(|line| line.starts_with(&row)), "{row}");
-        // Sessions of FIXT.1.1 are not supported yet.
-        let keys = check != Check::ApplicationVersion;
         for direction in ["Incoming", "Outgoing"] {
             let name = format!("{direction}.{}", check.name());
-            assert_eq!(super::rows::row_of(&name).is_some(), keys, "{name}");
+            assert!(super::rows::row_of(&name).is_some(), "{name}");
         }
     }
 }
@@ -195,7 +201,7 @@ fn the_tolerant_policy_stays_one_that_warns_unless_a_check_is_named() {
 
 #[test]
 fn each_check_has_an_action_for_each_direction() {
-    for check in checks() {
+    for check in Check::ALL {
         let (incoming, outgoing) =
             (format!("Incoming.{}", check.name()), format!("Outgoing.{}", check.name()));
         for (word, action) in [("reject", Action::Reject), ("WARN", Action::Warn), ("Ignore", Action::Ignore)]

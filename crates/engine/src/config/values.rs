@@ -40,6 +40,14 @@ pub(super) fn version(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     }
 }
 
+/// Reads a version with a value in ApplVerID, by that value or by name.
+pub(super) fn default_appl_ver_id(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    let named = Version::from_appl_ver_id(value.as_bytes()).or_else(|| value.parse().ok());
+    let version = named.filter(|version| version.appl_ver_id().is_some()).ok_or(Refusal::Form)?;
+    draft.settings.default_appl_ver_id = Some(version);
+    Ok(())
+}
+
 pub(super) fn comp_id(part: &mut Option<String>, value: &str) -> Result<(), Refusal> {
     SessionId::new(Version::Fix44, value, value).map_err(|_| Refusal::Form)?;
     *part = Some(value.to_owned());

@@ -1,0 +1,179 @@
+//! The dictionaries of a session of FIXT.1.1, of which each is a key of its own: that of the
+//! transport, that of the default application version, and those of other versions.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fixbolt_codec::Version;
+use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Source, shipped};
+use fixbolt_session::FixtDictionaries;
+
+use super::dictionaries::{Dictionaries, read_dictionary, shipped_in_place_of};
+use super::refusal::Refusal;
+
+/// What the keys of a session name.
+#[derive(Clone, PartialEq, Default)]
+pub(super) struct FixtDraft {
+    pub(super) transport: Option<PathBuf>,
+    /// By version; `None` stands for the default one.
+    applications: Vec<(Option<Version>, PathBuf)>,
+}
+
+/// What there is instead of files that are absent, for a warning: the key and the version whose
+/// shipped dictionary is used.
+pub(super) type InPlaceOf = Vec<(String, Version)>;
+
+/// The name of the key that AppDataDictionary's other keys begin with.
+pub(super) const APPLICATION: &str = "AppDataDictionary";
+pub(super) const TRANSPORT: &str = "TransportDataDictionary";
+
+impl FixtDraft {
+    /// Sets what a key names: `AppDataDictionary` or, for messages of another version than the
+    /// default one, `AppDataDictionary.FIX.4.4`.
+    pub(super) fn set_application(&mut self, key: &str, file: &str) -> Result<(), Refusal> {
+        let version = version_in(key).ok_or(Refusal::Form)?;
+        self.applications.push((version, PathBuf::from(file)));
+        Ok(())
+    }
+
+    pub(super) const fn names_no_file(&self) -> bool {
+        self.transport.is_none() && self.applications.is_empty()
+    }
+
+    /// Reads the dictionaries of a session whose messages have the version `default` unless they
+    /// say otherwise. `application` makes the source of a file.
+    ///
+    /// # Errors
+    /// The key whose file cannot be used, and why.
+    pub(super) fn read(
+        &self,
+        default: Version,
+        application: &dyn Fn(&Path) -> Source<'static>,
+    ) -> Result<(FixtDictionaries, InPlaceOf), (String, String)> {
+        let mut in_place = InPlaceOf::new();
+        let refused = |key: &str, reason: String| (key.to_owned(), reason);
+        let transport = match &self.transport {
+            None => shipped(Version::Fixt11).clone(),
+            Some(file) if shipped_in_place_of(file) == Some(Version::Fixt11) => {
+                in_place.push((TRANSPORT.to_owned(), Version::Fixt11));
+                shipped(Version::Fixt11).clone()
+            }
+            Some(file) => {
+                let read = read_dictionary(Source::file(file)).and_then(is_transport);
+                read.map_err(|reason| refused(TRANSPORT, reason))?
+            }
+        };
+        let mut set = DictionarySet::new(transport).map_err(|error| refused(TRANSPORT, error.to_string()))?;
+        let mut files = self.applications.clone();
+        let names_default =
+            |(version, _): &(Option<Version>, _)| version.is_none_or(|named| named == default);
+        if !files.iter().any(names_default) {
+            set = with(set, default, shipped(default)).map_err(|reason| refused(APPLICATION, reason))?;
+        }
+        // The key without a version counts where both name the default one.
+        files.sort_by_key(|(version, _)| version.is_none());
+        for (version, file) in files {
+            let key = version.map_or(APPLICATION.to_owned(), |version| format!("{APPLICATION}.{version}"));
+            let version = version.unwrap_or(default);
+            let read = if shipped_in_place_of(&file) == Some(version) {
+                in_place.push((key.clone(), version));
+                with(set, version, shipped(version))
+            } else {
+                read_dictionary(application(&file))
+                    .and_then(|dictionary| is_application(dictionary, version))
+                    .and_then(|dictionary| with(set, version, &dictionary))
+            };
+            set = read.map_err(|reason| refused(&key, reason))?;
+        }
+        Ok((FixtDictionaries::new(set.validators()), in_place))
+    }
+
+    /// Returns the source of the default version's dictionary over that of the transport, if any
+    /// key names a file that is there.
+    pub(super) fn source(
+        &self,
+        default: Version,
+        application: &dyn Fn(&Path) -> Source<'static>,
+    ) -> Option<Source<'static>> {
+        if self.names_no_file() {
+            return None;
+        }
+        let is_there = |file: &&PathBuf, version| shipped_in_place_of(file) != Some(version);
+        let of = |wanted: Option<Version>| {
+            self.applications.iter().find(|(version, _)| *version == wanted).map(|(_, file)| file)
+        };
+        let file = of(None).or_else(|| of(Some(default))).filter(|file| is_there(file, default));
+        let transport = self.transport.as_ref().filter(|file| is_there(file, Version::Fixt11));
+        let transport = transport.map_or(Source::shipped(Version::Fixt11), Source::file);
+        Some(file.map_or(Source::shipped(default), |file| application(file)).transport(transport))
+    }
+}
+
+/// Returns the version that a key names after its dot, `None` for the default one; nothing if it is
+/// no key of an application's dictionary.
+pub(super) fn version_in(key: &str) -> Option<Option<Version>> {
+    let rest = key.get(APPLICATION.len()..)?;
+    if !key[..APPLICATION.len()].eq_ignore_ascii_case(APPLICATION) {
+        return None;
+    }
+    match rest.strip_prefix('.') {
+        None => rest.is_empty().then_some(None),
+        Some(name) => {
+            let version: Version = name.parse().ok()?;
+            version.appl_ver_id().map(|_| Some(version))
+        }
+    }
+}
+
+fn with(set: DictionarySet, version: Version, dictionary: &Dictionary) -> Result<DictionarySet, String> {
+    let id = version.appl_ver_id().unwrap_or_default();
+    set.with(ApplicationVersion::new(id), dictionary).map_err(|error| error.to_string())
+}
+
+fn is_transport(dictionary: Dictionary) -> Result<Dictionary, String> {
+    let version = dictionary.version();
+    if version.begin_string == Version::Fixt11.begin_string() && !dictionary.header().is_empty() {
+        return Ok(dictionary);
+    }
+    Err(format!("it is of {}, and the transport is FIXT.1.1", version.name))
+}
+
+/// Refuses a dictionary of another version. Service packs of FIX.5.0 are not told apart, as many
+/// files do not name theirs.
+fn is_application(dictionary: Dictionary, version: Version) -> Result<Dictionary, String> {
+    let known = dictionary.version().appl_ver_id().and_then(|id| Version::from_appl_ver_id(id.as_bytes()));
+    let family = |version: Version| if version.is_application() { Version::Fix50 } else { version };
+    match known {
+        Some(known) if family(known) != family(version) => {
+            Err(format!("it is of {known}, and the key is for {version}"))
+        }
+        _ => Ok(dictionary),
+    }
+}
+
+impl Dictionaries {
+    /// Returns the dictionaries of a session of FIXT.1.1. Sessions with the same files share them.
+    ///
+    /// # Errors
+    /// The key whose file cannot be used, and why.
+    pub(super) fn of_fixt(
+        &mut self,
+        draft: &FixtDraft,
+        default: Version,
+        application: &dyn Fn(&Path) -> Source<'static>,
+    ) -> Result<(Arc<FixtDictionaries>, InPlaceOf), (String, String)> {
+        let sources = draft.source(default, application);
+        let known = |of: &&(FixtDraft, Version, Option<Source<'static>>, Fixt)| {
+            of.0 == *draft && of.1 == default && of.2 == sources
+        };
+        if let Some((.., read)) = self.fixt.iter().find(known) {
+            return read.clone();
+        }
+        let read = draft.read(default, application).map(|(read, in_place)| (Arc::new(read), in_place));
+        self.fixt.push((draft.clone(), default, sources, read.clone()));
+        read
+    }
+}
+
+/// What was read for a session.
+pub(super) type Fixt = Result<(Arc<FixtDictionaries>, InPlaceOf), (String, String)>;

@@ -1,0 +1,229 @@
+//! Sessions of FIXT.1.1: the application version of each message, and what is done with it.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody, Version};
+use fixbolt_conformance::wire::{Side, kinds};
+use fixbolt_dictionary::{
+    Action, ApplicationVersion, Check, DictionarySet, Policy, SessionRejectReason, Validator, fix44,
+    fix50sp1, fix50sp2, fixt11,
+};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Compatibility, FixtDictionaries, OpenError, Phase, Role, SendError, SessionDictionary, SessionId,
+    SessionKey, SessionSettings, Sessions,
+};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+/// FIX.5.0SP2, FIX.5.0SP1 and FIX.4.4 over FIXT.1.1.
+fn dictionaries() -> SessionDictionary {
+    static READ: OnceLock<Arc<FixtDictionaries>> = OnceLock::new();
+    let read = || {
+        let set = DictionarySet::new(fixt11().clone()).unwrap();
+        let set = set.with(ApplicationVersion::new("9"), fix50sp2()).unwrap();
+        let set = set.with(ApplicationVersion::new("8"), fix50sp1()).unwrap();
+        let set = set.with(ApplicationVersion::new("6"), fix44()).unwrap();
+        Arc::new(FixtDictionaries::new(set.validators()))
+    };
+    SessionDictionary::Fixt(Arc::clone(READ.get_or_init(read)))
+}
+
+fn settings(role: Role) -> SessionSettings {
+    let id = SessionId::new(Version::Fixt11, "US", "PEER").unwrap();
+    SessionSettings::new(id, role).with(|s| {
+        s.default_appl_ver_id = Some(Version::Fix50Sp2);
+        s.dictionary = dictionaries();
+    })
+}
+
+fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    Side::new(Box::new(MemoryStore::new()), vec![settings(Role::Acceptor).with(change)])
+}
+
+/// Logs on with these fields and returns the answers.
+fn log_on(side: &mut Side, more: &str) -> Vec<String> {
+    side.log_on(0, 1, more)
+}
+
+/// Returns an order with these fields. DisplayQty (1138) came with FIX.5.0.
+fn order(side: &Side, seq: u64, header: &str, more: &str) -> String {
+    let time = side.time();
+    format!("35=D|34={seq}|{header}11=x|55=IBM|54=1|60={time}|38=100|40=1|{more}")
+}
+
+#[test]
+fn both_logons_name_the_default_version() {
+    let mut acceptor = side(|_| {});
+    let out = log_on(&mut acceptor, "1137=9|");
+    assert!(kinds(&out) == "A" && out[0].contains("|1137=9|"), "{out:?}");
+    let settings = settings(Role::Initiator).with(|s| s.default_appl_ver_id = Some(Version::Fix50Sp1));
+    let mut initiator = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    initiator.sessions.connected(initiator.now, KEY, &mut initiator.desk);
+    let out = initiator.take(0);
+    assert!(
+        kinds(&out) == "A" && out[0].contains("|1137=8|") && out[0].starts_with("8=FIXT.1.1|"),
+        "{out:?}"
+    );
+    // The counterparty's may be another one.
+    assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=30|1137=9|")), "");
+    assert_eq!(initiator.sessions.phase(KEY), Phase::LoggedOn);
+}
+
+#[test]
+fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refused() {
+    let mut missing = side(|_| {});
+    let out = log_on(&mut missing, "");
+    assert_eq!(kinds(&out), "35", "{out:?}");
+    assert!(
+        out[0].contains("|371=1137|372=A|373=1|") && out[1].contains("DefaultApplVerID (1137) is missing")
+    );
+    let mut unsupported = side(|_| {});
+    let out = log_on(&mut unsupported, "1137=7|");
+    assert_eq!(kinds(&out), "35", "{out:?}");
+    assert!(out[0].contains("|371=1137|372=A|373=18|"), "{out:?}");
+    let mut custom = side(|_| {});
+    assert_eq!(kinds(&log_on(&mut custom, "1137=9|1408=VENUE|")), "35");
+    let mut extended = side(|_| {});
+    assert_eq!(kinds(&log_on(&mut extended, "1137=9|1407=269|")), "A");
+    for (compatibility, answer) in [(Compatibility::QuickFix, ""), (Compatibility::QuickFixJ, "5")] {
+        let mut side = side(|s| s.compatibility = compatibility);
+        assert_eq!(kinds(&log_on(&mut side, "")), answer, "{compatibility:?}");
+    }
+    // Without dictionaries there is nothing that could be missing.
+    let mut unchecked = side(|s| s.dictionary = SessionDictionary::None);
+    assert_eq!(kinds(&log_on(&mut unchecked, "1137=7|")), "A");
+    assert_eq!(kinds(&unchecked.say(0, "35=D|34=2|11=x|")), "8");
+    assert_eq!(kinds(&unchecked.say(0, "35=D|34=3|1128=4|11=x|")), "8");
+    assert_eq!(unchecked.desk.versions, [Version::Fix50, Version::Fix42]);
+}
+
+#[test]
+fn each_message_is_checked_against_the_dictionary_of_its_own_version() {
+    let mut side = side(|_| {});
+    log_on(&mut side, "1137=9|");
+    let display = "1138=10|";
+    for (seq, header, more, answer) in [
+        (2, "", display, "8"),
+        (3, "1128=6|", display, "3"),
+        (4, "1128=6|", "", "8"),
+        (5, "1128=8|", display, "8"),
+        (6, "1128=7|", "", "3"),
+        (7, "1128=9|1129=VENUE|", "", "3"),
+        (8, "1128=9|1156=269|", display, "8"),
+    ] {
+        let order = order(&side, seq, header, more);
+        let out = side.say(0, &order);
+        assert_eq!(kinds(&out), answer, "{order}: {out:?}");
+        if matches!(seq, 6 | 7) {
+            assert!(out[0].contains("|371=1128|372=D|373=18|"), "{out:?}");
+            assert!(out[0].contains("|58=Invalid or unsupported application version|"), "{out:?}");
+        }
+    }
+    assert_eq!(side.desk.versions, [Version::Fix50Sp2, Version::Fix44, Version::Fix50Sp1, Version::Fix50Sp2]);
+    // Session messages are those of the transport, whatever they say.
+    assert_eq!(kinds(&side.say(0, "35=1|34=9|1128=7|112=x|")), "0");
+}
+
+#[test]
+fn a_logon_sets_the_version_of_a_message_type_and_the_next_connection_forgets_it() {
+    let mut side = side(|_| {});
+    log_on(&mut side, "384=2|372=D|385=S|1130=6|372=F|385=S|1130=7|1137=9|");
+    let out = side.say(0, &order(&side, 2, "", "1138=10|"));
+    assert_eq!(kinds(&out), "3", "{out:?}");
+    assert!(out[0].contains("|1130=6|"), "it was read as FIX.4.4: {out:?}");
+    assert_eq!(kinds(&side.say(0, &order(&side, 3, "1128=9|", "1138=10|"))), "8");
+    let time = side.time();
+    let out = side.say(0, &format!("35=F|34=4|41=x|11=y|55=IBM|54=1|60={time}|38=1|"));
+    assert!(out[0].contains("|371=1130|372=F|373=18|"), "{out:?}");
+    side.disconnect(0);
+    side.log_on(0, 5, "1137=9|");
+    assert_eq!(kinds(&side.say(0, &order(&side, 6, "", "1138=10|"))), "8");
+}
+
+#[test]
+fn a_reject_says_as_which_version_a_message_was_read_that_did_not_name_it() {
+    let rejected = |change: fn(&mut SessionSettings), header: &str| {
+        let mut side = side(change);
+        log_on(&mut side, "1137=8|");
+        let out = side.say(0, &order(&side, 2, header, "4999=x|"));
+        assert_eq!(kinds(&out), "3");
+        out[0].clone()
+    };
+    assert!(rejected(|_| {}, "").contains("|372=D|1130=8|373=0|"));
+    assert!(!rejected(|_| {}, "1128=8|").contains("|1130="));
+    assert!(!rejected(|s| s.compatibility = Compatibility::QuickFix, "").contains("|1130="));
+    let business = |change: fn(&mut SessionSettings)| {
+        let mut side = side(change);
+        side.desk.mood = fixbolt_conformance::wire::Mood::Unsupported;
+        log_on(&mut side, "1137=9|");
+        let out = side.say(0, &order(&side, 2, "", ""));
+        assert_eq!(kinds(&out), "j");
+        out[0].clone()
+    };
+    assert!(business(|_| {}).contains("|372=D|1130=9|380=3|"));
+    assert!(business(|s| s.compatibility = Compatibility::QuickFix).contains("|1137=9|"));
+    assert!(!business(|s| s.compatibility = Compatibility::QuickFixJ).contains("|1137="));
+}
+
+#[test]
+fn an_unsupported_version_is_only_warned_of_if_the_policy_says_so() {
+    let mut side = side(|s| s.policy = s.policy.with(Check::ApplicationVersion, Action::Warn));
+    log_on(&mut side, "1137=9|");
+    assert_eq!(kinds(&side.say(0, &order(&side, 2, "1128=7|", ""))), "8");
+}
+
+#[test]
+fn a_message_of_another_version_names_it_when_it_is_sent_and_when_it_is_sent_again() {
+    let mut side = side(|s| s.outbound_policy = Some(Policy::standard()));
+    log_on(&mut side, "1137=9|");
+    let time = side.time();
+    let send = |side: &mut Side, version: Option<Version>, display: bool| {
+        side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+            let to = turn.reply();
+            let to = version.into_iter().fold(to, |to, version| to.with_version(version));
+            let mut draft = to.draft(MsgType::new(b"D"));
+            let body = draft.writer();
+            body.bytes(Key::new(11), b"x").bytes(Key::new(55), b"IBM").bytes(Key::new(54), b"1");
+            body.bytes(Key::new(60), time.as_bytes()).bytes(Key::new(38), b"1").bytes(Key::new(40), b"1");
+            if display {
+                body.bytes(Key::new(1138), b"1");
+            }
+            draft.send()
+        })
+    };
+    send(&mut side, None, true).unwrap();
+    send(&mut side, Some(Version::Fix44), false).unwrap();
+    let refused = send(&mut side, Some(Version::Fix44), true).unwrap_err();
+    assert!(matches!(refused, SendError::Invalid { tag: 1138, .. }), "{refused}");
+    let refused = send(&mut side, Some(Version::Fix42), false).unwrap_err();
+    let reason = SessionRejectReason::InvalidApplicationVersion;
+    assert_eq!(refused, SendError::Invalid { check: Check::ApplicationVersion, reason, tag: 1128 });
+    let out = side.take(0);
+    assert_eq!(kinds(&out), "DD");
+    assert!(!out[0].contains("|1128=") && out[1].contains("|1128=6|11=x|"), "{out:?}");
+    let again = side.say(0, "35=2|34=2|7=2|16=0|");
+    assert!(!again[0].contains("|1128=") && again[1].contains("|43=Y|"), "{again:?}");
+    assert!(again[1].contains("|1128=6|11=x|"), "{again:?}");
+}
+
+#[test]
+fn settings_whose_versions_do_not_fit_open_no_session() {
+    let refused = |change: &dyn Fn(&mut SessionSettings)| {
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        let mut side = side(|_| {});
+        let settings = settings(Role::Acceptor).with(|s| change(s));
+        match sessions.open(side.now, settings, &mut side.desk) {
+            Err(OpenError::Setting(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(refused(&|s| s.default_appl_ver_id = None).contains("default_appl_ver_id"));
+    assert!(refused(&|s| s.default_appl_ver_id = Some(Version::Fixt11)).contains("default_appl_ver_id"));
+    assert!(refused(&|s| s.default_appl_ver_id = Some(Version::Fix42)).contains("no dictionary"));
+    let own = SessionDictionary::Own(Arc::new(Validator::new(fix44())));
+    assert!(refused(&|s| s.dictionary = own.clone()).contains("SessionDictionary::Fixt"));
+    let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
+    assert!(refused(&|s| s.id = id.clone()).contains("only a session of FIXT.1.1"));
+}
