@@ -203,7 +203,8 @@ fn any_counterparty(listen: SocketAddr, app: App) -> Served {
     Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }
 }
 
-/// Returns the shipped dictionaries of a session of FIXT.1.1 whose counterparty chooses the version.
+/// Returns the shipped dictionaries of a session of FIXT.1.1 whose counterparty chooses the
+/// version.
 fn dictionaries_of_fixt() -> Arc<FixtDictionaries> {
     let versions = [Version::Fix50, Version::Fix50Sp1, Version::Fix50Sp2];
     let all = versions.iter().filter_map(|version| Some((version.appl_ver_id()?, shipped(*version))));

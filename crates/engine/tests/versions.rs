@@ -52,18 +52,31 @@ impl Application for Trader {
     }
 }
 
-const VERSIONS: [Version; 5] =
-    [Version::Fix40, Version::Fix41, Version::Fix42, Version::Fix43, Version::Fix44];
+/// Versions of sessions, each with that of its messages.
+const VERSIONS: [(Version, Option<Version>); 9] = [
+    (Version::Fix40, None),
+    (Version::Fix41, None),
+    (Version::Fix42, None),
+    (Version::Fix43, None),
+    (Version::Fix44, None),
+    (Version::Fixt11, Some(Version::Fix50)),
+    (Version::Fixt11, Some(Version::Fix50Sp1)),
+    (Version::Fixt11, Some(Version::Fix50Sp2)),
+    (Version::Fixt11, Some(Version::FixLatest)),
+];
 
-fn settings(version: Version, role: Role) -> SessionSettings {
+type Versions = (Version, Option<Version>);
+
+fn settings((version, application): Versions, role: Role) -> SessionSettings {
     let (ours, theirs) = if role == Role::Acceptor { ("VENUE", "TRADER") } else { ("TRADER", "VENUE") };
     SessionSettings::new(SessionId::new(version, ours, theirs).unwrap(), role).with(|s| {
+        s.default_appl_ver_id = application;
         s.reset_on_logon = true;
         s.outbound_policy = Some(Policy::standard());
     })
 }
 
-fn pair(version: Version) -> Pair<Trader, Echo> {
+fn pair(version: Versions) -> Pair<Trader, Echo> {
     let initiator = (settings(version, Role::Initiator), Trader::default());
     Pair::new(initiator, (settings(version, Role::Acceptor), Echo::new())).unwrap()
 }
@@ -77,14 +90,21 @@ fn both_roles_exchange_orders_heartbeats_and_rejects_in_every_version() {
             pair.connect();
             pair.advance(Duration::from_secs(100));
             let received = &pair.initiator.app().received[2 * connection..];
-            let [order, reject] = received else { panic!("{version}: {received:?}") };
-            assert!(order.contains("|35=D|") && order.contains("|34=2|"), "{version}: {order}");
-            let expected = match version {
-                Version::Fix40 | Version::Fix41 => "|45=3|58=Unsupported message type|",
-                _ => "|45=3|372=H|380=3|58=Unsupported Message Type|",
+            let [order, reject] = received else { panic!("{version:?}: {received:?}") };
+            assert!(order.contains("|35=D|") && order.contains("|34=2|"), "{version:?}: {order}");
+            // The version that it was read as is named where there is a field for it.
+            let read_as = match version.1 {
+                Some(application) if application > Version::Fix50 => {
+                    format!("1130={}|", application.appl_ver_id().unwrap())
+                }
+                _ => String::new(),
             };
-            assert!(reject.contains(expected), "{version}: {reject}");
-            assert_eq!(pair.initiator.app().events, Vec::<String>::new(), "{version}");
+            let expected = match version.0 {
+                Version::Fix40 | Version::Fix41 => "|45=3|58=Unsupported message type|".to_owned(),
+                _ => format!("|45=3|372=H|{read_as}380=3|58=Unsupported Message Type|"),
+            };
+            assert!(reject.contains(&expected), "{version:?}: {reject}");
+            assert_eq!(pair.initiator.app().events, Vec::<String>::new(), "{version:?}");
             pair.disconnect();
         }
     }

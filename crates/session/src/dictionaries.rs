@@ -25,7 +25,8 @@ use crate::stored_message::{FieldStorage, with_message};
 ///     .with(ApplicationVersion::new("6"), fix44())?;
 /// let mut settings = SessionSettings::new("FIXT.1.1:VENUE->TRADER".parse()?, Role::Acceptor);
 /// settings.default_appl_ver_id = Some(Version::Fix50Sp2);
-/// settings.dictionary = SessionDictionary::Fixt(Arc::new(FixtDictionaries::new(set.validators())));
+/// let dictionaries = FixtDictionaries::new(set.validators());
+/// settings.dictionary = SessionDictionary::Fixt(Arc::new(dictionaries));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -93,9 +93,10 @@ impl Turn<'_> {
         &self.own().settings.id
     }
 
-    /// Returns the version of an application message of the counterparty: the session's own, or over
-    /// FIXT.1.1 the one that the message names in ApplVerID (1128), or else the one that the Logons
-    /// have set. `None` for a message of the session layer, and for a version that is not known.
+    /// Returns the version of an application message of the counterparty: the session's own, or
+    /// over FIXT.1.1 the one that the message names in ApplVerID (1128), or else the one that the
+    /// Logons have set. `None` for a message of the session layer, and for a version that is not
+    /// known.
     #[must_use]
     pub fn version_of(&self, message: &Message<'_>) -> Option<Version> {
         let own = self.own();

@@ -4,7 +4,8 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::{Role, SessionDictionary, SessionId};
 
-use super::dictionaries::{Dictionaries, shipped_in_place_of};
+use super::dictionaries::Dictionaries;
+use super::dictionary_file::shipped_in_place_of;
 use super::draft::Draft;
 use super::error::{ConfigError, ConfigWarning};
 use super::fixt::{APPLICATION, FixtDraft, TRANSPORT};

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fixbolt_codec::Version;
-use fixbolt_dictionary::{Dictionary, LoadError, Source, Validator};
+use fixbolt_dictionary::{Source, Validator};
 
+use super::dictionary_file::read_dictionary;
 use super::fixt::{Fixt, FixtDraft};
 
 /// The dictionaries that were read, by source.
@@ -13,7 +14,7 @@ use super::fixt::{Fixt, FixtDraft};
 pub(super) struct Dictionaries {
     read: Vec<(Source<'static>, Result<Known, String>)>,
     /// Those of sessions of FIXT.1.1, by the keys that name them.
-    pub(super) fixt: Vec<(FixtDraft, Version, Option<Source<'static>>, Fixt)>,
+    fixt: Vec<(FixtDraft, Version, Option<Source<'static>>, Fixt)>,
 }
 
 struct Known {
@@ -57,33 +58,26 @@ impl Dictionaries {
             )),
         }
     }
-}
 
-/// Returns the shipped version whose name a file has that is absent, such as `spec/FIX44.xml`: the
-/// examples of QuickFIX name the files of their own distribution, and QuickFIX/J finds its own by
-/// these names.
-pub(super) fn shipped_in_place_of(file: &Path) -> Option<Version> {
-    let named = file.file_stem()?.to_str()?.parse().ok()?;
-    matches!(file.try_exists(), Ok(false)).then_some(named)
-}
-
-/// Reads a dictionary, and logs what is odd in it.
-pub(super) fn read_dictionary(source: Source<'static>) -> Result<Dictionary, String> {
-    let file = source.files().first().map(|file| file.display().to_string()).unwrap_or_default();
-    match source.load() {
-        Ok(loaded) => {
-            for warning in loaded.warnings {
-                tracing::warn!(file, %warning, "dictionary");
-            }
-            Ok(loaded.dictionary)
+    /// Returns the dictionaries of a session of FIXT.1.1. Sessions with the same files share them.
+    ///
+    /// # Errors
+    /// The key whose file cannot be used, and why.
+    pub(super) fn of_fixt(
+        &mut self,
+        draft: &FixtDraft,
+        default: Version,
+        application: &dyn Fn(&Path) -> Source<'static>,
+    ) -> Fixt {
+        let sources = draft.source(default, application);
+        let known = |of: &&(FixtDraft, Version, Option<Source<'static>>, Fixt)| {
+            of.0 == *draft && of.1 == default && of.2 == sources
+        };
+        if let Some((.., read)) = self.fixt.iter().find(known) {
+            return read.clone();
         }
-        Err(LoadError::File { error, .. }) => Err(error.to_string()),
-        Err(LoadError::Refused { faults, .. }) => Err(match (faults.first(), faults.count()) {
-            ([first, ..], more @ 2..) => {
-                format!("{first} (and {} more: `fixbolt dictionary check` shows them)", more - 1)
-            }
-            _ => faults.to_string(),
-        }),
-        Err(other) => Err(other.to_string()),
+        let read = draft.read(default, application).map(|(read, in_place)| (Arc::new(read), in_place));
+        self.fixt.push((draft.clone(), default, sources, read.clone()));
+        read
     }
 }

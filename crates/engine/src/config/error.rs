@@ -139,6 +139,10 @@ impl ConfigError {
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
+            Self::UnknownKey { key, .. }
+            | Self::Unavailable { key, .. }
+            | Self::Value { key, .. }
+            | Self::Dictionary { key, .. } => Some(key),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::{ApplicationVersion, Dictionary, DictionarySet, Source, shipped};
 use fixbolt_session::FixtDictionaries;
 
-use super::dictionaries::{Dictionaries, read_dictionary, shipped_in_place_of};
+use super::dictionary_file::{read_dictionary, shipped_in_place_of};
 use super::refusal::Refusal;
 
 /// What the keys of a session name.
@@ -148,30 +148,6 @@ fn is_application(dictionary: Dictionary, version: Version) -> Result<Dictionary
             Err(format!("it is of {known}, and the key is for {version}"))
         }
         _ => Ok(dictionary),
-    }
-}
-
-impl Dictionaries {
-    /// Returns the dictionaries of a session of FIXT.1.1. Sessions with the same files share them.
-    ///
-    /// # Errors
-    /// The key whose file cannot be used, and why.
-    pub(super) fn of_fixt(
-        &mut self,
-        draft: &FixtDraft,
-        default: Version,
-        application: &dyn Fn(&Path) -> Source<'static>,
-    ) -> Result<(Arc<FixtDictionaries>, InPlaceOf), (String, String)> {
-        let sources = draft.source(default, application);
-        let known = |of: &&(FixtDraft, Version, Option<Source<'static>>, Fixt)| {
-            of.0 == *draft && of.1 == default && of.2 == sources
-        };
-        if let Some((.., read)) = self.fixt.iter().find(known) {
-            return read.clone();
-        }
-        let read = draft.read(default, application).map(|(read, in_place)| (Arc::new(read), in_place));
-        self.fixt.push((draft.clone(), default, sources, read.clone()));
-        read
     }
 }
 

@@ -14,6 +14,7 @@
 
 mod completing;
 mod dictionaries;
+mod dictionary_file;
 mod draft;
 mod engine;
 mod engine_reading;
@@ -363,6 +364,8 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
 
 #[cfg(test)]
 mod engines;
+#[cfg(test)]
+mod fixt_tests;
 #[cfg(test)]
 mod mistake_tests;
 #[cfg(test)]
