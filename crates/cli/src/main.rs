@@ -19,6 +19,7 @@ mod check_config;
 mod demo;
 mod dictionary;
 mod exit;
+mod fixt;
 mod generate;
 mod halts;
 mod interrupt;

@@ -11,17 +11,13 @@ use clap::{Args, ValueEnum};
 use fixbolt::config::{CheckedConfiguration, Identity};
 use fixbolt::{Acceptance, Engine, EngineBuilder, EngineError};
 use fixbolt_conformance::Echo;
-use fixbolt_dictionary::{
-    ApplicationVersion, ApplicationVersions, DictionarySet, Policy, Validator, Version, shipped,
-};
+use fixbolt_dictionary::{Policy, Version};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{
-    AcceptedHeartBtInt, Application, Compatibility, FixtDictionaries, Role, SessionDictionary, SessionId,
-    SessionSettings,
-};
+use fixbolt_session::{AcceptedHeartBtInt, Application, Compatibility, Role, SessionId, SessionSettings};
 
 use crate::check_config::refused;
 use crate::exit::{Answer, Failure};
+use crate::fixt;
 use crate::halts::Halts;
 use crate::log::{self, Line, Log, Severity, Told};
 use crate::output::{self, Format, Object};
@@ -182,13 +178,13 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
 }
 
 fn any_counterparty(listen: SocketAddr, app: App) -> Served {
-    let dictionaries = LazyLock::new(dictionaries_of_fixt);
+    let dictionaries = LazyLock::new(|| fixt::dictionaries(Version::Fix50Sp2));
     let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
             s.reset_on_logon = true;
             if id.version() == Version::Fixt11 {
                 s.default_appl_ver_id = Some(Version::Fix50Sp2);
-                s.dictionary = SessionDictionary::Fixt(Arc::clone(&dictionaries));
+                s.dictionary = dictionaries.clone();
             }
             match app {
                 App::Echo => {
@@ -201,19 +197,6 @@ fn any_counterparty(listen: SocketAddr, app: App) -> Served {
         })))
     });
     Served { builder, workers: 1, sessions: Vec::new(), any_others: true, journal: None }
-}
-
-/// Returns the shipped dictionaries of a session of FIXT.1.1 whose counterparty chooses the
-/// version.
-fn dictionaries_of_fixt() -> Arc<FixtDictionaries> {
-    let versions = [Version::Fix50, Version::Fix50Sp1, Version::Fix50Sp2];
-    let all = versions.iter().filter_map(|version| Some((version.appl_ver_id()?, shipped(*version))));
-    let set = all.fold(DictionarySet::new(shipped(Version::Fixt11).clone()), |set, (id, dictionary)| {
-        set?.with(ApplicationVersion::new(id), dictionary)
-    });
-    // They fit their transport, as a test of the dictionary crate shows.
-    let none = || ApplicationVersions::new(Arc::new(Validator::new(shipped(Version::Fixt11))));
-    Arc::new(FixtDictionaries::new(set.map_or_else(|_| none(), |set| set.validators())))
 }
 
 /// Says where the engine listens.

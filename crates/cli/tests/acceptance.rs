@@ -65,7 +65,11 @@ fn every_script_of_quickfix_passes_against_the_program() {
 }
 
 /// QuickFIX/J has a folder of scripts for each group of settings.
-const OF_QUICKFIXJ: [(&str, &str, usize); 1] = [("timestamps/fix44", "TimeStampPrecision=NANOS", 1)];
+const OF_QUICKFIXJ: [(&str, &str, usize); 3] = [
+    ("timestamps/fix44", "TimeStampPrecision=NANOS", 1),
+    ("resendRequestChunkSize/fix44", "ResendRequestChunkSize=5", 2),
+    ("lastMsgSeqNumProcessed/fix44", "EnableLastMsgSeqNumProcessed=Y", 1),
+];
 
 #[test]
 fn the_scripts_of_quickfixj_pass_against_the_program() {

@@ -18,8 +18,8 @@ pub(crate) enum AdminMessage<'m> {
     Heartbeat { id: Option<&'m [u8]> },
     /// TestRequest (1).
     TestRequest { id: TestReqIdValue },
-    /// ResendRequest (2) from `begin` without an end.
-    ResendRequest { begin: SeqNum },
+    /// ResendRequest (2) from `begin` to `end`, or without an end.
+    ResendRequest { begin: SeqNum, end: Option<SeqNum> },
     /// Reject (3) of the message with sequence number `seq`.
     Reject { seq: SeqNum, msg_type: &'m [u8], reject: Reject<'m> },
     /// BusinessMessageReject (j) of the message with sequence number `seq`.
@@ -275,10 +275,11 @@ impl AdminMessage<'_> {
             }
             Self::TestRequest { id: TestReqIdValue::Number(id) } => drop(body.field(key::TEST_REQ_ID, id)),
             Self::TestRequest { id: TestReqIdValue::Test } => drop(body.bytes(key::TEST_REQ_ID, b"TEST")),
-            Self::ResendRequest { begin } => {
+            Self::ResendRequest { begin, end } => {
                 // Up to FIX.4.1, 999999 stands for infinity.
                 let infinity: u64 = if version.is_42_or_later { 0 } else { 999_999 };
-                body.field(key::BEGIN_SEQ_NO, &begin.0).field(key::END_SEQ_NO, &infinity);
+                let end = end.map_or(infinity, |end| end.0);
+                body.field(key::BEGIN_SEQ_NO, &begin.0).field(key::END_SEQ_NO, &end);
             }
             Self::Reject { seq, msg_type, reject } => {
                 body.field(key::REF_SEQ_NUM, &seq.0);

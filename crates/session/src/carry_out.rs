@@ -117,7 +117,7 @@ fn carry_out(
         }
         Reaction::Answer(answer) => {
             self::answer(tx, header, message, answer)?;
-            progress(tx)?;
+            progress(tx, header.msg_type == msg_type::SEQUENCE_RESET)?;
             if header.msg_type == msg_type::HEARTBEAT { resetting::tested(tx, message) } else { Ok(()) }
         }
         Reaction::TooHigh(action) => too_high(tx, header, framed, message, action),
@@ -128,7 +128,7 @@ fn carry_out(
             }
             tx.session_mut().reading.delivered = true;
             deliver::deliver(tx, header, seq, *message)?;
-            progress(tx)
+            progress(tx, false)
         }
     }
 }
@@ -544,14 +544,15 @@ fn ask(tx: &mut Transaction<'_>, gap: Gap, received: SeqNum) -> Result<(), Stop>
         if let Some(connection) = tx.connection_mut() {
             connection.logon.gap = Some(gap);
         }
-        let request = AdminMessage::ResendRequest { begin: gap.begin };
+        let request = AdminMessage::ResendRequest { begin: gap.begin, end: gap.asked_to };
         tx.send(SendKind::New { cause: Some(received) }, None, &request).map(drop)
     })
 }
 
-/// Called after NextNumIn has advanced: forgets a gap that is filled, answers a Logout that waited
-/// for it, and requests the next gap.
-fn progress(tx: &mut Transaction<'_>) -> Result<(), Stop> {
+/// Called after NextNumIn has advanced, by a gap fill or by one: forgets a gap that is filled,
+/// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
+fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
+    let now = tx.now.mono;
     let session = tx.session_mut();
     let next_in = session.state.stored.next_in;
     let Some(connection) = &mut session.state.connection else { return Err(Stop) };
@@ -561,6 +562,11 @@ fn progress(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     if connection.logon.held_at.is_some_and(|held_at| held_at != next_in) {
         connection.logon.release();
         tx.tell_horizon();
+    }
+    let session = tx.session();
+    let Some(connection) = &session.state.connection else { return Err(Stop) };
+    if let Some(gap) = gaps::next_part(session, connection, by_gap_fill, now) {
+        ask(tx, gap, gap.end.next())?;
     }
     let session = tx.session();
     let Some(connection) = &session.state.connection else { return Err(Stop) };

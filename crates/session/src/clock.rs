@@ -5,11 +5,13 @@ use core::time::Duration;
 use crate::admin_message::AdminMessage;
 use crate::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::end::{Misbehavior, SessionEnd};
+use crate::event::Event;
 use crate::own_messages::{PEER_CLOSES_WITHIN, log_out, test_request, with_room};
 use crate::reading::BlockedBy;
 use crate::resetting;
 use crate::sending::SendKind;
 use crate::session::Session;
+use crate::settings::SessionSettings;
 use crate::state::{Connection, Phase};
 use crate::time::Mono;
 use crate::transaction::{Stop, Transaction};
@@ -19,6 +21,12 @@ use crate::transaction::{Stop, Transaction};
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// How long a message may stay incomplete if there are no heartbeats.
 const SILENCE_WITHOUT_HEARTBEATS: Duration = Duration::from_secs(30);
+
+/// The shortest time for the answer to a TestRequest, in percent of HeartBtInt.
+const SHORTEST_ANSWER_PERCENT: u32 = 20;
+/// What is reported of a silent counterparty whose connection is kept.
+const UNANSWERED: &str =
+    "the counterparty did not answer a TestRequest; the connection is kept (DisableHeartBeatCheck)";
 
 impl Session {
     /// Returns when the clock will next have an effect here, with or without a connection.
@@ -77,8 +85,19 @@ impl Session {
     /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
     /// for good.
     fn silent_at(&self, connection: &Connection) -> Mono {
-        connection.test_request.map_or(connection.last_received, |test| test.sent)
-            + self.test_request_interval(connection)
+        match connection.test_request {
+            None => connection.last_received + self.test_request_interval(connection),
+            Some(test) => test.sent + self.answer_interval(connection),
+        }
+    }
+
+    /// Returns how long the answer to a TestRequest may take.
+    fn answer_interval(&self, connection: &Connection) -> Duration {
+        let SessionSettings { test_request_percent, heartbeat_timeout_percent, .. } = self.settings;
+        let percent = heartbeat_timeout_percent.map_or(test_request_percent, |timeout| {
+            timeout.saturating_sub(test_request_percent).max(SHORTEST_ANSWER_PERCENT)
+        });
+        heartbeat(connection) * percent / 100
     }
 
     /// Returns how long a message may stay incomplete before it counts as broken: half a
@@ -163,8 +182,13 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     if session.silent_at(connection) <= now {
         if connection.test_request.is_none() {
             test_request(tx)?;
-        } else if session.reading.would_hear() {
+        } else if session.reading.would_hear() && session.settings.check_heartbeats {
             return peer_is_gone(tx);
+        } else if session.reading.would_hear() {
+            if let Some(connection) = tx.connection_mut() {
+                connection.hear(now);
+            }
+            tx.notify(&Event::Note(UNANSWERED));
         }
     }
     let session = tx.session();

@@ -6,6 +6,7 @@ use core::time::Duration;
 use fixbolt_codec::SeqNum;
 
 use crate::session::Session;
+use crate::settings::SessionSettings;
 use crate::state::{Connection, Gap};
 use crate::time::Mono;
 
@@ -39,8 +40,17 @@ pub(crate) fn step(
 ) -> GapStep {
     let next_in = session.state.stored.next_in;
     let (mut asked, mut end) = (1, received.previous());
+    let ask = |begin, end, asked, asked_at, replayed| {
+        let asked_to = end_of_request(session, begin, end);
+        GapStep::Ask(Gap { begin, end, asked_to, asked, asked_at, replayed })
+    };
     if let Some(gap) = connection.logon.gap {
         let stuck = gap.begin == next_in;
+        let is_early = !again && (!stuck || now - gap.asked_at < patience(connection));
+        if is_early && session.settings.redundant_resend_requests {
+            let asked_at = if stuck { gap.asked_at } else { now };
+            return ask(next_in, end.max(gap.end), if stuck { gap.asked } else { 1 }, asked_at, gap.replayed);
+        }
         if !again && !stuck {
             return GapStep::Coming(Gap { begin: next_in, asked: 1, asked_at: now, ..gap });
         }
@@ -56,7 +66,33 @@ pub(crate) fn step(
         return GapStep::GiveUp;
     }
     let replayed = replayed.then_some(received);
-    GapStep::Ask(Gap { begin: next_in, end, asked, asked_at: now, replayed })
+    ask(next_in, end, asked, now, replayed)
+}
+
+/// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
+fn end_of_request(session: &Session, begin: SeqNum, end: SeqNum) -> Option<SeqNum> {
+    let SessionSettings { resend_request_chunk_size, closed_resend_requests, .. } = session.settings;
+    let chunk = resend_request_chunk_size.map(|size| SeqNum(begin.0.saturating_add(size - 1)));
+    chunk.filter(|last| *last < end).or(closed_resend_requests.then_some(end))
+}
+
+/// Returns the gap with the request for its next part, if the part that was requested has come. A
+/// gap fill may end with the last number of a part instead of the one after it, as that of some
+/// engines does.
+pub(crate) fn next_part(
+    session: &Session,
+    connection: &Connection,
+    by_gap_fill: bool,
+    now: Mono,
+) -> Option<Gap> {
+    let begin = session.state.stored.next_in;
+    let gap = connection.logon.gap?;
+    let asked_to = gap.asked_to?;
+    let has_come = begin > asked_to || by_gap_fill && begin == asked_to && begin > gap.begin;
+    (has_come && begin <= gap.end).then(|| {
+        let asked_to = end_of_request(session, begin, gap.end);
+        Gap { begin, asked_to, asked: 1, asked_at: now, ..gap }
+    })
 }
 
 /// Returns how long requested messages may take to arrive.
@@ -66,7 +102,7 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 
 /// Returns the gap before `received` that the counterparty fills without being asked.
 pub(crate) fn announced(next_in: SeqNum, received: SeqNum, now: Mono) -> Gap {
-    Gap { begin: next_in, end: received.previous(), asked: 0, asked_at: now, replayed: None }
+    Gap { begin: next_in, end: received.previous(), asked_to: None, asked: 0, asked_at: now, replayed: None }
 }
 
 /// What follows after NextNumIn has advanced.

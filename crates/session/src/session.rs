@@ -449,7 +449,14 @@ mod tests {
         let logon = Logon {
             phase: Phase::LoggedOn,
             deadline: Some(Mono(7)),
-            gap: Some(Gap { begin: seq, end: seq, asked: 7, asked_at: Mono(7), replayed: Some(seq) }),
+            gap: Some(Gap {
+                begin: seq,
+                end: seq,
+                asked_to: Some(seq),
+                asked: 7,
+                asked_at: Mono(7),
+                replayed: Some(seq),
+            }),
             replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq }),
             request_answered: Some(seq),
             logout_queued: true,

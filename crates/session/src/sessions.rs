@@ -492,6 +492,10 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "MaxMessageSize must be at least 8192"
     } else if settings.test_request_percent < 100 {
         "the wait before a TestRequest must be at least 100 percent of HeartBtInt"
+    } else if settings.heartbeat_timeout_percent.is_some_and(|percent| percent < 100) {
+        "the wait before a silent connection ends must be at least 100 percent of HeartBtInt"
+    } else if settings.resend_request_chunk_size == Some(0) {
+        "a ResendRequest must ask for at least 1 message; None asks for all of them"
     } else if settings.poison_attempts == 0 {
         "the number of attempts to process a message must be at least 1"
     } else if settings.resend_horizon == Some(0) {

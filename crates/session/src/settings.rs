@@ -126,6 +126,13 @@ pub struct SessionSettings {
     /// How long after the last inbound message a TestRequest is sent, in percent of HeartBtInt: 120
     /// to 200 are sensible.
     pub test_request_percent: u32,
+    /// How long after the last inbound message the connection ends, in percent of HeartBtInt, if the
+    /// TestRequest is not answered, but at least a fifth of HeartBtInt after it. `None` for twice
+    /// the time of [`test_request_percent`](Self::test_request_percent): 240.
+    pub heartbeat_timeout_percent: Option<u32>,
+    /// Whether a connection ends whose counterparty is silent. If not, an unanswered TestRequest is
+    /// reported ([`Event::Note`](crate::Event::Note)), and the next one follows.
+    pub check_heartbeats: bool,
     /// The largest accepted difference between SendingTime (52) and our clock; `None` disables the
     /// check.
     pub sending_time_threshold: Option<Duration>,
@@ -166,6 +173,16 @@ pub struct SessionSettings {
     /// what the other one misses without a ResendRequest. That of a counterparty is followed in any
     /// case.
     pub next_expected_msg_seq_num: bool,
+    /// The most messages that one ResendRequest (2) of ours asks for: once they have come, the next
+    /// ones are requested. The last request of a gap is open-ended. `None` asks for all of them at
+    /// once. At least 1.
+    pub resend_request_chunk_size: Option<u64>,
+    /// Whether EndSeqNo (16) of our ResendRequests is the last missing message. Otherwise it stands
+    /// for infinity, as the standard recommends.
+    pub closed_resend_requests: bool,
+    /// Whether each message that arrives after a gap causes a ResendRequest, and not only the first
+    /// one. The counterparty then sends many messages more than once.
+    pub redundant_resend_requests: bool,
     /// Whether each message that we send has LastMsgSeqNumProcessed (369), since FIX.4.2: the last
     /// MsgSeqNum of the counterparty that was processed before. That of a counterparty is not
     /// looked at.
@@ -248,6 +265,8 @@ impl SessionSettings {
             heart_bt_int: 30,
             accepted_heart_bt_int: AcceptedHeartBtInt::default(),
             test_request_percent: 120,
+            heartbeat_timeout_percent: None,
+            check_heartbeats: true,
             sending_time_threshold: Some(Duration::from_secs(120)),
             logon_timeout: Duration::from_secs(10),
             logout_timeout: Duration::from_secs(2),
@@ -261,6 +280,9 @@ impl SessionSettings {
             reset_on_logout: false,
             reset_on_disconnect: false,
             next_expected_msg_seq_num: false,
+            resend_request_chunk_size: None,
+            closed_resend_requests: false,
+            redundant_resend_requests: false,
             last_msg_seq_num_processed: false,
             too_low_at_logon: TooLowAtLogon::Refused,
             test_message_indicator: TestMessageIndicator::Production,

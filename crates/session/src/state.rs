@@ -151,6 +151,8 @@ pub(crate) struct Gap {
     pub(crate) begin: SeqNum,
     /// The last missing sequence number.
     pub(crate) end: SeqNum,
+    /// The last sequence number that was requested; `None` if the request was open-ended.
+    pub(crate) asked_to: Option<SeqNum>,
     /// How many times these were requested without progress.
     pub(crate) asked: u32,
     pub(crate) asked_at: Mono,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fixbolt::config::{Configuration, ConnectionType, Identity, SessionConfiguration};
 use fixbolt::{Engine, EngineBuilder, Initiation};
-use fixbolt_dictionary::{Dictionary, Version, shipped};
+use fixbolt_dictionary::{Dictionary, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
 use fixbolt_session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings};
@@ -14,6 +14,7 @@ use super::Arguments;
 use crate::check_config::refused;
 use crate::dictionary::failure;
 use crate::exit::Failure;
+use crate::fixt;
 use crate::serve::cannot_start;
 
 /// The session to use, ready to start.
@@ -48,13 +49,16 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         application if application.is_application() => (Version::Fixt11, Some(application)),
         version => (version, None),
     };
-    let dictionary = shipped_dictionary(version, default)?;
+    let dictionary = fixt::dictionary(version, default)?;
     let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
     let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
     let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
         s.reset_on_logon = !arguments.no_reset;
         s.default_appl_ver_id = default;
+        if let Some(default) = default {
+            s.dictionary = fixt::dictionaries(default);
+        }
         s.logon_timeout = Duration::from_secs(arguments.timeout);
         // It lasts for one exchange, whatever the counterparty asks for.
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
@@ -73,17 +77,6 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         peer: arguments.to.clone(),
         journal: None,
     })
-}
-
-/// Returns the shipped dictionary of a session's messages, over FIXT.1.1 that of the version
-/// `default` with the header of the transport.
-fn shipped_dictionary(version: Version, default: Option<Version>) -> Result<Dictionary, Failure> {
-    match default {
-        Some(default) if version == Version::Fixt11 => shipped(default)
-            .over(shipped(version))
-            .map_err(|error| Failure::usage(format!("the shipped dictionary of {default}: {error}"))),
-        _ => Ok(shipped(version).clone()),
-    }
 }
 
 /// Returns a store for one exchange: it keeps what the counterparty may request again, and little
@@ -137,7 +130,7 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     let default = session.settings.default_appl_ver_id;
     let dictionary = match source {
         Some(source) => source.load().map_err(|error| failure(file, &error))?.dictionary,
-        None => shipped_dictionary(id.version(), default)?,
+        None => fixt::dictionary(id.version(), default)?,
     };
     // One session needs one worker.
     configuration.engine.workers = None;

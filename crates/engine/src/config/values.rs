@@ -100,7 +100,11 @@ pub(super) fn logon_tag(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     }
 }
 
-pub(super) fn test_request_delay(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+/// The form of a multiple of HeartBtInt.
+pub(super) const MULTIPLIER: &str = "a number from 0 to 10 with at most two decimals";
+
+/// Reads a multiple of HeartBtInt, in percent.
+pub(super) fn multiplier(value: &str) -> Result<u32, Refusal> {
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(part) || part.len() > 2 {
@@ -108,9 +112,7 @@ pub(super) fn test_request_delay(draft: &mut Draft, value: &str) -> Result<(), R
     }
     let hundredths = format!("{part:0<2}").parse::<u32>().unwrap_or(0);
     let percent = whole.parse::<u32>().ok().and_then(|whole| whole.checked_mul(100)?.checked_add(hundredths));
-    let percent = percent.filter(|percent| *percent <= 1000).ok_or(Refusal::Form)?;
-    draft.settings.test_request_percent = 100 + percent;
-    Ok(())
+    percent.filter(|percent| *percent <= 1000).ok_or(Refusal::Form)
 }
 
 /// The form of MaskedTags. Those that are excluded are [`SessionSettings::can_be_masked`]'s.

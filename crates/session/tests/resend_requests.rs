@@ -1,0 +1,108 @@
+//! Our ResendRequests: how many messages they ask for, and how often.
+
+use std::time::Duration;
+
+use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{Compatibility, Misbehavior, Role, SessionEnd, SessionSettings};
+
+fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let settings = settings("PEER", Role::Acceptor).with(change);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.log_on(0, 1, "");
+    side
+}
+
+/// Returns the range of the only ResendRequest, 0 for infinity.
+fn range(out: &[String]) -> (u64, u64) {
+    assert_eq!(kinds(out), "2", "{out:?}");
+    let field = |tag: &str| {
+        out[0]
+            .split(&format!("|{tag}="))
+            .nth(1)
+            .and_then(|rest| rest.split('|').next())
+            .unwrap()
+            .parse()
+            .unwrap()
+    };
+    (field("7"), field("16"))
+}
+
+fn again(side: &Side, seq: u64) -> String {
+    format!("35=D|34={seq}|43=Y|122={}|11=o{seq}|", side.time())
+}
+
+#[test]
+fn a_gap_is_requested_in_parts_each_once_the_part_before_has_come() {
+    let mut side = side(|s| s.resend_request_chunk_size = Some(5));
+    assert_eq!(range(&side.say(0, "35=D|34=14|11=o14|")), (2, 6));
+    for seq in 2..6 {
+        assert_eq!(kinds(&side.say(0, &again(&side, seq))), "8");
+    }
+    let out = side.say(0, &again(&side, 6));
+    assert_eq!((kinds(&out[..1]), range(&out[1..])), ("8".to_owned(), (7, 11)));
+    // The last part is open-ended. The message after the gap is not lost.
+    let out = side.say(0, "35=4|34=7|43=Y|123=Y|36=12|");
+    assert_eq!(range(&out), (12, 0));
+    assert_eq!(kinds(&side.say(0, &again(&side, 12))), "8");
+    assert_eq!(kinds(&side.say(0, &again(&side, 13))), "88");
+    assert_eq!(side.desk.got.last().unwrap(), "o14");
+    assert_eq!(kinds(&side.say(0, "35=1|34=15|112=x|")), "0");
+}
+
+#[test]
+fn a_gap_fill_that_ends_with_the_last_number_of_a_part_is_its_end() {
+    let mut side = side(|s| s.resend_request_chunk_size = Some(5));
+    assert_eq!(range(&side.say(0, "35=0|34=12|")), (2, 6));
+    assert_eq!(range(&side.say(0, "35=4|34=2|43=Y|123=Y|36=6|")), (6, 10));
+    assert_eq!(range(&side.say(0, "35=4|34=6|43=Y|123=Y|36=11|")), (11, 0));
+    assert_eq!(kinds(&side.say(0, "35=4|34=11|43=Y|123=Y|36=12|")), "");
+    assert_eq!(kinds(&side.say(0, "35=1|34=13|112=x|")), "0");
+}
+
+#[test]
+fn a_part_that_does_not_come_is_requested_again_and_given_up_like_a_gap() {
+    let mut side = side(|s| s.resend_request_chunk_size = Some(5));
+    assert_eq!(range(&side.say(0, "35=0|34=14|")), (2, 6));
+    side.say(0, "35=4|34=2|43=Y|123=Y|36=7|");
+    for seq in 15..17 {
+        side.pass(Duration::from_secs(30));
+        assert_eq!(range(&side.say(0, &format!("35=0|34={seq}|"))), (7, 11));
+    }
+    side.pass(Duration::from_secs(30));
+    assert_eq!(kinds(&side.say(0, "35=0|34=17|")), "5");
+    let end = side.disconnect(0);
+    assert_eq!(end, Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
+}
+
+#[test]
+fn a_closed_request_ends_with_the_last_missing_message() {
+    let mut closed = side(|s| s.closed_resend_requests = true);
+    assert_eq!(range(&closed.say(0, "35=0|34=9|")), (2, 8));
+    assert_eq!(kinds(&closed.say(0, "35=4|34=2|43=Y|123=Y|36=9|")), "");
+    assert_eq!(kinds(&closed.say(0, "35=1|34=10|112=x|")), "0");
+    let mut both = side(|s| (s.closed_resend_requests, s.resend_request_chunk_size) = (true, Some(4)));
+    assert_eq!(range(&both.say(0, "35=0|34=9|")), (2, 5));
+    assert_eq!(range(&both.say(0, "35=4|34=2|43=Y|123=Y|36=6|")), (6, 8));
+    assert_eq!(kinds(&both.say(0, "35=4|34=6|43=Y|123=Y|36=9|")), "");
+}
+
+#[test]
+fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
+    let mut once = side(|_| {});
+    assert_eq!(range(&once.say(0, "35=0|34=9|")), (2, 0));
+    assert_eq!(kinds(&once.say(0, "35=0|34=10|")), "");
+    let mut each = side(|s| (s.redundant_resend_requests, s.compatibility) = (true, Compatibility::QuickFix));
+    for seq in 9..40 {
+        assert_eq!(range(&each.say(0, &format!("35=0|34={seq}|"))), (2, 0));
+    }
+    // That many requests are no sign that the counterparty does not answer; time is.
+    each.say(0, &again(&each, 2));
+    assert_eq!(range(&each.say(0, "35=0|34=40|")), (3, 0));
+    for seq in 41..43 {
+        each.pass(Duration::from_secs(30));
+        assert_eq!(range(&each.say(0, &format!("35=0|34={seq}|"))), (3, 0));
+    }
+    each.pass(Duration::from_secs(30));
+    assert_eq!(kinds(&each.say(0, "35=0|34=43|")), "5");
+}

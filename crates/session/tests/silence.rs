@@ -1,0 +1,61 @@
+//! When a counterparty that says nothing is asked, and when its connection ends.
+
+use std::time::Duration;
+
+use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{Phase, Role, SessionEnd, SessionKey, SessionSettings};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+/// A session whose HeartBtInt is 30 seconds.
+fn side(change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let settings = settings("PEER", Role::Acceptor).with(change);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.log_on(0, 1, "");
+    side
+}
+
+/// Lets the time of a silent counterparty pass. Returns after how many seconds it was asked, and
+/// after how many its connection ended.
+fn silent(change: impl FnOnce(&mut SessionSettings)) -> (u64, u64) {
+    let mut side = side(change);
+    let mut asked = 0;
+    for second in 1..1000 {
+        side.pass(Duration::from_secs(1));
+        side.tick(0, &[]);
+        if kinds(&side.take(0)).contains('1') && asked == 0 {
+            asked = second;
+        }
+        if side.sessions.wants_close(KEY) {
+            assert_eq!(side.disconnect(0), Some(SessionEnd::HeartbeatTimedOut));
+            return (asked, second);
+        }
+    }
+    panic!("the connection never ended")
+}
+
+#[test]
+fn a_silent_connection_ends_when_the_settings_say_so() {
+    assert_eq!(silent(|_| {}), (36, 72));
+    assert_eq!(silent(|s| s.heartbeat_timeout_percent = Some(240)), (36, 72));
+    assert_eq!(silent(|s| s.heartbeat_timeout_percent = Some(500)), (36, 150));
+    // The counterparty has a fifth of HeartBtInt for its answer.
+    assert_eq!(silent(|s| s.heartbeat_timeout_percent = Some(100)), (36, 42));
+    assert_eq!(silent(|s| s.test_request_percent = 150), (45, 90));
+}
+
+#[test]
+fn the_connection_of_a_silent_counterparty_is_kept_where_its_heartbeats_are_not_checked() {
+    let mut side = side(|s| s.check_heartbeats = false);
+    let mut asked = 0;
+    for _ in 0..720 {
+        side.pass(Duration::from_secs(1));
+        side.tick(0, &[]);
+        asked += kinds(&side.take(0)).matches('1').count();
+    }
+    assert_eq!((side.sessions.phase(KEY), asked), (Phase::LoggedOn, 10));
+    let notes = side.desk.notes.iter().filter(|note| note.contains("DisableHeartBeatCheck")).count();
+    assert_eq!(notes, 10);
+    assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
+}
