@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use fixbolt_codec::{Framed, Message, Place, SeqNum};
-use fixbolt_dictionary::Direction;
+use fixbolt_dictionary::{Direction, SessionRejectReason};
 
-use crate::admin_message::AdminMessage;
+use crate::admin_message::{AdminMessage, Reject};
 use crate::application::LogonDecision;
 use crate::behavior::{AfterLogout, SendingAfterGap};
 use crate::check;
@@ -19,6 +19,7 @@ use crate::gaps::{self, ASK_AT_MOST, GapStep, Progress};
 use crate::header::Header;
 use crate::inbound::{self, Arrived};
 use crate::logon;
+use crate::oversized::OversizedHeader;
 use crate::own_messages::{PEER_CLOSES_WITHIN, log_out};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
 use crate::replay;
@@ -508,6 +509,47 @@ fn too_high(
         gap.replayed = Some(seq);
     }
     ask_for_gap(tx, seq, header.poss_dup, action.ask_again)
+}
+
+/// Rejects a message that is larger than the session accepts and was read past: its number is used,
+/// so that the counterparty does not send it again and again.
+pub(crate) fn too_large(
+    tx: &mut Transaction<'_>,
+    header: OversizedHeader<'_>,
+    size: usize,
+) -> Result<(), Stop> {
+    let OversizedHeader { msg_type, seq, poss_dup } = header;
+    let session = tx.session();
+    let next_in = session.state.stored.next_in;
+    let SessionSettings { disconnect_on_error, reset_on_error, max_message_size, .. } = session.settings;
+    if seq > next_in {
+        return ask_for_gap(tx, seq, poss_dup, false);
+    }
+    if seq < next_in {
+        if poss_dup {
+            return Ok(());
+        }
+        let text = format!("MsgSeqNum too low, expecting {next_in} but received {seq}");
+        let too_low = Misbehavior::MsgSeqNumTooLow { expected: next_in, received: seq };
+        let end = SessionEnd::PeerMisbehaved(too_low);
+        tx.run(|tx| log_out(tx, text.into(), Some(seq), end, false))?;
+        return Err(Stop);
+    }
+    let why = format!("the message has {size} bytes, and at most {max_message_size} are accepted");
+    let reject = Reject { text: why.as_str().into(), ..Reject::of(SessionRejectReason::Other, None) };
+    let reply = AdminMessage::Reject { seq, msg_type, reject };
+    tx.run(|tx| {
+        tx.session_mut().state.advance();
+        tx.record_change(RecordKind::Adjust, &format!("message {seq} is rejected: {why}"))?;
+        tx.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
+        if disconnect_on_error || reset_on_error {
+            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
+            log_out(tx, why.as_str().into(), Some(seq), end, true)?;
+        }
+        Ok(())
+    })?;
+    tx.notify_rejected(&reply);
+    progress(tx, false)
 }
 
 /// Requests the missing messages, once while the gap is open; `again` if a replay has passed it

@@ -6,6 +6,7 @@ use crate::admin_message::AdminMessage;
 use crate::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::event::Event;
+use crate::oversized;
 use crate::own_messages::{PEER_CLOSES_WITHIN, log_out, test_request, with_room};
 use crate::reading::BlockedBy;
 use crate::resetting;
@@ -57,6 +58,9 @@ impl Session {
         }
         if let Some(since) = self.outbox.unread_since() {
             sooner(since + self.settings.send_timeout);
+        }
+        if let Some(oversized) = &self.reading.oversized {
+            sooner(oversized.since + oversized::WITHIN);
         }
         if let Some(known) = self.reading.incomplete {
             sooner(known.since + self.patience_inside_a_message(connection));
@@ -173,6 +177,13 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     }
     if session.outbox.unread_since().is_some_and(|since| since + session.settings.send_timeout <= now) {
         tx.close(SessionEnd::PeerDidNotRead);
+        return Err(Stop);
+    }
+    if session.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
+        let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
+        let end = SessionEnd::PeerMisbehaved(why);
+        with_room(tx, |tx| log_out(tx, why.to_string().into(), None, end.clone(), false))?;
+        tx.close(end);
         return Err(Stop);
     }
     if !beats(connection) {

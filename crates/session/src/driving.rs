@@ -1,7 +1,7 @@
 //! What drives a worker's sessions: connections, bytes, clock and store events come in; bytes and
 //! requests come out.
 
-use fixbolt_codec::{Frame, Framed, Index, Message, Redacted, SeqNum, Version, is_admin};
+use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, Message, Redacted, SeqNum, Version, is_admin};
 
 use crate::admin_message::AdminMessage;
 use crate::application::Application;
@@ -15,12 +15,14 @@ use crate::header::number;
 use crate::key::SessionKey;
 use crate::logon;
 use crate::outbox::Outbox;
+use crate::oversized::{self, Oversized, Verdict};
 use crate::own_messages::{log_out, with_room};
 use crate::reading::{BlockedBy, Budget, Incomplete};
 use crate::replay;
 use crate::sending::SendKind;
-use crate::session::Session;
+use crate::session::{Session, recovery};
 use crate::sessions::Sessions;
+use crate::settings::SessionSettings;
 use crate::state::Phase;
 use crate::stored_message::FieldStorage;
 use crate::table;
@@ -88,7 +90,18 @@ impl Sessions {
                 session.reading.incomplete = None;
                 return at;
             }
-            match session.reading.framer.next(&bytes[at..]) {
+            let frame = session.reading.framer.next(&bytes[at..]);
+            if session.reading.oversized.is_some() {
+                match self.read_past(now, key, frame, &bytes[at..], app) {
+                    0 => {}
+                    passed => {
+                        at += passed;
+                        continue;
+                    }
+                }
+            }
+            let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
+            match frame {
                 Frame::Message(framed) => {
                     session.reading.incomplete = None;
                     session.reading.budget.spend(framed.bytes().len());
@@ -107,6 +120,12 @@ impl Sessions {
                     session.reading.incomplete = None;
                     session.reading.budget.spend(dropped.len());
                     at += dropped.len();
+                    let is_too_large = matches!(error, Some(FrameError::TooLarge { .. }));
+                    if is_too_large && matches!(session.state.phase(), Phase::LoggedOn | Phase::LogoutSent) {
+                        session.reading.oversized.insert(Box::new(Oversized::new(now.mono))).pass(dropped);
+                        self.judge_oversized(now, key, false, app);
+                        continue;
+                    }
                     let error = error.map_or(GarbledError::Continued, GarbledError::Frame);
                     self.garbled(now, key, dropped, error, app);
                 }
@@ -118,6 +137,75 @@ impl Sessions {
                     }
                     return at;
                 }
+            }
+        }
+    }
+
+    /// Reads past what the framer has found of a message that is larger than the session accepts,
+    /// or rejects it if something else has begun. Returns the number of bytes consumed.
+    #[cold]
+    fn read_past(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        frame: Frame<'_>,
+        bytes: &[u8],
+        app: &mut dyn Application,
+    ) -> usize {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return 0 };
+        let reading = &mut session.reading;
+        let Some(oversized) = &mut reading.oversized else { return 0 };
+        let passed = match frame {
+            Frame::Garbled { bytes: dropped, error: None } => dropped,
+            // The framer keeps its last SOH, which may belong to the next message.
+            Frame::Incomplete { .. } if oversized.ends_with(bytes) => {
+                let size = reading.framer.max_message_size();
+                reading.framer = Framer::new(size).with_recovery(recovery(&session.behavior));
+                bytes
+            }
+            Frame::Incomplete { .. } if !bytes.starts_with(b"8") => return 0,
+            _ => {
+                self.judge_oversized(now, key, true, app);
+                return 0;
+            }
+        };
+        reading.incomplete = None;
+        reading.budget.spend(passed.len());
+        oversized.pass(passed);
+        self.judge_oversized(now, key, false, app);
+        passed.len()
+    }
+
+    /// Decides about the message that is being read past. `begins` says whether another one begins
+    /// after the bytes so far.
+    fn judge_oversized(&mut self, now: Now, key: SessionKey, begins: bool, app: &mut dyn Application) {
+        let Some(session) = table::find_mut(&mut self.table, key) else { return };
+        let verdict = session.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
+        let Some(verdict) = verdict.filter(|verdict| *verdict != Verdict::Partial) else { return };
+        let Some(oversized) = session.reading.oversized.take() else { return };
+        let SessionSettings { id, check_comp_id, max_message_size, .. } = &session.settings;
+        let comp_ids = check_comp_id.then_some((id.target_comp_id(), id.sender_comp_id()));
+        let header = oversized.header(id.version().begin_string(), comp_ids);
+        match (verdict, header) {
+            (Verdict::Whole, Some(header)) => {
+                session.reading.flood.well_formed();
+                if let Some(connection) = &mut session.state.connection {
+                    connection.hear(now.mono);
+                }
+                let before = session.added;
+                if let Some(mut tx) = self.transaction(now, key, app) {
+                    // The session records why it stopped.
+                    let _ = carry_out::too_large(&mut tx, header, oversized.len());
+                }
+                self.count_cost(now, key, false, before, app);
+            }
+            (Verdict::TooLarge, _) => {
+                let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
+                self.end_flood(now, key, why, app);
+            }
+            _ => {
+                let error = GarbledError::Frame(FrameError::TooLarge { limit: *max_message_size });
+                self.garbled(now, key, oversized.head(), error, app);
             }
         }
     }

@@ -139,6 +139,12 @@ pub enum Misbehavior {
         /// MsgSeqNum of the message.
         seq: SeqNum,
     },
+    /// A message was larger than is read past, or took too long to arrive
+    /// ([`max_message_size`](crate::SessionSettings::max_message_size)).
+    MessageTooLarge {
+        /// The bytes that are read past at most.
+        limit: usize,
+    },
     /// Garbled pieces arrived in succession, without a message between them
     /// ([`max_garbled_messages`](crate::SessionSettings::max_garbled_messages)).
     Garbled {
@@ -291,6 +297,10 @@ impl fmt::Display for Misbehavior {
             Self::InvalidMessage { seq } => {
                 write!(f, "the counterparty's message {seq} was rejected, and the session ends with it (DisconnectOnError, ResetOnError)")
             }
+            Self::MessageTooLarge { limit } => write!(
+                f,
+                "the counterparty sent a message of more than {limit} bytes, or one above MaxMessageSize that took more than a minute to arrive"
+            ),
             Self::Garbled { limit } => {
                 write!(f, "the counterparty sent {limit} garbled messages in succession (MaxGarbledMessages)")
             }

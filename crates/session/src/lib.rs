@@ -43,6 +43,7 @@ mod matrix;
 mod operating;
 mod outbound_check;
 mod outbox;
+mod oversized;
 mod own_messages;
 mod reaction;
 mod reading;

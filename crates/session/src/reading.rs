@@ -6,6 +6,7 @@ use core::time::Duration;
 use fixbolt_codec::{Framer, Recovery};
 
 use crate::flood::Flood;
+use crate::oversized::Oversized;
 use crate::time::{Mono, Now, Utc};
 
 /// The largest message before the logon, in bytes.
@@ -16,6 +17,9 @@ pub const MAX_MESSAGE_SIZE_BEFORE_LOGON: usize = 8 * 1024;
 pub(crate) struct Reading {
     pub(crate) framer: Framer,
     pub(crate) incomplete: Option<Incomplete>,
+    /// The message larger than the session accepts that is being read past. Boxed, because there is
+    /// hardly ever one.
+    pub(crate) oversized: Option<Box<Oversized>>,
     /// Why nothing is read now, if so.
     pub(crate) blocked: Option<Blocked>,
     /// When reading stopped: unread bytes may be as old as this. Messages of one counterparty
@@ -90,6 +94,7 @@ impl Reading {
         Self {
             framer: Framer::new(MAX_MESSAGE_SIZE_BEFORE_LOGON).with_recovery(recovery),
             incomplete: None,
+            oversized: None,
             blocked: None,
             backlog: None,
             offered: false,

@@ -402,7 +402,7 @@ fn application_number(message: &[u8]) -> Option<SeqNum> {
     SeqNum::from_field(seq).ok().filter(|_| !again && !is_admin(msg_type))
 }
 
-const fn recovery(behavior: &Behavior) -> Recovery {
+pub(crate) const fn recovery(behavior: &Behavior) -> Recovery {
     match behavior.wrong_body_length {
         WrongBodyLength::CostsOneMessage => Recovery::NextMessage,
         WrongBodyLength::SwallowsTheNext => Recovery::NextCheckSum,

@@ -126,8 +126,8 @@ pub struct SessionSettings {
     /// How long after the last inbound message a TestRequest is sent, in percent of HeartBtInt: 120
     /// to 200 are sensible.
     pub test_request_percent: u32,
-    /// How long after the last inbound message the connection ends, in percent of HeartBtInt, if the
-    /// TestRequest is not answered, but at least a fifth of HeartBtInt after it. `None` for twice
+    /// How long after the last inbound message the connection ends, in percent of HeartBtInt, if
+    /// the TestRequest is not answered, but at least a fifth of HeartBtInt after it. `None` for twice
     /// the time of [`test_request_percent`](Self::test_request_percent): 240.
     pub heartbeat_timeout_percent: Option<u32>,
     /// Whether a connection ends whose counterparty is silent. If not, an unanswered TestRequest is
@@ -158,6 +158,11 @@ pub struct SessionSettings {
     /// was more: after a minute at most.
     pub max_session_journal_growth: Option<u64>,
     /// The largest message that is accepted from the counterparty or sent to it, in bytes.
+    ///
+    /// Once the session is logged on, a larger one of up to 16 MiB is read past without being kept
+    /// and rejected under its own number, and the session goes on. The connection ends with one
+    /// that is larger still, or that takes longer than a minute to arrive
+    /// ([`Misbehavior::MessageTooLarge`](crate::Misbehavior::MessageTooLarge)).
     pub max_message_size: usize,
     /// When the session takes place; `None` for always. At the end of a window the session logs
     /// out; outside its windows an initiator does not connect, and an acceptor refuses the Logon.

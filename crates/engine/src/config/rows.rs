@@ -298,7 +298,7 @@ pub(super) static ROWS: &[Row] = &[
         "3", "digits of a second in the times that are sent"),
     // Sizes
     row("MaxMessageSize", Both, Number { from: MAX_MESSAGE_SIZE_BEFORE_LOGON as u64, to: 64 << 20, unit: "bytes", set: |d, n| d.settings.max_message_size = n as usize },
-        "65536", "largest message after the logon"),
+        "65536", "largest message after the logon. A larger one of up to 16 MiB is rejected under its own number, and the session goes on; one that is larger still ends the connection"),
     row("OutboundBufferSize", Both, Number { from: 16 << 10, to: GIB, unit: "bytes", set: |d, n| { d.settings.outbox_size = n as usize; d.outbox_given = true; } },
         "1048576", "how much is kept for a counterparty that does not read; a full buffer causes back-pressure. The default is at least four times MaxMessageSize"),
     row("ReorderBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.settings.reorder_buffer_size = n as usize },
