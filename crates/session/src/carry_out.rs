@@ -435,7 +435,7 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
     } else if is_gap && holds {
         tx.notify(&Event::GapDetected { expected: next_in, received: seq });
     } else if is_gap {
-        ask_for_gap(tx, seq, false, false)?;
+        ask_for_gap(tx, seq, false, false, false)?;
     }
     if agreed.replay_from.is_some() {
         tx.session_mut().reading.budget.spend_all();
@@ -462,7 +462,9 @@ fn hold_back(tx: &mut Transaction<'_>, received: SeqNum, agreed: Agreed) -> Resu
         if let Some(connection) = tx.connection_mut() {
             connection.logon.gap = Some(gap);
         }
-    } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, received, false, false, now) {
+    } else if holds
+        && let GapStep::Ask(gap) = gaps::step(session, connection, received, false, false, false, now)
+    {
         ask(tx, gap, received)?;
     }
     if holds && let Some(connection) = tx.connection_mut() {
@@ -508,7 +510,8 @@ fn too_high(
     {
         gap.replayed = Some(seq);
     }
-    ask_for_gap(tx, seq, header.poss_dup, action.ask_again)
+    let is_request = header.msg_type == msg_type::RESEND_REQUEST;
+    ask_for_gap(tx, seq, header.poss_dup, action.ask_again, is_request)
 }
 
 /// Rejects a message that is larger than the session accepts and was read past: its number is used,
@@ -523,7 +526,7 @@ pub(crate) fn too_large(
     let next_in = session.state.stored.next_in;
     let SessionSettings { disconnect_on_error, reset_on_error, max_message_size, .. } = session.settings;
     if seq > next_in {
-        return ask_for_gap(tx, seq, poss_dup, false);
+        return ask_for_gap(tx, seq, poss_dup, false, false);
     }
     if seq < next_in {
         if poss_dup {
@@ -554,11 +557,17 @@ pub(crate) fn too_large(
 
 /// Requests the missing messages, once while the gap is open; `again` if a replay has passed it
 /// without filling it.
-fn ask_for_gap(tx: &mut Transaction<'_>, received: SeqNum, replayed: bool, again: bool) -> Result<(), Stop> {
+fn ask_for_gap(
+    tx: &mut Transaction<'_>,
+    received: SeqNum,
+    replayed: bool,
+    again: bool,
+    is_request: bool,
+) -> Result<(), Stop> {
     let session = tx.session();
     let next_in = session.state.stored.next_in;
     let Some(connection) = &session.state.connection else { return Err(Stop) };
-    match gaps::step(session, connection, received, replayed, again, tx.now.mono) {
+    match gaps::step(session, connection, received, replayed, again, is_request, tx.now.mono) {
         GapStep::Patience => Ok(()),
         GapStep::Coming(gap) => {
             if let Some(connection) = tx.connection_mut() {
@@ -618,6 +627,6 @@ fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
             tx.run(|tx| answer_logout(tx, None))?;
             logout_answered(tx)
         }
-        Progress::Gap { ahead } => ask_for_gap(tx, ahead, false, false),
+        Progress::Gap { ahead } => ask_for_gap(tx, ahead, false, false, false),
     }
 }

@@ -29,25 +29,30 @@ pub(crate) enum GapStep {
 }
 
 /// Decides about the messages missing before `received`. `replayed` says whether that one was sent
-/// again, `again` whether a replay has passed the gap without filling it.
+/// again, `again` whether a replay has passed the gap without filling it, and `is_request` whether
+/// it is a ResendRequest: two sides that answer each other's requests with requests never end.
 pub(crate) fn step(
     session: &Session,
     connection: &Connection,
     received: SeqNum,
     replayed: bool,
     again: bool,
+    is_request: bool,
     now: Mono,
 ) -> GapStep {
     let next_in = session.state.stored.next_in;
     let (mut asked, mut end) = (1, received.previous());
     let ask = |begin, end, asked, asked_at, replayed| {
-        let asked_to = end_of_request(session, begin, end);
+        // Where both sides miss messages, each request is one more that the other misses: small
+        // parts might grow slower than what is missing.
+        let closed = session.settings.closed_resend_requests.then_some(end);
+        let asked_to = if again { closed } else { end_of_request(session, begin, end) };
         GapStep::Ask(Gap { begin, end, asked_to, asked, asked_at, replayed })
     };
     if let Some(gap) = connection.logon.gap {
         let stuck = gap.begin == next_in;
         let is_early = !again && (!stuck || now - gap.asked_at < patience(connection));
-        if is_early && session.settings.redundant_resend_requests {
+        if is_early && session.settings.redundant_resend_requests && !replayed && !is_request {
             let asked_at = if stuck { gap.asked_at } else { now };
             return ask(next_in, end.max(gap.end), if stuck { gap.asked } else { 1 }, asked_at, gap.replayed);
         }

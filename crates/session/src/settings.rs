@@ -127,8 +127,8 @@ pub struct SessionSettings {
     /// to 200 are sensible.
     pub test_request_percent: u32,
     /// How long after the last inbound message the connection ends, in percent of HeartBtInt, if
-    /// the TestRequest is not answered, but at least a fifth of HeartBtInt after it. `None` for twice
-    /// the time of [`test_request_percent`](Self::test_request_percent): 240.
+    /// the TestRequest is not answered, but at least a fifth of HeartBtInt after it. `None` for
+    /// twice the time of [`test_request_percent`](Self::test_request_percent): 240.
     pub heartbeat_timeout_percent: Option<u32>,
     /// Whether a connection ends whose counterparty is silent. If not, an unanswered TestRequest is
     /// reported ([`Event::Note`](crate::Event::Note)), and the next one follows.
@@ -179,14 +179,16 @@ pub struct SessionSettings {
     /// case.
     pub next_expected_msg_seq_num: bool,
     /// The most messages that one ResendRequest (2) of ours asks for: once they have come, the next
-    /// ones are requested. The last request of a gap is open-ended. `None` asks for all of them at
-    /// once. At least 1.
+    /// ones are requested. The last request of a gap is open-ended, and so is one that follows a
+    /// ResendRequest of the counterparty, as both sides miss messages then. `None` asks for all of
+    /// them at once. At least 1.
     pub resend_request_chunk_size: Option<u64>,
     /// Whether EndSeqNo (16) of our ResendRequests is the last missing message. Otherwise it stands
     /// for infinity, as the standard recommends.
     pub closed_resend_requests: bool,
-    /// Whether each message that arrives after a gap causes a ResendRequest, and not only the first
-    /// one. The counterparty then sends many messages more than once.
+    /// Whether each new message that arrives after a gap causes a ResendRequest, and not only the
+    /// first one; a ResendRequest does not. The counterparty then sends many messages more than
+    /// once.
     pub redundant_resend_requests: bool,
     /// Whether each message that we send has LastMsgSeqNumProcessed (369), since FIX.4.2: the last
     /// MsgSeqNum of the counterparty that was processed before. That of a counterparty is not

@@ -96,6 +96,8 @@ fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
     for seq in 9..40 {
         assert_eq!(range(&each.say(0, &format!("35=0|34={seq}|"))), (2, 0));
     }
+    // Two sides that did this for each other's requests would never end.
+    assert_eq!(kinds(&each.say(0, "35=2|34=60|7=1|16=0|")).replace("4", ""), "");
     // That many requests are no sign that the counterparty does not answer; time is.
     each.say(0, &again(&each, 2));
     assert_eq!(range(&each.say(0, "35=0|34=40|")), (3, 0));
@@ -105,4 +107,12 @@ fn each_message_after_a_gap_causes_a_request_only_if_that_is_wanted() {
     }
     each.pass(Duration::from_secs(30));
     assert_eq!(kinds(&each.say(0, "35=0|34=43|")), "5");
+}
+
+#[test]
+fn where_both_sides_miss_messages_a_request_asks_for_all_of_them() {
+    let mut side = side(|s| s.resend_request_chunk_size = Some(1));
+    assert_eq!(range(&side.say(0, "35=0|34=9|")), (2, 2));
+    let out = side.say(0, "35=2|34=10|7=1|16=0|");
+    assert_eq!((kinds(&out[..1]), range(&out[1..])), ("4".to_owned(), (2, 0)));
 }

@@ -178,6 +178,14 @@ impl World {
         settings.reset_on_disconnect = random.one_in(8);
         settings.poison_attempts = 3;
         settings.resend_horizon = random.one_in(4).then(|| 1 + random.below(20) as u64);
+        settings.resend_request_chunk_size = random.one_in(4).then(|| 1 + random.below(5) as u64);
+        settings.closed_resend_requests = random.one_in(4);
+        settings.redundant_resend_requests = random.one_in(4);
+        settings.next_expected_msg_seq_num = random.one_in(4);
+        settings.last_msg_seq_num_processed = random.one_in(4);
+        settings.check_heartbeats = !random.one_in(4);
+        settings.disconnect_on_error = random.one_in(8);
+        settings.reset_on_error = random.one_in(8);
         settings.dictionary = match random.one_in(2) {
             true => SessionDictionary::Own(validator(version)),
             false => SessionDictionary::None,

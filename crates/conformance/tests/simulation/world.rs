@@ -113,6 +113,13 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     if random.once_in(4) {
         settings.compatibility = Compatibility::QuickFix;
     }
+    if random.once_in(4) {
+        settings.resend_request_chunk_size = Some(random.within(1, 20));
+    }
+    settings.closed_resend_requests = random.once_in(4);
+    settings.redundant_resend_requests = random.once_in(8);
+    settings.next_expected_msg_seq_num = random.once_in(4);
+    settings.last_msg_seq_num_processed = random.once_in(4);
     settings
 }
 
