@@ -183,7 +183,6 @@ impl World {
         settings.redundant_resend_requests = random.one_in(4);
         settings.next_expected_msg_seq_num = random.one_in(4);
         settings.last_msg_seq_num_processed = random.one_in(4);
-        settings.check_heartbeats = !random.one_in(4);
         settings.disconnect_on_error = random.one_in(8);
         settings.reset_on_error = random.one_in(8);
         settings.dictionary = match random.one_in(2) {
@@ -474,7 +473,7 @@ impl Wire {
 /// Returns the fields that a resent message shares with its original.
 fn content(message: &Message<'_>) -> Vec<(u32, Vec<u8>)> {
     (0..message.len())
-        .filter(|n| !matches!(message.tags()[*n], 8 | 9 | 10 | 43 | 52 | 122))
+        .filter(|n| !matches!(message.tags()[*n], 8 | 9 | 10 | 43 | 52 | 122 | 369))
         .map(|n| (message.tags()[n], message.value(n).to_vec()))
         .collect()
 }
