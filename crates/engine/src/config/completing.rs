@@ -8,7 +8,7 @@ use super::dictionaries::Dictionaries;
 use super::dictionary_file::shipped_in_place_of;
 use super::draft::Draft;
 use super::error::{ConfigError, ConfigWarning};
-use super::fixt::{APPLICATION, FixtDraft, TRANSPORT};
+use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
@@ -220,10 +220,13 @@ impl SessionReader<'_> {
             ("DataDictionaryScenario", draft.dictionary_scenario.is_some()),
             ("DataDictionaryStandardNames", draft.standard_names),
         ];
+        let (named, names_none) = match draft.version {
+            Some(Version::Fixt11) => (APPLICATION, draft.fixt.names_no_application()),
+            _ => ("DataDictionary", draft.dictionary.is_none()),
+        };
         for (key, is_set) in options {
-            let names_none = self.draft.dictionary.is_none() && self.draft.fixt.names_no_file();
             if let (true, true, Some(setting)) = (names_none, is_set, self.find_own(key)) {
-                self.contradicts(setting, format!("{key} is set, but DataDictionary names no file"));
+                self.contradicts(setting, format!("{key} is set, but {named} names no file"));
             }
         }
         if let (false, true, Some(setting)) =
@@ -268,7 +271,20 @@ impl SessionReader<'_> {
             self.mistakes.push(ConfigError::Contradiction { place: self.own.place.clone(), reason });
         }
     }
+
+    /// Reads the dictionary of a session of another version than FIXT.1.1, or of any.
     fn read_dictionary(&mut self, dictionaries: &mut Dictionaries, warnings: &mut Vec<ConfigWarning>) {
+        for key in [TRANSPORT, APPLICATION] {
+            if let (None, false, Some(setting)) =
+                (self.draft.version, self.draft.fixt.names_no_file(), self.find(key))
+            {
+                let key = &setting.key;
+                let reason = format!(
+                    "{key} is for sessions of FIXT.1.1, but the session may use any version; set its BeginString"
+                );
+                self.contradicts(setting, reason);
+            }
+        }
         for key in ["DefaultApplVerID", TRANSPORT, APPLICATION] {
             // A session of any version may be one of FIXT.1.1.
             if let (true, Some(setting)) = (self.draft.version.is_some(), self.find_own(key)) {
@@ -317,15 +333,22 @@ impl SessionReader<'_> {
             return;
         }
         let setting_of = |key: &str| {
-            let all = self.own.settings.iter().chain(self.defaults.iter().flat_map(|d| &d.settings));
-            all.into_iter().find(|setting| setting.key.eq_ignore_ascii_case(key))
+            // The key may spell the version differently.
+            let is_it = |setting: &&Setting| match version_in(key) {
+                Some(version) => version_in(&setting.key) == Some(version),
+                None => setting.key.eq_ignore_ascii_case(key),
+            };
+            let mut sections = [Some(self.own), self.defaults].into_iter().flatten();
+            sections.find_map(|section| section.settings.iter().rfind(is_it))
         };
         match dictionaries.of_fixt(fixt, default, &|file| self.draft.source_of(file)) {
             Ok((read, in_place)) => {
                 for (key, version) in in_place {
                     let instead =
                         format!("there is no such file; the shipped dictionary of {version} is used");
-                    let place = setting_of(&key).map_or(&self.own.place, |setting| &setting.place).clone();
+                    let setting = setting_of(&key);
+                    let place = setting.map_or(&self.own.place, |setting| &setting.place).clone();
+                    let key = setting.map_or(key, |setting| setting.key.clone());
                     warnings.push(ConfigWarning { place, key, instead });
                 }
                 self.draft.settings.dictionary = SessionDictionary::Fixt(read);
@@ -336,7 +359,7 @@ impl SessionReader<'_> {
                 self.mistakes.push(ConfigError::Dictionary {
                     place: setting.map_or(&self.own.place, |setting| &setting.place).clone(),
                     file: written.to_owned(),
-                    key,
+                    key: setting.map_or(key, |setting| setting.key.clone()),
                     reason,
                 });
             }

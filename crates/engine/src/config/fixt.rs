@@ -32,8 +32,14 @@ impl FixtDraft {
     /// default one, `AppDataDictionary.FIX.4.4`.
     pub(super) fn set_application(&mut self, key: &str, file: &str) -> Result<(), Refusal> {
         let version = version_in(key).ok_or(Refusal::Form)?;
+        // The session's own key comes last, and may spell the version differently.
+        self.applications.retain(|(known, _)| *known != version);
         self.applications.push((version, PathBuf::from(file)));
         Ok(())
+    }
+
+    pub(super) const fn names_no_application(&self) -> bool {
+        self.applications.is_empty()
     }
 
     pub(super) const fn names_no_file(&self) -> bool {
@@ -59,7 +65,9 @@ impl FixtDraft {
                 shipped(Version::Fixt11).clone()
             }
             Some(file) => {
-                let read = read_dictionary(Source::file(file)).and_then(is_transport);
+                let read = read_dictionary(Source::file(file))
+                    .map_err(|reason| unread(&reason, Some(Version::Fixt11)))
+                    .and_then(is_transport);
                 read.map_err(|reason| refused(TRANSPORT, reason))?
             }
         };
@@ -79,7 +87,9 @@ impl FixtDraft {
                 in_place.push((key.clone(), version));
                 with(set, version, shipped(version))
             } else {
+                let is_default = version == default;
                 read_dictionary(application(&file))
+                    .map_err(|reason| unread(&reason, is_default.then_some(version)))
                     .and_then(|dictionary| is_application(dictionary, version))
                     .and_then(|dictionary| with(set, version, &dictionary))
             };
@@ -130,6 +140,16 @@ fn with(set: DictionarySet, version: Version, dictionary: &Dictionary) -> Result
     set.with(ApplicationVersion::new(id), dictionary).map_err(|error| error.to_string())
 }
 
+/// Says what to do about a file that cannot be read; `shipped` is what serves without the key.
+fn unread(reason: &str, shipped: Option<Version>) -> String {
+    match shipped {
+        Some(version) => format!(
+            "{reason}; leave the key out (then the shipped one of {version} is used), or correct the path"
+        ),
+        None => format!("{reason}; correct the path"),
+    }
+}
+
 fn is_transport(dictionary: Dictionary) -> Result<Dictionary, String> {
     let version = dictionary.version();
     if version.begin_string == Version::Fixt11.begin_string() && !dictionary.header().is_empty() {
@@ -141,6 +161,11 @@ fn is_transport(dictionary: Dictionary) -> Result<Dictionary, String> {
 /// Refuses a dictionary of another version. Service packs of FIX.5.0 are not told apart, as many
 /// files do not name theirs.
 fn is_application(dictionary: Dictionary, version: Version) -> Result<Dictionary, String> {
+    let transport = shipped(Version::Fixt11);
+    if dictionary.messages().iter().all(|one| transport.message(one.msg_type.as_bytes()).is_some()) {
+        let name = &dictionary.version().name;
+        return Err(format!("it is of {name} and has no application messages; the key is for {version}"));
+    }
     let known = dictionary.version().appl_ver_id().and_then(|id| Version::from_appl_ver_id(id.as_bytes()));
     let family = |version: Version| if version.is_application() { Version::Fix50 } else { version };
     match known {

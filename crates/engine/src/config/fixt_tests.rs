@@ -90,11 +90,25 @@ fn a_file_that_cannot_be_used_is_named_with_its_key() {
     assert_eq!((versions(&read), warnings(&read)), (vec!["9".to_owned()], vec![]));
     let own = read.sessions[0].data_dictionary.clone().unwrap().load().unwrap().dictionary;
     assert!(own.message(b"U9").is_some() && own.message(b"A").is_some());
+    let transport = file("fixt.xml", "<fix extends='FIXT.1.1'/>");
     let of_42 = file("42.xml", "<fix extends='FIX.4.2'/>");
     for (line, why) in [
         (
             "TransportDataDictionary=nowhere.xml".to_owned(),
-            "=nowhere.xml: No such file or directory (os error 2)".to_owned(),
+            "=nowhere.xml: No such file or directory (os error 2); leave the key out (then the shipped one of FIXT.1.1 is used), or correct the path".to_owned(),
+        ),
+        (
+            "AppDataDictionary=nowhere.xml".to_owned(),
+            "(then the shipped one of FIX.5.0SP2 is used), or correct the path".to_owned(),
+        ),
+        // However the version is spelled, the line and the file are named.
+        (
+            "AppDataDictionary.fix44=nowhere.xml".to_owned(),
+            "=nowhere.xml: No such file or directory (os error 2); correct the path".to_owned(),
+        ),
+        (
+            format!("AppDataDictionary={transport}"),
+            "it is of FIXT.1.1 and has no application messages; the key is for FIX.5.0SP2".to_owned(),
         ),
         (
             format!("TransportDataDictionary={of_42}"),
@@ -129,9 +143,52 @@ fn keys_of_other_sessions_are_no_keys_of_fixt_and_the_reverse() {
     let read = Configuration::from_text("a.cfg", &both).unwrap();
     let about: Vec<_> = read.warnings.iter().map(|warning| warning.key.as_str()).collect();
     assert_eq!(about, ["AppDataDictionary", "DataDictionary"]);
+    let mixed = CheckedConfiguration::from_text("a.cfg", &format!("{SESSION}DefaultApplVerID=9\n{other}"));
+    let shown = |n: usize| -> Vec<_> {
+        let keys = mixed.sessions[n].effective.iter().map(|setting| setting.key.as_str());
+        keys.filter(|key| key.ends_with("DataDictionary") && !key.starts_with("Use")).collect()
+    };
+    assert_eq!(shown(0), ["TransportDataDictionary", "AppDataDictionary"]);
+    assert_eq!(shown(1), ["DataDictionary"]);
+    assert_eq!(
+        refused("DefaultApplVerID=9\nDataDictionaryEncoding=UTF-8\nTransportDataDictionary=FIXT11.xml"),
+        "a.cfg:8: DataDictionaryEncoding is set, but AppDataDictionary names no file"
+    );
     // Without dictionaries no file is read.
     let none = read_none();
     assert_eq!(none.sessions[0].settings.dictionary, SessionDictionary::None);
+}
+
+#[test]
+fn a_session_of_any_version_cannot_name_the_dictionaries_of_fixt() {
+    let any = SESSION.replace("BeginString=FIXT.1.1", "DynamicSession=Y");
+    let lines = "DefaultApplVerID=9\nUseDataDictionary=Y\n";
+    assert!(Configuration::from_text("a.cfg", &format!("{any}{lines}")).is_ok());
+    for key in ["TransportDataDictionary", "AppDataDictionary", "AppDataDictionary.FIX.4.4"] {
+        let text = format!("{any}{lines}{key}=nowhere.xml\n");
+        assert_eq!(
+            Configuration::from_text("a.cfg", &text).unwrap_err().to_string(),
+            format!(
+                "a.cfg:9: {key} is for sessions of FIXT.1.1, but the session may use any version; set its BeginString"
+            )
+        );
+        assert!(Configuration::from_text("a.cfg", &text.replace("Dictionary=Y", "Dictionary=N")).is_ok());
+    }
+}
+
+#[test]
+fn the_sessions_own_key_counts_before_that_of_the_defaults_however_the_version_is_spelled() {
+    let text = format!(
+        "[DEFAULT]\nDefaultApplVerID=9\nAppDataDictionary.FIX.5.0SP2=nowhere.xml\n{SESSION}AppDataDictionary.5.0SP2=FIX50SP2.xml\n"
+    );
+    let read = Configuration::from_text("a.cfg", &text).unwrap();
+    assert_eq!(
+        warnings(&read),
+        [
+            "a.cfg:10: AppDataDictionary.5.0SP2 has no effect: there is no such file; the shipped dictionary of FIX.5.0SP2 is used"
+        ]
+    );
+    assert!(read.sessions[0].data_dictionary.clone().unwrap().load().is_ok());
 }
 
 fn read_none() -> Configuration {

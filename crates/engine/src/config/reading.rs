@@ -9,6 +9,7 @@ use fixbolt_session::Compatibility;
 use super::dictionaries::Dictionaries;
 use super::draft::Draft;
 use super::error::{ConfigError, ConfigWarning, SourceLine};
+use super::fixt;
 use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
 use super::session::{CheckedSession, EffectiveSetting, SessionConfiguration};
 use super::text::{Section, Setting};
@@ -154,7 +155,8 @@ impl<'s> SessionReader<'s> {
         }
         let one_key = !row.effect.has_many_keys();
         let words = row.default.starts_with("required") || matches!(row.default, "none" | "any");
-        if settings.is_empty() && one_key && !words {
+        let has_default = one_key || matches!(row.effect, Effect::PerVersion { .. });
+        if settings.is_empty() && has_default && !words && self.is_used(row) {
             let (key, value) = (row.name.to_owned(), self.default_of(row));
             self.effective.push(EffectiveSetting { key, value, place: None, meaning: row.meaning });
         }
@@ -166,6 +168,15 @@ impl<'s> SessionReader<'s> {
                 place: Some(setting.place.clone()),
                 meaning: row.meaning,
             });
+        }
+    }
+
+    /// Returns whether sessions of this version have the dictionary that a row names.
+    fn is_used(&self, row: &Row) -> bool {
+        match (row.name, self.draft.version) {
+            (fixt::TRANSPORT | fixt::APPLICATION, Some(version)) => version == Version::Fixt11,
+            ("DataDictionary", Some(version)) => version != Version::Fixt11,
+            _ => true,
         }
     }
 
