@@ -540,6 +540,10 @@ impl<'r, 'm> Walk<'r, 'm> {
         tag: RefTag<'m>,
         position: Option<usize>,
     ) -> ControlFlow<()> {
+        let action = self.policy.action(check);
+        if action == Action::Ignore {
+            return ControlFlow::Continue(());
+        }
         if !self.scratch.frames.is_empty() {
             if matches!(check, Check::DataType | Check::EnumValue | Check::EmptyValue) {
                 self.hold(check, reason, tag, position);
@@ -547,10 +551,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             }
             self.report_held()?;
         }
-        match self.policy.action(check) {
-            Action::Ignore => ControlFlow::Continue(()),
-            action => (self.report)(Violation { check, action, reason, tag, position }),
-        }
+        (self.report)(Violation { check, action, reason, tag, position })
     }
 }
 

@@ -390,6 +390,27 @@ fn quickfix_looks_for_required_members_only_in_required_groups_and_not_through_c
 }
 
 #[test]
+fn a_wrong_count_is_reported_before_a_wrong_value_in_its_group() {
+    let standard = Policy::standard();
+    let wrong = order("453=2|448=ME|447=?|452=1|15=EUR|");
+    let expected = [(16, "453".to_owned()), (5, "447".to_owned())];
+    assert_eq!(reasons(&V44, &standard, &wrong), expected);
+    // Nested groups, and a wrong value after them.
+    let nested = order("453=2|448=ME|447=?|452=1|802=2|523=SUB|803=x|15=EUR|40=?|");
+    let found = reasons(&V44, &standard.with(Check::DuplicateTag, Action::Ignore), &nested);
+    let tags: Vec<&str> = found.iter().map(|(_, tag)| tag.as_str()).collect();
+    assert_eq!(tags, ["453", "447", "802", "803", "40"]);
+    // What is ignored changes nothing.
+    let ignoring = standard.with(Check::UserDefinedTag, Action::Ignore);
+    assert_eq!(reasons(&V44, &ignoring, &order("453=2|448=ME|447=?|452=1|5001=x|15=EUR|")), expected);
+    // A field of no group ends none: it is reported where it stands.
+    assert_eq!(
+        reasons(&V44, &standard, &order("453=2|448=ME|447=?|5001=x|452=1|15=EUR|")),
+        [(5, "447".to_owned()), (0, "5001".to_owned()), (16, "453".to_owned())]
+    );
+}
+
+#[test]
 fn the_same_count_tag_leads_to_the_group_of_its_message() {
     // 268 begins with 269 in W and with 279 in X.
     let w = format!("35=W|{HEADER}55=IBM|268=2|269=0|270=1.5|269=1|270=1.6|");
