@@ -107,7 +107,11 @@ pub(crate) enum Dictionaries {
     One(Arc<Validator>),
     Fixt(Box<ApplicationVersions<Arc<Validator>>>),
     /// No dictionaries, in a session of FIXT.1.1: only which version a message has is known.
-    FixtVersions(Box<ApplicationVersions<()>>),
+    FixtVersions {
+        versions: Box<ApplicationVersions<()>>,
+        /// Whether the counterparty's default version is none of these.
+        is_unknown: bool,
+    },
 }
 
 impl Dictionaries {
@@ -123,7 +127,8 @@ impl Dictionaries {
                 let ids = Version::ALL.into_iter().filter_map(Version::appl_ver_id);
                 let all = ids.map(ApplicationVersion::new);
                 let versions = all.fold(ApplicationVersions::new(()), |versions, one| versions.with(one, ()));
-                Self::FixtVersions(Box::new(beginning_with(versions, default)))
+                let versions = Box::new(beginning_with(versions, default));
+                Self::FixtVersions { versions, is_unknown: false }
             }
             _ => Self::None,
         }
@@ -132,7 +137,7 @@ impl Dictionaries {
     /// Returns the memory for checking a message.
     pub(crate) fn scratch(&self) -> Option<Scratch> {
         match self {
-            Self::None | Self::FixtVersions(_) => None,
+            Self::None | Self::FixtVersions { .. } => None,
             Self::One(validator) => Some(validator.scratch()),
             Self::Fixt(versions) => Some(versions.scratch()),
         }
@@ -149,7 +154,7 @@ impl Dictionaries {
         direction: Direction,
     ) -> Result<Option<&Validator>, UnsupportedApplicationVersion> {
         match self {
-            Self::None | Self::FixtVersions(_) => Ok(None),
+            Self::None | Self::FixtVersions { .. } => Ok(None),
             Self::One(validator) => Ok(Some(validator)),
             Self::Fixt(versions) => versions.choose(message, direction).map(|chosen| Some(&**chosen.value)),
         }
@@ -160,25 +165,34 @@ impl Dictionaries {
     pub(crate) fn version_of(&self, message: &Message<'_>) -> Option<Version> {
         let version = match self {
             Self::Fixt(versions) => versions.choose(message, Direction::Inbound).ok()?.version?,
-            Self::FixtVersions(versions) => versions.choose(message, Direction::Inbound).ok()?.version?,
+            Self::FixtVersions { versions, is_unknown } => {
+                let chosen = versions.choose(message, Direction::Inbound).ok()?;
+                chosen.version.filter(|_| !(*is_unknown && chosen.by_default))?
+            }
             Self::None | Self::One(_) => return None,
         };
         Version::from_appl_ver_id(version.appl_ver_id)
     }
 
-    /// Reads the defaults of a Logon, which count for the messages after it. A default version that
-    /// is not known changes nothing.
+    /// Reads the defaults of a Logon, which count for the messages after it. With a default version
+    /// that is not known, the versions of messages that do not name one are not known either.
     pub(crate) fn read_logon(&mut self, logon: &Message<'_>, direction: Direction) {
         let _ = match self {
             Self::Fixt(versions) => versions.read_logon(logon, direction),
-            Self::FixtVersions(versions) => versions.read_logon(logon, direction),
+            Self::FixtVersions { versions, is_unknown } => {
+                let read = versions.read_logon(logon, direction);
+                if direction == Direction::Inbound {
+                    *is_unknown = read.is_err();
+                }
+                read
+            }
             Self::None | Self::One(_) => Ok(()),
         };
     }
 
     /// The same for a Logon of ours.
     pub(crate) fn read_our_logon(&mut self, bytes: &[u8]) {
-        if matches!(self, Self::Fixt(_) | Self::FixtVersions(_)) {
+        if matches!(self, Self::Fixt(_) | Self::FixtVersions { .. }) {
             let mut fields = FieldStorage::default();
             let read = |logon: Message<'_>, _: &mut Vec<Place>| self.read_logon(&logon, Direction::Outbound);
             let _ = with_message(bytes, DataFields::STANDARD, &mut fields, read);
@@ -192,7 +206,7 @@ impl Dictionaries {
                 let mut versions = versions.clone();
                 versions.read_logon(logon, Direction::Inbound).is_ok()
             }
-            Self::None | Self::One(_) | Self::FixtVersions(_) => true,
+            Self::None | Self::One(_) | Self::FixtVersions { .. } => true,
         }
     }
 
@@ -200,7 +214,10 @@ impl Dictionaries {
     pub(crate) fn forget_logons(&mut self) {
         match self {
             Self::Fixt(versions) => versions.forget_logons(),
-            Self::FixtVersions(versions) => versions.forget_logons(),
+            Self::FixtVersions { versions, is_unknown } => {
+                versions.forget_logons();
+                *is_unknown = false;
+            }
             Self::None | Self::One(_) => {}
         }
     }

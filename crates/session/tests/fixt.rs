@@ -97,6 +97,14 @@ fn a_logon_without_a_default_version_or_with_one_that_has_no_dictionary_is_refus
     assert_eq!(kinds(&unchecked.say(0, "35=D|34=2|11=x|")), "8");
     assert_eq!(kinds(&unchecked.say(0, "35=D|34=3|1128=4|11=x|")), "8");
     assert_eq!(unchecked.desk.versions, [Version::Fix50, Version::Fix42]);
+    // Of a default that is not known nothing is guessed.
+    for unknown in ["1137=77|", "1137=9|1408=VENUE|"] {
+        let mut side = side(|s| s.dictionary = SessionDictionary::None);
+        assert_eq!(kinds(&log_on(&mut side, unknown)), "A");
+        assert_eq!(kinds(&side.say(0, "35=D|34=2|11=x|")), "8");
+        assert_eq!(kinds(&side.say(0, "35=D|34=3|1128=4|11=x|")), "8");
+        assert_eq!((side.desk.got.len(), &*side.desk.versions), (2, &[Version::Fix42][..]));
+    }
 }
 
 #[test]
