@@ -35,8 +35,8 @@ impl<'a> Handle<'a> {
         self
     }
 
-    /// Names the version of the message in ApplVerID (1128), in a session of FIXT.1.1: it is
-    /// another one than the session's default
+    /// Names the version of the message in ApplVerID (1128), which a message in a session of
+    /// FIXT.1.1 needs if its version is not the session's default
     /// ([`SessionSettings::default_appl_ver_id`](crate::SessionSettings::default_appl_ver_id)). In
     /// other sessions this does nothing.
     #[must_use]

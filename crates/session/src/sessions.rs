@@ -46,8 +46,8 @@ use crate::work_lists::WorkLists;
 /// for a closed session.
 pub struct Sessions {
     pub(crate) table: Vec<Option<Session>>,
-    /// The validator of each session, outside the table: a message's index borrows the data fields
-    /// while the sessions are in use.
+    /// The dictionaries of each session, outside the table: a message's index borrows the data
+    /// fields while the sessions are in use.
     pub(crate) dictionaries: Vec<SessionDictionary>,
     pub(crate) store: Box<dyn Store>,
     pub(crate) waker: Arc<dyn WorkerWaker>,
@@ -483,7 +483,7 @@ fn wrong_versions(settings: &SessionSettings) -> Option<&'static str> {
 
 fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
     let wrong = if settings.dictionary == SessionDictionary::Shipped {
-        "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own or SessionDictionary::None"
+        "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own (for FIXT.1.1, Fixt) or SessionDictionary::None"
     } else if let Some(wrong) = wrong_versions(settings) {
         wrong
     } else if settings.outbox_size < OUTBOX_MIN {

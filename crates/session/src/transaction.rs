@@ -38,8 +38,8 @@ pub(crate) struct Transaction<'a> {
     /// The index of the current session.
     pub(crate) own: usize,
     pub(crate) table: &'a mut [Option<Session>],
-    /// The validator of each session, outside the table: a message's index borrows the data fields
-    /// while the sessions are in use.
+    /// The dictionaries of each session, outside the table: a message's index borrows the data
+    /// fields while the sessions are in use.
     pub(crate) dictionaries: &'a [SessionDictionary],
     pub(crate) store: &'a mut (dyn Store + 'a),
     pub(crate) app: &'a mut (dyn Application + 'a),
