@@ -13,8 +13,8 @@ use super::fixt::{Fixt, FixtDraft};
 #[derive(Default)]
 pub(super) struct Dictionaries {
     read: Vec<(Source<'static>, Result<Known, String>)>,
-    /// Those of sessions of FIXT.1.1, by the keys that name them.
-    fixt: Vec<(FixtDraft, Version, Option<Source<'static>>, Fixt)>,
+    /// Those of sessions of FIXT.1.1, by the keys that name them and how their files are read.
+    fixt: Vec<(FixtDraft, Version, Vec<Source<'static>>, Fixt)>,
 }
 
 struct Known {
@@ -69,8 +69,8 @@ impl Dictionaries {
         default: Version,
         application: &dyn Fn(&Path) -> Source<'static>,
     ) -> Fixt {
-        let sources = draft.source(default, application);
-        let known = |of: &&(FixtDraft, Version, Option<Source<'static>>, Fixt)| {
+        let sources: Vec<_> = draft.application_files().map(application).collect();
+        let known = |of: &&(FixtDraft, Version, Vec<Source<'static>>, Fixt)| {
             of.0 == *draft && of.1 == default && of.2 == sources
         };
         if let Some((.., read)) = self.fixt.iter().find(known) {

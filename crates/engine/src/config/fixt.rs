@@ -46,6 +46,11 @@ impl FixtDraft {
         self.transport.is_none() && self.applications.is_empty()
     }
 
+    /// Returns the files of application versions.
+    pub(super) fn application_files(&self) -> impl Iterator<Item = &Path> {
+        self.applications.iter().map(|(_, file)| file.as_path())
+    }
+
     /// Reads the dictionaries of a session whose messages have the version `default` unless they
     /// say otherwise. `application` makes the source of a file.
     ///

@@ -160,6 +160,21 @@ fn keys_of_other_sessions_are_no_keys_of_fixt_and_the_reverse() {
 }
 
 #[test]
+fn sessions_that_read_the_same_file_differently_have_a_dictionary_each() {
+    let directory = std::env::temp_dir().join(format!("fixbolt-fixt-read-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("latin.xml");
+    std::fs::write(&file, b"<!-- caf\xe9 --><fix extends='FIX.4.4'/>").unwrap();
+    let lines = format!("DefaultApplVerID=9\nAppDataDictionary.FIX.4.4={}\n", file.display());
+    let text =
+        format!("{SESSION}{lines}{}{lines}DataDictionaryEncoding=ISO-8859-1\n", SESSION.replace("=B", "=C"));
+    let checked = CheckedConfiguration::from_text("a.cfg", &text);
+    std::fs::remove_dir_all(&directory).unwrap();
+    let results: Vec<_> = checked.sessions.iter().map(|session| session.result.is_ok()).collect();
+    assert_eq!(results, [false, true], "{:?}", checked.sessions[1].result);
+}
+
+#[test]
 fn a_session_of_any_version_cannot_name_the_dictionaries_of_fixt() {
     let any = SESSION.replace("BeginString=FIXT.1.1", "DynamicSession=Y");
     let lines = "DefaultApplVerID=9\nUseDataDictionary=Y\n";
