@@ -9,14 +9,11 @@ use fixbolt_session::{FixtDictionaries, SessionDictionary};
 
 use crate::exit::Failure;
 
-/// Returns the dictionaries of a session with messages of the version `default`, whose counterparty
-/// may have another default: FIX.5.0 or one of its service packs.
-pub(crate) fn dictionaries(default: Version) -> SessionDictionary {
-    let mut versions = vec![Version::Fix50, Version::Fix50Sp1, Version::Fix50Sp2];
-    if !versions.contains(&default) {
-        versions.push(default);
-    }
-    // They fit their transport.
+/// Returns the dictionaries of all versions from FIX.5.0 on: the counterparty of a session chooses
+/// the version of its own messages.
+pub(crate) fn dictionaries() -> SessionDictionary {
+    let versions = [Version::Fix50, Version::Fix50Sp1, Version::Fix50Sp2, Version::FixLatest];
+    // They fit their transport, as a test shows.
     set(&versions).map_or(SessionDictionary::None, |set| {
         SessionDictionary::Fixt(Arc::new(FixtDictionaries::new(set.validators())))
     })
@@ -48,6 +45,6 @@ mod tests {
     fn every_shipped_version_fits_its_transport() {
         let all: Vec<_> = Version::ALL.into_iter().filter(|one| one.appl_ver_id().is_some()).collect();
         assert_eq!(set(&all).unwrap().applications().count(), all.len());
-        assert!(dictionaries(Version::Fix44).checks());
+        assert!(dictionaries().checks());
     }
 }

@@ -26,8 +26,8 @@ use crate::venue::Venue;
 /// Accepts FIX sessions and answers: a venue to try a client with.
 ///
 /// Without a configuration, any pair of CompIDs may log on with FIX.4.0 to FIX.4.4, or with
-/// FIXT.1.1 for messages of FIX.5.0, FIX.5.0SP1 and FIX.5.0SP2. Sequence numbers begin at 1 with
-/// every Logon, and tags from 5000 on are accepted: they are user-defined.
+/// FIXT.1.1 for messages of FIX.5.0 and later. Sequence numbers begin at 1 with every Logon, and
+/// tags from 5000 on are accepted: they are user-defined.
 /// With --config, the file's acceptor sessions are served with their journals and sequence numbers.
 /// If the file has mistakes, all of them are reported and no session is served; with --keep-going
 /// the valid sessions are.
@@ -178,7 +178,7 @@ fn configured(file: &std::path::Path, app: App, keep_going: bool) -> Result<Serv
 }
 
 fn any_counterparty(listen: SocketAddr, app: App) -> Served {
-    let dictionaries = LazyLock::new(|| fixt::dictionaries(Version::Fix50Sp2));
+    let dictionaries = LazyLock::new(fixt::dictionaries);
     let builder = Engine::builder().accept_any(listen, move |id| {
         Some(Acceptance::from(SessionSettings::new(id.clone(), Role::Acceptor).with(|s| {
             s.reset_on_logon = true;

@@ -22,7 +22,7 @@ fn order(server: &Server, more: &[&str]) -> command::Ended {
 #[test]
 fn an_order_is_sent_filled_and_both_messages_are_shown() {
     let server = Server::start(&[]);
-    for version in ["FIX.4.4", "FIX.4.2", "FIX.5.0", "5.0SP2", "FIXT.1.1"] {
+    for version in ["FIX.4.4", "FIX.4.2", "FIX.5.0", "5.0SP2", "FIX.Latest", "FIXT.1.1"] {
         let ended = order(&server, &["--version", version]);
         assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
         for shown in

@@ -56,8 +56,8 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
         s.reset_on_logon = !arguments.no_reset;
         s.default_appl_ver_id = default;
-        if let Some(default) = default {
-            s.dictionary = fixt::dictionaries(default);
+        if default.is_some() {
+            s.dictionary = fixt::dictionaries();
         }
         s.logon_timeout = Duration::from_secs(arguments.timeout);
         // It lasts for one exchange, whatever the counterparty asks for.
