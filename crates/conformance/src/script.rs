@@ -207,18 +207,20 @@ fn command_action(kind: u8, command: &str) -> Result<Action, String> {
 }
 
 impl Line {
-    /// In a line without any SOH, `|` stands for SOH.
+    /// In a line without any SOH, `|` stands for SOH. One that does not begin with `8=` has no
+    /// variables, as in QuickFIX/J: its BodyLength is that of what the line says.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let bar_is_soh = !text.contains(&1);
+        let has_variables = text.starts_with(b"8=");
         let mut parts = Vec::new();
         let mut bytes = Vec::new();
         let mut rest = text;
         while let Some((first, tail)) = rest.split_first() {
-            if rest.starts_with(ANY_TEST_REQ_ID) {
+            if has_variables && rest.starts_with(ANY_TEST_REQ_ID) {
                 parts.push(Part::Bytes(std::mem::take(&mut bytes)));
                 parts.push(Part::TestReqId);
                 rest = &rest[ANY_TEST_REQ_ID.len()..];
-            } else if let Some(tail) = rest.strip_prefix(b"<TIME") {
+            } else if has_variables && let Some(tail) = rest.strip_prefix(b"<TIME") {
                 let end = tail.iter().position(|b| *b == b'>').ok_or("<TIME is not closed by >")?;
                 let shift = std::str::from_utf8(&tail[..end]).map_err(|_| "<TIME...> is not plain text")?;
                 let seconds = if shift.is_empty() { Ok(0) } else { shift.parse() };
@@ -363,9 +365,10 @@ mod tests {
 
     #[test]
     fn time_is_now_in_whole_seconds_and_can_be_shifted() {
-        assert_eq!(sent("I52=<TIME>|52=<TIME-121>|52=<TIME+10>"), {
-            "52=20261121-20:00:00|52=20261121-19:57:59|52=20261121-20:00:10"
+        assert_eq!(sent("I8=F|52=<TIME>|52=<TIME-121>|52=<TIME+10>"), {
+            "8=F|52=20261121-20:00:00|52=20261121-19:57:59|52=20261121-20:00:10"
         });
+        assert_eq!(sent("I35=0|8=F|52=<TIME>|"), "35=0|8=F|52=<TIME>|", "no 8= at the start: sent unchanged");
         assert_eq!(timestamp(Utc(951_782_400_000_000_000), 0), "20000229-00:00:00");
         assert_eq!(timestamp(Utc(0), 0), "19700101-00:00:00");
         assert_eq!(timestamp(Utc(1_704_067_199_999_999_999), 0), "20231231-23:59:59");
