@@ -67,6 +67,7 @@ pub struct Index<'s> {
     spans: &'s mut [Span],
     data_fields: &'s DataFields,
     tier: Tier,
+    verifies_checksum: bool,
     /// That of the message built last, if it has one.
     fault: Option<Fault>,
 }
@@ -144,7 +145,8 @@ impl<'s> Index<'s> {
     /// It knows the data fields of the standard versions.
     #[must_use]
     pub fn new(tags: &'s mut [u32], spans: &'s mut [Span]) -> Self {
-        Self { tags, spans, data_fields: DataFields::STANDARD, tier: Tier::current(), fault: None }
+        let (data_fields, tier) = (DataFields::STANDARD, Tier::current());
+        Self { tags, spans, data_fields, tier, verifies_checksum: true, fault: None }
     }
 
     /// Replaces the data fields by those of a dialect.
@@ -159,6 +161,13 @@ impl<'s> Index<'s> {
         Self { tier, ..self }
     }
 
+    /// Sets whether CheckSum is verified, as it is by default. A counterparty whose checksums are
+    /// wrong is the only reason not to.
+    #[must_use]
+    pub fn with_checksum_verified(self, verified: bool) -> Self {
+        Self { verifies_checksum: verified, ..self }
+    }
+
     /// Verifies CheckSum and finds all fields.
     ///
     /// # Errors
@@ -167,7 +176,11 @@ impl<'s> Index<'s> {
     pub fn build<'m>(&'m mut self, framed: Framed<'m>) -> Result<Message<'m>, IndexError> {
         let bytes = framed.bytes();
         let found = self.tier.find(bytes, self.data_fields, self.tags, self.spans);
-        verify_check_sum(bytes, found.sum)?;
+        if let Err(error) = verify_check_sum(bytes, found.sum)
+            && self.verifies_checksum
+        {
+            return Err(error);
+        }
         let (count, fault) = if found.place.at as usize == bytes.len() {
             (found.place.field as usize, None)
         } else {
@@ -318,6 +331,27 @@ mod tests {
         let n = bytes.len();
         bytes[n - 2] = if bytes[n - 2] == b'9' { b'0' } else { bytes[n - 2] + 1 };
         with(&bytes, |m| assert!(matches!(m, Err(IndexError::CheckSum { .. }))));
+    }
+
+    #[test]
+    fn a_wrong_sum_is_accepted_if_it_is_not_verified_and_everything_else_still_is() {
+        let wrong = |fields: &[u8]| {
+            let mut bytes = frame(fields);
+            let at = bytes.len() - 4;
+            bytes[at..at + 3].copy_from_slice(b"999");
+            bytes
+        };
+        let (mut tags, mut spans) = ([0; 32], [Span::default(); 32]);
+        let mut index = Index::new(&mut tags, &mut spans).with_checksum_verified(false);
+        for (fields, found) in [
+            (&b"35=D\x0155=IBM\x01"[..], Ok(5)),
+            (b"55=IBM\x0135=D\x01", Err(IndexError::MsgTypeNotThird)),
+            (b"35=B\x0195=3\x0196=ab\x0158=x\x01", Err(IndexError::DataLength { at: 25 })),
+        ] {
+            let bytes = wrong(fields);
+            let Frame::Message(framed) = Framer::new(4096).next(&bytes) else { panic!("no frame") };
+            assert_eq!(index.build(framed).map(|message| message.len()), found);
+        }
     }
 
     #[test]

@@ -150,6 +150,9 @@ impl Connection {
             Identity::Incomplete => return,
             Identity::Refused(_) => None,
             Identity::Logon(id) => sessions.find(&id).filter(|key| sessions.can_connect(*key)),
+            Identity::LogonWithWrongCheckSum(id) => sessions.find(&id).filter(|key| {
+                sessions.can_connect(*key) && sessions.settings(*key).is_some_and(|s| !s.validate_checksum)
+            }),
         };
         self.of = session.map_or(Of::Closed, Of::Session);
         if let Some(key) = session {

@@ -6,6 +6,7 @@ mod support;
 use std::io::Write;
 use std::time::Duration;
 
+use fixbolt::session::SessionSettings;
 use fixbolt::{Acceptance, Engine};
 use support::*;
 
@@ -105,6 +106,40 @@ fn a_garbled_message_is_ignored_and_the_next_one_processed() {
     peer.stream.write_all(&bytes).unwrap();
     assert_eq!(log.message(), "whole");
     assert!(peer.receive().contains("|11=whole|"));
+    venue.stop().unwrap();
+}
+
+#[test]
+fn a_logon_with_a_wrong_checksum_is_closed_unless_its_session_does_not_check_it() {
+    let log_on = |address, name: &'static str| {
+        let mut peer = Peer::connect(address).named(name, "VENUE");
+        let mut logon = peer.message("A", "98=0|108=30");
+        let last = logon.len() - 2;
+        logon[last] ^= 1;
+        peer.stream.write_all(&logon).unwrap();
+        peer
+    };
+    let (app, _log) = Recorder::venue();
+    // A template is asked for sessions that are not configured.
+    let venue = Engine::builder()
+        .accept(anywhere(), acceptor())
+        .accept_any(anywhere(), |id| {
+            let validates = id.target_comp_id() == "STRICT";
+            let change = |s: &mut SessionSettings| (s.id, s.validate_checksum) = (id.clone(), validates);
+            Some(acceptor().with(change).into())
+        })
+        .start(app)
+        .unwrap();
+    let address = venue.addresses()[0];
+    log_on(address, "TRADER").closed_silently();
+    log_on(address, "STRICT").closed_silently();
+    assert!(log_on(address, "LAX").receive().contains("|35=A|"));
+    venue.stop().unwrap();
+
+    let (app, _log) = Recorder::venue();
+    let lax = acceptor().with(|s| s.validate_checksum = false);
+    let venue = Engine::builder().accept(anywhere(), lax).start(app).unwrap();
+    assert!(log_on(venue.addresses()[0], "TRADER").receive().contains("|35=A|"));
     venue.stop().unwrap();
 }
 

@@ -289,7 +289,8 @@ impl AdminMessage<'_> {
                     if let Some(tag) = tag.filter(|tag| !tag.is_empty() && tag.len() <= REFLECTED_MAX) {
                         body.bytes(key::REF_TAG_ID, tag);
                     }
-                    if msg_type.len() <= REFLECTED_MAX {
+                    // A garbled message may have none.
+                    if (1..=REFLECTED_MAX).contains(&msg_type.len()) {
                         body.bytes(key::REF_MSG_TYPE, msg_type);
                     }
                     if let Some(ReadAs::RefApplVerId(version)) = version.read_as {

@@ -16,6 +16,7 @@ use crate::error::SendError;
 use crate::event::Event;
 use crate::fix::msg_type;
 use crate::gaps::{self, ASK_AT_MOST, GapStep, Progress};
+use crate::garbled::{self, GarbledHeader};
 use crate::header::Header;
 use crate::inbound::{self, Arrived};
 use crate::logon;
@@ -43,8 +44,13 @@ pub(crate) fn receive<'m>(
     places: &'m mut Vec<Place>,
 ) -> Result<(), Stop> {
     if inbound::is_garbled(tx.session(), &message) {
-        tx.notify(&Event::Note("a message with a field without = is ignored"));
-        return Ok(());
+        return match GarbledHeader::read(tx.session(), message.bytes()) {
+            Some(header) => garbled::reject(tx, header),
+            None => {
+                tx.notify(&Event::Note("a message with a field without = is ignored"));
+                Ok(())
+            }
+        };
     }
     places.clear();
     let header = Header::read(&message);
@@ -602,7 +608,7 @@ fn ask(tx: &mut Transaction<'_>, gap: Gap, received: SeqNum) -> Result<(), Stop>
 
 /// Called after NextNumIn has advanced, by a gap fill or by one: forgets a gap that is filled,
 /// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
-fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
+pub(crate) fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
     let now = tx.now.mono;
     let session = tx.session_mut();
     let next_in = session.state.stored.next_in;

@@ -195,7 +195,7 @@ impl Dictionaries {
         if matches!(self, Self::Fixt(_) | Self::FixtVersions { .. }) {
             let mut fields = FieldStorage::default();
             let read = |logon: Message<'_>, _: &mut Vec<Place>| self.read_logon(&logon, Direction::Outbound);
-            let _ = with_message(bytes, DataFields::STANDARD, &mut fields, read);
+            let _ = with_message(bytes, Direction::Outbound, DataFields::STANDARD, &mut fields, read);
         }
     }
 

@@ -1,7 +1,9 @@
 //! What drives a worker's sessions: connections, bytes, clock and store events come in; bytes and
 //! requests come out.
 
-use fixbolt_codec::{Frame, FrameError, Framed, Framer, Index, Message, Redacted, SeqNum, Version, is_admin};
+use fixbolt_codec::{
+    Frame, FrameError, Framed, Framer, Index, IndexError, Message, Redacted, SeqNum, Version, is_admin,
+};
 
 use crate::admin_message::AdminMessage;
 use crate::application::Application;
@@ -11,6 +13,7 @@ use crate::end::{Halt, Misbehavior, SessionEnd};
 use crate::event::{Event, GarbledError};
 use crate::fix::{YES, msg_type, tag};
 use crate::flood::Added;
+use crate::garbled::{self, GarbledHeader};
 use crate::header::number;
 use crate::key::SessionKey;
 use crate::logon;
@@ -106,7 +109,7 @@ impl Sessions {
                     session.reading.incomplete = None;
                     session.reading.budget.spend(framed.bytes().len());
                     let next_in = session.state.stored.next_in;
-                    let _ = self.message(now, key, framed, false, app);
+                    let _ = self.message(now, key, framed, false, true, app);
                     let Some(session) = table::find_mut(&mut self.table, key) else { return bytes.len() };
                     // A message that was processed is not passed in again, even if what follows
                     // from it has to wait.
@@ -435,20 +438,23 @@ impl Sessions {
         Some(end)
     }
 
-    /// Indexes one framed message and runs the session's checks.
+    /// Indexes one framed message and runs the session's checks. `verified` says whether CheckSum is
+    /// verified.
     fn message(
         &mut self,
         now: Now,
         key: SessionKey,
         framed: Framed<'_>,
         kept: bool,
+        verified: bool,
         app: &mut dyn Application,
     ) -> Result<(), Stop> {
         let Self { table, dictionaries, store, waker, wire, inbound, stored, turns, touched, lists, .. } =
             self;
         let data_fields = dictionaries[key.index()].data_fields();
         let FieldStorage { tags, spans, places } = inbound;
-        let mut index = Index::new(tags, spans).with_data_fields(data_fields);
+        let mut index =
+            Index::new(tags, spans).with_data_fields(data_fields).with_checksum_verified(verified);
         match index.build(framed) {
             Ok(message) => {
                 if let Some(session) = table::find_mut(table, key)
@@ -490,11 +496,35 @@ impl Sessions {
                 }
                 result
             }
+            // A right CheckSum costs no look at the settings.
+            Err(IndexError::CheckSum { .. })
+                if table::find(table, key).is_some_and(|session| !session.settings.validate_checksum) =>
+            {
+                self.message(now, key, framed, kept, false, app)
+            }
             Err(error) => {
                 self.garbled(now, key, framed.bytes(), GarbledError::Index(error), app);
-                Ok(())
+                self.reject_garbled(now, key, framed, app)
             }
         }
+    }
+
+    /// Answers a garbled message, if the session does that.
+    #[cold]
+    fn reject_garbled(
+        &mut self,
+        now: Now,
+        key: SessionKey,
+        framed: Framed<'_>,
+        app: &mut dyn Application,
+    ) -> Result<(), Stop> {
+        let Some(session) = self.session(key) else { return Ok(()) };
+        let Some(header) = GarbledHeader::read(session, framed.bytes()) else { return Ok(()) };
+        let before = session.added;
+        let Some(mut tx) = self.transaction(now, key, app) else { return Ok(()) };
+        let result = garbled::reject(&mut tx, header);
+        self.count_cost(now, key, true, before, app);
+        result
     }
 
     /// Counts what a message that was not for the application has added to the store, and the
@@ -579,7 +609,7 @@ impl Sessions {
             session.reading.budget.spend(kept.len());
             let message = core::mem::take(kept);
             let result = match message.framed() {
-                Some(framed) => self.message(now, key, framed, true, app),
+                Some(framed) => self.message(now, key, framed, true, true, app),
                 None => Ok(()),
             };
             self.kept = message;

@@ -1,7 +1,7 @@
 //! Identifies the session of an inbound connection from its first message, before any session is
 //! chosen.
 
-use fixbolt_codec::{Frame, Framer, Index, Span, Version};
+use fixbolt_codec::{Frame, Framer, Index, IndexError, Span, Version};
 
 use crate::fix::{msg_type, tag};
 use crate::id::SessionId;
@@ -14,6 +14,9 @@ pub enum Identity {
     Incomplete,
     /// A Logon for this session, seen from our side (its TargetCompID is our SenderCompID).
     Logon(SessionId),
+    /// The same with a wrong CheckSum (10): to be refused unless the session does not check it
+    /// ([`SessionSettings::validate_checksum`](crate::SessionSettings::validate_checksum)).
+    LogonWithWrongCheckSum(SessionId),
     /// Not a Logon, garbled, or without identity: the connection is to be closed without an answer
     /// (test cases 1S-c, 1S-d, 2S).
     Refused(&'static str),
@@ -33,10 +36,14 @@ pub fn identify(bytes: &[u8]) -> Identity {
         Frame::Message(framed) => framed,
     };
     let (mut tags, mut spans) = ([0; 512], [Span::default(); 512]);
-    let mut index = Index::new(&mut tags, &mut spans);
-    let Ok(message) = index.build(framed) else {
-        return Identity::Refused("the first message is garbled");
+    let garbled = Identity::Refused("the first message is garbled");
+    let is_right = match Index::new(&mut tags, &mut spans).build(framed) {
+        Ok(_) => true,
+        Err(IndexError::CheckSum { .. }) => false,
+        Err(_) => return garbled,
     };
+    let mut index = Index::new(&mut tags, &mut spans).with_checksum_verified(false);
+    let Ok(message) = index.build(framed) else { return garbled };
     if message.msg_type() != msg_type::LOGON {
         return Identity::Refused("the first message is not a Logon");
     }
@@ -47,6 +54,6 @@ pub fn identify(bytes: &[u8]) -> Identity {
         return Identity::Refused("the Logon's BeginString is not a version of FIX");
     };
     let (theirs, ours) = (text(message.get(tag::SENDER_COMP_ID)), text(message.get(tag::TARGET_COMP_ID)));
-    SessionId::new(version, &ours, &theirs)
-        .map_or(Identity::Refused("the Logon has no valid CompIDs"), Identity::Logon)
+    let of = if is_right { Identity::Logon } else { Identity::LogonWithWrongCheckSum };
+    SessionId::new(version, &ours, &theirs).map_or(Identity::Refused("the Logon has no valid CompIDs"), of)
 }

@@ -27,6 +27,7 @@ mod failure;
 mod fix;
 mod flood;
 mod gaps;
+mod garbled;
 mod header;
 mod heart_bt_int;
 mod horizon;

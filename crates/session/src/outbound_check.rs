@@ -41,7 +41,7 @@ impl OutboundCheck {
     ) -> Result<(), SendError> {
         let Self { policy, fields, warned } = self;
         let before = warned.len();
-        let checked = with_message(bytes, data_fields, fields, |message, _| {
+        let checked = with_message(bytes, Direction::Outbound, data_fields, fields, |message, _| {
             let mut refused = Ok(());
             let validator = match dictionaries.of(&message, Direction::Outbound) {
                 Ok(Some(validator)) => validator,

@@ -154,10 +154,11 @@ fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Re
         return Ok(Stored::Lost(seq, Unreached::Masked));
     }
     let mut fields = core::mem::take(tx.fields);
-    let wanted = with_message(buffer, tx.data_fields(), &mut fields, |message, places| {
-        let message = tx.session_mut().placed(message, Direction::Outbound, places);
-        tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
-    });
+    let wanted =
+        with_message(buffer, Direction::Outbound, tx.data_fields(), &mut fields, |message, places| {
+            let message = tx.session_mut().placed(message, Direction::Outbound, places);
+            tx.ask("on_resend", |app, turn| app.on_resend(message, turn))
+        });
     *tx.fields = fields;
     Ok(match wanted.transpose()? {
         Some(Resend::Send) => Stored::Message(seq),
@@ -176,7 +177,7 @@ fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Re
 /// nothing else changed.
 fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
     let mut fields = core::mem::take(tx.fields);
-    let result = with_message(stored, tx.data_fields(), &mut fields, |message, _| {
+    let result = with_message(stored, Direction::Outbound, tx.data_fields(), &mut fields, |message, _| {
         let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
         let kind = SendKind::Again { seq, original };
         let mut draft = tx.handle(None, None).open(MsgType::new(message.msg_type()), kind);

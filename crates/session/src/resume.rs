@@ -137,10 +137,11 @@ impl<'a> Resume<'a> {
             let (seq, cause, utc) = (record.seq, record.cause, record.utc);
             let is_admin = record.flags.contains(RecordFlags::ADMIN);
             let delivered = record.flags.contains(RecordFlags::DELIVERED);
-            let visited = with_message(record.body, data_fields, fields, |message, places| {
-                let message = session.placed(message, direction.into(), places);
-                visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
-            });
+            let visited =
+                with_message(record.body, direction.into(), data_fields, fields, |message, places| {
+                    let message = session.placed(message, direction.into(), places);
+                    visit(StoredMessage { direction, seq, is_admin, delivered, cause, utc, message })
+                });
             result = visited.unwrap_or_else(|| {
                 let (place, reason) = (format!("message {seq}, {direction}"), NO_MESSAGE.into());
                 let error = fault.insert(StoreError::Damaged { place, reason });

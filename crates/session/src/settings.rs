@@ -147,6 +147,20 @@ pub struct SessionSettings {
     /// The number of garbled messages in succession at which the connection ends; `None` for no
     /// limit. Bytes that belong to no message count as one for each piece that arrives.
     pub max_garbled_messages: Option<u32>,
+    /// Whether a garbled message is answered with a Reject, as QuickFIX/J does, instead of being
+    /// ignored: one that ends where BodyLength (9) says, but whose CheckSum (10) or whose fields are
+    /// wrong. Its MsgSeqNum is used if it is the expected one, so that the message is not requested
+    /// again: it is lost.
+    ///
+    /// It is answered only if its header has the session's BeginString and CompIDs, and a MsgSeqNum;
+    /// a Reject is not answered, and the MsgSeqNum of a Logon or SequenceReset is not used. It still
+    /// counts for [`max_garbled_messages`](Self::max_garbled_messages), and as a message of the
+    /// session layer.
+    pub reject_garbled_message: bool,
+    /// Whether a message whose CheckSum (10) is wrong is garbled. If not, it is processed as if
+    /// CheckSum were right: a message that was damaged on its way is then acted on. BodyLength (9)
+    /// must be right in any case, because it says where a message ends.
+    pub validate_checksum: bool,
     /// The number of session-layer messages a second that the counterparty may send; the connection
     /// ends after five seconds in succession with more. `None` for no limit. What it sends again
     /// because we requested it does not count.
@@ -279,6 +293,8 @@ impl SessionSettings {
             logout_timeout: Duration::from_secs(2),
             send_timeout: Duration::from_secs(30),
             max_garbled_messages: Some(100),
+            reject_garbled_message: false,
+            validate_checksum: true,
             max_session_message_rate: Some(1000),
             max_session_journal_growth: Some(32 << 20),
             max_message_size: 64 * 1024,

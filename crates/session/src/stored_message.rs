@@ -1,6 +1,7 @@
 //! Reads a message that is in the store or is about to be.
 
 use fixbolt_codec::{DataFields, Frame, Framer, Index, Message, Place, Span};
+use fixbolt_dictionary::Direction;
 
 /// Storage for the index of one message, and for the places of its fields.
 #[derive(Debug, Default)]
@@ -30,11 +31,13 @@ impl FieldStorage {
 /// What is wrong with a record that cannot be read.
 pub(crate) const NO_MESSAGE: &str = "the stored bytes are not a FIX message";
 
-/// Reads a whole message; `None` if the bytes are not one. Makes room for its fields, because a
+/// Reads a whole message; `None` if the bytes are not one. CheckSum is verified unless the
+/// counterparty wrote it: a session may accept a wrong one, and stores the message as it came. Makes room for its fields, because a
 /// store may hold larger messages than the session accepts now. `look` also gets memory for the
 /// places of the fields.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
+    writer: Direction,
     data_fields: &DataFields,
     fields: &mut FieldStorage,
     look: impl for<'m> FnOnce(Message<'m>, &'m mut Vec<Place>) -> R,
@@ -43,6 +46,8 @@ pub(crate) fn with_message<R>(
     // No field is shorter than four bytes, and what shorter ones there are is no message.
     fields.grow(bytes.len() / 4);
     let FieldStorage { tags, spans, places } = fields;
-    let mut index = Index::new(tags, spans).with_data_fields(data_fields);
+    let mut index = Index::new(tags, spans)
+        .with_data_fields(data_fields)
+        .with_checksum_verified(writer == Direction::Outbound);
     index.build(framed).ok().map(|message| look(message, places))
 }

@@ -42,9 +42,6 @@ const STORE: Treatment = Replaced("the journal in FileStorePath is the message s
 const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
 const BUFFER: Treatment = Replaced("the system chooses the size of socket buffers");
 
-const GARBLED: &str =
-    "a message with a wrong BodyLength or CheckSum is ignored and reported, as the standard says";
-
 const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatment {
     Unavailable { harmless, reason }
 }
@@ -65,15 +62,12 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("AllowPosDup", Replaced("the application never sets PossDupFlag; only a replay does")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
-    ("RejectGarbledMessage", only(&["N"], GARBLED)),
     ("RejectMessageOnUnhandledException", Replaced("a failing callback rolls back its turn and ends the connection; the message is delivered again")),
     ("HeartBtIntOverride", only(&["N"], "an acceptor uses the HeartBtInt of the initiator's Logon; AcceptedHeartBtInt says which ones it accepts")),
     ("InChanCapacity", Replaced("messages are processed as they are read; a session that is behind is not read from")),
     ("ResetSeqTime", Unavailable { harmless: &[], reason: RESET_TIME }),
     ("EnableResetSeqTime", Unavailable { harmless: &["N"], reason: RESET_TIME }),
     // Validation
-    ("ValidateLengthAndChecksum", only(&["Y"], GARBLED)),
-    ("ValidateChecksum", only(&["Y"], GARBLED)),
     ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins each entry")),
     ("ValidateSequenceNumbers", only(&["Y"], "sequence numbers are always checked")),
     ("PreserveMessageFieldsOrder", Replaced("fields go out in the order in which they were written")),

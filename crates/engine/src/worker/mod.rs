@@ -414,7 +414,9 @@ impl Worker {
         let (peer, readable) = (connection.peer, connection.readable);
         let mut asked = None;
         let mut began = None;
-        let session = match identify(connection.received.filled()) {
+        let identity = identify(connection.received.filled());
+        let is_right = !matches!(identity, Identity::LogonWithWrongCheckSum(_));
+        let session = match identity {
             _ if ended => Err(Refusal::ClosedByPeer),
             Identity::Incomplete => {
                 if readable {
@@ -423,14 +425,15 @@ impl Worker {
                 return;
             }
             Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
-            Identity::Logon(id) => {
+            Identity::Logon(id) | Identity::LogonWithWrongCheckSum(id) => {
                 if self.driver.find(&id).is_none() && self.listeners.has_templates(listener) {
                     if !self.openings.may_begin(self.cycle.now.mono) || !self.driver.may_open(&id) {
                         return self.wait_to_open(slot);
                     }
                     began = Some(clock::now().mono);
                 }
-                let session = self.session_for(slot, listener, &id, peer.ip().to_canonical(), app);
+                let session =
+                    self.session_for(slot, listener, (&id, is_right), peer.ip().to_canonical(), app);
                 asked = Some(id);
                 session
             }
@@ -510,13 +513,13 @@ impl Worker {
         }
     }
 
-    /// Returns the session that a Logon from this address asks for, configured or made by a
+    /// Returns the session that a Logon from this address asks for, whose CheckSum is right or not, configured or made by a
     /// template. A refused Logon opens no session and no journal.
     fn session_for(
         &mut self,
         slot: usize,
         listener: usize,
-        id: &SessionId,
+        (id, is_right): (&SessionId, bool),
         from: IpAddr,
         app: &mut dyn Application,
     ) -> Result<SessionKey, Refusal> {
@@ -524,9 +527,15 @@ impl Worker {
             let may_be = driver.connections.admission.may_be_dynamic(slot);
             may_be.then_some(()).ok_or(Refusal::NoRoomForAddress)
         };
+        let check_sum = |validates: bool| {
+            (is_right || !validates)
+                .then_some(())
+                .ok_or(Refusal::NotALogon("the CheckSum of the Logon is wrong"))
+        };
         let key = match self.driver.find(id) {
             Some((key, entry)) => {
                 entry.admit(listener, from)?;
+                check_sum(self.driver.validates_checksum(key))?;
                 if entry.is_dynamic() {
                     has_room(&self.driver)?;
                 }
@@ -539,6 +548,7 @@ impl Worker {
                     tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
                     return Err(Refusal::NoSuchSession);
                 }
+                check_sum(acceptance.settings.validate_checksum)?;
                 has_room(&self.driver)?;
                 let Acceptance { settings, allowed, nodelay } = acceptance;
                 let side = Side::Acceptor { listener, allowed, dynamic: Some(Dynamic::default()) };

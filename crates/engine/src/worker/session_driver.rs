@@ -158,6 +158,11 @@ impl SessionDriver {
         Some((key, &self.table[key]))
     }
 
+    /// Returns whether a message with a wrong CheckSum is garbled in the session.
+    pub(crate) fn validates_checksum(&self, key: SessionKey) -> bool {
+        self.sessions.settings(key).is_none_or(|settings| settings.validate_checksum)
+    }
+
     /// Returns whether the session accepts a connection now.
     pub(crate) fn can_connect(&self, key: SessionKey) -> bool {
         self.sessions.can_connect(key)
