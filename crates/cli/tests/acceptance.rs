@@ -64,11 +64,14 @@ fn every_script_of_quickfix_passes_against_the_program() {
     }
 }
 
-/// QuickFIX/J has a folder of scripts for each group of settings.
-const OF_QUICKFIXJ: [(&str, &str, usize); 3] = [
+/// QuickFIX/J has a folder of scripts for each group of settings: its name, our settings, and how
+/// many scripts there are.
+const OF_QUICKFIXJ: [(&str, &str, usize); 5] = [
     ("timestamps/fix44", "TimeStampPrecision=NANOS", 1),
     ("resendRequestChunkSize/fix44", "ResendRequestChunkSize=5", 2),
     ("lastMsgSeqNumProcessed/fix44", "EnableLastMsgSeqNumProcessed=Y", 1),
+    ("rejectGarbledMessages/fix50", "RejectGarbledMessage=Y", 1),
+    ("validateChecksum/fix50", "ValidateChecksum=N", 1),
 ];
 
 #[test]
@@ -76,10 +79,15 @@ fn the_scripts_of_quickfixj_pass_against_the_program() {
     let Some(shared) = shared() else { return };
     for (folder, settings, count) in OF_QUICKFIXJ {
         let config = directory("acceptance-j").join("at.cfg");
-        let session = "BeginString=FIX.4.4\nSenderCompID=ISLD\nTargetCompID=TW";
+        let version = if folder.ends_with("fix50") {
+            "BeginString=FIXT.1.1\nDefaultApplVerID=7"
+        } else {
+            "BeginString=FIX.4.4"
+        };
         let text = format!(
             "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort=0\nResetOnLogon=Y\nNonStopSession=Y\n\
-             Compatibility=quickfixj\nFileStorePath=store\n{settings}\n[SESSION]\n{session}\n"
+             Compatibility=quickfixj\nFileStorePath=store\n{settings}\n\
+             [SESSION]\n{version}\nSenderCompID=ISLD\nTargetCompID=TW\n"
         );
         std::fs::write(&config, text).unwrap();
         let server = Server::start(&["--app", "echo", "--config", config.to_str().unwrap()]);
