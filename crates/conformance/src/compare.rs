@@ -2,9 +2,10 @@
 //!
 //! The rules: BeginString and MsgType are equal, and every tag occurs as often, in any order
 //! outside repeating groups; 42, 52 and 122 need only be valid UTCTimestamps, 60 too unless the
-//! script's value has a fraction and is a time (`00000000` is no date); everything else is equal byte for byte. BodyLength and CheckSum
-//! are never compared with the script, but verified on the answer itself. This module deliberately
-//! parses the answer with its own few lines of code, so that a bug of the codec cannot hide itself.
+//! script's value has a fraction and is a time (`00000000` is no date); everything else is equal
+//! byte for byte. BodyLength and CheckSum are never compared with the script, but verified on the
+//! answer itself. This module deliberately parses the answer with its own few lines of code, so
+//! that a bug of the codec cannot hide itself.
 
 use core::fmt;
 

@@ -16,7 +16,6 @@ use crate::error::SendError;
 use crate::event::Event;
 use crate::fix::msg_type;
 use crate::gaps::{self, ASK_AT_MOST, GapStep, Progress};
-use crate::garbled::{self, GarbledHeader};
 use crate::header::Header;
 use crate::inbound::{self, Arrived};
 use crate::logon;
@@ -43,15 +42,6 @@ pub(crate) fn receive<'m>(
     kept: bool,
     places: &'m mut Vec<Place>,
 ) -> Result<(), Stop> {
-    if inbound::is_garbled(tx.session(), &message) {
-        return match GarbledHeader::read(tx.session(), message.bytes()) {
-            Some(header) => garbled::reject(tx, header),
-            None => {
-                tx.notify(&Event::Note("a message with a field without = is ignored"));
-                Ok(())
-            }
-        };
-    }
     places.clear();
     let header = Header::read(&message);
     // A message that was offered or buffered before has already counted as a sign of life.

@@ -15,6 +15,7 @@ use crate::fix::{YES, msg_type, tag};
 use crate::flood::Added;
 use crate::garbled::{self, GarbledHeader};
 use crate::header::number;
+use crate::inbound;
 use crate::key::SessionKey;
 use crate::logon;
 use crate::outbox::Outbox;
@@ -438,8 +439,8 @@ impl Sessions {
         Some(end)
     }
 
-    /// Indexes one framed message and runs the session's checks. `verified` says whether CheckSum is
-    /// verified.
+    /// Indexes one framed message and runs the session's checks. `verified` says whether CheckSum
+    /// is verified.
     fn message(
         &mut self,
         now: Now,
@@ -490,7 +491,11 @@ impl Sessions {
                 let before = session.added;
                 let is_new = !kept && !session.reading.offered;
                 let counts = is_new && is_admin(message.msg_type()) && !is_requested(session, &message);
-                let result = carry_out::receive(&mut tx, framed, message, kept, places);
+                let result = if inbound::is_garbled(tx.session(), &message) {
+                    garbled::without_equals(&mut tx, &message)
+                } else {
+                    carry_out::receive(&mut tx, framed, message, kept, places)
+                };
                 if !tx.session().reading.delivered {
                     self.count_cost(now, key, counts, before, app);
                 }

@@ -7,12 +7,13 @@
 
 use std::borrow::Cow;
 
-use fixbolt_codec::{FromField, SeqNum};
+use fixbolt_codec::{FromField, Message, SeqNum};
 use fixbolt_dictionary::SessionRejectReason;
 
 use crate::admin_message::{AdminMessage, Reject};
 use crate::carry_out::progress;
 use crate::end::{Misbehavior, SessionEnd};
+use crate::event::Event;
 use crate::fix::{SOH, msg_type};
 use crate::own_messages::{log_out, with_room};
 use crate::sending::SendKind;
@@ -104,6 +105,18 @@ impl<'m> HeaderFields<'m> {
             place.get_or_insert(value);
         }
         found
+    }
+}
+
+/// Rejects or ignores a message that is garbled because a field has no `=` (14k).
+#[cold]
+pub(crate) fn without_equals(tx: &mut Transaction<'_>, message: &Message<'_>) -> Result<(), Stop> {
+    match GarbledHeader::read(tx.session(), message.bytes()) {
+        Some(header) => reject(tx, header),
+        None => {
+            tx.notify(&Event::Note("a message with a field without = is ignored"));
+            Ok(())
+        }
     }
 }
 

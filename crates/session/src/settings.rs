@@ -148,14 +148,14 @@ pub struct SessionSettings {
     /// limit. Bytes that belong to no message count as one for each piece that arrives.
     pub max_garbled_messages: Option<u32>,
     /// Whether a garbled message is answered with a Reject, as QuickFIX/J does, instead of being
-    /// ignored: one that ends where BodyLength (9) says, but whose CheckSum (10) or whose fields are
+    /// ignored: one that ends where BodyLength (9) says, but whose CheckSum (10) or fields are
     /// wrong. Its MsgSeqNum is used if it is the expected one, so that the message is not requested
     /// again: it is lost.
     ///
-    /// It is answered only if its header has the session's BeginString and CompIDs, and a MsgSeqNum;
-    /// a Reject is not answered, and the MsgSeqNum of a Logon or SequenceReset is not used. It still
-    /// counts for [`max_garbled_messages`](Self::max_garbled_messages), and as a message of the
-    /// session layer.
+    /// It is answered only if its header has the session's BeginString and CompIDs, and a
+    /// MsgSeqNum; a Reject is not answered, and the MsgSeqNum of a Logon or SequenceReset is not
+    /// used. It still counts for [`max_garbled_messages`](Self::max_garbled_messages), and as a
+    /// message of the session layer.
     pub reject_garbled_message: bool,
     /// Whether a message whose CheckSum (10) is wrong is garbled. If not, it is processed as if
     /// CheckSum were right: a message that was damaged on its way is then acted on. BodyLength (9)

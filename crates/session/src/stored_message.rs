@@ -32,9 +32,9 @@ impl FieldStorage {
 pub(crate) const NO_MESSAGE: &str = "the stored bytes are not a FIX message";
 
 /// Reads a whole message; `None` if the bytes are not one. CheckSum is verified unless the
-/// counterparty wrote it: a session may accept a wrong one, and stores the message as it came. Makes room for its fields, because a
-/// store may hold larger messages than the session accepts now. `look` also gets memory for the
-/// places of the fields.
+/// counterparty wrote it: a session may accept a wrong one, and stores the message as it came.
+/// Makes room for the fields, because a store may hold larger messages than the session accepts
+/// now. `look` also gets memory for the places of the fields.
 pub(crate) fn with_message<R>(
     bytes: &[u8],
     writer: Direction,

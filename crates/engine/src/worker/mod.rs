@@ -513,7 +513,7 @@ impl Worker {
         }
     }
 
-    /// Returns the session that a Logon from this address asks for, whose CheckSum is right or not, configured or made by a
+    /// Returns the session that a Logon from this address asks for, configured or made by a
     /// template. A refused Logon opens no session and no journal.
     fn session_for(
         &mut self,
