@@ -250,6 +250,18 @@ impl<T> ApplicationVersions<T> {
         at.map(|at| self.chosen(at, true)).ok_or(UnsupportedApplicationVersion { ref_tag: 1137 })
     }
 
+    /// Returns whether a message of this type that we send must name its version, although it has
+    /// the default one: the counterparty has said that it receives such messages as another
+    /// version, and we have not said how we send them.
+    #[must_use]
+    pub fn must_be_named(&self, msg_type: &[u8]) -> bool {
+        let Defaults { default, said_by_sender, said_by_receiver } = &self.outbound;
+        let expected = said_by_receiver.get(msg_type);
+        expected.is_some_and(|expected| {
+            said_by_sender.get(msg_type).is_none() && expected != default.or(self.configured)
+        })
+    }
+
     fn chosen(&self, at: usize, by_default: bool) -> Chosen<'_, T> {
         let (version, value) = &self.known[at];
         Chosen { value, version: Some(version.borrow()), by_default }

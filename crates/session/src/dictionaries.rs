@@ -160,6 +160,17 @@ impl Dictionaries {
         }
     }
 
+    /// Returns whether a message that we send must name its version, although it has the default
+    /// one, because the counterparty would read it as another.
+    #[inline]
+    pub(crate) fn must_be_named(&self, msg_type: &[u8]) -> bool {
+        match self {
+            Self::Fixt(versions) => versions.must_be_named(msg_type),
+            Self::FixtVersions { versions, .. } => versions.must_be_named(msg_type),
+            Self::None | Self::One(_) => false,
+        }
+    }
+
     /// Returns the application version of a message of the counterparty in a session of FIXT.1.1;
     /// `None` if it is of the session layer or of a version that is not known.
     pub(crate) fn version_of(&self, message: &Message<'_>) -> Option<Version> {

@@ -48,6 +48,10 @@ impl<'a> Handle<'a> {
 
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
         let Self { now, session, store, cause, route, version, header, session_layer } = self;
+        let is_named = matches!(kind, SendKind::New { .. })
+            && !msg_type.is_admin()
+            && session.dictionaries.must_be_named(msg_type.as_bytes());
+        let version = version.or_else(|| session.settings.appl_ver_id().filter(|_| is_named));
         // If nothing was queued before this turn, what does not fit now never will.
         let alone = !session.outbox.was_queued(session.turn.snapshot.outbox);
         let refused = if !session_layer && msg_type.is_admin() {

@@ -235,3 +235,19 @@ fn settings_whose_versions_do_not_fit_open_no_session() {
     let id = SessionId::new(Version::Fix44, "US", "PEER").unwrap();
     assert!(refused(&|s| s.id = id.clone()).contains("only a session of FIXT.1.1"));
 }
+
+#[test]
+fn a_counterparty_that_reads_a_type_as_another_version_is_told_which_one_it_has() {
+    for entry in ["1130=6", "1130=7"] {
+        let mut side =
+            side(|s| s.outbound_policy = Some(Policy::standard().with(Check::RequiredField, Action::Ignore)));
+        log_on(&mut side, &format!("384=2|372=8|385=R|{entry}|372=D|385=R|1130=9|1137=9|"));
+        let out = side.say(0, &order(&side, 2, "", ""));
+        assert!(kinds(&out) == "8" && out[0].contains("|1128=9|"), "{entry}: {out:?}");
+        let again = side.say(0, "35=2|34=3|7=2|16=0|");
+        assert!(again[0].matches("|1128=9|").count() == 1 && again[0].contains("|43=Y|"), "{again:?}");
+        side.send(0, "x", 1).unwrap();
+        let out = side.take(0);
+        assert!(kinds(&out) == "D" && !out[0].contains("|1128="), "{out:?}");
+    }
+}
