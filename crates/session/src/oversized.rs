@@ -77,7 +77,8 @@ impl Oversized {
             return if is_split { Verdict::Partial } else { Verdict::Garbled };
         };
         match self.passed.cmp(&size) {
-            _ if size > LARGEST => Verdict::TooLarge,
+            // What a header announces may be wrong; what has come is not.
+            _ if self.passed > LARGEST => Verdict::TooLarge,
             core::cmp::Ordering::Less if !begins => Verdict::Partial,
             core::cmp::Ordering::Equal if self.has_right_check_sum() => Verdict::Whole,
             _ => Verdict::Garbled,
@@ -182,12 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_and_a_message_beyond_the_largest_is_told_at_once() {
+    fn what_is_kept_is_bounded_and_so_is_what_is_read_past() {
         let large = passed(&message(1_000_000), 1000);
         assert!(large.head().len() <= HEAD && large.verdict(false) == Verdict::Whole);
-        let announced = |length: usize| passed(format!("8=FIX.4.4\x019={length}\x0135=B").as_bytes(), 5);
-        assert_eq!(announced(LARGEST).verdict(false), Verdict::TooLarge);
-        assert_eq!(announced(LARGEST - 100).verdict(false), Verdict::Partial);
+        let mut endless = passed(format!("8=FIX.4.4\x019={}\x0135=B\x01", LARGEST * 10).as_bytes(), 5);
+        assert_eq!((endless.verdict(false), endless.verdict(true)), (Verdict::Partial, Verdict::Garbled));
+        let piece = [b'x'; 1 << 16];
+        while endless.len() <= LARGEST {
+            assert_eq!(endless.verdict(false), Verdict::Partial);
+            endless.pass(&piece);
+        }
+        assert_eq!(endless.verdict(false), Verdict::TooLarge);
         assert_eq!(passed(b"8=FIX.4.4\x019=99999", 5).verdict(false), Verdict::Partial);
         assert_eq!(passed(b"8=FIX.4.4\x0135=B\x019=70000\x01", 5).verdict(true), Verdict::Garbled);
     }

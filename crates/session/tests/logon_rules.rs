@@ -17,6 +17,7 @@ fn side(role: Role, change: impl FnOnce(&mut SessionSettings)) -> Side {
 
 fn version(s: &mut SessionSettings, version: Version) {
     s.id = SessionId::new(version, "US", "PEER").unwrap();
+    s.default_appl_ver_id = Some(Version::Fix50Sp2);
 }
 
 /// Sets NextNumIn and NextNumOut.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::wire::{Side, kinds, message, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{Misbehavior, Phase, Role, SessionEnd, SessionKey, SessionSettings, WhileLoggedOff};
@@ -224,7 +224,10 @@ fn log_on_as(side: &mut Side, begin_string: &str, fields: &str) -> Vec<String> {
 #[test]
 fn a_logout_of_fixt_says_why_as_session_status() {
     for (version, fixt) in [("FIXT.1.1", true), ("FIX.4.4", false)] {
-        let change = |s: &mut SessionSettings| s.id = format!("{version}:US->PEER").parse().unwrap();
+        let change = |s: &mut SessionSettings| {
+            s.id = format!("{version}:US->PEER").parse().unwrap();
+            s.default_appl_ver_id = Some(Version::Fix50Sp2);
+        };
         let mut too_low = side(Role::Acceptor, change);
         set(&mut too_low, 7, 1);
         let out = log_on_as(&mut too_low, version, "34=3|");

@@ -101,7 +101,12 @@ fn bytes_that_are_no_message_cost_no_more_than_up_to_the_next_one() {
 fn a_message_beyond_what_is_read_past_ends_the_connection_and_so_does_one_that_never_ends() {
     let end = Some(SessionEnd::PeerMisbehaved(Misbehavior::MessageTooLarge { limit: 16 << 20 }));
     let mut too_large = side(|_| {});
-    too_large.hear(0, b"8=FIX.4.4\x019=16777216\x0135=B\x01");
+    too_large.hear(0, b"8=FIX.4.4\x019=16777300\x0135=B\x0158=");
+    let piece = [b'x'; 1 << 16];
+    for n in 0..256 {
+        assert!(!too_large.sessions.wants_close(KEY), "after {n} pieces");
+        too_large.hear(0, &piece);
+    }
     assert_eq!(kinds(&too_large.take(0)), "5");
     assert_eq!(too_large.disconnect(0), end);
     let mut slow = side(|s| s.check_heartbeats = false);

@@ -425,26 +425,29 @@ impl<'r, 'm> Walk<'r, 'm> {
             None => false,
         };
         if wrong {
-            let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
-            self.hold(Check::GroupCount, Reason::IncorrectNumInGroupCount, tag, Some(frame.position));
+            self.wrong_count(frame);
         }
-        if self.scratch.frames.is_empty() && !self.held.is_empty() {
+        if !self.held.is_empty() && self.scratch.frames.is_empty() {
             return self.report_held();
         }
         ControlFlow::Continue(())
     }
 
-    /// Keeps a violation until all open groups have ended.
     #[cold]
-    fn hold(&mut self, check: Check, reason: Reason, tag: RefTag<'m>, position: Option<usize>) {
+    #[inline(never)]
+    fn wrong_count(&mut self, frame: Frame) {
+        let (check, reason) = (Check::GroupCount, Reason::IncorrectNumInGroupCount);
         let action = self.policy.action(check);
         if action != Action::Ignore {
+            let tag = RefTag::Number(self.plan.scope(frame.scope).count_tag);
+            let position = Some(frame.position);
             self.held.push(Violation { check, action, reason, tag, position });
         }
     }
 
     /// Reports what was kept, in the order of the message.
     #[cold]
+    #[inline(never)]
     fn report_held(&mut self) -> ControlFlow<()> {
         let mut held = std::mem::take(&mut self.held);
         held.sort_by_key(|violation| violation.position);
@@ -540,18 +543,24 @@ impl<'r, 'm> Walk<'r, 'm> {
         tag: RefTag<'m>,
         position: Option<usize>,
     ) -> ControlFlow<()> {
-        let action = self.policy.action(check);
-        if action == Action::Ignore {
-            return ControlFlow::Continue(());
+        match self.policy.action(check) {
+            Action::Ignore => ControlFlow::Continue(()),
+            action => self.found(Violation { check, action, reason, tag, position }),
         }
+    }
+
+    /// Reports a violation, or keeps it until it can be reported in its place.
+    #[cold]
+    #[inline(never)]
+    fn found(&mut self, violation: Violation<'m>) -> ControlFlow<()> {
         if !self.scratch.frames.is_empty() {
-            if matches!(check, Check::DataType | Check::EnumValue | Check::EmptyValue) {
-                self.hold(check, reason, tag, position);
+            if matches!(violation.check, Check::DataType | Check::EnumValue | Check::EmptyValue) {
+                self.held.push(violation);
                 return ControlFlow::Continue(());
             }
             self.report_held()?;
         }
-        (self.report)(Violation { check, action, reason, tag, position })
+        (self.report)(violation)
     }
 }
 
