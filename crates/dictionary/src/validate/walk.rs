@@ -535,7 +535,8 @@ impl<'r, 'm> Walk<'r, 'm> {
         before
     }
 
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn raise(
         &mut self,
         check: Check,
