@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use fixbolt_codec::Version;
+use fixbolt_codec::{Version, is_admin};
 use fixbolt_session::{InvalidSessionId, SessionId};
 
 use crate::script::{Script, ScriptError};
@@ -31,10 +31,14 @@ const NEED_A_GROUP: &[&str] = &["14i_group_count", "14j_group_order", "21_group_
 
 impl Edition {
     /// Every version without a whole folder of its own.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 7] = [
         Self { version: Version::Fix40, folder: "fix40", trader: "TRADER40", omitted: NEED_A_GROUP },
         Self { version: Version::Fix41, folder: "fix41", trader: "TRADER41", omitted: &[] },
         Self { version: Version::Fix43, folder: "fix43", trader: "TRADER43", omitted: &[] },
+        Self { version: Version::Fix50, folder: "fix50", trader: "TRADER50", omitted: &[] },
+        Self { version: Version::Fix50Sp1, folder: "fix50sp1", trader: "TRADER51", omitted: &[] },
+        Self { version: Version::Fix50Sp2, folder: "fix50sp2", trader: "TRADER52", omitted: &[] },
+        Self { version: Version::FixLatest, folder: "fixlatest", trader: "TRADER5L", omitted: &[] },
     ];
 
     /// Returns the folder's name.
@@ -112,7 +116,38 @@ impl Edition {
         if self.version < Version::Fix42 {
             line = as_before_42(&line);
         }
+        if self.version.is_application() {
+            line = self.over_fixt(&line);
+        }
         line
+    }
+}
+
+impl Edition {
+    /// Over FIXT.1.1, each Logon has DefaultApplVerID (1137), a reject names the version that a
+    /// message without ApplVerID (1128) was read as (1130, which BusinessMessageReject has since
+    /// FIX.5.0SP1), and a Logout says by SessionStatus (1409) that a number was too low or too high.
+    fn over_fixt(&self, line: &str) -> String {
+        let id = self.version.appl_ver_id().unwrap_or_default();
+        if line.contains("|35=A|") {
+            return format!("{line}1137={id}|");
+        }
+        if !line.starts_with('E') {
+            return line.to_owned();
+        }
+        let field = |tag: &str| line.split('|').find_map(|field| field.strip_prefix(tag));
+        let has_field = line.contains("|35=3|") || self.version > Version::Fix50 && line.contains("|35=j|");
+        if let Some(msg_type) = field("372=")
+            && has_field
+            && !is_admin(msg_type.as_bytes())
+        {
+            return line.replace(&format!("|372={msg_type}|"), &format!("|372={msg_type}|1130={id}|"));
+        }
+        if let Some((before, text)) = line.split_once("|58=MsgSeqNum too low, expecting ") {
+            let expected = text.split(' ').next().unwrap_or_default();
+            return format!("{before}|1409=9|789={expected}|58=MsgSeqNum too low, expecting {text}");
+        }
+        line.replace("|58=Tag 789 ", "|1409=10|58=Tag 789 ")
     }
 }
 
@@ -157,5 +192,21 @@ mod tests {
         assert_eq!(line("I8=FIX.4.2|35=D|11=a|60=<TIME>|38=1|"), "I8=FIX.4.0|35=D|11=a|38=1|");
         assert_eq!(line("E8=FIX.4.2|35=A|108=30|383=65536|"), "E8=FIX.4.0|35=A|108=30|");
         assert_eq!(line("# case 16=0 of FIX.4.2"), "# case 16=0 of FIX.4.0");
+    }
+
+    #[test]
+    fn what_fixt_has_in_addition_is_put_into_a_line() {
+        let line = |line: &str| Edition::ALL[5].line(line);
+        assert_eq!(
+            line("I8=FIX.4.4|35=A|49=TRADER44|56=VENUE|98=0|108=30|"),
+            "I8=FIXT.1.1|35=A|49=TRADER52|56=VENUE|98=0|108=30|1137=9|"
+        );
+        assert_eq!(line("E8=FIX.4.4|35=3|372=D|373=1|58=x|"), "E8=FIXT.1.1|35=3|372=D|1130=9|373=1|58=x|");
+        assert_eq!(line("E8=FIX.4.4|35=3|372=0|373=1|58=x|"), "E8=FIXT.1.1|35=3|372=0|373=1|58=x|");
+        assert_eq!(
+            line("E8=FIX.4.4|35=5|58=MsgSeqNum too low, expecting 5 but received 2|"),
+            "E8=FIXT.1.1|35=5|1409=9|789=5|58=MsgSeqNum too low, expecting 5 but received 2|"
+        );
+        assert_eq!(Edition::ALL[3].line("E8=FIX.4.4|35=j|372=H|380=3|"), "E8=FIXT.1.1|35=j|372=H|380=3|");
     }
 }

@@ -9,10 +9,12 @@ use fixbolt_conformance::{
     Action, BrokenCore, Defect, Echo, Edition, Order, Report, Script, VirtualTime, run, run_folder,
     run_scripts, run_suite,
 };
-use fixbolt_dictionary::{Policy, Validator, fix42, fix44};
+use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Policy, Validator, fix42, fix44, fixt11};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
-use fixbolt_session::{AcceptedHeartBtInt, Compatibility, Role, SessionDictionary, SessionSettings};
+use fixbolt_session::{
+    AcceptedHeartBtInt, Compatibility, FixtDictionaries, Role, SessionDictionary, SessionSettings,
+};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -135,8 +137,16 @@ fn of_edition(edition: Edition, continued: bool) -> SessionSettings {
     SessionSettings::new(edition.session().unwrap(), Role::Acceptor).with(|s| {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         s.reset_on_logon = !continued;
-        s.dictionary =
-            SessionDictionary::Own(Arc::new(Validator::new(fixbolt_dictionary::shipped(edition.version()))));
+        let dictionary = fixbolt_dictionary::shipped(edition.version());
+        s.dictionary = match edition.version().appl_ver_id().filter(|_| edition.version().is_application()) {
+            None => SessionDictionary::Own(Arc::new(Validator::new(dictionary))),
+            Some(id) => {
+                s.default_appl_ver_id = Some(edition.version());
+                let set = DictionarySet::new(fixt11().clone()).unwrap();
+                let set = set.with(ApplicationVersion::new(id), dictionary).unwrap();
+                SessionDictionary::Fixt(Arc::new(FixtDictionaries::new(set.validators())))
+            }
+        };
     })
 }
 

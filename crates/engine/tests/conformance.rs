@@ -111,6 +111,8 @@ fn suites() -> Vec<Suite> {
             let settings = SessionSettings::new(id, Role::Acceptor).with(|s| {
                 s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
                 s.reset_on_logon = !continued;
+                let version = edition.version();
+                s.default_appl_ver_id = version.is_application().then_some(version);
             });
             let scripts = edition.scripts(&repository.join("conformance"), continued).unwrap();
             suites.push(Suite { name: edition.name(), scripts, settings });
