@@ -20,13 +20,13 @@ use crate::header::Header;
 use crate::inbound::{self, Arrived};
 use crate::logon;
 use crate::oversized::OversizedHeader;
-use crate::own_messages::{PEER_CLOSES_WITHIN, log_out};
+use crate::own_messages::{PEER_CLOSES_WITHIN, log_out, with_room};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, TooHigh};
 use crate::replay;
 use crate::resetting;
 use crate::sending::SendKind;
 use crate::settings::SessionSettings;
-use crate::state::{Gap, Logon, Phase, Replay};
+use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
 use crate::transaction::{Stop, Transaction};
 
@@ -518,9 +518,13 @@ pub(crate) fn too_large(
     size: usize,
 ) -> Result<(), Stop> {
     let OversizedHeader { msg_type, seq, poss_dup } = header;
+    // The sequence numbers before the answer to our reset no longer apply.
+    if tx.session().state.reset_stage() == Some(ResetStage::LogonSent) {
+        return Ok(());
+    }
     let session = tx.session();
     let next_in = session.state.stored.next_in;
-    let SessionSettings { disconnect_on_error, reset_on_error, max_message_size, .. } = session.settings;
+    let max_message_size = session.settings.max_message_size;
     if seq > next_in {
         return ask_for_gap(tx, seq, poss_dup, false, false);
     }
@@ -535,18 +539,38 @@ pub(crate) fn too_large(
         return Err(Stop);
     }
     let why = format!("the message has {size} bytes, and at most {max_message_size} are accepted");
-    let reject = Reject { text: why.as_str().into(), ..Reject::of(SessionRejectReason::Other, None) };
+    reject_unread(tx, seq, msg_type, &why, Some(&format!("message {seq} is rejected: {why}")))
+}
+
+/// Rejects a message that could not be read, so that none is recorded. `used` is the record of the
+/// use of its number, if that is used. If there is no room for the Reject, the message is ignored.
+pub(crate) fn reject_unread(
+    tx: &mut Transaction<'_>,
+    seq: SeqNum,
+    msg_type: &[u8],
+    text: &str,
+    used: Option<&str>,
+) -> Result<(), Stop> {
+    let reject = Reject { text: text.into(), ..Reject::of(SessionRejectReason::Other, None) };
     let reply = AdminMessage::Reject { seq, msg_type, reject };
-    tx.run(|tx| {
-        tx.session_mut().state.advance();
-        tx.record_change(RecordKind::Adjust, &format!("message {seq} is rejected: {why}"))?;
+    let SessionSettings { disconnect_on_error, reset_on_error, .. } = tx.session().settings;
+    let sent = with_room(tx, |tx| {
+        if let Some(used) = used {
+            tx.session_mut().state.advance();
+            tx.record_change(RecordKind::Adjust, used)?;
+            tx.session_mut().added.record(used.len());
+        }
         tx.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
         if disconnect_on_error || reset_on_error {
             let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
-            log_out(tx, why.as_str().into(), Some(seq), end, true)?;
+            log_out(tx, text.to_owned().into(), Some(seq), end, true)?;
         }
         Ok(())
     })?;
+    if !sent {
+        return Ok(());
+    }
+    tx.tell_horizon();
     tx.notify_rejected(&reply);
     progress(tx, false)
 }
@@ -598,7 +622,7 @@ fn ask(tx: &mut Transaction<'_>, gap: Gap, received: SeqNum) -> Result<(), Stop>
 
 /// Called after NextNumIn has advanced, by a gap fill or by one: forgets a gap that is filled,
 /// answers a Logout that waited for it, and requests the next part of the gap, or the next gap.
-pub(crate) fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
+fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
     let now = tx.now.mono;
     let session = tx.session_mut();
     let next_in = session.state.stored.next_in;

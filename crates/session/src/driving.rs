@@ -26,7 +26,6 @@ use crate::replay;
 use crate::sending::SendKind;
 use crate::session::{Session, recovery};
 use crate::sessions::Sessions;
-use crate::settings::SessionSettings;
 use crate::state::Phase;
 use crate::stored_message::FieldStorage;
 use crate::table;
@@ -187,9 +186,8 @@ impl Sessions {
         let verdict = session.reading.oversized.as_ref().map(|oversized| oversized.verdict(begins));
         let Some(verdict) = verdict.filter(|verdict| *verdict != Verdict::Partial) else { return };
         let Some(oversized) = session.reading.oversized.take() else { return };
-        let SessionSettings { id, check_comp_id, max_message_size, .. } = &session.settings;
-        let comp_ids = check_comp_id.then_some((id.target_comp_id(), id.sender_comp_id()));
-        let header = oversized.header(id.version().begin_string(), comp_ids);
+        let max_message_size = session.settings.max_message_size;
+        let header = oversized.header(&session.settings);
         match (verdict, header) {
             (Verdict::Whole, Some(header)) => {
                 session.reading.flood.well_formed();
@@ -208,7 +206,7 @@ impl Sessions {
                 self.end_flood(now, key, why, app);
             }
             _ => {
-                let error = GarbledError::Frame(FrameError::TooLarge { limit: *max_message_size });
+                let error = GarbledError::Frame(FrameError::TooLarge { limit: max_message_size });
                 self.garbled(now, key, oversized.head(), error, app);
             }
         }

@@ -46,6 +46,7 @@ mod outbound_check;
 mod outbox;
 mod oversized;
 mod own_messages;
+mod raw_header;
 mod reaction;
 mod reading;
 mod refusals;

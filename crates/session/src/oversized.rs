@@ -9,6 +9,8 @@ use core::time::Duration;
 use fixbolt_codec::{FromField, SeqNum};
 
 use crate::fix::{SOH, YES};
+use crate::raw_header::RawHeader;
+use crate::settings::SessionSettings;
 use crate::time::Mono;
 
 /// The largest message that is read past, in bytes. A larger one ends the connection.
@@ -115,32 +117,21 @@ impl Oversized {
         self.passed
     }
 
-    /// Returns the header if it has this BeginString and these CompIDs.
-    pub(crate) fn header(
-        &self,
-        begin_string: &str,
-        comp_ids: Option<(&str, &str)>,
-    ) -> Option<OversizedHeader<'_>> {
-        let is = |tag: &[u8], expected: &str| self.field(tag) == Some(expected.as_bytes());
-        let are_right = comp_ids.is_none_or(|(sender, target)| is(b"49", sender) && is(b"56", target));
-        if !is(b"8", begin_string) || !are_right {
-            return None;
-        }
-        let seq = SeqNum::from_field(self.field(b"34")?).ok().filter(|seq| *seq < SeqNum::MAX)?;
-        Some(OversizedHeader { msg_type: self.field(b"35")?, seq, poss_dup: self.field(b"43") == Some(YES) })
-    }
-
-    /// Returns the value of the first field with this tag that was kept whole.
-    fn field(&self, tag: &[u8]) -> Option<&[u8]> {
+    /// Returns the header if it is that of a message to the session with these settings.
+    pub(crate) fn header(&self, settings: &SessionSettings) -> Option<OversizedHeader<'_>> {
+        // What was kept may end inside a field.
         let end = self.head.iter().rposition(|byte| *byte == SOH)?;
-        let mut fields = self.head[..end].split(|byte| *byte == SOH);
-        fields.find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
+        let fields = RawHeader::read(&self.head[..end]);
+        let seq = SeqNum::from_field(fields.msg_seq_num?).ok().filter(|seq| *seq < SeqNum::MAX)?;
+        let (msg_type, poss_dup) = (fields.msg_type?, fields.poss_dup_flag == Some(YES));
+        fields.is_of(settings).then_some(OversizedHeader { msg_type, seq, poss_dup })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Role;
 
     fn message(text: usize) -> Vec<u8> {
         let fields = format!("35=B|49=A|56=B|34=7|43=Y|58={}|", "x".repeat(text)).replace('|', "\x01");
@@ -148,6 +139,10 @@ mod tests {
         let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
         bytes
+    }
+
+    fn settings(id: &str) -> SessionSettings {
+        SessionSettings::new(id.parse().unwrap(), Role::Acceptor)
     }
 
     fn passed(bytes: &[u8], piece: usize) -> Oversized {
@@ -163,12 +158,11 @@ mod tests {
             let whole = passed(&bytes, piece);
             assert_eq!((whole.verdict(false), whole.verdict(true)), (Verdict::Whole, Verdict::Whole));
             assert_eq!(whole.len(), bytes.len());
-            let header = whole.header("FIX.4.4", Some(("A", "B"))).unwrap();
+            let header = whole.header(&settings("FIX.4.4:B->A")).unwrap();
             assert_eq!((header.msg_type, header.seq, header.poss_dup), (&b"B"[..], SeqNum(7), true));
-            assert!(
-                whole.header("FIX.4.4", Some(("A", "C"))).is_none()
-                    && whole.header("FIX.4.2", None).is_none()
-            );
+            for other in ["FIX.4.4:C->A", "FIX.4.4:B->C", "FIX.4.2:B->A"] {
+                assert!(whole.header(&settings(other)).is_none(), "{other}");
+            }
             let part = passed(&bytes[..bytes.len() - 1], piece);
             assert_eq!((part.verdict(false), part.verdict(true)), (Verdict::Partial, Verdict::Garbled));
             assert!(part.ends_with(b"\x01") && !part.ends_with(b""));
