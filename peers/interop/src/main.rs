@@ -66,7 +66,7 @@ impl Results {
     }
 
     fn pairings(&mut self, initiator: Engine, acceptor: Engine) {
-        for version in ["FIX.4.2", "FIX.4.4"] {
+        for version in ["FIX.4.2", "FIX.4.4", "FIXT.1.1"] {
             self.steps(initiator, acceptor, version, None, STEPS);
         }
         let dictionary = shared_folder().join("dictionaries/quickfix/FIX44.xml");

@@ -18,7 +18,7 @@
 namespace {
 
 const char usage[] =
-    "usage: qf-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4\n"
+    "usage: qf-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4|FIXT.1.1\n"
     "               --sender S --target T --store DIR\n"
     "               [--dictionary FILE] [--heartbeat SECS]\n"
     "commands on standard input, one per line:\n"
@@ -63,8 +63,8 @@ Options parse(int argc, char **argv) {
       refuse(key + (value ? " needs a value\n" : " is not an option\n") + usage);
     *value = argv[i + 1];
   }
-  if (options.version != "FIX.4.2" && options.version != "FIX.4.4")
-    refuse("--version is FIX.4.2 or FIX.4.4");
+  if (options.version != "FIX.4.2" && options.version != "FIX.4.4" && options.version != "FIXT.1.1")
+    refuse("--version is FIX.4.2, FIX.4.4 or FIXT.1.1");
   if (options.port.empty() || options.sender.empty() || options.target.empty() ||
       options.store.empty())
     refuse("--port, --sender, --target and --store are needed");
@@ -90,6 +90,8 @@ std::string settingsOf(const Options &options) {
     text << "UseDataDictionary=Y\nDataDictionary=" << options.dictionary << '\n';
   text << "[SESSION]\nBeginString=" << options.version << "\nSenderCompID=" << options.sender
        << "\nTargetCompID=" << options.target << '\n';
+  if (options.version == "FIXT.1.1")
+    text << "DefaultApplVerID=FIX.5.0SP2\n";
   return text.str();
 }
 

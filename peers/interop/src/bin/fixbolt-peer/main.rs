@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use watch::{Ledger, Watched, say};
 
-const USAGE: &str = "usage: fixbolt-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4
+const USAGE: &str = "usage: fixbolt-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4|FIXT.1.1
                     --sender S --target T --store DIR [--heartbeat SECS]
                     [--kill-at encode|append|commit|send|idle --kill-on N]
 commands on standard input, a line each:
@@ -126,6 +126,8 @@ impl Side {
     /// Starts the engine with the journal; an initiator logs on, with ResetSeqNumFlag=Y if `reset`.
     fn start(&mut self, reset: bool) -> Result<(), String> {
         let mut settings = SessionSettings::new(self.id.clone(), self.role);
+        // The messages of FIX.4.4 that the peers send are right in FIX.5.0SP2, too.
+        settings.default_appl_ver_id = (self.version == Version::Fixt11).then_some(Version::Fix50Sp2);
         settings.heart_bt_int = self.heartbeat;
         settings.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
         settings.reset_on_logon = reset;
