@@ -166,21 +166,29 @@ impl Good<'_> {
         is_answered
     }
 
-    /// Returns the ids of all reports that are sent again.
+    /// Returns the ids of all reports that are sent again. The calls go on failing, so that a
+    /// connection may end before all have come.
     fn sent_again(&mut self) -> BTreeSet<String> {
+        (0..10).find_map(|_| self.sent_again_at_once()).expect("one of ten connections lasts")
+    }
+
+    /// The same over one connection; `None` if it ends.
+    fn sent_again_at_once(&mut self) -> Option<BTreeSet<String>> {
         let mut ids = BTreeSet::new();
-        let Some(peer) = self.logged_on() else { return ids };
+        let peer = self.logged_on()?;
         let _ = peer.stream.set_read_timeout(Some(Duration::from_secs(20)));
-        peer.send("35=2|7=1|16=0").expect("the connection is open");
-        peer.send("35=1|112=the-end").expect("the connection is open");
-        loop {
-            let message = peer.receive().expect("it goes on").expect("the connection stays open");
+        let asked = peer.send("35=2|7=1|16=0").and_then(|()| peer.send("35=1|112=the-end"));
+        while asked.is_ok()
+            && let Ok(Some(message)) = peer.receive()
+        {
             if message.kind() == "8" {
                 ids.extend(message.get("11"));
             } else if message.get("112").as_deref() == Some("the-end") {
-                return ids;
+                return Some(ids);
             }
         }
+        (self.next, self.peer) = (peer.next, None);
+        None
     }
 }
 
