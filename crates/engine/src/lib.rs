@@ -125,10 +125,11 @@ pub mod session {
     pub use fixbolt_session::{
         AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery,
         Direction, Draft, Event, Failure, GarbledError, Halt, Handle, InvalidHeartBtInt, InvalidSessionId,
-        LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError, Phase, Resend, Resume, Role, Secret,
-        SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason,
-        SessionSettings, SessionState, SessionWaker, StoredMessage, Ticket, Turn, Unreached, Utc,
-        WhileLoggedOff, WireMessage, WireObserver,
+        LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError, Phase, ReplayInterleave, Resend,
+        Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject,
+        SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
+        TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage,
+        WireObserver,
     };
 }
 

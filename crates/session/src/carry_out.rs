@@ -15,7 +15,7 @@ use crate::end::{Misbehavior, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
 use crate::fix::msg_type;
-use crate::gaps::{self, ASK_AT_MOST, GapStep, Progress};
+use crate::gaps::{self, Ahead, GapStep, Progress};
 use crate::header::Header;
 use crate::inbound::{self, Arrived};
 use crate::logon;
@@ -25,7 +25,7 @@ use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, T
 use crate::replay;
 use crate::resetting;
 use crate::sending::SendKind;
-use crate::settings::SessionSettings;
+use crate::settings::{ReplayInterleave, SessionSettings};
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
 use crate::transaction::{Stop, Transaction};
@@ -308,13 +308,18 @@ fn follow_up(tx: &mut Transaction<'_>, then: &mut Then<'_>) -> Result<(), SendEr
 /// Begins the replay that the counterparty requested. A second request during a replay restarts the
 /// range; new messages that wait are not part of it, and the horizon remains counted from them.
 fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
-    let next_out = tx.session().state.stored.next_out;
-    let Some(connection) = tx.connection_mut() else { return };
-    if connection.logon.phase == Phase::LoggedOn {
-        connection.logon.release();
+    let session = tx.session_mut();
+    let next_out = session.state.stored.next_out;
+    if session.state.phase() == Phase::LoggedOn {
+        session.state.release();
     }
-    let open = connection.logon.replay;
-    let live = open.map_or(next_out, |replay| replay.live);
+    // Where nothing waits because everything new is sent at once, the counterparty may miss what
+    // was sent since the first request.
+    let interleaves = session.settings.replay_interleave == ReplayInterleave::All;
+    let open = session.state.replay();
+    let waiting = open.filter(|open| !interleaves || open.live < open.began);
+    let (live, began) = waiting.map_or((next_out, next_out), |open| (open.live, open.began));
+    let Some(connection) = &mut session.state.connection else { return };
     let end = end.min(live.previous());
     if begin > end {
         return;
@@ -327,7 +332,7 @@ fn begin_replay(tx: &mut Transaction<'_>, begin: SeqNum, end: SeqNum) {
             (next, last) = (begin.min(at), end.max(open.end));
         }
     }
-    connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live });
+    connection.logon.replay = Some(Replay { next, end: last, gap_from: None, live, began });
 }
 
 /// Answers a Logout in the open transaction. The side that sent the first Logout closes the
@@ -340,9 +345,9 @@ fn answer_logout(tx: &mut Transaction<'_>, cause: Option<SeqNum>) -> Result<(), 
     let ends_replay = session.settings.reset_on_logout || session.behavior.after_logout == AfterLogout::Close;
     // The Logout that waits for the replay serves as the answer.
     let on_its_way = session.state.phase() == Phase::LogoutSent && !ends_replay;
+    tx.session_mut().state.release();
     if let Some(connection) = tx.connection_mut() {
         connection.logon.logout_waits = None;
-        connection.logon.release();
         if ends_replay {
             connection.logon.replay = None;
         }
@@ -383,15 +388,18 @@ fn notify_reset_after_logout(tx: &mut Transaction<'_>) {
 
 /// Adopts the parameters in the counterparty's Logon.
 fn adopt(tx: &mut Transaction<'_>, agreed: Agreed) {
-    let Some(connection) = tx.connection_mut() else { return };
+    let state = &mut tx.session_mut().state;
+    let Some(connection) = &mut state.connection else { return };
     connection.heart_bt_int = agreed.heart_bt_int;
     connection.peer_max_message_size = agreed.max_message_size;
     connection.reset_asked = false;
     connection.resetting = None;
     connection.logged_on = true;
     // What was written between our Logon and its answer follows now.
-    connection.logon.release();
-    connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
+    state.release();
+    if let Some(connection) = &mut state.connection {
+        connection.logon = Logon { phase: Phase::LoggedOn, deadline: None, ..connection.logon };
+    }
 }
 
 /// Called once the exchange of Logons is committed.
@@ -431,7 +439,7 @@ fn logged_on(tx: &mut Transaction<'_>, seq: SeqNum, agreed: Agreed) -> Result<()
     } else if is_gap && holds {
         tx.notify(&Event::GapDetected { expected: next_in, received: seq });
     } else if is_gap {
-        ask_for_gap(tx, seq, false, false, false)?;
+        ask_for_gap(tx, Ahead::new(seq))?;
     }
     if agreed.replay_from.is_some() {
         tx.session_mut().reading.budget.spend_all();
@@ -458,9 +466,7 @@ fn hold_back(tx: &mut Transaction<'_>, received: SeqNum, agreed: Agreed) -> Resu
         if let Some(connection) = tx.connection_mut() {
             connection.logon.gap = Some(gap);
         }
-    } else if holds
-        && let GapStep::Ask(gap) = gaps::step(session, connection, received, false, false, false, now)
-    {
+    } else if holds && let GapStep::Ask(gap) = gaps::step(session, connection, Ahead::new(received), now) {
         ask(tx, gap, received)?;
     }
     if holds && let Some(connection) = tx.connection_mut() {
@@ -507,7 +513,7 @@ fn too_high(
         gap.replayed = Some(seq);
     }
     let is_request = header.msg_type == msg_type::RESEND_REQUEST;
-    ask_for_gap(tx, seq, header.poss_dup, action.ask_again, is_request)
+    ask_for_gap(tx, Ahead { seq, replayed: header.poss_dup, passed: action.ask_again, is_request })
 }
 
 /// Rejects a message that is larger than the session accepts and was read past: its number is used,
@@ -526,7 +532,7 @@ pub(crate) fn too_large(
     let next_in = session.state.stored.next_in;
     let max_message_size = session.settings.max_message_size;
     if seq > next_in {
-        return ask_for_gap(tx, seq, poss_dup, false, false);
+        return ask_for_gap(tx, Ahead { replayed: poss_dup, ..Ahead::new(seq) });
     }
     if seq < next_in {
         if poss_dup {
@@ -575,19 +581,12 @@ pub(crate) fn reject_unread(
     progress(tx, false)
 }
 
-/// Requests the missing messages, once while the gap is open; `again` if a replay has passed it
-/// without filling it.
-fn ask_for_gap(
-    tx: &mut Transaction<'_>,
-    received: SeqNum,
-    replayed: bool,
-    again: bool,
-    is_request: bool,
-) -> Result<(), Stop> {
+/// Requests the messages missing before `ahead`, once while the gap is open.
+fn ask_for_gap(tx: &mut Transaction<'_>, ahead: Ahead) -> Result<(), Stop> {
     let session = tx.session();
     let next_in = session.state.stored.next_in;
     let Some(connection) = &session.state.connection else { return Err(Stop) };
-    match gaps::step(session, connection, received, replayed, again, is_request, tx.now.mono) {
+    match gaps::step(session, connection, ahead, tx.now.mono) {
         GapStep::Patience => Ok(()),
         GapStep::Coming(gap) => {
             if let Some(connection) = tx.connection_mut() {
@@ -596,14 +595,20 @@ fn ask_for_gap(
             Ok(())
         }
         GapStep::GiveUp => {
-            let text = format!("MsgSeqNum {next_in} was asked for {ASK_AT_MOST} times and never came");
+            let times = connection.logon.gap.map_or(0, |gap| gap.asked);
+            let text = if session.gave_up_at == Some(next_in) {
+                format!("MsgSeqNum {next_in} was asked for once more and never came")
+            } else {
+                format!("MsgSeqNum {next_in} was asked for {times} times and never came")
+            };
             let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
+            tx.session_mut().gave_up_at = Some(next_in);
             tx.run(|tx| log_out(tx, text.into(), None, end, false))?;
             Err(Stop)
         }
         GapStep::Ask(gap) => {
-            ask(tx, gap, received)?;
-            tx.notify(&Event::GapDetected { expected: next_in, received });
+            ask(tx, gap, ahead.seq)?;
+            tx.notify(&Event::GapDetected { expected: next_in, received: ahead.seq });
             Ok(())
         }
     }
@@ -631,7 +636,7 @@ fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
         connection.logon.gap = None;
     }
     if connection.logon.held_at.is_some_and(|held_at| held_at != next_in) {
-        connection.logon.release();
+        session.state.release();
         tx.tell_horizon();
     }
     let session = tx.session();
@@ -647,6 +652,6 @@ fn progress(tx: &mut Transaction<'_>, by_gap_fill: bool) -> Result<(), Stop> {
             tx.run(|tx| answer_logout(tx, None))?;
             logout_answered(tx)
         }
-        Progress::Gap { ahead } => ask_for_gap(tx, ahead, false, false, false),
+        Progress::Gap { ahead } => ask_for_gap(tx, Ahead::new(ahead)),
     }
 }

@@ -44,9 +44,12 @@ impl Session {
             sooner(look);
         }
         // A replay resumes when the socket accepts more data. If nothing is in flight there is no
-        // such event, so ask to be called at once.
-        if connection.logon.replay.is_some() && self.outbox.is_empty() && self.reading.blocked.is_none() {
-            sooner(Mono(0));
+        // such event, so ask to be called at once, or once a replay that is slowed down may go on.
+        if let Some(replay) = connection.logon.replay
+            && self.outbox.is_empty()
+            && self.reading.blocked.is_none()
+        {
+            sooner(self.resumes_at(replay));
         }
         if let Some(blocked) = self.reading.blocked
             && blocked.by != BlockedBy::Outbox
@@ -165,9 +168,7 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
             return phase_ends(tx);
         }
         // What is missing before the counterparty's Logon has not come.
-        if let Some(connection) = tx.connection_mut() {
-            connection.logon.release();
-        }
+        tx.session_mut().state.release();
         tx.tell_horizon();
     }
     let session = tx.session();

@@ -10,8 +10,6 @@ use crate::settings::SessionSettings;
 use crate::state::{Connection, Gap};
 use crate::time::Mono;
 
-/// How many times the same messages are requested before the session gives up.
-pub(crate) const ASK_AT_MOST: u32 = 3;
 /// How long requested messages may take to arrive, unless HeartBtInt is longer, in seconds.
 const SHORTEST_PATIENCE: u32 = 10;
 
@@ -28,50 +26,63 @@ pub(crate) enum GapStep {
     GiveUp,
 }
 
-/// Decides about the messages missing before `received`. `replayed` says whether that one was sent
-/// again, `again` whether a replay has passed the gap without filling it, and `is_request` whether
-/// it is a ResendRequest: two sides that answer each other's requests with requests never end.
-pub(crate) fn step(
-    session: &Session,
-    connection: &Connection,
-    received: SeqNum,
-    replayed: bool,
-    again: bool,
-    is_request: bool,
-    now: Mono,
-) -> GapStep {
+/// A message that shows that others are missing before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    pub(crate) seq: SeqNum,
+    /// Whether it was sent again.
+    pub(crate) replayed: bool,
+    /// Whether a replay has passed the gap without filling it.
+    pub(crate) passed: bool,
+    /// Whether it is a ResendRequest: two sides that answer each other's requests with requests
+    /// never end.
+    pub(crate) is_request: bool,
+}
+
+impl Ahead {
+    /// Returns a message that was not sent again, and is no ResendRequest.
+    pub(crate) const fn new(seq: SeqNum) -> Self {
+        Self { seq, replayed: false, passed: false, is_request: false }
+    }
+}
+
+/// Decides about the messages missing before `ahead`.
+pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now: Mono) -> GapStep {
+    let Ahead { seq: received, replayed, passed, is_request } = ahead;
     let next_in = session.state.stored.next_in;
-    let (mut asked, mut end) = (1, received.previous());
+    let most = session.settings.max_resend_requests;
+    // What has been given up is requested once in each connection.
+    let (mut asked, mut end) =
+        (if session.gave_up_at == Some(next_in) { most } else { 1 }, received.previous());
     let ask = |begin, end, asked, asked_at, replayed| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
         let closed = session.settings.closed_resend_requests.then_some(end);
-        let asked_to = if again { closed } else { end_of_request(session, begin, end) };
+        let asked_to = if passed { closed } else { end_of_request(session, begin, end) };
         GapStep::Ask(Gap { begin, end, asked_to, asked, asked_at, replayed })
     };
     if let Some(gap) = connection.logon.gap {
         let stuck = gap.begin == next_in;
-        let is_early = !again && (!stuck || now - gap.asked_at < patience(connection));
-        if is_early && session.settings.redundant_resend_requests && !replayed && !is_request {
-            let asked_at = if stuck { gap.asked_at } else { now };
-            return ask(next_in, end.max(gap.end), if stuck { gap.asked } else { 1 }, asked_at, gap.replayed);
-        }
-        if !again && !stuck {
-            return GapStep::Coming(Gap { begin: next_in, asked: 1, asked_at: now, ..gap });
-        }
-        if !again && now - gap.asked_at < patience(connection) {
-            return GapStep::Patience;
+        if !passed && (!stuck || now - gap.asked_at < patience(connection)) {
+            if session.settings.redundant_resend_requests && !replayed && !is_request {
+                let (asked, asked_at) = if stuck { (gap.asked, gap.asked_at) } else { (1, now) };
+                return ask(next_in, end.max(gap.end), asked, asked_at, gap.replayed);
+            }
+            return if stuck {
+                GapStep::Patience
+            } else {
+                GapStep::Coming(Gap { begin: next_in, asked: 1, asked_at: now, ..gap })
+            };
         }
         // If the counterparty's own request makes us ask again, it has not failed to fill the gap.
-        let failed = u32::from(replayed || !again);
+        let failed = u32::from(replayed || !passed);
         asked = if stuck { gap.asked + failed } else { 1 };
         end = end.max(gap.end);
     }
-    if asked > ASK_AT_MOST {
+    if asked > most {
         return GapStep::GiveUp;
     }
-    let replayed = replayed.then_some(received);
-    ask(next_in, end, asked, now, replayed)
+    ask(next_in, end, asked, now, replayed.then_some(received))
 }
 
 /// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.

@@ -99,7 +99,9 @@ pub use reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub use rejects::{BusinessReject, BusinessRejectReason, SessionReject};
 pub use resume::{Direction, Resume, StoredMessage};
 pub use sessions::{OpenError, Sessions};
-pub use settings::{Role, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff};
+pub use settings::{
+    ReplayInterleave, Role, SessionSettings, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
+};
 pub use state::Phase;
 pub use status::{SessionState, StatusCell};
 pub use time::{Mono, Now, Utc};

@@ -94,9 +94,7 @@ pub(crate) fn send_logout(
     cause: Option<SeqNum>,
     leaving: Option<SessionEnd>,
 ) -> Result<(), SendError> {
-    if let Some(connection) = tx.connection_mut() {
-        connection.logon.release();
-    }
+    tx.session_mut().state.release();
     tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
     let until = tx.now.mono + tx.session().settings.logout_timeout;
     if let Some(connection) = tx.connection_mut() {

@@ -6,6 +6,8 @@
 //! SequenceReset-GapFill. New messages of the session are numbered and stored at once, and are sent
 //! from the store afterwards.
 
+use core::time::Duration;
+
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
 use fixbolt_dictionary::Direction;
 
@@ -16,14 +18,21 @@ use crate::error::SendError;
 use crate::event::{Event, Unreached};
 use crate::fix::number::WRITTEN_ANEW;
 use crate::fix::tag;
+use crate::raw_header::RawHeader;
 use crate::sending::SendKind;
-use crate::state::{Replay, Unsent};
+use crate::session::Session;
+use crate::settings::ReplayInterleave;
+use crate::state::{Phase, Replay, Unsent};
 use crate::store::{RecordFlags, StoreError};
 use crate::stored_message::{NO_MESSAGE, with_message};
+use crate::time::Mono;
 use crate::transaction::{Stop, Transaction};
 
 /// The most messages per call.
 const AT_ONCE: usize = 16;
+
+/// How late a slowed-down replay may be without being slower.
+const LATE: Duration = Duration::from_millis(10);
 
 /// The most bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime,
 /// and BodyLength's digits.
@@ -54,7 +63,9 @@ pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
         // could be sent after it later.
         let most = session.settings.max_message_size + GROWTH;
         let waits = session.keeps_messages && !session.outbox.is_empty();
-        if waits && session.outbox.room() < session.outbox.size() / 2 + most {
+        if waits && session.outbox.room() < session.outbox.size() / 2 + most
+            || tx.now.mono < session.resumes_at(replay)
+        {
             break;
         }
         result = match replay.gap_from {
@@ -68,6 +79,22 @@ pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     }
     tx.session_mut().replay_buffer = buffer;
     result
+}
+
+impl Session {
+    /// Returns when the replay may continue, if it is slowed down.
+    pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
+        if replay.next <= replay.end { self.replay_due } else { Mono(0) }
+    }
+
+    /// Counts a message that is sent again, if there are limits to how many are. A timer that is a
+    /// little late does not make the replay slower.
+    fn pace(&mut self, now: Mono) {
+        if let Some(rate) = self.settings.max_replay_rate {
+            let due = if now - self.replay_due > LATE { now } else { self.replay_due };
+            self.replay_due = due + Duration::from_secs(1) / rate.max(1);
+        }
+    }
 }
 
 /// Records how far the replay has come.
@@ -187,6 +214,8 @@ fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<()
     *tx.fields = fields;
     match result {
         Some(Ok(_)) => {
+            let now = tx.now.mono;
+            tx.session_mut().pace(now);
             tx.session_mut().state.went_out(seq);
             Ok(())
         }
@@ -207,7 +236,11 @@ fn fill(tx: &mut Transaction<'_>, from: SeqNum, new: SeqNum, again: bool) -> Res
 fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Result<(), Stop> {
     let session = tx.session();
     let stored = session.state.stored;
-    let (key, last) = (session.key, stored.next_out.previous());
+    let interleave = session.settings.replay_interleave;
+    // A Logout waits, even where everything else has been sent.
+    let nothing_waits = interleave == ReplayInterleave::All && session.state.phase() == Phase::LoggedOn;
+    let end = if nothing_waits { replay.began } else { stored.next_out };
+    let (key, last) = (session.key, end.previous());
     if replay.live > last {
         note(tx, None);
         tx.tell_horizon();
@@ -227,13 +260,15 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
     // A store that keeps nothing has only the sequence numbers. A message may also have been
     // written before the counterparty announced its MaxMessageSize.
     let limit = tx.session().state.peer_max_message_size();
+    let is_sent = found.is_some_and(|(seq, _)| seq >= replay.began)
+        && RawHeader::read(buffer).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));
     let refused = match found {
         Some((_, flags)) if flags.contains(RecordFlags::MASKED) => Some(Unreached::Masked),
         Some(_) if buffer.len() > limit => Some(Unreached::TooLarge { limit }),
         _ => None,
     };
     let (filled_to, next) = match found {
-        Some((seq, _)) if refused.is_none() => (seq, seq.next()),
+        Some((seq, _)) if refused.is_none() || is_sent => (seq, seq.next()),
         Some((seq, _)) => (seq.next(), seq.next()),
         None => (last.next(), last.next()),
     };
@@ -243,7 +278,7 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             fill(tx, replay.live, filled_to, false)?;
         }
         note(tx, Some(Replay { live: next, ..replay }));
-        if next > filled_to {
+        if next > filled_to && !is_sent {
             queue(tx, buffer)?;
             tx.session_mut().state.went_out(next.previous());
         }

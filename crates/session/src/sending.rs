@@ -197,7 +197,7 @@ impl Sending<'_> {
             append(store, key, &record, &mut turn.refused)?;
             kill_point!(Append);
             state.stored.next_out = seq.next();
-            if keeps_back(state, msg_type) {
+            if keeps_back(settings, state, msg_type) {
                 if !is_admin {
                     if keeps_messages {
                         state.keep_back(Unsent { first: seq, last: seq });
@@ -247,8 +247,9 @@ impl Sending<'_> {
 /// Returns whether a new message gets its sequence number and is stored, but not queued: during a
 /// replay, and while messages are missing before the counterparty's Logon, it is sent from the
 /// store afterwards, and while the session is not logged on the counterparty requests it later.
-/// Nothing new is sent after a Logout (rule 11).
-fn keeps_back(state: &State, msg_type: MsgType) -> bool {
+/// Nothing new is sent after a Logout (rule 11). [`ReplayInterleave`](crate::ReplayInterleave) says
+/// what is sent during a replay all the same.
+fn keeps_back(settings: &SessionSettings, state: &State, msg_type: MsgType) -> bool {
     if is_logon(msg_type) {
         return false;
     }
@@ -256,6 +257,12 @@ fn keeps_back(state: &State, msg_type: MsgType) -> bool {
         None => true,
         Some(connection) => {
             let logon = &connection.logon;
+            if logon.replay.is_some()
+                && (msg_type.is_admin() || logon.phase == Phase::LoggedOn)
+                && settings.replay_interleave.sends(msg_type.as_bytes())
+            {
+                return false;
+            }
             logon.replay.is_some()
                 || logon.kept_from.is_some() && logon.phase == Phase::LoggedOn
                 || !msg_type.is_admin() && (logon.phase != Phase::LoggedOn || state.holds())

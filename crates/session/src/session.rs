@@ -79,6 +79,11 @@ pub(crate) struct Session {
     pub(crate) outbound: Option<OutboundCheck>,
     /// The buffer that a stored message is copied to before it is sent again.
     pub(crate) replay_buffer: Vec<u8>,
+    /// When a replay that is slowed down may send its next message.
+    pub(crate) replay_due: Mono,
+    /// NextNumIn at which the counterparty did not send what was missing, however often it was
+    /// requested. It outlives the connection.
+    pub(crate) gave_up_at: Option<SeqNum>,
     pub(crate) secret_tags: SecretTags,
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
@@ -159,6 +164,8 @@ impl Session {
                 .filter(|_| settings.dictionary.checks())
                 .map(|policy| OutboundCheck::new(policy, settings.max_message_size)),
             replay_buffer: Vec::with_capacity(settings.max_message_size),
+            replay_due: Mono(0),
+            gave_up_at: None,
             secret_tags: SecretTags::new(&settings.masked),
             masked: Vec::new(),
             envelope,
@@ -457,7 +464,7 @@ mod tests {
                 asked_at: Mono(7),
                 replayed: Some(seq),
             }),
-            replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq }),
+            replay: Some(Replay { next: seq, end: seq, gap_from: Some(seq), live: seq, began: seq }),
             request_answered: Some(seq),
             logout_queued: true,
             logout_waits: Some(seq),

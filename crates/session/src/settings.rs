@@ -8,6 +8,7 @@ use fixbolt_dictionary::Policy;
 
 use crate::behavior::Compatibility;
 use crate::dictionaries::SessionDictionary;
+use crate::fix::msg_type;
 use crate::fix::number::WRITTEN_ANEW;
 use crate::heart_bt_int::AcceptedHeartBtInt;
 use crate::id::SessionId;
@@ -59,6 +60,33 @@ impl TestMessageIndicator {
             }
             (Self::Test, false) => Some("TestMessageIndicator (464) is not Y, and this session is for tests"),
             _ => None,
+        }
+    }
+}
+
+/// Which new messages are sent between those of a replay, before their turn.
+///
+/// A counterparty that waits for the replay finds their MsgSeqNum too high: it keeps them until the
+/// replay has come, or requests them once more.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum ReplayInterleave {
+    /// None: they follow the replay, in order.
+    #[default]
+    None,
+    /// Heartbeats, answers to TestRequests among them, and TestRequests.
+    Heartbeats,
+    /// All but a Logout, which ends the session and so has to wait.
+    All,
+}
+
+impl ReplayInterleave {
+    /// Returns whether new messages of this type are sent between those of a replay.
+    pub(crate) fn sends(self, msg_type: &[u8]) -> bool {
+        match self {
+            Self::None => false,
+            Self::Heartbeats => [msg_type::HEARTBEAT, msg_type::TEST_REQUEST].contains(&msg_type),
+            Self::All => msg_type != msg_type::LOGOUT,
         }
     }
 }
@@ -204,6 +232,16 @@ pub struct SessionSettings {
     /// first one; a ResendRequest does not. The counterparty then sends many messages more than
     /// once.
     pub redundant_resend_requests: bool,
+    /// How often the same missing messages are requested before the session gives up and logs out
+    /// ([`Misbehavior::GapNeverFilled`](crate::Misbehavior::GapNeverFilled)). After that they are
+    /// requested once in each connection, as long as the first of them is missing. At least 1.
+    pub max_resend_requests: u32,
+    /// The most messages a second that are sent again when the counterparty requests them; `None`
+    /// for as many as it reads. New messages that wait for the end of a replay do not count. At
+    /// least 1.
+    pub max_replay_rate: Option<u32>,
+    /// Which new messages are sent between those of a replay.
+    pub replay_interleave: ReplayInterleave,
     /// Whether each message that we send has LastMsgSeqNumProcessed (369), since FIX.4.2: the last
     /// MsgSeqNum of the counterparty that was processed before. That of a counterparty is not
     /// looked at.
@@ -306,6 +344,9 @@ impl SessionSettings {
             resend_request_chunk_size: None,
             closed_resend_requests: false,
             redundant_resend_requests: false,
+            max_resend_requests: 3,
+            max_replay_rate: None,
+            replay_interleave: ReplayInterleave::None,
             last_msg_seq_num_processed: false,
             too_low_at_logon: TooLowAtLogon::Refused,
             test_message_indicator: TestMessageIndicator::Production,

@@ -173,6 +173,9 @@ pub(crate) struct Replay {
     /// The first new message that waits for the end of the replay. It stays the same until
     /// everything requested is sent.
     pub(crate) live: SeqNum,
+    /// NextNumOut when the replay began. Messages from here on may be sent before their turn
+    /// ([`ReplayInterleave`](crate::ReplayInterleave)).
+    pub(crate) began: SeqNum,
 }
 
 impl State {
@@ -200,6 +203,21 @@ impl State {
         self.connection.as_ref().is_some_and(|connection| {
             connection.logon.phase == Phase::LoggedOn && connection.logon.held_at == Some(self.stored.next_in)
         })
+    }
+
+    /// Ends the withholding of messages: those that were withheld follow now, in front of whatever
+    /// is written next.
+    pub(crate) fn release(&mut self) {
+        let began = self.stored.next_out;
+        let Some(Connection { logon, .. }) = &mut self.connection else { return };
+        if logon.phase == Phase::LoggedOn {
+            logon.deadline = None;
+        }
+        logon.held_at = None;
+        if let Some(live) = logon.kept_from.take() {
+            let kept = Replay { next: live, end: live.previous(), gap_from: None, live, began };
+            logon.replay.get_or_insert(kept);
+        }
     }
 
     /// Returns the largest message that the counterparty accepts, in bytes.
@@ -284,19 +302,6 @@ impl Connection {
 }
 
 impl Logon {
-    /// Ends the withholding of messages: those that were withheld follow now, in front of whatever
-    /// is written next.
-    pub(crate) fn release(&mut self) {
-        if self.phase == Phase::LoggedOn {
-            self.deadline = None;
-        }
-        self.held_at = None;
-        if let Some(live) = self.kept_from.take() {
-            let kept = Replay { next: live, end: live.previous(), gap_from: None, live };
-            self.replay.get_or_insert(kept);
-        }
-    }
-
     pub(crate) const fn begin(phase: Phase, deadline: Option<Mono>) -> Self {
         Self {
             phase,

@@ -20,9 +20,9 @@ use fixbolt_dictionary::{Validator, fix42, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Application, Delivery, Event, Failure, Mono, Now, Phase, Resend, Role, SendError,
-    SessionDictionary, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, Sessions,
-    Turn, Utc,
+    AcceptedHeartBtInt, Application, Delivery, Event, Failure, Mono, Now, Phase, ReplayInterleave, Resend,
+    Role, SendError, SessionDictionary, SessionId, SessionKey, SessionReject, SessionRejectReason,
+    SessionSettings, Sessions, Turn, Utc,
 };
 
 use super::watched::{Seen, Watched};
@@ -182,6 +182,13 @@ impl World {
         settings.closed_resend_requests = random.one_in(4);
         settings.redundant_resend_requests = random.one_in(4);
         settings.next_expected_msg_seq_num = random.one_in(4);
+        settings.replay_interleave = match random.below(6) {
+            0 => ReplayInterleave::All,
+            1 => ReplayInterleave::Heartbeats,
+            _ => ReplayInterleave::None,
+        };
+        settings.max_replay_rate = random.one_in(8).then(|| 1 + random.below(1000) as u32);
+        settings.max_resend_requests = 1 + random.below(4) as u32;
         settings.last_msg_seq_num_processed = random.one_in(4);
         settings.disconnect_on_error = random.one_in(8);
         settings.reset_on_error = random.one_in(8);

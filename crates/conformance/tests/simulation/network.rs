@@ -1,7 +1,7 @@
 //! One connection at a time between two sessions: two pipes that delay, split, lose and garble
 //! bytes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use fixbolt_session::Mono;
@@ -100,8 +100,8 @@ pub(crate) struct End {
     pub(crate) out: Pipe,
     /// The end of what it wrote in this connection, which is not a complete message yet.
     pub(crate) unread: Vec<u8>,
-    /// Generation and sequence number of the last new message that it wrote in this connection.
-    pub(crate) last_new: (u32, u64),
+    /// Generation and sequence number of every new message that it wrote in this connection.
+    pub(crate) new: BTreeSet<(u32, u64)>,
 }
 
 impl End {
@@ -115,7 +115,7 @@ impl End {
             inbox: Vec::new(),
             out: Pipe::default(),
             unread: Vec::new(),
-            last_new: (0, 0),
+            new: BTreeSet::new(),
         }
     }
 
@@ -125,7 +125,7 @@ impl End {
         self.closing_since = None;
         self.inbox.clear();
         self.unread.clear();
-        self.last_new = (0, 0);
+        self.new.clear();
         self.out.cut();
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Index, Key, MsgType, NewBody, Span, Tag, Version};
 use fixbolt_session::store::RecordKind;
 use fixbolt_session::{
-    AcceptedHeartBtInt, Compatibility, Mono, Now, Phase, Role, SendError, SessionDictionary, SessionId,
-    SessionSettings, Utc, WhileLoggedOff,
+    AcceptedHeartBtInt, Compatibility, Mono, Now, Phase, ReplayInterleave, Role, SendError,
+    SessionDictionary, SessionId, SessionSettings, Utc, WhileLoggedOff,
 };
 
 use crate::disk::Kept;
@@ -119,6 +119,12 @@ fn settings(random: &mut Random, ours: &str, theirs: &str, role: Role) -> Sessio
     settings.closed_resend_requests = random.once_in(4);
     settings.redundant_resend_requests = random.once_in(8);
     settings.next_expected_msg_seq_num = random.once_in(4);
+    settings.replay_interleave = match random.within(0, 7) {
+        0 => ReplayInterleave::All,
+        1 => ReplayInterleave::Heartbeats,
+        _ => ReplayInterleave::None,
+    };
+    settings.max_replay_rate = random.once_in(8).then(|| random.within(50, 2000) as u32);
     settings.last_msg_seq_num_processed = random.once_in(4);
     settings
 }
@@ -492,7 +498,8 @@ impl World {
         let end = &mut self.links[n].ends[side];
         let (process, key) = (end.process, key_of(end.session));
         let utc = Utc((EPOCH + now.0).saturating_add_signed(self.processes[process].skew));
-        let Process { sessions: Some(sessions), app, disk, .. } = &mut self.processes[process] else {
+        let Process { sessions: Some(sessions), app, disk, settings, .. } = &mut self.processes[process]
+        else {
             return false;
         };
         if !end.attached {
@@ -505,7 +512,9 @@ impl World {
         }
         if taken > 0 {
             let bytes = bytes[..taken].to_vec();
-            read_wire(end, &bytes, &disk.platter(), &mut self.wire);
+            let interleave = settings[end.session as usize].replay_interleave;
+            let interleaves = interleave != ReplayInterleave::None;
+            read_wire(end, &bytes, &disk.platter(), &mut self.wire, interleaves);
             if end.lost_at.is_none() {
                 self.counts.garbled += u64::from(end.out.push(now, &bytes, self.wild, &mut self.random));
             }
@@ -661,9 +670,16 @@ fn field(body: &[u8], tag: &str) -> String {
     text.split('\x01').find_map(|field| field.strip_prefix(tag)).unwrap_or("?").to_owned()
 }
 
-/// Checks what a side writes: complete and valid messages, new ones in ascending order and byte for
-/// byte as in the store, where they are durable; no sequence number ever has two bodies.
-fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: &mut Wire) {
+/// Checks what a side writes: complete and valid messages, new ones once in a connection, in
+/// ascending order unless the session interleaves them with a replay, and byte for byte as in the
+/// store, where they are durable; no sequence number ever has two bodies.
+fn read_wire(
+    end: &mut End,
+    bytes: &[u8],
+    platter: &crate::disk::Platter,
+    wire: &mut Wire,
+    interleaves: bool,
+) {
     end.unread.extend_from_slice(bytes);
     let mut at = 0;
     loop {
@@ -709,8 +725,9 @@ fn read_wire(end: &mut End, bytes: &[u8], platter: &crate::disk::Platter, wire: 
         } else {
             let kept = sent(&|kept| kept.body == framed.bytes());
             let number = (kept.generation.0, seq);
-            assert!(number > end.last_new, "{number:?} after {:?}", end.last_new);
-            end.last_new = number;
+            let last = end.new.last().copied();
+            assert!(interleaves || last < Some(number), "{number:?} after {last:?}");
+            assert!(end.new.insert(number), "{number:?} twice in a connection");
             let key = (end.process, end.session, number.0, seq);
             let before = wire.entry(key).or_insert_with(|| kept.body.clone());
             assert!(*before == kept.body, "{seq} was used for two messages");

@@ -10,7 +10,8 @@ use core::time::Duration;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::schedule::ScheduleReset;
 use fixbolt_session::{
-    Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, Role, TestMessageIndicator, TooLowAtLogon, WhileLoggedOff,
+    Compatibility, MAX_MESSAGE_SIZE_BEFORE_LOGON, ReplayInterleave, Role, TestMessageIndicator,
+    TooLowAtLogon, WhileLoggedOff,
 };
 
 use super::draft::Draft;
@@ -234,6 +235,12 @@ pub(super) static ROWS: &[Row] = &[
         "N", "whether EndSeqNo of our ResendRequests is the last missing message; otherwise it stands for infinity"),
     row("SendRedundantResendRequests", Both, Flag(|d, on| d.settings.redundant_resend_requests = on),
         "N", "whether each message that arrives after a gap causes a ResendRequest, and not only the first one"),
+    row("MaxResendRequests", Both, Number { from: 1, to: 1_000_000, unit: "requests", set: |d, n| d.settings.max_resend_requests = n as u32 },
+        "3", "how often the same missing messages are requested before the session logs out; after that they are requested once in each connection, as long as the first of them is missing"),
+    row("MaxReplayRate", Both, Number { from: 0, to: 100_000_000, unit: "messages a second", set: |d, n| d.settings.max_replay_rate = limit(n as u32) },
+        "0", "the most messages a second that are sent again when the counterparty requests them; 0 for as many as it reads. New messages that wait for them do not count"),
+    row("ReplayInterleave", Both, Word { words: &["none", "heartbeats", "all"], set: |d, n| d.settings.replay_interleave = [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All][n] },
+        "none", "which new messages are sent between those that the counterparty requested, before their turn: none, Heartbeats and TestRequests, or all but a Logout. The counterparty keeps them until their turn, or requests them once more"),
     row("LogonTimeout", Both, seconds(1, |d, n| d.settings.logon_timeout = Duration::from_secs(n)),
         "10", "how long to wait for the Logon or its answer; an acceptor waits for the Logon as long as the longest value among its sessions"),
     row("LogoutTimeout", Both, seconds(1, |d, n| d.settings.logout_timeout = Duration::from_secs(n)),

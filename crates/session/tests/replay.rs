@@ -1,0 +1,173 @@
+//! How messages are sent again: how fast, and what is sent between them.
+
+use std::time::Duration;
+
+use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{Misbehavior, ReplayInterleave, Role, SessionEnd, SessionKey, SessionSettings};
+
+const KEY: SessionKey = SessionKey::new(0, 0, 0);
+
+/// A session that has sent `orders` orders since its Logon: MsgSeqNum 2 and on.
+fn side(orders: u32, change: impl FnOnce(&mut SessionSettings)) -> Side {
+    let settings = settings("PEER", Role::Acceptor).with(change);
+    let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+    side.log_on(0, 1, "");
+    for order in 0..orders {
+        side.send(0, &format!("o{order}"), 1).unwrap();
+    }
+    side.take(0);
+    side
+}
+
+/// Passes a message to the session without asking it to continue what it has begun.
+fn hear(side: &mut Side, fields: &str) {
+    let bytes = side.wire(0, fields);
+    assert_eq!(side.hear(0, &bytes), bytes.len());
+}
+
+/// Takes what was queued, and has the session continue a replay once.
+fn step(side: &mut Side) -> Vec<String> {
+    let bytes = side.sessions.writable(KEY).to_vec();
+    side.sessions.written(side.now, KEY, bytes.len());
+    side.tick(0, &[]);
+    let text = String::from_utf8(bytes).unwrap().replace('\x01', "|");
+    text.split_inclusive("|10=").map(str::to_owned).filter(|part| part.contains("|34=")).collect()
+}
+
+/// Returns MsgType and MsgSeqNum of each message; a `!` follows one that is not sent again.
+fn brief(messages: &[String]) -> String {
+    let value = |message: &str, tag: &str| {
+        message.split(&format!("|{tag}=")).nth(1).and_then(|rest| rest.split('|').next()).map(str::to_owned)
+    };
+    let shown = messages.iter().map(|message| {
+        let new = if value(message, "43").as_deref() == Some("Y") { "" } else { "!" };
+        format!("{}{}{new}", value(message, "35").unwrap(), value(message, "34").unwrap())
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Has a counterparty request 200 orders, and another order and the answer to a TestRequest written
+/// meanwhile. Returns all that is sent.
+fn interleaved(interleave: ReplayInterleave) -> String {
+    let mut side = side(200, |s| s.replay_interleave = interleave);
+    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    let mut all = step(&mut side);
+    assert!(side.sessions.is_replaying(KEY));
+    side.send(0, "new", 1).unwrap();
+    hear(&mut side, "35=1|34=3|112=x|");
+    side.send(0, "newer", 1).unwrap();
+    all.extend(side.take(0));
+    // Every number is sent once, and none is left behind.
+    assert_eq!(brief(&side.say(0, "35=1|34=4|112=y|")), "0205!");
+    brief(&all)
+}
+
+#[test]
+fn new_messages_follow_a_replay_unless_the_session_lets_them_through() {
+    let run = |from: u32, to: u32| (from..=to).map(|seq| format!("D{seq}")).collect::<Vec<_>>().join(" ");
+    assert_eq!(interleaved(ReplayInterleave::None), format!("{} D202! 0203! D204!", run(2, 201)));
+    let heartbeats = interleaved(ReplayInterleave::Heartbeats);
+    let (before, after) = heartbeats.split_once(" 0203! ").unwrap();
+    assert_eq!(format!("{before} {after}"), format!("{} D202! D204!", run(2, 201)));
+    assert!(after.contains("D201 "), "{heartbeats}");
+    let all = interleaved(ReplayInterleave::All);
+    let (before, after) = all.split_once(" D202! ").unwrap();
+    assert!(after.contains("0203! ") && after.contains("D204! ") && after.ends_with("D201"), "{all}");
+    assert_eq!(format!("{before} {}", after.replace("0203! ", "").replace("D204! ", "")), run(2, 201));
+}
+
+#[test]
+fn a_logout_never_overtakes_a_replay() {
+    for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
+        let mut side = side(40, |s| s.replay_interleave = interleave);
+        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        let mut all = step(&mut side);
+        side.send(0, "new", 1).unwrap();
+        side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+        all.extend(side.take(0));
+        let all = brief(&all);
+        assert!(all.ends_with("D41 D42! 543!") || all.ends_with("D41 543!"), "{interleave:?}: {all}");
+        assert_eq!(all.matches("D42!").count(), 1, "{interleave:?}: {all}");
+    }
+}
+
+#[test]
+fn what_was_let_through_is_sent_again_like_any_other_message() {
+    let mut side = side(40, |s| s.replay_interleave = ReplayInterleave::All);
+    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    step(&mut side);
+    side.send(0, "new", 1).unwrap();
+    // The counterparty had no room to keep the message that arrived before its turn.
+    hear(&mut side, "35=2|34=3|7=30|16=0|");
+    let all = brief(&side.take(0));
+    assert!(all.ends_with("D40 D41 D42"), "{all}");
+}
+
+#[test]
+fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
+    let mut side = side(400, |s| s.max_replay_rate = Some(100));
+    hear(&mut side, "35=2|34=2|7=2|16=201|");
+    let mut sent = 0;
+    let began = side.now.mono;
+    for _ in 0..10_000 {
+        sent += step(&mut side).len();
+        if !side.sessions.is_replaying(KEY) {
+            break;
+        }
+        if !side.sessions.has_queued(KEY) {
+            let due = side.sessions.next_deadline(KEY).unwrap();
+            // Timers have a resolution of a millisecond.
+            side.pass((due - side.now.mono).max(Duration::from_millis(1)));
+        }
+    }
+    sent += side.take(0).len();
+    assert_eq!(sent, 200);
+    let took = side.now.mono - began;
+    assert!((Duration::from_millis(1950)..Duration::from_millis(2050)).contains(&took), "{took:?}");
+    // Messages that waited for the replay are not slowed down: 300 follow at once.
+    hear(&mut side, "35=2|34=3|7=2|16=2|");
+    for _ in 0..300 {
+        side.send(0, "new", 1).unwrap();
+    }
+    side.pass(Duration::from_millis(20));
+    assert_eq!(kinds(&side.take(0)).len(), 1 + 300);
+}
+
+#[test]
+fn what_never_comes_is_requested_three_times_and_then_once_in_each_connection() {
+    let mut side = side(0, |_| {});
+    let requests = |side: &mut Side, first: u64| {
+        let mut asked = 0;
+        for seq in first..first + 10 {
+            match kinds(&side.say(0, &format!("35=0|34={seq}|"))).as_str() {
+                "2" => asked += 1,
+                "5" => break,
+                "" => {}
+                other => panic!("{other}"),
+            }
+            side.pass(Duration::from_secs(31));
+        }
+        asked
+    };
+    assert_eq!(requests(&mut side, 9), 3);
+    assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
+    for first in [200, 300] {
+        let out = side.log_on(0, first, "");
+        let asked = kinds(&out).matches('2').count() + requests(&mut side, first + 1);
+        assert_eq!(asked, 1, "{out:?}");
+        assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
+    }
+    // Once it has come, the next gap is requested as often as the first.
+    side.log_on(0, 400, "");
+    side.say(0, "35=4|34=2|43=Y|123=Y|36=401|");
+    assert_eq!(requests(&mut side, 410), 3);
+}
+
+#[test]
+fn how_often_a_gap_is_requested_is_a_setting() {
+    let mut side = side(0, |s| s.max_resend_requests = 1);
+    assert_eq!(kinds(&side.say(0, "35=0|34=9|")), "2");
+    side.pass(Duration::from_secs(30));
+    assert_eq!(kinds(&side.say(0, "35=0|34=10|")), "5");
+}
