@@ -23,6 +23,7 @@ mod message;
 mod names;
 mod peer;
 mod process;
+mod replay;
 mod send;
 mod server;
 mod share;

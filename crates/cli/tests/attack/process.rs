@@ -23,6 +23,11 @@ impl Process {
         self.status("VmRSS")
     }
 
+    /// Returns the memory in use that is no part of a file, in bytes.
+    pub(crate) fn private_memory(self) -> u64 {
+        self.status("RssAnon")
+    }
+
     /// Returns the most memory that was ever in use, in bytes.
     pub(crate) fn peak(self) -> u64 {
         self.status("VmHWM")
