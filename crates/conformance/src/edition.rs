@@ -26,6 +26,29 @@ pub struct Edition {
     omitted: &'static [&'static str],
 }
 
+/// What the scripts of a folder are for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// Sessions that accept, and reset their sequence numbers at each Logon.
+    Reset,
+    /// Sessions that accept, and continue with their sequence numbers.
+    Continued,
+    /// Sessions that connect, and continue with their sequence numbers: what they do until they are
+    /// logged on.
+    Initiator,
+}
+
+impl Family {
+    /// Returns what the names of its folders end with.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Reset => "",
+            Self::Continued => "-continued",
+            Self::Initiator => "-initiator",
+        }
+    }
+}
+
 /// The echo's messages have no repeating group in FIX.4.0, whose Email repeats Text without one.
 const NEED_A_GROUP: &[&str] = &["14i_group_count", "14j_group_order", "21_group_of_zero", "group_echoed"];
 
@@ -63,12 +86,12 @@ impl Edition {
     }
 
     /// Reads the scripts: those of the template in `conformance`, rewritten, and the version's own,
-    /// which replace those of the same name. `continued` selects those of ResetOnLogon=N.
+    /// which replace those of the same name.
     ///
     /// # Errors
     /// Returns a [`ScriptError`] if a folder or a script cannot be read.
-    pub fn scripts(&self, conformance: &Path, continued: bool) -> Result<Vec<Script>, ScriptError> {
-        let suffix = if continued { "-continued" } else { "" };
+    pub fn scripts(&self, conformance: &Path, family: Family) -> Result<Vec<Script>, ScriptError> {
+        let suffix = family.suffix();
         let mut scripts = Vec::new();
         let own = conformance.join(format!("{}{suffix}", self.folder));
         if own.is_dir() {

@@ -238,6 +238,41 @@ impl Line {
         Ok(Self { parts })
     }
 
+    /// Returns the bytes that stand between this field's SOHs, in the parts without variables.
+    fn field(&self, begins: &str) -> Option<(usize, core::ops::Range<usize>)> {
+        self.parts.iter().enumerate().find_map(|(part, bytes)| {
+            let Part::Bytes(bytes) = bytes else { return None };
+            let mut at = 0;
+            bytes.split(|b| *b == 1).find_map(|field| {
+                let range = at..at + field.len();
+                at = range.end + 1;
+                field.starts_with(begins.as_bytes()).then_some((part, range))
+            })
+        })
+    }
+
+    /// Returns whether the line has this field, as TAG=VALUE.
+    pub(crate) fn contains(&self, field: &str) -> bool {
+        self.field(field).is_some_and(|(_, range)| range.len() == field.len())
+    }
+
+    /// Returns the value of a tag.
+    pub(crate) fn value(&self, tag: &str) -> Option<&str> {
+        let begins = format!("{tag}=");
+        let (part, range) = self.field(&begins)?;
+        let Part::Bytes(bytes) = &self.parts[part] else { return None };
+        std::str::from_utf8(&bytes[range.start + begins.len()..range.end]).ok()
+    }
+
+    /// Inserts a field, as TAG=VALUE, after the one with this tag.
+    pub(crate) fn insert_after(&mut self, tag: &str, field: &str) {
+        if let Some((part, range)) = self.field(&format!("{tag}="))
+            && let Part::Bytes(bytes) = &mut self.parts[part]
+        {
+            bytes.splice(range.end..range.end, [b"\x01", field.as_bytes()].concat());
+        }
+    }
+
     /// Returns the line's bytes at a given time, with variables replaced and nothing filled in.
     /// Without a TestReqID its variable is left unchanged ([`ANY_TEST_REQ_ID`]), and an `E` line
     /// matches any value there.

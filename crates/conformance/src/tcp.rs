@@ -1,20 +1,26 @@
-//! Runs scripts against a TCP port in real time, so that any engine that listens can be examined.
+//! Runs scripts over TCP in real time, so that any engine that listens or connects can be examined.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt_session::Utc;
 
 use crate::runner::{Command, Received, Transport, TransportError, take_message};
 
-/// A [`Transport`] to a listening port.
+/// A [`Transport`] to a listening port, or from one to which the session under test connects.
 #[derive(Debug)]
 pub struct Tcp {
-    address: SocketAddr,
+    way: Way,
     open: BTreeMap<u32, Open>,
+}
+
+#[derive(Debug)]
+enum Way {
+    To(SocketAddr),
+    From(TcpListener),
 }
 
 #[derive(Debug)]
@@ -29,11 +35,38 @@ impl Tcp {
     /// Creates a transport to `address`, without connecting.
     #[must_use]
     pub const fn new(address: SocketAddr) -> Self {
-        Self { address, open: BTreeMap::new() }
+        Self { way: Way::To(address), open: BTreeMap::new() }
+    }
+
+    /// Listens on a port of this machine that nobody else uses, for sessions that connect to it.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub fn listening() -> std::io::Result<(Self, SocketAddr)> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok((Self { way: Way::From(listener), open: BTreeMap::new() }, address))
     }
 
     fn opened(&mut self, connection: u32) -> Result<&mut Open, TransportError> {
         self.open.get_mut(&connection).ok_or(TransportError::NotConnected(connection))
+    }
+}
+
+/// How long a connection may take to be made.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
+
+fn accept(listener: &TcpListener) -> std::io::Result<TcpStream> {
+    let deadline = Instant::now() + CONNECTED_WITHIN;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => return stream.set_nonblocking(false).map(|()| stream),
+            Err(e) if e.kind() == ErrorKind::WouldBlock && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(e) => return Err(e),
+        }
     }
 }
 
@@ -43,10 +76,12 @@ fn other(doing: &str, e: &std::io::Error) -> TransportError {
 
 impl Transport for Tcp {
     fn connect(&mut self, connection: u32) -> Result<(), TransportError> {
-        let address = self.address;
-        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))
-            .and_then(|s| s.set_nodelay(true).map(|()| s))
-            .map_err(|e| other(&format!("connecting to {address}"), &e))?;
+        let stream = match &self.way {
+            Way::To(address) => TcpStream::connect_timeout(address, CONNECTED_WITHIN)
+                .map_err(|e| other(&format!("connecting to {address}"), &e)),
+            Way::From(listener) => accept(listener).map_err(|e| other("waiting for a connection", &e)),
+        }?;
+        stream.set_nodelay(true).map_err(|e| other("setting TCP_NODELAY", &e))?;
         self.open.insert(connection, Open { stream, buffer: Vec::new(), ended: false });
         Ok(())
     }
@@ -109,7 +144,6 @@ impl Transport for Tcp {
 mod tests {
     use super::*;
     use crate::{Action, Order, Script, run};
-    use std::net::TcpListener;
     use std::path::Path;
 
     fn wire(line: &str) -> Vec<u8> {

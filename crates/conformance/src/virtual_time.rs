@@ -1,9 +1,9 @@
 //! Runs scripts against the session core itself, in virtual time: waiting moves the clock to the
 //! next deadline, so that minutes of heartbeats take microseconds and all runs are identical.
 //!
-//! This is an acceptor without sockets. It does what any acceptor does around the core: it finds
-//! the session of a connection, rejects connections without one, and closes those that the core
-//! wants closed.
+//! This is an acceptor without sockets, or an initiator. It does what any acceptor does around the
+//! core: it finds the session of a connection, rejects connections without one, and closes those
+//! that the core wants closed.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::Path;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Identity, Mono, Now, OpenError, SessionId, SessionKey, SessionSettings, Sessions, Utc,
+    Application, Identity, Mono, Now, OpenError, Role, SessionId, SessionKey, SessionSettings, Sessions, Utc,
     identify,
 };
 
@@ -21,8 +21,10 @@ use crate::runner::{Command, Received, Transport, TransportError, take_message};
 use crate::script::ScriptError;
 use crate::suite::{Report, run_folder};
 
-/// An acceptor whose clock moves only when a script waits.
+/// An acceptor, or one session that connects, whose clock moves only when a script waits.
 pub struct VirtualTime {
+    /// The session that connects, if there is one: the script is then the acceptor.
+    initiator: Option<SessionKey>,
     now: Now,
     sessions: Sessions,
     app: Box<dyn Application>,
@@ -58,7 +60,8 @@ const BEGIN: Now = Now { mono: Mono(5_000_000_000), utc: Utc(1_767_603_600_250_0
 const ROUNDS: usize = 100_000;
 
 impl VirtualTime {
-    /// Creates an acceptor with these sessions.
+    /// Creates an acceptor with these sessions, or a single session that connects when a script
+    /// says so.
     ///
     /// # Errors
     /// Returns an [`OpenError`] if a session cannot be opened.
@@ -69,11 +72,13 @@ impl VirtualTime {
     ) -> Result<Self, OpenError> {
         let size = settings.iter().map(|s| s.max_message_size).max().unwrap_or_default();
         let mut sessions = Sessions::new(store, size);
+        let mut initiator = None;
         for settings in settings {
-            sessions.open(BEGIN, settings.clone(), &mut *app)?;
+            let key = sessions.open(BEGIN, settings.clone(), &mut *app)?;
+            initiator = initiator.or((settings.role == Role::Initiator).then_some(key));
         }
         let logon_timeout = settings.iter().map(|s| s.logon_timeout).max().unwrap_or(Duration::from_secs(10));
-        Ok(Self { now: BEGIN, sessions, app, logon_timeout, connections: BTreeMap::new() })
+        Ok(Self { initiator, now: BEGIN, sessions, app, logon_timeout, connections: BTreeMap::new() })
     }
 
     fn connection(&mut self, connection: u32) -> Result<&mut Connection, TransportError> {
@@ -187,14 +192,23 @@ impl Connection {
 
 impl Transport for VirtualTime {
     fn connect(&mut self, connection: u32) -> Result<(), TransportError> {
-        let of = Of::Nobody { until: self.now.mono + self.logon_timeout };
+        let of = match self.initiator {
+            Some(key) if self.sessions.can_connect(key) => Of::Session(key),
+            Some(_) => return Err(TransportError::Other("the session does not connect".into())),
+            None => Of::Nobody { until: self.now.mono + self.logon_timeout },
+        };
         let old =
             self.connections.insert(connection, Connection { of, inbound: Vec::new(), outbound: Vec::new() });
         match old {
             Some(Connection { of: Of::Session(_) | Of::Nobody { .. }, .. }) => {
                 Err(TransportError::Other(format!("connection {connection} is already open")))
             }
-            _ => Ok(()),
+            _ => {
+                if let Of::Session(key) = of {
+                    self.sessions.connected(self.now, key, &mut *self.app);
+                }
+                Ok(())
+            }
         }
     }
 

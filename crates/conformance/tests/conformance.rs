@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fixbolt_conformance::store::Late;
 use fixbolt_conformance::{
-    Action, BrokenCore, Defect, Echo, Edition, Order, Report, Script, VirtualTime, run, run_folder,
+    Action, BrokenCore, Defect, Echo, Edition, Family, Order, Report, Script, VirtualTime, run, run_folder,
     run_scripts, run_suite,
 };
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Policy, Validator, fix42, fix44, fixt11};
@@ -43,17 +43,17 @@ const OWN: [&str; 7] = [
 ];
 
 #[test]
-fn every_official_acceptor_case_has_a_script_for_both_versions() {
+fn every_official_case_has_a_script_for_both_versions() {
     let cases = [
-        "1Sa", "1Sb", "1Sc", "1Sd", "2S", "2a", "2b", "2c", "2d", "2e", "2f", "2g", "2h", "2i", "2j", "2k",
-        "2l", "2m", "2n", "2o", "2p", "2q", "2r", "2s", "2t", "3a", "3b", "3c", "3d", "3e", "4a", "4b", "5",
-        "6", "7", "8", "10a", "10b", "10c", "10d", "10e", "11a", "11b", "11c", "12", "13a", "13b", "14a",
-        "14b", "14c", "14d", "14e", "14f", "14g", "14h", "14i", "14j", "14k", "15", "16", "18", "19a", "19b",
-        "20", "21",
+        "1B-a", "1B-b", "1B-c", "1B-d", "1B-e", "1Sa", "1Sb", "1Sc", "1Sd", "2S", "2a", "2b", "2c", "2d",
+        "2e", "2f", "2g", "2h", "2i", "2j", "2k", "2l", "2m", "2n", "2o", "2p", "2q", "2r", "2s", "2t", "3a",
+        "3b", "3c", "3d", "3e", "4a", "4b", "5", "6", "7", "8", "10a", "10b", "10c", "10d", "10e", "11a",
+        "11b", "11c", "12", "13a", "13b", "14a", "14b", "14c", "14d", "14e", "14f", "14g", "14h", "14i",
+        "14j", "14k", "15", "16", "18", "19a", "19b", "20", "21",
     ];
     for version in ["fix42", "fix44"] {
         let mut covered = BTreeSet::new();
-        for folder in [version.to_owned(), format!("{version}-continued")] {
+        for folder in [version.to_owned(), format!("{version}-continued"), format!("{version}-initiator")] {
             for script in Script::read_folder(&own(&folder)).unwrap() {
                 let (named, _) =
                     script.title.split_once(':').unwrap_or_else(|| panic!("{}: no title", script.name()));
@@ -68,7 +68,7 @@ fn every_official_acceptor_case_has_a_script_for_both_versions() {
 
 #[test]
 fn both_versions_have_the_same_scripts() {
-    for suffix in ["", "-continued"] {
+    for suffix in ["", "-continued", "-initiator"] {
         let names = |version: &str| -> Vec<String> {
             let scripts = Script::read_folder(&own(&format!("{version}{suffix}"))).unwrap();
             scripts.iter().map(Script::name).collect()
@@ -79,7 +79,7 @@ fn both_versions_have_the_same_scripts() {
 
 #[test]
 fn every_script_of_ours_says_what_must_come_back_and_ends_every_connection() {
-    for folder in OWN {
+    for folder in OWN.into_iter().chain(["fix42-initiator", "fix44-initiator"]) {
         for script in Script::read_folder(&own(folder)).unwrap() {
             let name = script.name();
             assert!(!script.title.is_empty(), "{folder}/{name} has no title");
@@ -133,10 +133,10 @@ fn of_folder(folder: &str) -> SessionSettings {
 }
 
 /// The session of a version whose scripts are made of another version's.
-fn of_edition(edition: Edition, continued: bool) -> SessionSettings {
+fn of_edition(edition: Edition, family: Family) -> SessionSettings {
     SessionSettings::new(edition.session().unwrap(), Role::Acceptor).with(|s| {
         s.accepted_heart_bt_int = AcceptedHeartBtInt::ANY;
-        s.reset_on_logon = !continued;
+        s.reset_on_logon = family == Family::Reset;
         let dictionary = fixbolt_dictionary::shipped(edition.version());
         s.dictionary = match edition.version().appl_ver_id().filter(|_| edition.version().is_application()) {
             None => SessionDictionary::Own(Arc::new(Validator::new(dictionary))),
@@ -219,9 +219,9 @@ fn our_scripts_pass_over_a_store_that_acknowledges_three_turns_late() {
 #[test]
 fn the_scripts_of_every_other_version_pass_in_virtual_time() {
     for edition in Edition::ALL {
-        for continued in [false, true] {
-            let settings = of_edition(edition, continued);
-            let scripts = edition.scripts(&repository().join("conformance"), continued).unwrap();
+        for family in [Family::Reset, Family::Continued] {
+            let settings = of_edition(edition, family);
+            let scripts = edition.scripts(&repository().join("conformance"), family).unwrap();
             for (store, order) in [(memory as fn() -> Box<dyn Store>, Order::Strict), (late, Order::Any)] {
                 let acceptor = |_: &Script| {
                     let settings = std::slice::from_ref(&settings);
@@ -229,6 +229,45 @@ fn the_scripts_of_every_other_version_pass_in_virtual_time() {
                 };
                 all_pass(edition.name(), &run_scripts(&scripts, order, acceptor));
             }
+        }
+    }
+}
+
+/// The acceptor's scripts whose connections begin with an exchange of Logons.
+fn of_initiator(scripts: &[Script], resets: bool) -> Vec<Script> {
+    scripts.iter().filter_map(|script| script.for_initiator(resets)).collect()
+}
+
+#[test]
+fn the_scripts_of_the_initiator_role_pass_in_virtual_time() {
+    let connects = |settings: &SessionSettings, scripts: &[Script], name: &str| {
+        for (store, order) in [(memory as fn() -> Box<dyn Store>, Order::Strict), (late, Order::Any)] {
+            let initiator = |script: &Script| {
+                let settings = settings.clone().with(|s| {
+                    s.role = Role::Initiator;
+                    s.heart_bt_int = script.heart_bt_int().unwrap_or(30);
+                });
+                VirtualTime::new(&[settings], store(), Box::new(Echo::new())).unwrap()
+            };
+            all_pass(&format!("{name}, connecting"), &run_scripts(scripts, order, initiator));
+        }
+    };
+    for version in ["fix42", "fix44"] {
+        for suffix in ["", "-continued", "-initiator"] {
+            let folder = format!("{version}{suffix}");
+            let scripts = Script::read_folder(&own(&folder)).unwrap();
+            let scripts =
+                if suffix == "-initiator" { scripts } else { of_initiator(&scripts, suffix.is_empty()) };
+            connects(&venue(version, suffix.is_empty()), &scripts, &folder);
+        }
+    }
+    for edition in Edition::ALL {
+        for family in [Family::Reset, Family::Continued, Family::Initiator] {
+            let mut scripts = edition.scripts(&repository().join("conformance"), family).unwrap();
+            if family != Family::Initiator {
+                scripts = of_initiator(&scripts, family == Family::Reset);
+            }
+            connects(&of_edition(edition, family), &scripts, edition.name());
         }
     }
 }
