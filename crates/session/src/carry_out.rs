@@ -25,7 +25,8 @@ use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told, T
 use crate::replay;
 use crate::resetting;
 use crate::sending::SendKind;
-use crate::settings::{ReplayInterleave, SessionSettings};
+use crate::session::Session;
+use crate::settings::ReplayInterleave;
 use crate::state::{Gap, Logon, Phase, Replay, ResetStage};
 use crate::store::RecordKind;
 use crate::transaction::{Stop, Transaction};
@@ -81,11 +82,11 @@ pub(crate) fn receive<'m>(
             first_message(tx, &header, message)?
         }
         Arrived::ResetAnswer => match logon::check(session, &header, &message, now) {
-            Ok(seq) => resetting::answered(session, &message, seq),
+            Ok(seq) => either(resetting::answered(session, &message, seq)),
             Err(refusal) => *refusal,
         },
         Arrived::ResetLogon => match logon::check(session, &header, &message, now) {
-            Ok(_) => logon::reset_in_session(session, &message),
+            Ok(_) => either(logon::reset_in_session(session, &message)),
             Err(refusal) => *refusal,
         },
     };
@@ -130,6 +131,11 @@ fn carry_out(
     }
 }
 
+/// Returns the answer, or what refuses to give it.
+fn either<'m>(decision: Result<Answer<'m>, Box<Reaction<'m>>>) -> Reaction<'m> {
+    decision.map_or_else(|refusal| *refusal, Reaction::from)
+}
+
 /// Decides about the first message of a connection, with the application and the dictionary.
 fn first_message<'m>(
     tx: &mut Transaction<'_>,
@@ -157,7 +163,7 @@ fn first_message<'m>(
                 None => {
                     let session = tx.session();
                     let Some(connection) = &session.state.connection else { return Err(Stop) };
-                    logon::in_order(session, connection, &message, seq)
+                    either(logon::in_order(session, connection, &message, seq))
                 }
             },
         },
@@ -183,13 +189,8 @@ fn answer(
 ) -> Result<(), Stop> {
     let Answer { reset, number, mut reply, mut then, told } = answer;
     let seq = header.seq.unwrap_or(SeqNum::ZERO);
-    let SessionSettings { disconnect_on_error, reset_on_error, .. } = tx.session().settings;
-    if (disconnect_on_error || reset_on_error)
-        && let (Then::GoOn, Some(AdminMessage::Reject { seq, reject, .. })) = (&then, &reply)
-    {
-        let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq: *seq });
-        let text = reject.text.clone();
-        then = Then::LogOut(LogOut { text, cause: Some(*seq), end, await_answer: true });
+    if let (Then::GoOn, Some(AdminMessage::Reject { seq, reject, .. })) = (&then, &reply) {
+        then = after_reject(tx.session(), *seq, reject.text.clone());
     }
     // A Reject has an event of its own, which says the same.
     let refused =
@@ -227,12 +228,7 @@ fn answer(
         }
         tx.record(seq, message, header.flags)?;
         if let Some(reply) = &reply {
-            let seq = tx.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
-            if let AdminMessage::Logon(_) = reply
-                && let Some(connection) = tx.connection_mut()
-            {
-                connection.logon.ours = Some(seq);
-            }
+            tx.send(SendKind::New { cause: header.seq }, Some(message), reply)?;
         }
         follow_up(tx, &mut then)
     })?;
@@ -271,6 +267,15 @@ fn answer(
             Err(Stop)
         }
     }
+}
+
+/// Returns what follows a Reject of ours.
+fn after_reject<'m>(session: &Session, seq: SeqNum, text: Cow<'m, str>) -> Then<'m> {
+    if !session.settings.disconnect_on_error && !session.settings.reset_on_error {
+        return Then::GoOn;
+    }
+    let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
+    Then::LogOut(LogOut { text, cause: Some(seq), end, await_answer: true })
 }
 
 /// Adds what belongs to the transaction of a message besides its answer.
@@ -538,10 +543,8 @@ pub(crate) fn too_large(
         if poss_dup {
             return Ok(());
         }
-        let text = format!("MsgSeqNum too low, expecting {next_in} but received {seq}");
-        let too_low = Misbehavior::MsgSeqNumTooLow { expected: next_in, received: seq };
-        let end = SessionEnd::PeerMisbehaved(too_low);
-        tx.run(|tx| log_out(tx, text.into(), Some(seq), end, false))?;
+        let Answer { mut then, .. } = inbound::number_too_low(next_in, seq);
+        tx.run(|tx| follow_up(tx, &mut then))?;
         return Err(Stop);
     }
     let why = format!("the message has {size} bytes, and at most {max_message_size} are accepted");
@@ -559,7 +562,7 @@ pub(crate) fn reject_unread(
 ) -> Result<(), Stop> {
     let reject = Reject { text: text.into(), ..Reject::of(SessionRejectReason::Other, None) };
     let reply = AdminMessage::Reject { seq, msg_type, reject };
-    let SessionSettings { disconnect_on_error, reset_on_error, .. } = tx.session().settings;
+    let mut then = after_reject(tx.session(), seq, text.into());
     let sent = with_room(tx, |tx| {
         if let Some(used) = used {
             tx.session_mut().state.advance();
@@ -567,11 +570,7 @@ pub(crate) fn reject_unread(
             tx.session_mut().added.record(used.len());
         }
         tx.send(SendKind::New { cause: Some(seq) }, None, &reply)?;
-        if disconnect_on_error || reset_on_error {
-            let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidMessage { seq });
-            log_out(tx, text.to_owned().into(), Some(seq), end, true)?;
-        }
-        Ok(())
+        follow_up(tx, &mut then)
     })?;
     if !sent {
         return Ok(());

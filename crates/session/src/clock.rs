@@ -7,7 +7,7 @@ use crate::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::event::Event;
 use crate::oversized;
-use crate::own_messages::{PEER_CLOSES_WITHIN, log_out, test_request, with_room};
+use crate::own_messages::{PEER_CLOSES_WITHIN, end_with, test_request, with_room};
 use crate::reading::BlockedBy;
 use crate::resetting;
 use crate::sending::SendKind;
@@ -182,10 +182,7 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     }
     if session.reading.oversized.as_ref().is_some_and(|it| it.since + oversized::WITHIN <= now) {
         let why = Misbehavior::MessageTooLarge { limit: oversized::LARGEST };
-        let end = SessionEnd::PeerMisbehaved(why);
-        with_room(tx, |tx| log_out(tx, why.to_string().into(), None, end.clone(), false))?;
-        tx.close(end);
-        return Err(Stop);
+        return end_with(tx, why.to_string().into(), SessionEnd::PeerMisbehaved(why));
     }
     if !beats(connection) {
         return Ok(());
@@ -221,8 +218,7 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
 fn peer_is_gone(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let end = SessionEnd::HeartbeatTimedOut;
     if tx.session().behavior.unanswered_test_request == Farewell::Logout {
-        let text = "Timed out waiting for heartbeat";
-        with_room(tx, |tx| log_out(tx, text.into(), None, end.clone(), false))?;
+        return end_with(tx, "Timed out waiting for heartbeat".into(), end);
     }
     tx.close(end);
     Err(Stop)

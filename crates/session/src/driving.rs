@@ -20,7 +20,7 @@ use crate::key::SessionKey;
 use crate::logon;
 use crate::outbox::Outbox;
 use crate::oversized::{self, Oversized, Verdict};
-use crate::own_messages::{log_out, with_room};
+use crate::own_messages::end_with;
 use crate::reading::{BlockedBy, Budget, Incomplete};
 use crate::replay;
 use crate::sending::SendKind;
@@ -593,10 +593,11 @@ impl Sessions {
         let Some(mut tx) = self.transaction(now, key, app) else { return };
         let end = SessionEnd::PeerMisbehaved(why);
         if tx.session().state.is_open() && tx.session().state.phase() == Phase::LoggedOn {
-            // A failure ends the connection or halts the session, and the caller can see both.
-            let _ = with_room(&mut tx, |tx| log_out(tx, why.to_string().into(), None, end.clone(), false));
+            // The session records why it stopped.
+            let _ = end_with(&mut tx, why.to_string().into(), end);
+        } else {
+            tx.close(end);
         }
-        tx.close(end);
     }
 
     /// Processes messages in the reorder buffer that are now expected.
@@ -651,9 +652,8 @@ fn log_on(tx: &mut Transaction<'_>) -> Result<(), Stop> {
                 connection.reset_asked = asks;
             }
         }
-        let ours = tx.send(SendKind::New { cause: None }, None, &logon)?;
+        tx.send(SendKind::New { cause: None }, None, &logon)?;
         if let Some(connection) = tx.connection_mut() {
-            connection.logon.ours = Some(ours);
             // What was written before our Logon has a lower number: the counterparty asks for it.
             connection.logon.kept_from = None;
         }

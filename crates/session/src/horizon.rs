@@ -25,8 +25,7 @@ impl Session {
     /// Tells the store how far back messages are read from now on, if this has changed. The store
     /// lets go of nothing during a replay, whose beginning stays where it is, nor between our Logon
     /// and its answer, nor while messages are withheld after a gap, because messages written then
-    /// are sent later. Must not be called
-    /// while a transaction is open.
+    /// are sent later. Must not be called while a transaction is open.
     pub(crate) fn tell_horizon(&mut self, store: &mut dyn Store) {
         let withholds = |connection: &Connection| {
             connection.logon.held_at.is_some() || connection.logon.kept_from.is_some()

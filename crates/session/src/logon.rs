@@ -215,7 +215,7 @@ pub(crate) fn in_order<'m>(
     connection: &Connection,
     message: &Message<'m>,
     seq: SeqNum,
-) -> Reaction<'m> {
+) -> Result<Answer<'m>, Box<Reaction<'m>>> {
     let asked = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(YES);
     let next_in = session.state.stored.next_in;
     if session.is_acceptor() {
@@ -225,43 +225,31 @@ pub(crate) fn in_order<'m>(
             (false, false) => None,
         };
         let expected = if reset.is_some() { SeqNum::ONE } else { next_in };
-        let lowered_from = match too_low(session, expected, seq) {
-            Ok(lowered_from) => lowered_from,
-            Err(refusal) => return *refusal,
-        };
+        let lowered_from = too_low(session, expected, seq)?;
         let ours = if reset.is_some() { SeqNum::ONE } else { session.state.stored.next_out };
-        let replay_from = match missed(message, seq, ours, ours) {
-            Ok(replay_from) => replay_from,
-            Err(refusal) => return *refusal,
-        };
+        let replay_from = missed(message, seq, ours, ours)?;
         let agreed = Agreed { reset: reset.is_some(), lowered_from, ..agreed(session, message, replay_from) };
         let counted = if seq <= expected { seq.next() } else { expected };
         let answer = self::ours(session, agreed.heart_bt_int, asked, counted);
-        return accept(agreed, reset, Some(answer)).into();
+        return Ok(accept(agreed, reset, Some(answer)));
     }
     let invalid = |text| misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
     match (connection.reset_asked, asked) {
-        (true, false) => return invalid("the answer to ResetSeqNumFlag=Y does not reset").into(),
+        (true, false) => return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset")),
         (true, true) if seq != SeqNum::ONE => {
-            return invalid("the answer to ResetSeqNumFlag=Y does not reset").into();
+            return Ok(invalid("the answer to ResetSeqNumFlag=Y does not reset"));
         }
         (false, true) => {
             let text = "ResetSeqNumFlag=Y in the answer to a Logon that did not ask for it";
-            return invalid(text).into();
+            return Ok(invalid(text));
         }
         _ => {}
     }
     let expected = if connection.reset_asked { SeqNum::ONE } else { next_in };
-    let lowered_from = match too_low(session, expected, seq) {
-        Ok(lowered_from) => lowered_from,
-        Err(refusal) => return *refusal,
-    };
+    let lowered_from = too_low(session, expected, seq)?;
     // The counterparty has counted our Logon, unless messages before it are missing there.
     let ours = connection.logon.ours.unwrap_or(session.state.stored.next_out.previous());
-    let replay_from = match missed(message, seq, ours, ours.next()) {
-        Ok(replay_from) => replay_from,
-        Err(refusal) => return *refusal,
-    };
+    let replay_from = missed(message, seq, ours, ours.next())?;
     let reset = connection.reset_asked;
     let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
     let mut answer = accept(agreed, None, None);
@@ -271,7 +259,7 @@ pub(crate) fn in_order<'m>(
             "HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"
         ));
     }
-    answer.into()
+    Ok(answer)
 }
 
 /// Returns the sequence number that was expected if that of the Logon is too low and tolerated.
@@ -294,14 +282,14 @@ fn too_low<'m>(
 
 /// Answers a Logon with ResetSeqNumFlag=Y in a live session (24-hour reset): both sequence numbers
 /// start at 1, and our answer is the same.
-pub(crate) fn reset_in_session<'m>(session: &Session, message: &Message<'m>) -> Reaction<'m> {
-    let replay_from = match missed(message, SeqNum::ONE, SeqNum::ONE, SeqNum::ONE) {
-        Ok(replay_from) => replay_from,
-        Err(refusal) => return *refusal,
-    };
+pub(crate) fn reset_in_session<'m>(
+    session: &Session,
+    message: &Message<'m>,
+) -> Result<Answer<'m>, Box<Reaction<'m>>> {
+    let replay_from = missed(message, SeqNum::ONE, SeqNum::ONE, SeqNum::ONE)?;
     let agreed = Agreed { in_session: true, reset: true, ..agreed(session, message, replay_from) };
     let answer = ours(session, agreed.heart_bt_int, true, SeqNum(2));
-    accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)).into()
+    Ok(accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)))
 }
 
 /// Returns our Logon. `next_in` is NextNumIn when it is sent.

@@ -86,6 +86,14 @@ pub(crate) fn log_out(
     Ok(())
 }
 
+/// Ends the connection of our own accord, with a Logout that says why if there is room for it.
+#[cold]
+pub(crate) fn end_with(tx: &mut Transaction<'_>, text: Cow<'_, str>, end: SessionEnd) -> Result<(), Stop> {
+    with_room(tx, |tx| log_out(tx, text, None, end.clone(), false))?;
+    tx.close(end);
+    Err(Stop)
+}
+
 /// Sends a Logout whose answer is awaited. `leaving` is the reason for the end if this is not an
 /// ordinary logout.
 pub(crate) fn send_logout(

@@ -14,8 +14,8 @@ use crate::event::Event;
 use crate::fix::{YES, tag};
 use crate::inbound::misbehaved;
 use crate::logon;
-use crate::own_messages::{log_out, test_request, with_room};
-use crate::reaction::{Agreed, Reaction};
+use crate::own_messages::{end_with, test_request};
+use crate::reaction::{Agreed, Answer, Reaction};
 use crate::sending::SendKind;
 use crate::session::Session;
 use crate::state::{Phase, ResetStage, Resetting};
@@ -76,9 +76,8 @@ pub(crate) fn tested(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Resul
         let resetting = tx.connection_mut().and_then(|connection| connection.resetting.take());
         let why = resetting.map_or_else(String::new, |resetting| resetting.why);
         tx.reset(&why)?;
-        let seq = tx.send(SendKind::New { cause: None }, None, &ours)?;
+        tx.send(SendKind::New { cause: None }, None, &ours)?;
         if let Some(connection) = tx.connection_mut() {
-            connection.logon.ours = Some(seq);
             let stage = ResetStage::LogonSent;
             connection.resetting = Some(Box::new(Resetting { stage, until, why }));
         }
@@ -96,18 +95,19 @@ pub(crate) fn abandon(tx: &mut Transaction<'_>, why: &str) {
 }
 
 /// Decides about the Logon after ours: it must reset, too.
-pub(crate) fn answered<'m>(session: &Session, message: &Message<'m>, seq: SeqNum) -> Reaction<'m> {
+pub(crate) fn answered<'m>(
+    session: &Session,
+    message: &Message<'m>,
+    seq: SeqNum,
+) -> Result<Answer<'m>, Box<Reaction<'m>>> {
     if message.get(tag::RESET_SEQ_NUM_FLAG) != Some(YES) || seq != SeqNum::ONE {
         let text = "the answer to ResetSeqNumFlag=Y does not reset";
         let end = SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon);
-        return misbehaved(text, Some(seq), end).into();
+        return Ok(misbehaved(text, Some(seq), end));
     }
-    let replay_from = match logon::missed(message, seq, SeqNum::ONE, SeqNum(2)) {
-        Ok(replay_from) => replay_from,
-        Err(refusal) => return *refusal,
-    };
+    let replay_from = logon::missed(message, seq, SeqNum::ONE, SeqNum(2))?;
     let agreed = Agreed { in_session: true, reset: true, ..logon::agreed(session, message, replay_from) };
-    logon::accept(agreed, None, None).into()
+    Ok(logon::accept(agreed, None, None))
 }
 
 /// Ends a stage that has taken too long.
@@ -117,9 +117,5 @@ pub(crate) fn times_out(tx: &mut Transaction<'_>) -> Result<(), Stop> {
         abandon(tx, "the counterparty did not answer the TestRequest in time");
         return Ok(());
     }
-    let end = SessionEnd::ResetUnanswered;
-    let text = "ResetSeqNumFlag=Y was not answered in time";
-    with_room(tx, |tx| log_out(tx, text.into(), None, end.clone(), false))?;
-    tx.close(end);
-    Err(Stop)
+    end_with(tx, "ResetSeqNumFlag=Y was not answered in time".into(), SessionEnd::ResetUnanswered)
 }

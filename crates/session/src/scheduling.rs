@@ -5,10 +5,13 @@
 //! the sequence numbers began before the edge (`Schedule::reset_due`), so it happens once, also
 //! after downtime.
 
+use fixbolt_codec::SeqNum;
+
 use crate::application::Application;
 use crate::end::SessionEnd;
 use crate::key::SessionKey;
 use crate::own_messages::{send_logout, with_room};
+use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::state::Phase;
 use crate::table;
@@ -40,7 +43,7 @@ impl Sessions {
             return;
         }
         let stored = &mut session.state.stored;
-        if stored.began.is_none() && stored.next_in.max(stored.next_out) > fixbolt_codec::SeqNum::ONE {
+        if stored.began.is_none() && stored.next_in.max(stored.next_out) > SeqNum::ONE {
             // Something was stored without a connection, since the last look, which came with the
             // last edge at the earliest.
             stored.began = Some(before);
@@ -65,7 +68,7 @@ impl Sessions {
     }
 }
 
-impl crate::session::Session {
+impl Session {
     /// Returns when to look at the schedule again, if there is one.
     pub(crate) fn next_look(&self) -> Option<Mono> {
         self.calendar.as_ref().map(|calendar| calendar.next_look)

@@ -178,7 +178,7 @@ impl Sending<'_> {
             let data_fields = settings.dictionary.data_fields();
             check.check(seq, &memory[message.clone()], data_fields, self.dictionaries, scratch)?;
         }
-        if is_logon(msg_type) {
+        if is_admin && is_logon(msg_type) {
             self.dictionaries.read_our_logon(&memory[message.clone()]);
         }
         if let SendKind::New { cause } = kind {

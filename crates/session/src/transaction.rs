@@ -345,12 +345,18 @@ impl<'a> Transaction<'a> {
         inbound: Option<&Message<'_>>,
         admin: &AdminMessage<'_>,
     ) -> Result<SeqNum, SendError> {
-        match self.write(kind, route(admin, inbound), admin, Extent::Full) {
+        let seq = match self.write(kind, route(admin, inbound), admin, Extent::Full) {
             Err(SendError::TooLarge { .. } | SendError::Encode(_)) => {
                 self.write(kind, None, admin, Extent::Brief)
             }
             written => written,
+        }?;
+        if let AdminMessage::Logon(_) = admin
+            && let Some(connection) = self.connection_mut()
+        {
+            connection.logon.ours = Some(seq);
         }
+        Ok(seq)
     }
 
     fn write(
