@@ -177,7 +177,8 @@ fn an_initiator_refused_twice_then_logs_on_with_its_next_sequence_number_and_los
     assert_eq!((pair.trader.numbers(), pair.venue.numbers()), ((2, 3), (1, 2)));
     let refused = [SessionEnd::LogonRefused, SessionEnd::LogonRefused];
     assert_eq!((&pair.venue.app.ends[..], pair.trader.app.ends.len()), (&refused[..], 2));
-    assert_eq!(pair.trader.app.ends[0], SessionEnd::LoggedOutByPeer);
+    let refused = SessionEnd::LogonRefusedByPeer { text: "password expired".to_owned() };
+    assert_eq!(pair.trader.app.ends[0], refused);
     // Accepted: the acceptor requests the two Logons that it did not count, and the initiator fills
     // the gap.
     assert_eq!(pair.connect(), "tAvAv2t4");

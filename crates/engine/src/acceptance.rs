@@ -4,6 +4,8 @@ use core::net::IpAddr;
 
 use fixbolt_session::{SessionId, SessionSettings};
 
+use crate::socket_options::SocketOptions;
+
 /// A session that counterparties connect to.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -12,13 +14,13 @@ pub struct Acceptance {
     pub settings: SessionSettings,
     /// The addresses from which counterparties may connect; empty for any.
     pub allowed: Vec<IpAddr>,
-    /// Whether small messages are sent at once (TCP_NODELAY).
-    pub nodelay: bool,
+    /// The options of its sockets.
+    pub socket: SocketOptions,
 }
 
 impl From<SessionSettings> for Acceptance {
     fn from(settings: SessionSettings) -> Self {
-        Self { settings, allowed: Vec::new(), nodelay: true }
+        Self { settings, allowed: Vec::new(), socket: SocketOptions::default() }
     }
 }
 

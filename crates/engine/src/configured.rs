@@ -90,13 +90,15 @@ fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
 }
 
 fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineBuilder, EngineError> {
-    let SessionConfiguration { settings, socket_nodelay: nodelay, .. } = session.clone();
+    let SessionConfiguration { settings, socket, .. } = session.clone();
     match (&session.identity, session.connection.clone()) {
         (
             Identity::Fixed(_),
             ConnectionType::Initiator {
                 hosts,
+                local_addresses,
                 host_selection,
+                priority_start_over,
                 reconnect_interval,
                 max_reconnect_interval,
                 connect_timeout,
@@ -104,14 +106,16 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
         ) => Ok(builder.connect(Initiation {
             settings,
             hosts,
+            local_addresses,
             host_selection,
+            priority_start_over,
             reconnect_interval,
             max_reconnect_interval,
             connect_timeout,
-            nodelay,
+            socket,
         })),
         (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed }) => {
-            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, nodelay }))
+            Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket }))
         }
         (Identity::Dynamic { .. }, ConnectionType::Acceptor { listen, allowed }) => {
             let identity = session.identity.clone();
@@ -119,7 +123,7 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
             Ok(builder.accept_any_from(SocketAddr::from(listen), known, move |id| {
                 names(&identity, id).then(|| {
                     let settings = settings.clone().with(|s| s.id = id.clone());
-                    Acceptance { settings, allowed: allowed.clone(), nodelay }
+                    Acceptance { settings, allowed: allowed.clone(), socket }
                 })
             }))
         }

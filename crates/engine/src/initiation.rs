@@ -1,8 +1,11 @@
 //! The options of a session that we connect for.
 
+use core::net::SocketAddr;
 use core::time::Duration;
 
 use fixbolt_session::SessionSettings;
+
+use crate::socket_options::SocketOptions;
 
 /// A session that we connect for.
 ///
@@ -17,8 +20,16 @@ pub struct Initiation {
     pub settings: SessionSettings,
     /// Hosts and ports, tried in this order. Names are looked up again for each attempt.
     pub hosts: Vec<(String, u16)>,
+    /// The local address of the connections to each host, in the order of `hosts`. `None` leaves it
+    /// to the system, and so does a list that is shorter; port 0 leaves it the port, and 0.0.0.0 or
+    /// :: the address.
+    pub local_addresses: Vec<Option<SocketAddr>>,
     /// The host that an attempt begins with.
     pub host_selection: HostSelection,
+    /// With [`HostSelection::Priority`], how long after an attempt that began with the first host
+    /// one begins with it again; until then they begin with the host that was used last. 0 begins
+    /// each attempt with the first host.
+    pub priority_start_over: Duration,
     /// How long to wait after the connection of a session that was logged on has ended, or after
     /// every host has failed; at least 1 ms. Each further failed attempt doubles it; a logon resets
     /// it. Up to a half of each wait is left out, by chance, so that many initiators do not return
@@ -29,15 +40,16 @@ pub struct Initiation {
     pub max_reconnect_interval: Duration,
     /// How long one connection may take to be made, at least 1 ms.
     pub connect_timeout: Duration,
-    /// Whether small messages are sent at once (TCP_NODELAY).
-    pub nodelay: bool,
+    /// The options of its sockets.
+    pub socket: SocketOptions,
 }
 
 /// The host that an attempt to log on begins with, if there are several.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum HostSelection {
-    /// The first one; the others are backups.
+    /// The first one; the others are backups
+    /// ([`priority_start_over`](Initiation::priority_start_over)).
     #[default]
     Priority,
     /// The one after the host that was used last, the first after the last.
@@ -55,11 +67,13 @@ impl Initiation {
         Self {
             settings,
             hosts: vec![(host.to_owned(), port)],
+            local_addresses: Vec::new(),
             host_selection: HostSelection::Priority,
+            priority_start_over: Duration::ZERO,
             reconnect_interval: Duration::from_secs(30),
             max_reconnect_interval: Self::MAX_RECONNECT_INTERVAL,
             connect_timeout: Duration::from_secs(10),
-            nodelay: true,
+            socket: SocketOptions::default(),
         }
     }
 }

@@ -69,6 +69,7 @@ mod session_check;
 mod session_handle;
 mod session_registry;
 mod shutdown_signals;
+mod socket_options;
 mod stopper;
 mod sync;
 pub mod testing;
@@ -85,6 +86,7 @@ pub use initiation::{HostSelection, Initiation};
 pub use operation::{Change, OperationError};
 pub use sender::{PatientSender, PostError, Sender, SenderDraft};
 pub use session_handle::SessionHandle;
+pub use socket_options::SocketOptions;
 pub use stopper::Stopper;
 pub use tier::choose_tier;
 

@@ -3,12 +3,13 @@
 
 mod support;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixbolt::session::SessionSettings;
 use fixbolt::{Change, Engine, HostSelection, Initiation, OperationError};
+use socket2::SockRef;
 use support::lines::Lines;
 use support::*;
 
@@ -86,9 +87,10 @@ fn start(initiation: Initiation) -> (Engine<Recorder>, Log) {
 #[test]
 fn a_backup_host_is_reached_in_the_same_attempt_however_the_first_one_fails() {
     type Fail = fn(&Host);
-    let fails: [(&str, Fail); 4] = [
+    let fails: [(&str, Fail); 5] = [
         ("LogonUnanswered", Host::close),
-        ("LoggedOutByPeer", |primary| primary.logon().send("5", "58=not here")),
+        (r#"LogonRefusedByPeer { text: "not here" }"#, |primary| primary.logon().send("5", "58=not here")),
+        (r#"LogonRefusedByPeer { text: "no 98" }"#, |primary| primary.logon().send("3", "45=1|58=no 98")),
         ("LogonTimedOut", |primary| drop(primary.logon().try_receive())),
         ("PeerMisbehaved(FirstMessageNotLogon)", |primary| primary.logon().send("0", "")),
     ];
@@ -152,6 +154,87 @@ fn by_round_robin_the_next_attempt_begins_with_the_next_host() {
 }
 
 #[test]
+fn a_connection_comes_from_the_local_address_of_its_host() {
+    let (primary, backup) = (Host::new(), Host::new());
+    let mut initiation = initiation(initiator(), &[&primary, &backup]);
+    let port = TcpListener::bind("127.0.0.5:0").unwrap().local_addr().unwrap();
+    initiation.local_addresses = vec![Some("127.0.0.4:0".parse().unwrap()), Some(port)];
+    let (trader, log) = start(initiation);
+    let first = primary.connection();
+    assert_eq!(first.peer_addr().unwrap().ip().to_string(), "127.0.0.4");
+    drop(first);
+    let peer = backup.accept();
+    assert_eq!(peer.stream.peer_addr().unwrap(), port);
+    log.logged_on();
+    drop(peer);
+    drop(trader);
+}
+
+#[test]
+fn by_priority_a_backup_is_kept_until_it_is_time_to_start_over() {
+    let (primary, backup) = (Host::new(), Host::new());
+    let mut initiation = initiation(initiator(), &[&primary, &backup]);
+    initiation.reconnect_interval = Duration::from_millis(1);
+    initiation.priority_start_over = LONG;
+    let (trader, log) = start(initiation);
+    primary.close();
+    for _ in 0..2 {
+        drop(backup.accept());
+        log.logged_on();
+    }
+    primary.is_alone();
+    drop(trader);
+}
+
+#[test]
+fn the_options_of_sockets_reach_the_connections_of_sessions() {
+    for (inline, answered) in [(true, 0), (false, 1)] {
+        let host = Host::new();
+        let mut initiation = initiation(initiator().with(|s| s.max_garbled_messages = Some(1)), &[&host]);
+        initiation.socket.out_of_band_inline = inline;
+        let (trader, _log) = start(initiation);
+        let mut peer = host.accept();
+        let heartbeats = |peer: &mut Peer| {
+            peer.send("1", "112=t");
+            peer.try_receive().into_iter().filter(|answer| answer.contains("|112=t|")).count()
+        };
+        assert_eq!(heartbeats(&mut peer), 1);
+        SockRef::from(&peer.stream).send_out_of_band(b"x").unwrap();
+        assert_eq!(heartbeats(&mut peer), answered, "out of band, inline: {inline}");
+        drop(peer);
+        drop(trader);
+    }
+}
+
+/// Our direction is closed with the last message. The other one is open until the counterparty
+/// closes it, or until we do: then the system resets the connection if more arrives.
+#[test]
+fn a_connection_lingers_for_its_counterparty_as_long_as_it_is_told_to() {
+    for (linger, stays) in [(Duration::ZERO, false), (Duration::from_secs(3), true)] {
+        let host = Host::new();
+        let mut initiation = initiation(initiator(), &[&host]);
+        initiation.socket.linger = linger;
+        let (trader, log) = start(initiation);
+        let mut peer = host.accept();
+        log.logged_on();
+        let session = trader.session(&initiator().id).unwrap();
+        assert_eq!(session.log_out(JANE, "", Duration::ZERO), Err(OperationError::TimedOut));
+        assert!(peer.receive().contains("|35=5|"));
+        peer.send("5", "");
+        assert_eq!(peer.try_receive(), None);
+        let begun = Instant::now();
+        let mut is_open = true;
+        while is_open && begun.elapsed() < Duration::from_millis(500) {
+            is_open = peer.stream.write_all(b"x").is_ok();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(is_open, stays, "{linger:?}");
+        drop(peer);
+        drop(trader);
+    }
+}
+
+#[test]
 fn an_operators_logout_or_switch_before_the_logon_is_answered_goes_to_no_other_host() {
     let (primary, backup) = (Host::new(), Host::new());
     let (trader, log) = start(initiation(initiator(), &[&primary, &backup]));
@@ -188,18 +271,20 @@ fn the_log_says_which_host_failed_and_why_and_when_the_next_attempt_comes() {
     log.ended();
     log.ended();
     let of = |texts: &[&str]| lines.with(&[&["session=FIX.4.4:LOGGED->VENUE "], texts].concat());
-    eventually(|| !of(&["next attempt in "]).is_empty());
-    for host in [&primary, &backup] {
-        let address = format!("address={} ", host.address());
+    eventually(|| !of(&["the next attempt is "]).is_empty());
+    for (host, next) in [(&primary, backup.address().to_string()), (&backup, "localhost:1".to_owned())] {
+        let (address, next) = (format!("address={} ", host.address()), format!("next={next} "));
         let why = "the counterparty closed the connection instead of answering our Logon";
-        assert_eq!(of(&["message=cannot log on ", &address, why]).len(), 1);
+        assert_eq!(of(&["message=cannot log on ", &address, why, &next]).len(), 1);
     }
     let refused = of(&["message=cannot connect", "host=localhost:1 ", ":1 error=Connection refused"]);
-    assert!(!refused.is_empty());
+    assert!(!refused.is_empty() && !refused.last().unwrap().contains("next="), "{refused:?}");
     // Half of the hour is left to chance.
-    let announced = of(&["next attempt in "]);
-    let seconds = announced[0].split("next attempt in ").nth(1).unwrap().split(' ').next().unwrap();
+    let announced = of(&["no host has answered the Logon: the next attempt is at 20"]);
+    let (_, after) = announced[0].split_once("Z, in ").unwrap();
+    let (seconds, host) = after.split_once(" s, to ").unwrap();
     let seconds: u64 = seconds.parse().unwrap();
     assert!(announced.len() == 1 && (1800..=3600).contains(&seconds), "{announced:?}");
+    assert!(host.starts_with(&format!("{} ", primary.address())), "{host}");
     drop(trader);
 }

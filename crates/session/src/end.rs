@@ -19,6 +19,11 @@ pub enum SessionEnd {
     /// The counterparty closed the connection instead of answering our Logon: it may not know a
     /// session with this BeginString and these CompIDs.
     LogonUnanswered,
+    /// The counterparty answered our Logon with a Logout or a Reject.
+    LogonRefusedByPeer {
+        /// Its Text (58), with control characters escaped; empty if there is none.
+        text: String,
+    },
     /// The counterparty logged out, and we answered.
     LoggedOutByPeer,
     /// We logged out, and the counterparty answered.
@@ -211,6 +216,10 @@ impl fmt::Display for SessionEnd {
             Self::LogonUnanswered => f.write_str(
                 "the counterparty closed the connection instead of answering our Logon; compare BeginString and both CompIDs with its configuration, and read its log",
             ),
+            Self::LogonRefusedByPeer { text } if text.is_empty() => {
+                f.write_str("the counterparty refused the logon without saying why; read its log")
+            }
+            Self::LogonRefusedByPeer { text } => write!(f, "the counterparty refused the logon: {text}"),
             Self::LoggedOutByPeer => f.write_str("the counterparty logged out"),
             Self::LoggedOutByUs => f.write_str("logged out"),
             Self::LogoutTimedOut => f.write_str("the counterparty did not answer our Logout in time"),

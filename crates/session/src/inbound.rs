@@ -136,7 +136,7 @@ pub(crate) fn due<'m>(
 ) -> Reaction<'m> {
     match header.msg_type {
         msg_type::HEARTBEAT => Answer::take().into(),
-        msg_type::REJECT => Answer { told: reject_received(message), ..Answer::take() }.into(),
+        msg_type::REJECT => Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into(),
         msg_type::SEQUENCE_RESET => sequence_reset(session, header, message, seq),
         // A session-layer message that is sent again has already had its effect (rule 6.8).
         msg_type::TEST_REQUEST | msg_type::RESEND_REQUEST | msg_type::LOGOUT | msg_type::LOGON
@@ -163,7 +163,7 @@ pub(crate) fn reject<'m>(
     // A Reject is never answered with a Reject, because two sides could do so forever (session
     // standard, Reject).
     if header.msg_type == msg_type::REJECT {
-        return Answer { told: reject_received(message), ..Answer::take() }.into();
+        return Answer { told: Told::Event(reject_received(message)), ..Answer::take() }.into();
     }
     Answer::reject(seq, header.msg_type, reject).into()
 }
@@ -539,9 +539,10 @@ pub(crate) fn expects_more(message: &Message<'_>) -> Option<SessionEnd> {
     (expected > next_out).then_some(SessionEnd::PeerExpectsMore { expected, next_out })
 }
 
-fn reject_received<'m>(message: &Message<'m>) -> Told<'m> {
+/// Returns the event for a Reject of the counterparty.
+pub(crate) fn reject_received<'m>(message: &Message<'m>) -> Event<'m> {
     let seq = number(message, tag::REF_SEQ_NUM).map(SeqNum);
-    Told::Event(Event::RejectReceived { message: *message, seq, text: text_of(message) })
+    Event::RejectReceived { message: *message, seq, text: text_of(message) }
 }
 
 /// Returns the event for a Logout of the counterparty, or its answer to ours.
@@ -549,6 +550,7 @@ pub(crate) fn logout_received<'m>(message: &Message<'m>) -> Event<'m> {
     Event::LogoutReceived { message: *message, text: text_of(message) }
 }
 
-fn text_of<'m>(message: &Message<'m>) -> Redacted<'m> {
+/// Returns Text (58); empty if there is none.
+pub(crate) fn text_of<'m>(message: &Message<'m>) -> Redacted<'m> {
     Redacted(message.get(tag::TEXT).unwrap_or_default())
 }

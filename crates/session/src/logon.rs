@@ -10,7 +10,9 @@ use crate::end::{Misbehavior, SessionEnd};
 use crate::fix::{YES, msg_type, tag};
 use crate::header::{Header, number};
 use crate::heart_bt_int::HEART_BT_INT_MAX;
-use crate::inbound::{expects_more, logout_received, misbehaved, number_too_low, without_number};
+use crate::inbound::{
+    expects_more, logout_received, misbehaved, number_too_low, reject_received, text_of, without_number,
+};
 use crate::reaction::{Agreed, Answer, LogOut, NumberUse, Reaction, Then, Told};
 use crate::session::Session;
 use crate::settings::{TestMessageIndicator, TooLowAtLogon};
@@ -40,9 +42,11 @@ pub(crate) fn first_message<'m>(
                 && message.begin_string() == id.version().begin_string().as_bytes();
             (!known).then_some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
         }
-        msg_type::LOGOUT if !session.is_acceptor() => {
-            let event = logout_received(message);
-            let end = expects_more(message).unwrap_or(SessionEnd::LoggedOutByPeer);
+        msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
+            let is_logout = header.msg_type == msg_type::LOGOUT;
+            let event = if is_logout { logout_received(message) } else { reject_received(message) };
+            let text = text_of(message).to_string();
+            let end = expects_more(message).unwrap_or(SessionEnd::LogonRefusedByPeer { text });
             if header.seq != Some(session.state.stored.next_in) {
                 return Some(Reaction::Close(end, Some(event)));
             }

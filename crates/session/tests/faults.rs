@@ -319,7 +319,8 @@ fn an_initiator_counts_the_logout_that_refuses_it_and_logs_on_afterwards() {
     side.sessions.connected(side.now, KEY, &mut side.desk);
     assert_eq!(kinds(&side.take(0)), "A");
     side.say(0, "35=5|34=1|58=password expired|");
-    assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByPeer));
+    let end = SessionEnd::LogonRefusedByPeer { text: "password expired".to_owned() };
+    assert_eq!(side.disconnect(0), Some(end));
     assert!(side.desk.notes.last().unwrap().contains("password expired"));
     assert_eq!(numbers(&side), (2, 2));
     // Refused silently, then accepted.

@@ -1,5 +1,7 @@
 //! What several keys decide together: identity, connection, sizes, validation.
 
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
 use fixbolt_session::{Role, SessionDictionary, SessionId};
@@ -12,15 +14,19 @@ use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
-use super::values::number_after;
+use super::values::{local_ip, number_after, whole_number};
 use crate::initiation::Initiation;
 use crate::session_check::{self, unspoken};
+
+/// The rows of an initiator's own address.
+const SOURCE_HOST: &str = "SocketConnectSourceHost";
+const SOURCE_PORT: &str = "SocketConnectSourcePort";
 
 /// The policy without a dictionary: fields that break the syntax are rejected even so.
 const SYNTAX_ONLY: Policy =
     Policy::ignoring().with(Check::TagSyntax, Action::Reject).with(Check::EmptyValue, Action::Reject);
 
-impl SessionReader<'_> {
+impl<'s> SessionReader<'s> {
     /// Finds the role of a session without ConnectionType, as quickfixgo's configurations have
     /// them: what the session's own section says counts before the defaults.
     pub(super) fn infer_role(&mut self) {
@@ -110,9 +116,12 @@ impl SessionReader<'_> {
                     let what = format!("MaxReconnectInterval is shorter than ReconnectInterval ({shortest})");
                     self.contradicts(setting, &what);
                 }
+                let hosts = self.hosts()?;
                 Some(ConnectionType::Initiator {
-                    hosts: self.hosts()?,
+                    local_addresses: self.local_addresses(hosts.len())?,
+                    hosts,
                     host_selection: self.draft.host_selection,
+                    priority_start_over: self.draft.priority_start_over,
                     reconnect_interval,
                     max_reconnect_interval: longest
                         .unwrap_or(Initiation::MAX_RECONNECT_INTERVAL.max(reconnect_interval)),
@@ -177,6 +186,59 @@ impl SessionReader<'_> {
             }
         }
         hosts
+    }
+
+    /// Returns the local address of the connections to each of `count` hosts.
+    fn local_addresses(&mut self, count: usize) -> Option<Vec<Option<SocketAddr>>> {
+        let rows = [SOURCE_HOST, SOURCE_PORT];
+        let mistakes = self.mistakes.len();
+        let settings: Vec<_> = rows.iter().flat_map(|name| self.find_all(name)).collect();
+        for setting in settings {
+            let number = rows.iter().find_map(|name| number_after(&setting.key, name));
+            if let Some(number) = number.filter(|number| *number >= count) {
+                let reason = format!("{} is of no host: there is no SocketConnectHost{number}", setting.key);
+                self.contradicts(setting, reason);
+            }
+        }
+        let one = |reader: &mut Self, index: usize| {
+            let host = reader.of_host(SOURCE_HOST, index);
+            let port = reader.of_host(SOURCE_PORT, index);
+            let ip = match host.map(|setting| (setting, local_ip(setting.text()))) {
+                Some((setting, None)) => {
+                    reader.wrong(setting, "an IP address of this machine");
+                    None
+                }
+                Some((_, ip)) => ip,
+                None => Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+            }?;
+            let number = match port.map(|setting| (setting, whole_number(setting.text(), 0, 65_535))) {
+                Some((setting, None)) => {
+                    reader.wrong(setting, "a whole number from 0 to 65535");
+                    None
+                }
+                Some((_, number)) => number.and_then(|number| u16::try_from(number).ok()),
+                None => Some(0),
+            }?;
+            Some((host.is_some() || port.is_some()).then(|| SocketAddr::new(ip, number)))
+        };
+        let mut addresses = Vec::new();
+        for index in 0..count {
+            addresses.push(one(self, index)?);
+        }
+        if addresses.iter().all(Option::is_none) {
+            addresses.clear();
+        }
+        (self.mistakes.len() == mistakes).then_some(addresses)
+    }
+
+    /// Returns the setting of a row with one key per host, for the host with this index: that with
+    /// its number, else the one without a number.
+    fn of_host(&self, name: &str, index: usize) -> Option<&'s Setting> {
+        let all = self.find_all(name);
+        let with = |number: Option<usize>| {
+            all.iter().rfind(|setting| number_after(&setting.key, name) == number).copied()
+        };
+        with((index > 0).then_some(index)).or_else(|| with(None))
     }
 
     pub(super) fn check_sizes_and_times(&mut self) {

@@ -11,6 +11,7 @@ use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionS
 use super::fixt::FixtDraft;
 use super::schedule_draft::ScheduleDraft;
 use crate::initiation::HostSelection;
+use crate::socket_options::SocketOptions;
 
 /// The target of the rows. Fields that several rows decide together are put into `settings` after
 /// all of them are read.
@@ -45,13 +46,14 @@ pub(super) struct Draft {
     pub(super) outgoing: Policy,
     pub(super) connect_timeout: Duration,
     pub(super) host_selection: HostSelection,
+    pub(super) priority_start_over: Duration,
     pub(super) reconnect_interval: Duration,
     /// Unless it is left to the default, which depends on ReconnectInterval.
     pub(super) max_reconnect_interval: Option<Duration>,
     pub(super) port: Option<u16>,
     pub(super) address: IpAddr,
     pub(super) allowed: Vec<IpAddr>,
-    pub(super) nodelay: bool,
+    pub(super) socket: SocketOptions,
     pub(super) journal: Option<PathBuf>,
     pub(super) persist_messages: bool,
 }
@@ -93,12 +95,13 @@ impl Draft {
             outgoing: Policy::standard(),
             connect_timeout: Duration::from_secs(10),
             host_selection: HostSelection::Priority,
+            priority_start_over: Duration::ZERO,
             reconnect_interval: Duration::from_secs(30),
             max_reconnect_interval: None,
             port: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             allowed: Vec::new(),
-            nodelay: true,
+            socket: SocketOptions::default(),
             journal: None,
             persist_messages: true,
         })

@@ -32,15 +32,12 @@ const PROXY: Treatment = Unavailable {
     harmless: &[],
     reason: "connections go directly to SocketConnectHost; use a TCP forwarder",
 };
-const LOCAL_ADDRESS: Treatment =
-    Unavailable { harmless: &[], reason: "the system chooses the local address of a connection" };
 const SUB_ID: Treatment = Unavailable {
     harmless: &[],
     reason: "a session is identified by BeginString, SenderCompID, TargetCompID and SessionQualifier",
 };
 const STORE: Treatment = Replaced("the journal in FileStorePath is the message store");
 const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
-const BUFFER: Treatment = Replaced("the system chooses the size of socket buffers");
 
 const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatment {
     Unavailable { harmless, reason }
@@ -72,11 +69,6 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("ValidateSequenceNumbers", only(&["Y"], "sequence numbers are always checked")),
     ("PreserveMessageFieldsOrder", Replaced("fields go out in the order in which they were written")),
     // Initiator
-    ("SocketConnectSourceHost*", LOCAL_ADDRESS),
-    ("SocketConnectSourcePort*", LOCAL_ADDRESS),
-    ("SocketLocalHost", LOCAL_ADDRESS),
-    ("SocketLocalPort", LOCAL_ADDRESS),
-    ("HostSelectionPolicyPriorityStartOverInterval", Replaced("by HostSelectionPolicy=PRIORITY every attempt begins with the first host")),
     ("SocketConnectProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
     ("ProxyType", PROXY),
     ("ProxyVersion", PROXY),
@@ -92,14 +84,7 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("DynamicQualifier", only(&["N"], "a session of DynamicSession=Y is identified by its CompIDs; a second connection with the same ones is refused")),
     ("UseTCPProxy", only(&["N"], "the PROXY protocol is not supported; let the proxy forward plain TCP")),
     ("SocketAcceptProtocol", only(&["TCP", "SOCKET"], "sessions run over TCP")),
-    ("SocketReuseAddress", Replaced("a port is free again as soon as its process ends")),
-    // Socket
-    ("SocketSendBufferSize", BUFFER),
-    ("SocketReceiveBufferSize", BUFFER),
-    ("SocketKeepAlive", Replaced("heartbeats notice a dead connection")),
-    ("SocketLinger", Replaced("a connection is closed once its last message is written")),
-    ("SocketOobInline", Replaced("FIX has no out-of-band data")),
-    ("SocketTrafficClass", Replaced("mark packets in the network's own configuration")),
+    ("SocketReuseAddress", Replaced("it is always set: a port is free again as soon as its process ends")),
     ("SocketSynchronousWrite*", Replaced("a write never blocks; a counterparty that does not read is recognized by its full outbox")),
     ("MaxScheduledWriteRequests", Replaced("a session's outbox is bounded")),
     // Store

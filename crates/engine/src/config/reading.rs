@@ -62,7 +62,7 @@ impl<'s> SessionReader<'s> {
             return CheckedSession { place, name, effective, result: Err(mistakes) };
         };
         let data_dictionary = reader.draft.data_dictionary();
-        let Draft { settings, journal, persist_messages, nodelay, .. } = reader.draft;
+        let Draft { settings, journal, persist_messages, socket, .. } = reader.draft;
         let session = SessionConfiguration {
             place: place.clone(),
             identity,
@@ -71,7 +71,7 @@ impl<'s> SessionReader<'s> {
             journal,
             persist_messages,
             data_dictionary,
-            socket_nodelay: nodelay,
+            socket,
             application,
         };
         CheckedSession { place, name, effective: reader.effective, result: Ok(session) }
@@ -110,6 +110,11 @@ impl<'s> SessionReader<'s> {
     pub(super) fn find(&self, name: &str) -> Option<&'s Setting> {
         let row = ROWS.iter().find(|row| row.name == name)?;
         self.settings(row).0.first().copied()
+    }
+
+    /// Returns every setting of a key's row: those of the session's section, or the defaults.
+    pub(super) fn find_all(&self, name: &str) -> Vec<&'s Setting> {
+        ROWS.iter().find(|row| row.name == name).map(|row| self.settings(row).0).unwrap_or_default()
     }
 
     /// Returns the same, but only from the session's own section.

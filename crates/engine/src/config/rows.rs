@@ -135,7 +135,8 @@ impl Row {
             Effect::Check(_) => self.check(key).is_some(),
             Effect::PerVersion { .. } => fixt::version_in(key).is_some(),
             Effect::Listed { .. } | Effect::Numbered { .. } => {
-                same(self.name) || values::number_after(key, self.name).is_some()
+                let is_numbered = values::number_after(key, self.name).is_some();
+                same(self.name) || is_numbered || self.alias.is_some_and(same)
             }
             _ => same(self.name) || self.alias.is_some_and(same),
         }
@@ -397,6 +398,12 @@ pub(super) static ROWS: &[Row] = &[
         "required of an initiator", "its port; also with a number from 1 after the key"),
     row("HostSelectionPolicy", Initiator, Word { words: &["PRIORITY", "ROUND_ROBIN", "ROUNDROBIN"], set: |d, n| d.host_selection = [HostSelection::Priority, HostSelection::RoundRobin, HostSelection::RoundRobin][n] },
         "PRIORITY", "the host that an attempt to log on begins with: the first one, or the one after the host that was used last. The attempt goes on to the next host after any failure before the Logon is answered, even if the Logon is refused"),
+    row("HostSelectionPolicyPriorityStartOverInterval", Initiator, seconds(0, |d, n| d.priority_start_over = Duration::from_secs(n)),
+        "0", "with HostSelectionPolicy=PRIORITY, how long after an attempt that began with the first host one begins with it again; until then they begin with the host that was used last. QuickFIX waits for 120 seconds unless told otherwise"),
+    also(row("SocketConnectSourceHost", Initiator, Listed { form: "an IP address of this machine" },
+        "left to the system", "the local address of the connections; that of a numbered host has its number after the key"), "SocketLocalHost"),
+    also(row("SocketConnectSourcePort", Initiator, Listed { form: "a whole number from 0 to 65535" },
+        "0: left to the system", "the local port of the connections; also with a host's number after the key"), "SocketLocalPort"),
     row("SocketConnectTimeout", Initiator, seconds(1, |d, n| d.connect_timeout = Duration::from_secs(n)),
         "10", "how long one connection may take to be made"),
     row("ReconnectInterval", Initiator, seconds(1, |d, n| d.reconnect_interval = Duration::from_secs(n)),
@@ -409,8 +416,20 @@ pub(super) static ROWS: &[Row] = &[
         "127.0.0.1", "the address to listen on; 0.0.0.0 for every interface"), "SocketAcceptAddress"),
     row("AllowedRemoteAddresses", Acceptor, Text { form: "IP addresses separated by commas", set: values::allowed },
         "any", "the addresses from which counterparties may connect"),
-    also(row("SocketNodelay", Both, Flag(|d, on| d.nodelay = on),
+    also(row("SocketNodelay", Both, Flag(|d, on| d.socket.nodelay = on),
         "Y", "whether small messages are sent at once (TCP_NODELAY)"), "SocketTcpNoDelay"),
+    row("SocketSendBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.socket.send_buffer_size = limit(n as usize) },
+        "0", "how much the system keeps of what was written and is not acknowledged; 0 leaves it to the system, which may round it"),
+    row("SocketReceiveBufferSize", Both, Number { from: 0, to: GIB, unit: "bytes", set: |d, n| d.socket.receive_buffer_size = limit(n as usize) },
+        "0", "how much the system keeps of what has arrived and was not read; 0 leaves it to the system, which may round it"),
+    row("SocketKeepAlive", Both, Flag(|d, on| d.socket.keep_alive = on),
+        "N", "whether the system asks from time to time whether the counterparty's is still there (SO_KEEPALIVE); heartbeats do the same, and sooner"),
+    row("SocketLinger", Both, seconds(0, |d, n| d.socket.linger = Duration::from_secs(n)),
+        "1", "how long a connection waits for the counterparty to close it, after our last message was written, before we do. No other session waits meanwhile"),
+    row("SocketOobInline", Both, Flag(|d, on| d.socket.out_of_band_inline = on),
+        "N", "whether out-of-band data stays among the other bytes, where it makes a message garbled; otherwise it is discarded"),
+    row("SocketTrafficClass", Both, Text { form: values::TRAFFIC_CLASS, set: values::traffic_class },
+        "left to the system", "the type of service in IPv4 headers, or the traffic class of IPv6"),
     row("FileStorePath", Both, Text { form: "a directory", set: |d, value| values::path(&mut d.journal, value) },
         "none", "the directory of the journals; without it messages are kept in memory and sequence numbers begin at 1 when the process starts"),
     // The engine

@@ -1,7 +1,7 @@
 //! A session, made from a `[SESSION]` section and the defaults.
 
 use core::fmt;
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use fixbolt_session::{SessionId, SessionSettings};
 use super::error::{ConfigError, SourceLine};
 use super::secret::WithoutSecrets;
 use crate::initiation::HostSelection;
+use crate::socket_options::SocketOptions;
 
 /// A session as configured.
 #[derive(Clone, PartialEq)]
@@ -35,8 +36,8 @@ pub struct SessionConfiguration {
     /// DataDictionary, and the keys that say how it is read: the source of the dictionary in
     /// `settings`, unless it is the shipped one.
     pub data_dictionary: Option<Source<'static>>,
-    /// SocketNodelay: small messages are sent at once.
-    pub socket_nodelay: bool,
+    /// SocketNodelay, SocketKeepAlive and the other options of sockets.
+    pub socket: SocketOptions,
     /// The application's keys of this session and of the defaults: those that start with `X-`,
     /// without the prefix, and those of `[DEFAULT]` that caused a warning.
     pub application: BTreeMap<String, String>,
@@ -45,7 +46,7 @@ pub struct SessionConfiguration {
 impl fmt::Debug for SessionConfiguration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, identity, connection, settings, journal, .. } = self;
-        let Self { persist_messages, data_dictionary, socket_nodelay, application, .. } = self;
+        let Self { persist_messages, data_dictionary, socket, application, .. } = self;
         f.debug_struct("SessionConfiguration")
             .field("place", place)
             .field("identity", identity)
@@ -54,7 +55,7 @@ impl fmt::Debug for SessionConfiguration {
             .field("journal", journal)
             .field("persist_messages", persist_messages)
             .field("data_dictionary", data_dictionary)
-            .field("socket_nodelay", socket_nodelay)
+            .field("socket", socket)
             .field("application", &WithoutSecrets(application))
             .finish()
     }
@@ -93,8 +94,14 @@ pub enum ConnectionType {
         /// Hosts with ports, in the order in which they are tried. Names are looked up again at
         /// each attempt.
         hosts: Vec<(String, u16)>,
+        /// SocketConnectSourceHost and SocketConnectSourcePort: the local address of the
+        /// connections to each host, in the same order; `None` leaves it to the system.
+        local_addresses: Vec<Option<SocketAddr>>,
         /// HostSelectionPolicy: the host that an attempt begins with.
         host_selection: HostSelection,
+        /// HostSelectionPolicyPriorityStartOverInterval: how long after an attempt that began with
+        /// the first host one begins with it again.
+        priority_start_over: Duration,
         /// ReconnectInterval: the first wait between attempts.
         reconnect_interval: Duration,
         /// MaxReconnectInterval: the longest.

@@ -1,6 +1,6 @@
 //! The meaning of a whole file, and the messages about a wrong one.
 
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 
 use fixbolt_dictionary::Policy;
@@ -60,7 +60,7 @@ fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     assert_eq!(session.connection, ConnectionType::Acceptor { listen, allowed: Vec::new() });
     let id = "FIX.4.4:VENUE->TRADER".parse().unwrap();
     assert_eq!(session.settings, SessionSettings::new(id, Role::Acceptor));
-    assert!(session.persist_messages && session.socket_nodelay);
+    assert!(session.persist_messages && session.socket.nodelay);
     assert!(session.journal.is_none() && session.data_dictionary.is_none());
 }
 
@@ -89,6 +89,46 @@ fn an_initiator_tries_its_hosts_in_the_order_of_their_numbers() {
         initiator_refused("SocketConnectHost2=b\nSocketConnectPort2=1"),
         "a.cfg:9: SocketConnectHost2 is never tried: the list has no number 1"
     );
+}
+
+#[test]
+fn each_host_is_reached_from_the_local_address_that_the_file_names() {
+    let local = |lines: &str| {
+        let base = with(INITIATOR, "SocketConnectHost1=b\nSocketConnectPort1=1");
+        let ConnectionType::Initiator { local_addresses, .. } = one(&with(&base, lines)).connection else {
+            panic!()
+        };
+        let shown = |address: &Option<SocketAddr>| address.map(|a| a.to_string()).unwrap_or_default();
+        local_addresses.iter().map(shown).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(local(""), "");
+    assert_eq!(local("SocketLocalHost=10.0.0.1"), "10.0.0.1:0 10.0.0.1:0");
+    assert_eq!(local("SocketConnectSourceHost=::1\nSocketConnectSourcePort=7"), "[::1]:7 [::1]:7");
+    assert_eq!(local("SocketLocalPort=7\nSocketConnectSourcePort1=8"), "0.0.0.0:7 0.0.0.0:8");
+    assert_eq!(local("SocketConnectSourceHost1=localhost"), " 127.0.0.1:0");
+    assert_eq!(
+        initiator_refused("SocketConnectSourceHost=venue.example"),
+        "a.cfg:9: SocketConnectSourceHost=venue.example: an IP address of this machine expected"
+    );
+    assert_eq!(
+        initiator_refused("SocketLocalPort=65536"),
+        "a.cfg:9: SocketLocalPort=65536: a whole number from 0 to 65535 expected"
+    );
+    assert_eq!(
+        initiator_refused("SocketConnectSourceHost1=10.0.0.1"),
+        "a.cfg:9: SocketConnectSourceHost1 is of no host: there is no SocketConnectHost1"
+    );
+    assert!(acceptor_refused("SocketLocalHost=10.0.0.1").contains("applies to initiators only"));
+}
+
+#[test]
+fn a_traffic_class_is_a_number_or_the_names_of_its_bits() {
+    let class =
+        |value: &str| one(&with(ACCEPTOR, &format!("SocketTrafficClass={value}"))).socket.traffic_class;
+    assert_eq!(class("255"), Some(255));
+    assert_eq!(class("IPTOS_LOWDELAY|IPTOS_THROUGHPUT"), Some(0x18));
+    assert!(acceptor_refused("SocketTrafficClass=256").ends_with("joined by | expected"));
+    assert!(acceptor_refused("SocketTrafficClass=IPTOS_SLOW").ends_with("joined by | expected"));
 }
 
 #[test]
@@ -410,7 +450,7 @@ fn the_default_of_each_row_is_what_a_session_has_without_the_key() {
         if row.scope == Scope::Engine {
             continue;
         }
-        let in_words = ["required", "none", "any", "the shipped"];
+        let in_words = ["required", "none", "any", "the shipped", "left to"];
         if in_words.iter().any(|words| row.default.starts_with(words)) {
             continue;
         }
@@ -477,6 +517,15 @@ fn every_row_does_something() {
         ("AllowedRemoteAddresses=127.0.0.1, ::1", "AllowedRemoteAddresses"),
         ("SocketAcceptHost=0.0.0.0", "SocketAcceptHost"),
         ("SocketNodelay=N", "SocketNodelay"),
+        ("SocketSendBufferSize=7", "SocketSendBufferSize"),
+        ("SocketReceiveBufferSize=7", "SocketReceiveBufferSize"),
+        ("SocketKeepAlive=Y", "SocketKeepAlive"),
+        ("SocketLinger=7", "SocketLinger"),
+        ("SocketOobInline=Y", "SocketOobInline"),
+        ("SocketTrafficClass=7", "SocketTrafficClass"),
+        ("SocketConnectSourceHost=127.0.0.1", "SocketConnectSourceHost"),
+        ("SocketLocalPort=7", "SocketConnectSourcePort"),
+        ("HostSelectionPolicyPriorityStartOverInterval=7", "HostSelectionPolicyPriorityStartOverInterval"),
         ("FileStorePath=x", "FileStorePath"),
         ("SocketConnectTimeout=7", "SocketConnectTimeout"),
         ("HostSelectionPolicy=round_robin", "HostSelectionPolicy"),

@@ -136,10 +136,37 @@ pub(super) fn path(path: &mut Option<PathBuf>, value: &str) -> Result<(), Refusa
 }
 
 pub(super) fn listen(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
-    draft.address = match value {
-        name if name.eq_ignore_ascii_case("localhost") => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        value => value.parse().map_err(|_| Refusal::Form)?,
+    draft.address = local_ip(value).ok_or(Refusal::Form)?;
+    Ok(())
+}
+
+/// Reads an address of this machine.
+pub(super) fn local_ip(value: &str) -> Option<IpAddr> {
+    if value.eq_ignore_ascii_case("localhost") {
+        return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    value.parse().ok()
+}
+
+/// The form of SocketTrafficClass.
+pub(super) const TRAFFIC_CLASS: &str =
+    "0 to 255, or IPTOS_LOWCOST, IPTOS_RELIABILITY, IPTOS_THROUGHPUT, IPTOS_LOWDELAY joined by |";
+
+/// Reads a traffic class: a number, or names of bits.
+pub(super) fn traffic_class(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
+    const NAMES: [(&str, u8); 4] = [
+        ("IPTOS_LOWCOST", 0x02),
+        ("IPTOS_RELIABILITY", 0x04),
+        ("IPTOS_THROUGHPUT", 0x08),
+        ("IPTOS_LOWDELAY", 0x10),
+    ];
+    let named = |text: &str| {
+        let name = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim()));
+        name.map(|(_, bit)| *bit)
     };
+    let number = whole_number(value, 0, 255).and_then(|number| u8::try_from(number).ok());
+    let bits = || value.split(['|', ',']).map(named).try_fold(0, |bits, bit| Some(bits | bit?));
+    draft.socket.traffic_class = Some(number.or_else(bits).ok_or(Refusal::Form)?);
     Ok(())
 }
 

@@ -16,8 +16,6 @@ use super::receive_buffer::{READ_SIZE, ReceiveBuffer};
 const PENDING_CAPACITY: usize = 10 * 1024;
 /// How long a closing session may take to send its remaining output.
 pub(crate) const CLOSING_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the counterparty may take to close its direction after we have closed ours.
-pub(crate) const DRAINING_TIMEOUT: Duration = Duration::from_secs(1);
 /// The most bytes from the counterparty that are discarded in that time.
 const DRAINING_BYTES: usize = 1024 * 1024;
 

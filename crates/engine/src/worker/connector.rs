@@ -76,7 +76,7 @@ impl Connector {
     }
 
     /// Begins an attempt.
-    pub(crate) fn start(&mut self, index: usize, now: Mono) -> Progress {
+    pub(crate) fn start(&mut self, index: usize, now: Now) -> Progress {
         let step = self.initiators[index].start(now, random());
         self.carry_out(index, step, now)
     }
@@ -87,21 +87,21 @@ impl Connector {
         index: usize,
         address: SocketAddr,
         failure: &Failure,
-        now: Mono,
+        now: Now,
     ) -> Progress {
         let step = self.initiators[index].failed(address, failure, now, random());
         self.carry_out(index, step, now)
     }
 
     /// Continues after the connection of the session has ended.
-    pub(crate) fn ended(&mut self, index: usize, end: ConnectionEnd, now: Mono) -> Progress {
+    pub(crate) fn ended(&mut self, index: usize, end: ConnectionEnd, now: Now) -> Progress {
         let step = self.initiators[index].ended(end, now, random());
         self.carry_out(index, step, now)
     }
 
     /// Waits, because the session is not to be connected now.
-    pub(crate) fn postpone(&mut self, index: usize, now: Mono) -> Progress {
-        let step = self.initiators[index].postpone(now);
+    pub(crate) fn postpone(&mut self, index: usize, now: Now) -> Progress {
+        let step = self.initiators[index].postpone(now.mono);
         self.carry_out(index, step, now)
     }
 
@@ -109,7 +109,7 @@ impl Connector {
     pub(crate) fn await_window(&mut self, index: usize, next: Option<Utc>, now: Now) -> Progress {
         let wait = next.map_or(LOOK_INTERVAL, |next| next.abs_diff(now.utc).min(LOOK_INTERVAL));
         let step = self.initiators[index].await_window(next, wait, now.mono);
-        self.carry_out(index, step, now.mono)
+        self.carry_out(index, step, now)
     }
 
     /// Takes the result of a look-up, which arrives as [`Command::HostLookedUp`].
@@ -118,7 +118,7 @@ impl Connector {
         index: usize,
         look_up: u64,
         addresses: io::Result<Vec<SocketAddr>>,
-        now: Mono,
+        now: Now,
     ) -> Progress {
         let step = self.initiators[index].looked_up(look_up, addresses, now, random());
         self.carry_out(index, step, now)
@@ -131,16 +131,18 @@ impl Connector {
         }
     }
 
-    fn carry_out(&mut self, index: usize, mut step: Step, now: Mono) -> Progress {
+    fn carry_out(&mut self, index: usize, mut step: Step, now: Now) -> Progress {
         loop {
             step = match step {
-                Step::Connect { address, until } => match TcpStream::connect(address) {
-                    Ok(stream) => return Progress::Connecting { stream, address, until },
-                    Err(error) => {
-                        let failure = Failure::Connecting(error);
-                        self.initiators[index].failed(address, &failure, now, random())
+                Step::Connect { address, local, until } => {
+                    match self.initiators[index].socket.connect(address, local) {
+                        Ok(stream) => return Progress::Connecting { stream, address, until },
+                        Err(error) => {
+                            let failure = Failure::Connecting(error);
+                            self.initiators[index].failed(address, &failure, now, random())
+                        }
                     }
-                },
+                }
                 Step::LookUp { host, port, look_up } => match self.look_up(index, host, port, look_up) {
                     Ok(()) => return Progress::Nothing,
                     Err(error) => self.initiators[index].looked_up(look_up, Err(error), now, random()),

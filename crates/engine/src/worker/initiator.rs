@@ -7,10 +7,11 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::io;
 
-use fixbolt_session::{Mono, SessionEnd, SessionId, SessionKey, Utc};
+use fixbolt_session::{Mono, Now, SessionEnd, SessionId, SessionKey, Utc};
 
 use super::backoff::Backoff;
-use crate::initiation::HostSelection;
+use crate::initiation::{HostSelection, Initiation};
+use crate::socket_options::SocketOptions;
 
 /// The connection attempts of one session.
 ///
@@ -22,13 +23,20 @@ pub(crate) struct Initiator {
     pub(crate) session: SessionKey,
     /// The session's name in the log.
     pub(crate) id: SessionId,
+    /// The options of its sockets.
+    pub(crate) socket: SocketOptions,
     hosts: Vec<(String, u16)>,
+    local_addresses: Vec<Option<SocketAddr>>,
     selection: HostSelection,
+    /// How long after an attempt that began with the first host one begins with it again.
+    start_over: Duration,
     backoff: Backoff,
     connect_timeout: Duration,
     state: State,
     /// The index of the host being tried, or else of the one used last.
     host: usize,
+    /// When an attempt began with the first host, by priority.
+    began_with_first: Option<Mono>,
     /// The number of hosts that this attempt has not come to yet.
     left: usize,
     /// Addresses of the host that have not been tried yet.
@@ -67,8 +75,9 @@ pub(crate) enum Attempt {
 pub(crate) enum Step {
     /// Look up the host's addresses, and pass them to [`Initiator::looked_up`].
     LookUp { host: String, port: u16, look_up: u64 },
-    /// Connect to the address before `until`, or else call [`Initiator::failed`].
-    Connect { address: SocketAddr, until: Mono },
+    /// Connect to the address before `until`, from `local` if that is given, or else call
+    /// [`Initiator::failed`].
+    Connect { address: SocketAddr, local: Option<SocketAddr>, until: Mono },
     /// Wait until then.
     Wait { until: Mono },
     /// Do nothing.
@@ -101,24 +110,25 @@ pub(crate) enum ConnectionEnd {
 
 impl Initiator {
     /// Creates an initiator whose first attempt is due at once.
-    pub(crate) fn new(
-        (session, id): (SessionKey, SessionId),
-        hosts: Vec<(String, u16)>,
-        selection: HostSelection,
-        backoff: Backoff,
-        connect_timeout: Duration,
-        now: Mono,
-    ) -> Self {
+    pub(crate) fn new(session: SessionKey, initiation: Initiation, now: Mono) -> Self {
+        let Initiation { settings, hosts, local_addresses, host_selection, priority_start_over, .. } =
+            initiation;
+        let Initiation { reconnect_interval, max_reconnect_interval, connect_timeout, socket, .. } =
+            initiation;
         Self {
             session,
-            id,
+            id: settings.id,
+            socket,
             // The one after it is the first.
             host: hosts.len().saturating_sub(1),
             hosts,
-            selection,
-            backoff,
+            local_addresses,
+            selection: host_selection,
+            start_over: priority_start_over,
+            backoff: Backoff::new(reconnect_interval, max_reconnect_interval),
             connect_timeout,
             state: State::Waiting { until: now },
+            began_with_first: None,
             left: 0,
             addresses: VecDeque::new(),
             at_once: false,
@@ -136,13 +146,26 @@ impl Initiator {
     }
 
     /// Begins an attempt.
-    pub(crate) fn start(&mut self, now: Mono, random: u32) -> Step {
+    pub(crate) fn start(&mut self, now: Now, random: u32) -> Step {
         self.announced = None;
         self.left = self.hosts.len();
-        if self.selection == HostSelection::Priority {
-            self.host = self.hosts.len() - 1;
+        self.host = self.before_first(now.mono);
+        if self.selection == HostSelection::Priority && self.host + 1 == self.hosts.len() {
+            self.began_with_first = Some(now.mono);
         }
         self.next_host(now, random)
+    }
+
+    /// Returns the index of the host before the one that an attempt at this time begins with.
+    fn before_first(&self, at: Mono) -> usize {
+        let last = self.hosts.len() - 1;
+        match self.selection {
+            HostSelection::RoundRobin => self.host,
+            HostSelection::Priority => match self.began_with_first {
+                Some(began) if at - began < self.start_over => (self.host + last) % self.hosts.len(),
+                _ => last,
+            },
+        }
     }
 
     /// Makes an attempt begin without waiting.
@@ -155,31 +178,58 @@ impl Initiator {
     }
 
     /// Continues the attempt after an address was of no use.
-    pub(crate) fn failed(&mut self, address: SocketAddr, failure: &Failure, now: Mono, random: u32) -> Step {
+    pub(crate) fn failed(&mut self, address: SocketAddr, failure: &Failure, now: Now, random: u32) -> Step {
         if self.state == State::Stopped {
             return Step::Nothing;
         }
-        let session = &self.id;
         // An address needs no name.
         let (name, port) = &self.hosts[self.host];
         let name = (name.parse() != Ok(address.ip())).then(|| format!("{name}:{port}"));
+        let next = self.next_in_attempt();
+        let (session, next) = (&self.id, next.as_ref().map(tracing::field::display));
         let host = name.as_ref().map(tracing::field::display);
         match failure {
             Failure::Connecting(error) => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, %error, "cannot connect (is the counterparty running?)"
+                name: "cannot_connect", %session, host, %address, %error, next, "cannot connect (is the counterparty running?)"
             ),
             Failure::TimedOut => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, "cannot connect: timed out"
+                name: "cannot_connect", %session, host, %address, next, "cannot connect: timed out"
             ),
             Failure::LoggingOn(error) => tracing::warn!(
-                name: "cannot_log_on", %session, host, %address, %error, "cannot log on"
+                name: "cannot_log_on", %session, host, %address, %error, next, "cannot log on"
             ),
         }
         self.next_address(now, random)
     }
 
+    /// Returns what the attempt tries after the current address; `None` if that was the last one of
+    /// all hosts, so that a line about the next attempt follows.
+    fn next_in_attempt(&self) -> Option<String> {
+        if let Some(address) = self.addresses.front() {
+            return Some(address.to_string());
+        }
+        (self.left > 0).then(|| self.host_after(self.host))
+    }
+
+    /// Returns the host after the one with this index, with its port.
+    fn host_after(&self, index: usize) -> String {
+        let (host, port) = &self.hosts[(index + 1) % self.hosts.len()];
+        // An address of IPv6 has colons.
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
+    /// Returns when the next attempt begins, and with which host.
+    fn announcement(&self, until: Mono, now: Now) -> String {
+        let wait = until - now.mono;
+        let host = self.host_after(self.before_first(until));
+        if wait.is_zero() {
+            return format!("the next attempt is at once, to {host}");
+        }
+        format!("the next attempt is at {}, {}, to {host}", now.utc + wait, in_words(wait))
+    }
+
     /// Takes the end of a connection that was passed to the session.
-    pub(crate) fn ended(&mut self, end: ConnectionEnd, now: Mono, random: u32) -> Step {
+    pub(crate) fn ended(&mut self, end: ConnectionEnd, now: Now, random: u32) -> Step {
         match end {
             ConnectionEnd::BeforeLogon { address, end } => {
                 self.failed(address, &Failure::LoggingOn(end), now, random)
@@ -188,11 +238,11 @@ impl Initiator {
                 self.backoff.reset();
                 let step = self.back_off(now, random);
                 if let Step::Wait { until } = step {
-                    tracing::info!(session = %self.id, "next attempt {}", in_words(until - now));
+                    tracing::info!(name: "next_attempt", session = %self.id, "{}", self.announcement(until, now));
                 }
                 step
             }
-            ConnectionEnd::Withdrawn => self.postpone(now),
+            ConnectionEnd::Withdrawn => self.postpone(now.mono),
         }
     }
 
@@ -208,7 +258,12 @@ impl Initiator {
         if self.state != State::Stopped && self.announced != Some(next) {
             let session = &self.id;
             match next {
-                Some(at) => tracing::info!(%session, "outside the session's schedule: next attempt at {at}"),
+                Some(at) => {
+                    let host = self.host_after(self.before_first(now + wait));
+                    tracing::info!(
+                        name: "outside_schedule", %session, "outside the session's schedule: the session opens at {at}, and the next attempt is then, to {host}"
+                    );
+                }
                 None => tracing::warn!(
                     name: "no_window", %session, "outside the session's schedule, which has no window in the next three years"
                 ),
@@ -229,22 +284,24 @@ impl Initiator {
         &mut self,
         look_up: u64,
         addresses: io::Result<Vec<SocketAddr>>,
-        now: Mono,
+        now: Now,
         random: u32,
     ) -> Step {
         if self.state != State::LookingUp || self.look_ups != look_up {
             return Step::Nothing;
         }
-        let (session, host) = (&self.id, &self.hosts[self.host].0);
         self.addresses.clear();
+        let next = self.next_in_attempt();
+        let (session, host) = (&self.id, &self.hosts[self.host].0);
+        let next = next.as_ref().map(tracing::field::display);
         match addresses {
             Ok(addresses) if addresses.is_empty() => {
-                tracing::warn!(name: "no_address", %session, %host, "the host has no address");
+                tracing::warn!(name: "no_address", %session, %host, next, "the host has no address");
             }
             Ok(addresses) => self.addresses.extend(addresses),
             Err(error) => {
                 tracing::warn!(
-                    name: "no_address", %session, %host, %error, "the address of the host could not be looked up"
+                    name: "no_address", %session, %host, %error, next, "the address of the host could not be looked up"
                 );
             }
         }
@@ -252,11 +309,12 @@ impl Initiator {
     }
 
     /// Tries the host's next address; if there is none, the next host.
-    fn next_address(&mut self, now: Mono, random: u32) -> Step {
+    fn next_address(&mut self, now: Now, random: u32) -> Step {
         match self.addresses.pop_front() {
             Some(address) => {
                 self.state = State::Connected;
-                Step::Connect { address, until: now + self.connect_timeout }
+                let local = self.local_addresses.get(self.host).copied().flatten();
+                Step::Connect { address, local, until: now.mono + self.connect_timeout }
             }
             None => self.next_host(now, random),
         }
@@ -264,15 +322,15 @@ impl Initiator {
 
     /// Looks up the host after the current one, unless it is an address already. Waits if the
     /// attempt has come to every host.
-    fn next_host(&mut self, now: Mono, random: u32) -> Step {
+    fn next_host(&mut self, now: Now, random: u32) -> Step {
         if self.left == 0 {
             let step = self.back_off(now, random);
             if let Step::Wait { until } = step {
-                let when = in_words(until - now);
+                let announcement = self.announcement(until, now);
                 tracing::warn!(
                     name: "no_host_answered",
                     session = %self.id,
-                    "no host has answered the Logon: next attempt {when}"
+                    "no host has answered the Logon: {announcement}"
                 );
             }
             return step;
@@ -292,9 +350,9 @@ impl Initiator {
     }
 
     /// Waits after a failed attempt or the end of a session's connection.
-    fn back_off(&mut self, now: Mono, random: u32) -> Step {
+    fn back_off(&mut self, now: Now, random: u32) -> Step {
         let wait = self.backoff.next(random);
-        self.wait(wait, now)
+        self.wait(wait, now.mono)
     }
 
     fn wait(&mut self, wait: Duration, now: Mono) -> Step {
@@ -320,11 +378,13 @@ fn in_words(wait: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_codec::Version;
+    use fixbolt_session::{Role, SessionSettings};
 
     use super::*;
 
     const NOW: Mono = Mono(1_000_000_000);
+    /// 2026-11-23T14:02:35Z.
+    const CLOCKS: Now = Now { mono: NOW, utc: Utc(1_795_442_555_000_000_000) };
     const INTERVAL: Duration = Duration::from_secs(30);
     const LONGEST: Duration = Duration::from_secs(50);
     const TIMEOUT: Duration = Duration::from_secs(10);
@@ -332,9 +392,13 @@ mod tests {
     const WHOLE: u32 = 0;
 
     fn initiator_by(selection: HostSelection, hosts: &[&str]) -> Initiator {
-        let hosts = hosts.iter().map(|host| ((*host).to_owned(), 9880)).collect();
-        let session = (SessionKey::new(0, 0, 0), SessionId::new(Version::Fix44, "A", "B").unwrap());
-        Initiator::new(session, hosts, selection, Backoff::new(INTERVAL, LONGEST), TIMEOUT, NOW)
+        let settings = SessionSettings::new("FIX.4.4:A->B".parse().unwrap(), Role::Initiator);
+        let mut initiation = Initiation::new(settings, "", 9880);
+        initiation.hosts = hosts.iter().map(|host| ((*host).to_owned(), 9880)).collect();
+        initiation.host_selection = selection;
+        (initiation.reconnect_interval, initiation.max_reconnect_interval) = (INTERVAL, LONGEST);
+        initiation.connect_timeout = TIMEOUT;
+        Initiator::new(SessionKey::new(0, 0, 0), initiation, NOW)
     }
 
     fn initiator(hosts: &[&str]) -> Initiator {
@@ -346,7 +410,7 @@ mod tests {
     }
 
     fn connect(text: &str) -> Step {
-        Step::Connect { address: address(text), until: NOW + TIMEOUT }
+        Step::Connect { address: address(text), local: None, until: NOW + TIMEOUT }
     }
 
     fn refused() -> Failure {
@@ -359,21 +423,21 @@ mod tests {
 
     impl Initiator {
         fn starts(&mut self) -> Step {
-            self.start(NOW, WHOLE)
+            self.start(CLOCKS, WHOLE)
         }
 
         /// The address that was given out last is refused.
         fn is_refused(&mut self) -> Step {
-            self.failed(address("10.0.0.1"), &refused(), NOW, WHOLE)
+            self.failed(address("10.0.0.1"), &refused(), CLOCKS, WHOLE)
         }
 
         fn ends(&mut self, end: ConnectionEnd) -> Step {
-            self.ended(end, NOW, WHOLE)
+            self.ended(end, CLOCKS, WHOLE)
         }
 
         fn is_looked_up(&mut self, look_up: u64, addresses: &[&str]) -> Step {
             let addresses = addresses.iter().map(|text| address(text)).collect();
-            self.looked_up(look_up, Ok(addresses), NOW, WHOLE)
+            self.looked_up(look_up, Ok(addresses), CLOCKS, WHOLE)
         }
     }
 
@@ -386,7 +450,7 @@ mod tests {
         assert_eq!(initiator.is_refused(), look_up);
         assert_eq!(initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]), connect("10.0.0.2"));
         assert_eq!(
-            initiator.failed(address("10.0.0.2"), &Failure::TimedOut, NOW, WHOLE),
+            initiator.failed(address("10.0.0.2"), &Failure::TimedOut, CLOCKS, WHOLE),
             connect("10.0.0.3")
         );
         assert_eq!(initiator.waiting_until(), None);
@@ -399,7 +463,7 @@ mod tests {
         for end in [
             SessionEnd::LogonUnanswered,
             SessionEnd::LogonTimedOut,
-            SessionEnd::LoggedOutByPeer,
+            SessionEnd::LogonRefusedByPeer { text: "not here".to_owned() },
             SessionEnd::ConnectionLost,
             SessionEnd::LogonRefused,
         ] {
@@ -442,6 +506,70 @@ mod tests {
     }
 
     #[test]
+    fn by_priority_an_attempt_begins_with_the_host_used_last_until_it_is_time_to_start_over() {
+        let mut initiator = initiator(&["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+        initiator.start_over = Duration::from_secs(120);
+        assert_eq!(initiator.starts(), connect("10.0.0.1"));
+        assert_eq!(initiator.is_refused(), connect("10.0.0.2"));
+        initiator.ends(ConnectionEnd::AfterLogon);
+        for _ in 0..2 {
+            assert_eq!(initiator.starts(), connect("10.0.0.2"));
+            initiator.ends(ConnectionEnd::AfterLogon);
+        }
+        // Every host has its turn all the same.
+        for host in ["10.0.0.2", "10.0.0.3", "10.0.0.1"] {
+            let step = if host == "10.0.0.2" { initiator.starts() } else { initiator.is_refused() };
+            assert_eq!(step, connect(host));
+        }
+        initiator.ends(ConnectionEnd::AfterLogon);
+        let at = |seconds| Now { mono: NOW + Duration::from_secs(seconds), ..CLOCKS };
+        let first_at = |initiator: &mut Initiator, seconds| {
+            let Step::Connect { address, .. } = initiator.start(at(seconds), WHOLE) else { panic!() };
+            initiator.ends(ConnectionEnd::AfterLogon);
+            address.ip().to_string()
+        };
+        initiator.host = 1;
+        assert_eq!(first_at(&mut initiator, 119), "10.0.0.2");
+        assert_eq!(first_at(&mut initiator, 120), "10.0.0.1");
+    }
+
+    #[test]
+    fn the_connections_to_a_host_come_from_its_local_address() {
+        let mut initiator = initiator(&["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+        initiator.local_addresses = vec![None, Some(address("10.0.0.9"))];
+        let from = |step| match step {
+            Step::Connect { local, .. } => local,
+            step => panic!("{step:?}"),
+        };
+        assert_eq!(from(initiator.starts()), None);
+        assert_eq!(from(initiator.is_refused()), Some(address("10.0.0.9")));
+        assert_eq!(from(initiator.is_refused()), None);
+    }
+
+    #[test]
+    fn what_comes_next_has_its_time_and_host() {
+        let mut initiator = initiator(&["10.0.0.1", "venue.example", "::1"]);
+        initiator.starts();
+        assert_eq!(initiator.next_in_attempt().as_deref(), Some("venue.example:9880"));
+        initiator.is_refused();
+        assert_eq!(initiator.next_in_attempt().as_deref(), Some("[::1]:9880"));
+        initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]);
+        assert_eq!(initiator.next_in_attempt().as_deref(), Some("10.0.0.3:9880"));
+        initiator.is_refused();
+        initiator.is_refused();
+        assert_eq!(initiator.next_in_attempt(), None);
+        assert_eq!(
+            initiator.announcement(NOW + INTERVAL, CLOCKS),
+            "the next attempt is at 2026-11-23T14:03:05Z, in 30 s, to 10.0.0.1:9880"
+        );
+        assert_eq!(initiator.announcement(NOW, CLOCKS), "the next attempt is at once, to 10.0.0.1:9880");
+        initiator.selection = HostSelection::RoundRobin;
+        initiator.host = 0;
+        let announcement = initiator.announcement(NOW + INTERVAL, CLOCKS);
+        assert!(announcement.ends_with(", in 30 s, to venue.example:9880"), "{announcement}");
+    }
+
+    #[test]
     fn by_round_robin_an_attempt_begins_with_the_host_after_the_one_used_last() {
         let hosts = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
         let mut initiator = initiator_by(HostSelection::RoundRobin, &hosts);
@@ -476,7 +604,7 @@ mod tests {
         let mut initiator = initiator(&["venue.example", "nowhere.example", "10.0.0.1"]);
         assert!(matches!(initiator.starts(), Step::LookUp { look_up: 1, .. }));
         let error = io::Error::other("no such name");
-        let next = initiator.looked_up(1, Err(error), NOW, WHOLE);
+        let next = initiator.looked_up(1, Err(error), CLOCKS, WHOLE);
         assert!(matches!(next, Step::LookUp { look_up: 2, .. }));
         assert_eq!(initiator.is_looked_up(2, &[]), connect("10.0.0.1"));
     }

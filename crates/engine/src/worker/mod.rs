@@ -48,8 +48,7 @@ use mio::{Events, Poll};
 
 use self::active_queues::{ActiveQueues, Take};
 use self::admission::Descriptors;
-use self::backoff::Backoff;
-use self::connection::{CLOSING_TIMEOUT, Connection, DRAINING_TIMEOUT, Received, Stage};
+use self::connection::{CLOSING_TIMEOUT, Connection, Received, Stage};
 use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
@@ -177,9 +176,9 @@ impl Worker {
         let before = self.listeners.count();
         let listener = self.listen(address)?;
         let id = acceptance.settings.id.clone();
-        let Acceptance { settings, allowed, nodelay } = acceptance;
+        let Acceptance { settings, allowed, socket } = acceptance;
         let side = Side::Acceptor { listener, allowed, dynamic: None };
-        let entry = SessionEntry::new(&settings, side, nodelay);
+        let entry = SessionEntry::new(&settings, side, socket);
         if let Err(error) = self.driver.open(settings, entry, &mut self.cycle, app) {
             if listener == before {
                 self.listeners.remove_last();
@@ -199,19 +198,16 @@ impl Worker {
         if self.stopping.is_some() {
             return Err(EngineError::Stopped);
         }
-        let Initiation { settings, hosts, host_selection, nodelay, .. } = initiation;
-        let Initiation { reconnect_interval, max_reconnect_interval, connect_timeout, .. } = initiation;
+        let settings = initiation.settings.clone();
         let initiator = self.connector.indices().end;
-        let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, nodelay);
+        let entry = SessionEntry::new(&settings, Side::Initiator { initiator }, initiation.socket);
         let id = settings.id.clone();
         let key = self
             .driver
             .open(settings, entry, &mut self.cycle, app)
-            .map_err(|error| EngineError::open(id.clone(), error))?;
+            .map_err(|error| EngineError::open(id, error))?;
         let now = self.cycle.now.mono;
-        let backoff = Backoff::new(reconnect_interval, max_reconnect_interval);
-        let session = (key, id);
-        self.connector.add(Initiator::new(session, hosts, host_selection, backoff, connect_timeout, now));
+        self.connector.add(Initiator::new(key, initiation, now));
         self.cycle.wake(now);
         Ok(())
     }
@@ -282,7 +278,7 @@ impl Worker {
         }
         while let Some((initiator, end)) = self.driver.next_ended_initiator() {
             if !self.await_window(initiator) {
-                let progress = self.connector.ended(initiator, end, self.cycle.now.mono);
+                let progress = self.connector.ended(initiator, end, self.cycle.now);
                 self.continue_connecting(initiator, progress);
             }
         }
@@ -353,7 +349,7 @@ impl Worker {
                 }
                 Command::Announced(queue) => self.queues.add(queue),
                 Command::HostLookedUp { initiator, look_up, addresses } => {
-                    let now = self.cycle.now.mono;
+                    let now = self.cycle.now;
                     let progress = self.connector.looked_up(initiator, look_up, addresses, now);
                     self.continue_connecting(initiator, progress);
                 }
@@ -550,9 +546,9 @@ impl Worker {
                 }
                 check_sum(acceptance.settings.validate_checksum)?;
                 has_room(&self.driver)?;
-                let Acceptance { settings, allowed, nodelay } = acceptance;
+                let Acceptance { settings, allowed, socket } = acceptance;
                 let side = Side::Acceptor { listener, allowed, dynamic: Some(Dynamic::default()) };
-                let entry = SessionEntry::new(&settings, side, nodelay);
+                let entry = SessionEntry::new(&settings, side, socket);
                 self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?
             }
         };
@@ -567,7 +563,7 @@ impl Worker {
             if until > now {
                 self.cycle.wake(until);
             } else if self.driver.can_connect(self.connector.session(initiator)) {
-                let progress = self.connector.start(initiator, now);
+                let progress = self.connector.start(initiator, self.cycle.now);
                 self.continue_connecting(initiator, progress);
             } else {
                 // The session's schedule allows no connection now; or it is halted, and may be
@@ -591,7 +587,7 @@ impl Worker {
         if self.await_window(initiator) {
             return;
         }
-        let progress = self.connector.postpone(initiator, self.cycle.now.mono);
+        let progress = self.connector.postpone(initiator, self.cycle.now);
         self.continue_connecting(initiator, progress);
     }
 
@@ -600,16 +596,16 @@ impl Worker {
         if !self.driver.can_connect(self.connector.session(initiator)) {
             return self.postpone_connecting(initiator);
         }
-        let progress = self.connector.failed(initiator, address, failure, self.cycle.now.mono);
+        let progress = self.connector.failed(initiator, address, failure, self.cycle.now);
         self.continue_connecting(initiator, progress);
     }
 
     /// Carries out an initiator's next step.
     fn continue_connecting(&mut self, initiator: usize, mut progress: Progress) {
-        let now = self.cycle.now.mono;
+        let now = self.cycle.now;
         while let Progress::Connecting { stream, address, until } = progress {
             let connection = Connection::new(stream, address, Stage::Connecting { initiator, until });
-            if self.driver.connections.insert(now, connection, self.poll.registry()).is_some() {
+            if self.driver.connections.insert(now.mono, connection, self.poll.registry()).is_some() {
                 return self.cycle.wake(until);
             }
             let failure = Failure::Connecting(io::Error::other("the connection cannot be watched"));
@@ -693,7 +689,7 @@ impl Worker {
                 self.driver.connections.close(slot);
             }
         }
-        let until = self.cycle.now.mono + logout_time + CLOSING_TIMEOUT + DRAINING_TIMEOUT;
+        let until = self.cycle.now.mono + logout_time + CLOSING_TIMEOUT;
         self.stopping = Some(until);
         self.cycle.wake(until);
     }

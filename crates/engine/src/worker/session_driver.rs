@@ -19,7 +19,7 @@ use fixbolt_session::{
 };
 
 use super::active_queues::SendOutcome;
-use super::connection::{CLOSING_TIMEOUT, DRAINING_TIMEOUT, Received, Stage};
+use super::connection::{CLOSING_TIMEOUT, Received, Stage};
 use super::connections::Connections;
 use super::cycle::{Cycle, LONGEST_SLEEP};
 use super::initiator::{Attempt, ConnectionEnd};
@@ -204,9 +204,9 @@ impl SessionDriver {
         let entry = &mut self.table[key];
         let Some(connection) = self.connections.get(slot) else { return };
         tracing::info!(session = %entry.id, peer = %connection.peer, "connected");
-        if let Err(error) = connection.stream.set_nodelay(entry.nodelay) {
-            tracing::warn!(session = %entry.id, %error, "TCP_NODELAY could not be set");
-        }
+        entry.socket.apply(&connection.stream, |option, error| {
+            tracing::warn!(name: "socket_option", session = %entry.id, %error, "{option} could not be set");
+        });
         entry.connection = Some(slot);
         entry.withdrawn = false;
         if let Some(dynamic) = entry.dynamic() {
@@ -529,12 +529,14 @@ impl SessionDriver {
         }
     }
 
-    /// Begins the logout of every session. Returns how long the answers may take.
+    /// Begins the logout of every session. Returns how long the answers may take, and the ends of
+    /// their connections.
     pub(crate) fn log_out_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) -> Duration {
         let mut longest = Duration::ZERO;
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
-            longest = longest.max(self.table[key].logout_timeout);
+            let entry = &self.table[key];
+            longest = longest.max(entry.logout_timeout + entry.socket.linger);
             self.log_out(key, "", cycle, app);
         }
         longest
@@ -561,7 +563,7 @@ impl SessionDriver {
         self.note_deadline(key, cycle);
         let stage = self.connections.get(slot).map(|connection| connection.stage);
         if matches!(stage, Some(Stage::Closing { .. })) {
-            let until = cycle.now.mono + DRAINING_TIMEOUT;
+            let until = cycle.now.mono + self.table[key].socket.linger;
             self.connections.begin_draining(slot, until);
             cycle.wake(until);
         } else {

@@ -8,6 +8,7 @@ use core::time::Duration;
 use fixbolt_session::{Mono, SessionId, SessionKey, SessionSettings};
 
 use super::refusal::Refusal;
+use crate::socket_options::SocketOptions;
 
 /// The sessions of one worker, by key.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub(crate) struct SessionTable {
 pub(crate) struct SessionEntry {
     pub(crate) id: SessionId,
     pub(crate) side: Side,
-    pub(crate) nodelay: bool,
+    pub(crate) socket: SocketOptions,
     pub(crate) max_message_size: usize,
     pub(crate) logout_timeout: Duration,
     /// The slot of its connection.
@@ -51,11 +52,11 @@ pub(crate) struct Dynamic {
 }
 
 impl SessionEntry {
-    pub(crate) fn new(settings: &SessionSettings, side: Side, nodelay: bool) -> Self {
+    pub(crate) fn new(settings: &SessionSettings, side: Side, socket: SocketOptions) -> Self {
         Self {
             id: settings.id.clone(),
             side,
-            nodelay,
+            socket,
             max_message_size: settings.max_message_size,
             logout_timeout: settings.logout_timeout,
             connection: None,
