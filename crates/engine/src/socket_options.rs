@@ -188,8 +188,7 @@ mod tests {
     #[test]
     fn the_receive_buffer_has_its_size_before_the_connection_is_made() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut options = SocketOptions::default();
-        options.receive_buffer_size = Some(30_000);
+        let options = SocketOptions { receive_buffer_size: Some(30_000), ..SocketOptions::default() };
         let stream = options.connect(listener.local_addr().unwrap(), None).unwrap();
         assert!([30_000, 60_000].contains(&SockRef::from(&stream).recv_buffer_size().unwrap()));
     }

@@ -22,7 +22,9 @@ pub(crate) struct Calendar {
     connection: Position,
     /// The window of the session.
     session: Position,
-    /// When both were computed.
+    /// Between which in-session resets it is, if there are any.
+    in_session_resets: Option<Position>,
+    /// When they were computed.
     computed: Utc,
     /// The time of the last look.
     looked: Utc,
@@ -38,6 +40,7 @@ impl Calendar {
             schedule,
             connection: unknown,
             session: unknown,
+            in_session_resets: None,
             computed: Utc(0),
             looked: Utc(0),
             next_look: Mono(0),
@@ -47,13 +50,16 @@ impl Calendar {
 
     /// Finds the place of `now`.
     pub(crate) fn look(&mut self, now: Now) {
-        if !self.holds(&self.connection, now.utc) || !self.holds(&self.session, now.utc) {
+        let resets_hold = self.in_session_resets.is_none_or(|resets| self.holds(&resets, now.utc));
+        if !self.holds(&self.connection, now.utc) || !self.holds(&self.session, now.utc) || !resets_hold {
             self.connection = self.schedule.connection_at(now.utc);
             self.session = self.schedule.position_at(now.utc);
+            self.in_session_resets = self.schedule.in_session_resets_at(now.utc);
             self.computed = now.utc;
         }
         self.looked = now.utc;
-        let change = [self.connection.changes(), self.session.changes()].into_iter().flatten().min();
+        let reset = self.in_session_resets.and_then(|resets| resets.changes());
+        let change = [self.connection.changes(), self.session.changes(), reset].into_iter().flatten().min();
         let wait = change.map_or(LOOK_INTERVAL, |at| at.abs_diff(now.utc).min(LOOK_INTERVAL));
         self.next_look = now.mono + wait;
     }
@@ -94,6 +100,15 @@ impl Calendar {
     /// `began`.
     pub(crate) fn reset_due(&self, began: Utc, now: Utc) -> Option<Utc> {
         self.schedule.reset_due(began, now)
+    }
+
+    /// Returns the time of the last in-session reset, if the sequence numbers were last reset
+    /// before it.
+    pub(crate) fn in_session_reset_due(&self, began: Utc) -> Option<Utc> {
+        match self.in_session_resets {
+            Some(Position::In { began: at, .. }) => (began < at).then_some(at),
+            _ => None,
+        }
     }
 
     /// Returns the time of the last look.

@@ -34,6 +34,7 @@ pub(crate) fn deliver(
     let session = tx.session();
     let redelivered = session.state.stored.attempts > 0 || header.poss_dup && seq == session.opened_at;
     take(tx, header, seq, &message)?;
+    let mut failure = None;
     let reply = match tx.offer(message, seq, redelivered) {
         Outcome::Delivered(Delivery::Done) => return tx.commit(),
         Outcome::Delivered(Delivery::NotNow) => {
@@ -65,8 +66,23 @@ pub(crate) fn deliver(
         Outcome::Failed(Failure::Send(SendError::Store(error))) => {
             return Err(tx.abandon(SendError::Store(error)));
         }
-        Outcome::Failed(failure) => return Err(failed(tx, seq, &failure.to_string())),
-        Outcome::Panicked => return Err(failed(tx, seq, PANIC)),
+        outcome @ (Outcome::Failed(_) | Outcome::Panicked) => {
+            let why = match outcome {
+                Outcome::Failed(failure) => failure.to_string(),
+                _ => PANIC.to_owned(),
+            };
+            if !tx.session().settings.reject_on_failure {
+                return Err(failed(tx, seq, &why));
+            }
+            begin_anew(tx, header, seq, &message)?;
+            failure = Some(format!("the application failed on message {seq}, which is rejected: {why}"));
+            business_reject(
+                tx,
+                header,
+                seq,
+                BusinessReject::new(BusinessRejectReason::APPLICATION_NOT_AVAILABLE),
+            )
+        }
     };
     if let Some(reply) = &reply
         && let Err(error) = tx.send(SendKind::New { cause: Some(seq) }, Some(&message), reply)
@@ -74,6 +90,9 @@ pub(crate) fn deliver(
         return Err(tx.abandon(error));
     }
     tx.commit()?;
+    if let Some(failure) = failure {
+        tx.notify(&Event::Note(&failure));
+    }
     match &reply {
         Some(reply) => tx.notify_rejected(reply),
         None => tx.notify(&Event::Note(&unprocessed(&message))),

@@ -11,7 +11,7 @@ use crate::sending::{SendKind, Sending};
 use crate::session::Session;
 use crate::state::Phase;
 use crate::store::Store;
-use crate::time::Now;
+use crate::time::{Now, Utc};
 
 /// A handle that writes one message to one session.
 pub struct Handle<'a> {
@@ -23,6 +23,8 @@ pub struct Handle<'a> {
     /// ApplVerID (1128).
     pub(crate) version: Option<&'static str>,
     pub(crate) header: &'a [(Key, &'a [u8])],
+    /// OrigSendingTime (122) of a message that the application marks as a possible duplicate.
+    pub(crate) original: Option<Utc>,
     pub(crate) session_layer: bool,
 }
 
@@ -32,6 +34,16 @@ impl<'a> Handle<'a> {
     #[must_use]
     pub const fn with_header(mut self, fields: &'a [(Key, &'a [u8])]) -> Self {
         self.header = fields;
+        self
+    }
+
+    /// Marks the message as a possible duplicate: PossDupFlag (43) is Y, and OrigSendingTime (122)
+    /// is `original`, or SendingTime if that is earlier. It gets a sequence number of its own all
+    /// the same. `send` refuses it unless
+    /// [`SessionSettings::allow_poss_dup`](crate::SessionSettings::allow_poss_dup) is set.
+    #[must_use]
+    pub const fn possible_duplicate(mut self, original: Utc) -> Self {
+        self.original = Some(original);
         self
     }
 
@@ -47,7 +59,8 @@ impl<'a> Handle<'a> {
     }
 
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
-        let Self { now, session, store, cause, route, version, header, session_layer } = self;
+        let Self { now, session, store, cause, route, version, header, original, session_layer } = self;
+        let original = original.map(|original| original.min(now.utc));
         let is_named = matches!(kind, SendKind::New { .. })
             && !msg_type.is_admin()
             && session.dictionaries.must_be_named(msg_type.as_bytes());
@@ -58,6 +71,8 @@ impl<'a> Handle<'a> {
             Some(SendError::SessionMessage)
         } else if session_layer {
             None
+        } else if original.is_some() && !session.settings.allow_poss_dup {
+            Some(SendError::Application("the session does not send possible duplicates (AllowPosDup)"))
         } else {
             session.may_send(cause.is_some()).err()
         };
@@ -65,7 +80,8 @@ impl<'a> Handle<'a> {
         // still read, or two of them wait for each other.
         let unasked = cause.is_none() && !session_layer && !session.outbox.is_empty();
         let most = if unasked { session.outbox.half() } else { usize::MAX };
-        let (memory, sending) = session.sending();
+        let (memory, mut sending) = session.sending();
+        sending.original = original;
         let tail = sending.cursor.tail();
         let body_start = tail + sending.headroom(msg_type, kind);
         // Leaves room for CheckSum, and for a body that moves because BodyLength has more digits

@@ -137,7 +137,7 @@ pub(crate) fn check<'m>(
         {
             let accepted = session.settings.accepted_heart_bt_int;
             let is_ours = !session.is_acceptor() && received == session.settings.heart_bt_int;
-            if !is_ours && !accepted.contains(received) {
+            if !is_ours && !decides_heart_bt_int(session) && !accepted.contains(received) {
                 let text = format!("HeartBtInt (108) must be {accepted}");
                 return Err(refused(&text, Misbehavior::HeartBtInt { received, accepted }));
             }
@@ -351,8 +351,9 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
     let seconds = number(message, tag::HEART_BT_INT).and_then(|n| u32::try_from(n).ok());
     let theirs = number(message, tag::MAX_MESSAGE_SIZE).and_then(|n| usize::try_from(n).ok());
     let has_next_expected = message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM).is_some();
+    let ours = decides_heart_bt_int(session).then_some(session.settings.heart_bt_int);
     Agreed {
-        heart_bt_int: seconds.unwrap_or_default(),
+        heart_bt_int: ours.or(seconds).unwrap_or_default(),
         max_message_size: theirs.filter(|n| *n > 0).unwrap_or(usize::MAX),
         in_session: false,
         reset: false,
@@ -360,6 +361,11 @@ pub(crate) fn agreed(session: &Session, message: &Message<'_>, replay_from: Opti
         replay_from,
         sends_what_we_miss: has_next_expected && sends_next_expected(session),
     }
+}
+
+/// Returns whether HeartBtInt (108) is ours, whatever the counterparty's Logon says.
+fn decides_heart_bt_int(session: &Session) -> bool {
+    session.settings.heart_bt_int_override && session.is_acceptor()
 }
 
 /// Accepts a Logon, with our answer if there is one.

@@ -1,6 +1,6 @@
 //! What a session's schedule does: it ends connections, and resets sequence numbers.
 //!
-//! Sequence numbers are reset only without a connection: at the edge itself, when the connection
+//! At an edge, sequence numbers are reset only without a connection: at the edge itself, when the connection
 //! has ended that the edge ends, or when the session is opened after the edge. A reset is due if
 //! the sequence numbers began before the edge (`Schedule::reset_due`), so it happens once, also
 //! after downtime.
@@ -11,6 +11,7 @@ use crate::application::Application;
 use crate::end::SessionEnd;
 use crate::key::SessionKey;
 use crate::own_messages::{send_logout, with_room};
+use crate::resetting;
 use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::state::Phase;
@@ -39,6 +40,7 @@ impl Sessions {
         if session.state.connection.is_some() {
             if let Some(mut tx) = self.transaction(now, key, app) {
                 end_connection(&mut tx);
+                reset_in_session(&mut tx);
             }
             return;
         }
@@ -98,6 +100,19 @@ fn end_connection(tx: &mut Transaction<'_>) {
         Phase::AwaitingLogon | Phase::LogonSent => tx.close(end),
         Phase::Disconnected | Phase::LogoutSent | Phase::LogoutAnswered => {}
     }
+}
+
+/// Begins the in-session reset that is due. One that cannot begin now, because messages are missing
+/// for example, or that the counterparty does not answer, is tried again at the next look.
+fn reset_in_session(tx: &mut Transaction<'_>) {
+    let session = tx.session();
+    let Some(calendar) = &session.calendar else { return };
+    let Some(at) = session.state.stored.began.and_then(|began| calendar.in_session_reset_due(began)) else {
+        return;
+    };
+    let why = format!("schedule: the sequence numbers are reset in the session at {at}");
+    // The reasons for which it cannot begin pass.
+    let _ = resetting::begin(tx, &why);
 }
 
 fn reset(tx: &mut Transaction<'_>, edge: Utc) {

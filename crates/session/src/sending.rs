@@ -19,7 +19,7 @@ use crate::session::{OpenTurn, Session};
 use crate::settings::SessionSettings;
 use crate::state::{Phase, State, Unsent};
 use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
-use crate::time::Now;
+use crate::time::{Now, Utc};
 
 /// How a body is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Sending<'s> {
     pub(crate) settings: &'s SessionSettings,
     pub(crate) state: &'s mut State,
     pub(crate) cursor: &'s mut OutboxCursor,
+    /// OrigSendingTime (122) of a new message that is a possible duplicate.
+    pub(crate) original: Option<Utc>,
     key: SessionKey,
     precision: Precision,
     keeps_messages: bool,
@@ -67,6 +69,7 @@ impl Session {
             settings: &self.settings,
             state: &mut self.state,
             cursor,
+            original: None,
             key: self.key,
             precision,
             keeps_messages: self.keeps_messages,
@@ -148,8 +151,10 @@ impl Sending<'_> {
         let may_have_secrets = is_admin || self.secret_tags.may_be_written(&writer);
         let (memory, body) = writer.into_memory()?;
         let sending_time = self.clock.render(now.utc.0, precision);
+        let mut clock = self.original.map(|original| (original, SecondCache::new()));
+        let original = clock.as_mut().map(|(original, clock)| clock.render(original.0, precision));
         let (seq, original) = match kind {
-            SendKind::New { .. } => (state.stored.next_out, None),
+            SendKind::New { .. } => (state.stored.next_out, original),
             SendKind::Again { seq, original } => (seq, Some(original)),
             SendKind::Fill { seq, again } => (seq, again.then_some(sending_time)),
         };
@@ -234,7 +239,7 @@ impl Sending<'_> {
             Precision::Picos => 30,
         }];
         let (seq, original) = match kind {
-            SendKind::New { .. } => (self.state.stored.next_out, None),
+            SendKind::New { .. } => (self.state.stored.next_out, self.original.map(|_| time)),
             SendKind::Again { seq, original } => (seq, Some(original)),
             SendKind::Fill { seq, again } => (seq, again.then_some(time)),
         };

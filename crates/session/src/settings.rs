@@ -151,6 +151,10 @@ pub struct SessionSettings {
     /// The values of HeartBtInt (108) that a counterparty's Logon may have; another one is refused.
     /// An initiator always accepts the value that it proposed.
     pub accepted_heart_bt_int: AcceptedHeartBtInt,
+    /// Whether an acceptor uses its own [`heart_bt_int`](Self::heart_bt_int) whatever the
+    /// counterparty's Logon says, and answers with it. An initiator that does not follow the answer
+    /// sends heartbeats at its own pace, and gets TestRequests if that is slower.
+    pub heart_bt_int_override: bool,
     /// How long after the last inbound message a TestRequest is sent, in percent of HeartBtInt: 120
     /// to 200 are sensible.
     pub test_request_percent: u32,
@@ -258,6 +262,15 @@ pub struct SessionSettings {
     /// once it was logged on. A message that the session rejects ends the connection, as with
     /// [`disconnect_on_error`](Self::disconnect_on_error).
     pub reset_on_error: bool,
+    /// Whether the application may send messages with PossDupFlag (43) and OrigSendingTime (122)
+    /// ([`Handle::possible_duplicate`](crate::Handle::possible_duplicate)), as a hub does that
+    /// passes on what another session has sent again.
+    pub allow_poss_dup: bool,
+    /// Whether a message on which the application fails or panics is rejected, and counts as
+    /// processed: with a BusinessMessageReject whose BusinessRejectReason (380) is 4, "Application
+    /// not available", or with a Reject before FIX.4.2. Otherwise the connection ends, and the
+    /// message is offered again ([`poison_attempts`](Self::poison_attempts)).
+    pub reject_on_failure: bool,
     /// Whether SenderCompID (49) and TargetCompID (56) of each message are compared with the
     /// session's.
     pub check_comp_id: bool,
@@ -323,6 +336,7 @@ impl SessionSettings {
             compatibility: Compatibility::Standard,
             heart_bt_int: 30,
             accepted_heart_bt_int: AcceptedHeartBtInt::default(),
+            heart_bt_int_override: false,
             test_request_percent: 120,
             heartbeat_timeout_percent: None,
             check_heartbeats: true,
@@ -352,6 +366,8 @@ impl SessionSettings {
             test_message_indicator: TestMessageIndicator::Production,
             disconnect_on_error: false,
             reset_on_error: false,
+            allow_poss_dup: false,
+            reject_on_failure: false,
             check_comp_id: true,
             requires_orig_sending_time: true,
             timestamp_digits: 3,

@@ -332,6 +332,7 @@ impl<'a> Transaction<'a> {
             route,
             version: None,
             header: &[],
+            original: None,
             session_layer: true,
         }
     }

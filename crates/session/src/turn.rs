@@ -187,6 +187,7 @@ impl Turn<'_> {
             route: self.inbound,
             version: None,
             header: &[],
+            original: None,
             session_layer: false,
         }
     }
@@ -209,6 +210,7 @@ impl Turn<'_> {
             route: None,
             version: None,
             header: &[],
+            original: None,
             session_layer: false,
         })
     }

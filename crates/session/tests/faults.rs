@@ -532,3 +532,27 @@ fn a_store_that_failed_is_retried_automatically_and_its_sequence_numbers_never_d
     let out = side.say(0, "35=2|34=6|7=2|16=0|");
     assert!(kinds(&out) == "4" && out[0].contains("|34=2|") && out[0].contains("|36=6|"), "{out:?}");
 }
+
+#[test]
+fn a_message_on_which_the_application_fails_is_rejected_if_the_session_says_so() {
+    for mood in [Mood::Fails, Mood::Panics] {
+        let settings = settings("PEER", Role::Acceptor).with(|s| s.reject_on_failure = true);
+        let mut side = Side::new(Box::new(MemoryStore::new()), vec![settings]);
+        side.log_on(0, 1, "");
+        side.desk.mood = mood;
+        let answer = side.say(0, "35=D|34=2|11=bad|");
+        assert_eq!(kinds(&answer), "j", "what it wrote is rolled back");
+        let fields = "|45=2|372=D|380=4|58=Application not available|";
+        assert!(answer[0].contains("|34=2|") && answer[0].contains(fields), "{answer:?}");
+        let note = side.desk.notes.last().unwrap();
+        assert!(note.contains("the application failed on message 2, which is rejected: "), "{note}");
+        // It counts as processed, and the session goes on.
+        side.desk.mood = Mood::Done;
+        assert_eq!(kinds(&side.say(0, "35=D|34=3|11=good|")), "8");
+        assert_eq!((&side.desk.got[..], numbers(&side)), (&["good".to_owned()][..], (4, 4)));
+        // A BusinessMessageReject is not answered with another one.
+        side.desk.mood = mood;
+        assert_eq!(kinds(&side.say(0, "35=j|34=4|45=3|372=8|380=0|")), "");
+        assert_eq!(numbers(&side), (5, 4));
+    }
+}

@@ -1,5 +1,7 @@
 //! What a Logon may have, and what ours has: rules 4 and 5 of the session standard.
 
+use std::time::Duration;
+
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::wire::{Side, kinds, message, settings};
 use fixbolt_journal::MemoryStore;
@@ -254,4 +256,44 @@ fn each_message_says_what_was_processed_before_it_if_the_session_wants_that() {
     assert_eq!(again[0].matches("|369=").count(), 1, "{again:?}");
     let mut off = self::side(Role::Acceptor, |_| {});
     assert!(!off.log_on(0, 1, "")[0].contains("|369="));
+}
+
+#[test]
+fn an_acceptor_that_decides_heart_bt_int_answers_with_its_own_and_beats_by_it() {
+    for theirs in ["1", "30", "9000"] {
+        let mut side = side(Role::Acceptor, |s| {
+            s.heart_bt_int = 20;
+            s.heart_bt_int_override = true;
+        });
+        side.sessions.connected(side.now, KEY, &mut side.desk);
+        let answer = side.say(0, &format!("35=A|34=1|98=0|108={theirs}|"));
+        assert!(kinds(&answer) == "A" && answer[0].contains("|108=20|"), "{answer:?}");
+        side.pass(Duration::from_secs(19));
+        side.tick(0, &[]);
+        assert_eq!(side.take(0).len(), 0);
+        side.pass(Duration::from_secs(1));
+        side.tick(0, &[]);
+        assert_eq!(kinds(&side.take(0)), "0");
+    }
+    let mut initiator = side(Role::Initiator, |s| s.heart_bt_int_override = true);
+    connect(&mut initiator);
+    assert_eq!(kinds(&initiator.say(0, "35=A|34=1|98=0|108=4000|")), "5", "it is of acceptors");
+}
+
+#[test]
+fn a_reject_that_answers_our_logon_ends_the_connection_with_its_text_and_is_counted_if_it_is_due() {
+    for (seq, next_in) in [(1, 2), (7, 1)] {
+        let mut side = side(Role::Initiator, |_| {});
+        connect(&mut side);
+        assert_eq!(kinds(&side.say(0, &format!("35=3|34={seq}|45=1|58=98 is\u{7} wrong|"))), "");
+        let end = SessionEnd::LogonRefusedByPeer { text: "98 is\\x07 wrong".to_owned() };
+        assert_eq!(end.to_string(), "the counterparty refused the logon: 98 is\\x07 wrong");
+        assert_eq!(side.disconnect(0), Some(end));
+        assert_eq!(numbers(&side).0, next_in);
+    }
+    let mut side = side(Role::Initiator, |_| {});
+    connect(&mut side);
+    side.say(0, "35=3|34=1|45=1|");
+    let end = side.disconnect(0).unwrap().to_string();
+    assert_eq!(end, "the counterparty refused the logon without saying why; read its log");
 }

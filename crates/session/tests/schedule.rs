@@ -244,6 +244,63 @@ fn the_reset_policy_resets_at_the_end_or_not_at_all() {
     assert_eq!(pair.venue.phase(), Phase::LoggedOn);
 }
 
+fn reset_in_session_at(hour: u32) -> Schedule {
+    let at = Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());
+    Schedule::non_stop().with_in_session_reset(at)
+}
+
+/// How often each side reset because of a reset in the session.
+fn in_session_resets(side: &Side) -> usize {
+    let resets = side.log.0.iter().filter(|line| line.starts_with("the next sequence numbers are "));
+    resets.count()
+}
+
+#[test]
+fn a_session_that_is_logged_on_resets_at_its_time_each_day_and_stays_connected() {
+    let mut pair = Pair::with(on(0, 9), Some(reset_in_session_at(17)), |venue| venue.schedule = None);
+    pair.connect();
+    pair.until(utc(on(0, 17).0 / SECOND - 1));
+    assert!(pair.venue.numbers() > (100, 100));
+    assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (0, 0));
+    pair.until(utc(on(0, 17).0 / SECOND + 1));
+    assert_eq!((pair.venue.numbers(), pair.trader.numbers()), ((2, 2), (2, 2)));
+    pair.until(on(1, 18));
+    assert_eq!((pair.venue.phase(), pair.trader.phase()), (Phase::LoggedOn, Phase::LoggedOn));
+    assert!(pair.trader.numbers() < (200, 200), "{:?}", pair.trader.numbers());
+    assert_eq!((pair.venue.ends.len(), pair.trader.ends.len()), (0, 0));
+    assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (2, 2));
+}
+
+#[test]
+fn a_reset_time_that_passes_without_a_connection_is_made_up_for_after_the_logon_and_once() {
+    let mut pair = Pair::with(on(0, 9), Some(reset_in_session_at(17)), |venue| venue.schedule = None);
+    pair.connect();
+    pair.until(on(0, 10));
+    for side in [&mut pair.venue, &mut pair.trader] {
+        side.sessions.disconnected(pair.now, side.key, &mut side.log);
+    }
+    pair.until(on(0, 18));
+    let before = pair.trader.numbers();
+    assert!(before > (100, 100));
+    pair.connect();
+    assert_eq!(pair.trader.numbers(), (before.0 + 1, before.1 + 1));
+    pair.until(utc(on(0, 18).0 / SECOND + 75));
+    assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (1, 1));
+    pair.until(on(1, 16));
+    assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (1, 1));
+    assert_eq!(pair.venue.phase(), Phase::LoggedOn);
+}
+
+#[test]
+fn two_sides_with_the_same_reset_time_reset_once() {
+    let mut pair = Pair::new(on(0, 9), &reset_in_session_at(17));
+    pair.connect();
+    pair.until(on(0, 18));
+    assert_eq!((pair.venue.phase(), pair.trader.phase()), (Phase::LoggedOn, Phase::LoggedOn));
+    assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (1, 1));
+    assert_eq!((pair.venue.ends.len(), pair.trader.ends.len()), (0, 0));
+}
+
 #[test]
 fn logon_windows_end_connections_and_reset_nothing() {
     let edge = |hour| Edge::new(TimeOfDay::new(hour, 0, 0).unwrap(), Zone::utc());

@@ -102,6 +102,8 @@ impl<'s> SessionReader<'s> {
         match self.draft.role? {
             Role::Acceptor => {
                 self.required("SocketAcceptPort", "SocketAcceptPort", true);
+                let decides = self.draft.settings.heart_bt_int_override;
+                self.required("HeartBtInt", "HeartBtInt, which HeartBtIntOverride=Y makes its own", decides);
                 let listen = (self.draft.address, self.draft.port?);
                 Some(ConnectionType::Acceptor { listen, allowed: self.draft.allowed.clone() })
             }

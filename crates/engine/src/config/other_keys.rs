@@ -23,8 +23,6 @@ pub(super) enum Treatment {
 
 use Treatment::{Replaced, Unavailable};
 
-const RESET_TIME: &str =
-    "a session with StartTime and EndTime logs out and resets at that time; leave the key out";
 const TLS: Treatment = Replaced(
     "TLS is not supported yet and the session uses plain TCP; put a TLS tunnel before it if the counterparty expects TLS",
 );
@@ -56,14 +54,9 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     // Session layer
     ("RefreshOnLogon", Replaced("the journal has one owner at a time; nothing changes it from outside")),
     ("SendResetSeqNumFlag", Replaced("no engine ever read it; ResetOnLogon sends ResetSeqNumFlag")),
-    ("AllowPosDup", Replaced("the application never sets PossDupFlag; only a replay does")),
     ("ForceResendWhenCorruptedStore", Replaced("damaged messages are gap-filled; `fixbolt journal repair` reports their sequence numbers")),
     ("LogMessageWhenSessionNotFound", Replaced("a connection that names no session is always reported")),
-    ("RejectMessageOnUnhandledException", Replaced("a failing callback rolls back its turn and ends the connection; the message is delivered again")),
-    ("HeartBtIntOverride", only(&["N"], "an acceptor uses the HeartBtInt of the initiator's Logon; AcceptedHeartBtInt says which ones it accepts")),
     ("InChanCapacity", Replaced("messages are processed as they are read; a session that is behind is not read from")),
-    ("ResetSeqTime", Unavailable { harmless: &[], reason: RESET_TIME }),
-    ("EnableResetSeqTime", Unavailable { harmless: &["N"], reason: RESET_TIME }),
     // Validation
     ("FirstFieldInGroupIsDelimiter", Replaced("the first field of a group always begins each entry")),
     ("ValidateSequenceNumbers", only(&["Y"], "sequence numbers are always checked")),

@@ -22,6 +22,8 @@ pub(super) struct ScheduleDraft {
     pub(super) holidays: Vec<Date>,
     pub(super) early_closes: Vec<(Date, TimeOfDay)>,
     pub(super) reset: ScheduleReset,
+    pub(super) enable_reset_time: bool,
+    pub(super) reset_time: Option<LocalTime>,
 }
 
 /// A time of day, and the zone if one is written after it.
@@ -34,6 +36,8 @@ pub(super) struct LocalTime {
 /// The form of a time of a schedule.
 pub(super) const TIMES: &str =
     "a time in the form HH:MM:SS, or HH:MM:SS Europe/London; several are separated by commas";
+/// The form of one time of a schedule.
+pub(super) const TIME: &str = "a time in the form HH:MM:SS, or HH:MM:SS Europe/London";
 /// The form of a weekday.
 pub(super) const WEEKDAY: &str = "a weekday, such as Monday or mon";
 /// The form of Weekdays.
@@ -55,6 +59,16 @@ pub(super) fn times(times: &mut Vec<LocalTime>, value: &str) -> Result<(), Refus
             part.split_once(' ').map_or((part, None), |(time, zone)| (time, Some(zone.trim())));
         Some(LocalTime { time: time.parse().ok()?, zone: zone.map(str::to_owned) })
     })?;
+    Ok(())
+}
+
+pub(super) fn time(time: &mut Option<LocalTime>, value: &str) -> Result<(), Refusal> {
+    let mut all = Vec::new();
+    times(&mut all, value)?;
+    match all.as_slice() {
+        [one] => *time = Some(one.clone()),
+        _ => return Err(Refusal::Form),
+    }
     Ok(())
 }
 

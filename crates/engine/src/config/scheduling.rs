@@ -20,7 +20,15 @@ impl SessionReader<'_> {
         let Draft { schedule, .. } = &self.draft;
         let has_windows = !schedule.start.is_empty();
         let has_logon = !(schedule.logon.is_empty() && schedule.logout.is_empty());
-        if !has_windows && !has_logon {
+        let reset_time = schedule.reset_time.clone().filter(|_| schedule.enable_reset_time);
+        if let (Some(setting), None) = (self.find("ResetSeqTime"), &reset_time) {
+            warnings.push(ConfigWarning {
+                place: setting.place.clone(),
+                key: setting.key.clone(),
+                instead: "there is no EnableResetSeqTime=Y".to_owned(),
+            });
+        }
+        if !has_windows && !has_logon && reset_time.is_none() {
             for name in ["TimeZone", "UseLocalTime"] {
                 if let Some(setting) = self.find(name).filter(|setting| setting.text() != "N") {
                     warnings.push(ConfigWarning {
@@ -41,6 +49,13 @@ impl SessionReader<'_> {
         else {
             return;
         };
+        let reset_at = match reset_time {
+            Some(time) => {
+                let Some(edge) = self.edge(&time, self.find("ResetSeqTime"), &zone) else { return };
+                Some(edge)
+            }
+            None => None,
+        };
         let draft = &mut self.draft;
         let ScheduleDraft { holidays, early_closes, reset, .. } = &draft.schedule;
         let mut made = if has_windows { Schedule::new(windows) } else { Schedule::non_stop() };
@@ -49,6 +64,9 @@ impl SessionReader<'_> {
         }
         made = made.with_holidays(holidays.iter().copied());
         made = made.with_early_closes(early_closes.iter().copied()).with_reset(*reset);
+        if let Some(edge) = reset_at {
+            made = made.with_in_session_reset(edge);
+        }
         draft.settings.schedule = Some(Arc::new(made));
     }
 
@@ -102,6 +120,13 @@ impl SessionReader<'_> {
             for (setting, reason) in lacking {
                 self.contradicts(setting, reason);
             }
+        }
+        if let (Some(setting), true, None) = (
+            self.find("EnableResetSeqTime"),
+            self.draft.schedule.enable_reset_time,
+            self.find("ResetSeqTime"),
+        ) {
+            self.contradicts(setting, "EnableResetSeqTime is set, but there is no ResetSeqTime");
         }
         if let (Some(setting), Some(_)) = (self.find("Weekdays"), self.find("StartDay")) {
             self.contradicts(setting, "Weekdays is for daily windows, and StartDay makes the window weekly");

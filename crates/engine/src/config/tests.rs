@@ -487,6 +487,10 @@ fn every_row_does_something() {
         ("EnableLastMsgSeqNumProcessed=Y", "EnableLastMsgSeqNumProcessed"),
         ("TolerateLowMsgSeqNumAtLogon=once", "TolerateLowMsgSeqNumAtLogon"),
         ("TestMessageIndicator=Y", "TestMessageIndicator"),
+        ("HeartBtInt=7\nHeartBtIntOverride=Y", "HeartBtIntOverride"),
+        ("AllowPosDup=Y", "AllowPosDup"),
+        ("RejectMessageOnUnhandledException=Y", "RejectMessageOnUnhandledException"),
+        ("ResetSeqTime=08:00:00\nEnableResetSeqTime=Y", "ResetSeqTime"),
         ("DisconnectOnError=Y", "DisconnectOnError"),
         ("ResetOnError=Y", "ResetOnError"),
         ("LogonTag=5001=x", "LogonTag"),
@@ -703,11 +707,27 @@ fn keys_of_quickfixgo_are_known() {
     ] {
         assert_eq!(read(&with(ACCEPTOR, key)).unwrap().warnings.len(), 1, "{key}");
     }
-    for key in ["HeartBtIntOverride", "UseTCPProxy", "DynamicSessions", "DynamicQualifier"] {
+    for key in ["UseTCPProxy", "DynamicSessions", "DynamicQualifier"] {
         let refused = acceptor_refused(&format!("{key}=Y"));
         assert!(refused.contains(&format!("{key} is not available: ")), "{refused}");
         assert_eq!(read(&with(ACCEPTOR, &format!("{key}=N"))).unwrap().warnings, [], "{key}");
     }
+    assert_eq!(
+        acceptor_refused("HeartBtIntOverride=Y"),
+        "a.cfg:1: this session has no HeartBtInt, which HeartBtIntOverride=Y makes its own; add it here or in [DEFAULT]"
+    );
+    assert_eq!(
+        acceptor_refused("EnableResetSeqTime=Y"),
+        "a.cfg:7: EnableResetSeqTime is set, but there is no ResetSeqTime"
+    );
+    assert!(
+        acceptor_refused("EnableResetSeqTime=Y\nResetSeqTime=08:00:00,09:00:00").contains("a time in the")
+    );
+    let warnings = read(&with(ACCEPTOR, "ResetSeqTime=08:00:00")).unwrap().warnings;
+    assert_eq!(
+        warnings[0].to_string(),
+        "a.cfg:7: ResetSeqTime has no effect: there is no EnableResetSeqTime=Y"
+    );
     let policy = |line: &str| one(&with(ACCEPTOR, line)).settings.policy;
     assert_eq!(policy("AllowUnknownMessageFields=Y"), policy("AllowUnknownMsgFields=Y"));
     assert_eq!(policy("CheckUserDefinedFields=N"), policy("ValidateUserDefinedFields=N"));

@@ -49,7 +49,7 @@ const CASES: [(&str, Case); 33] = [
     ("CheckLatency", ChangesTheSession),
     ("MaxLatency", ChangesTheSession),
     ("RequiresOrigSendingTime", ChangesTheSession),
-    ("AllowPosDup", IsWarnedAbout),
+    ("AllowPosDup", ChangesTheSession),
     ("MessageMustBeValidated", Passes("35=1|HEADER|")),
     ("Validation.CheckRequiredGroupFields", Passes("35=E|HEADER|66=L|394=1|68=1|73=1|11=ID|54=1|")),
     ("Validation.VerifyTagsValues", Passes("35=A|HEADER|98=77|108=x|")),

@@ -50,6 +50,8 @@ pub struct Schedule {
     holidays: BTreeSet<Date>,
     early_closes: BTreeSet<(Date, TimeOfDay)>,
     reset: ScheduleReset,
+    /// A window of a day from one in-session reset to the next.
+    in_session_reset: Option<Window>,
 }
 
 /// When the sequence numbers of a session with a schedule are reset.
@@ -126,6 +128,7 @@ impl Schedule {
             holidays: BTreeSet::new(),
             early_closes: BTreeSet::new(),
             reset: ScheduleReset::AtStart,
+            in_session_reset: None,
         }
     }
 
@@ -155,6 +158,21 @@ impl Schedule {
     pub fn with_reset(mut self, reset: ScheduleReset) -> Self {
         self.reset = reset;
         self
+    }
+
+    /// Has a session that is logged on reset its sequence numbers each day at this time, with a
+    /// Logon with ResetSeqNumFlag=Y that the counterparty answers (24-hour reset). A session that is
+    /// not logged on then does so once it is.
+    #[must_use]
+    pub fn with_in_session_reset(mut self, at: Edge) -> Self {
+        self.in_session_reset = Some(Window::daily(Weekdays::ALL, at.clone(), at));
+        self
+    }
+
+    /// Returns between which in-session resets a moment is, if there are any.
+    #[must_use]
+    pub fn in_session_resets_at(&self, utc: Utc) -> Option<Position> {
+        Some(self.place(core::slice::from_ref(self.in_session_reset.as_ref()?), utc))
     }
 
     /// Returns the place of a moment among the session's windows.
