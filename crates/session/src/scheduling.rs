@@ -1,9 +1,9 @@
 //! What a session's schedule does: it ends connections, and resets sequence numbers.
 //!
-//! At an edge, sequence numbers are reset only without a connection: at the edge itself, when the connection
-//! has ended that the edge ends, or when the session is opened after the edge. A reset is due if
-//! the sequence numbers began before the edge (`Schedule::reset_due`), so it happens once, also
-//! after downtime.
+//! At an edge, sequence numbers are reset only without a connection: at the edge itself, when the
+//! connection has ended that the edge ends, or when the session is opened after the edge. A reset
+//! is due if the sequence numbers began before the edge (`Schedule::reset_due`), so it happens
+//! once, also after downtime.
 
 use fixbolt_codec::SeqNum;
 

@@ -300,7 +300,8 @@ impl Words {
     }
 
     fn warning(self, metadata: &Metadata<'_>) -> Warning {
-        let fields = self.fields.into_iter().filter(|(name, _)| *name != "session");
+        // `fixbolt send` makes one attempt.
+        let fields = self.fields.into_iter().filter(|(name, _)| !["session", "next"].contains(name));
         let text = fields.fold(self.message, |text, (name, value)| text + ", " + name + " " + &value);
         Warning { name: name(metadata), text }
     }

@@ -185,35 +185,50 @@ impl Initiator {
         // An address needs no name.
         let (name, port) = &self.hosts[self.host];
         let name = (name.parse() != Ok(address.ip())).then(|| format!("{name}:{port}"));
-        let next = self.next_in_attempt();
-        let (session, next) = (&self.id, next.as_ref().map(tracing::field::display));
-        let host = name.as_ref().map(tracing::field::display);
+        let step = self.next_address(now, random);
+        let next = self.next_of(&step, now);
+        let (session, host) = (&self.id, name.as_ref().map(tracing::field::display));
         match failure {
             Failure::Connecting(error) => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, %error, next, "cannot connect (is the counterparty running?)"
+                name: "cannot_connect", %session, host, %address, %error, %next, "cannot connect (is the counterparty running?)"
             ),
             Failure::TimedOut => tracing::warn!(
-                name: "cannot_connect", %session, host, %address, next, "cannot connect: timed out"
+                name: "cannot_connect", %session, host, %address, %next, "cannot connect: timed out"
             ),
             Failure::LoggingOn(error) => tracing::warn!(
-                name: "cannot_log_on", %session, host, %address, %error, next, "cannot log on"
+                name: "cannot_log_on", %session, host, %address, %error, %next, "cannot log on"
             ),
         }
-        self.next_address(now, random)
+        self.note_wait(&step, now);
+        step
     }
 
-    /// Returns what the attempt tries after the current address; `None` if that was the last one of
-    /// all hosts, so that a line about the next attempt follows.
-    fn next_in_attempt(&self) -> Option<String> {
-        if let Some(address) = self.addresses.front() {
-            return Some(address.to_string());
+    /// Returns what follows a failure: an address or a host of the same attempt, or else the next
+    /// attempt.
+    fn next_of(&self, step: &Step, now: Now) -> String {
+        match step {
+            Step::Connect { address, .. } => address.to_string(),
+            Step::LookUp { .. } => self.shown(self.host),
+            Step::Wait { until } => self.announcement(*until, now),
+            Step::Nothing => String::new(),
         }
-        (self.left > 0).then(|| self.host_after(self.host))
     }
 
-    /// Returns the host after the one with this index, with its port.
-    fn host_after(&self, index: usize) -> String {
-        let (host, port) = &self.hosts[(index + 1) % self.hosts.len()];
+    /// Tells that an attempt has come to every host.
+    fn note_wait(&self, step: &Step, now: Now) {
+        if let Step::Wait { until } = step {
+            let announcement = self.announcement(*until, now);
+            tracing::warn!(
+                name: "no_host_answered",
+                session = %self.id,
+                "no host has answered the Logon: next {announcement}"
+            );
+        }
+    }
+
+    /// Returns the host with this index, with its port.
+    fn shown(&self, index: usize) -> String {
+        let (host, port) = &self.hosts[index % self.hosts.len()];
         // An address of IPv6 has colons.
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
@@ -221,11 +236,11 @@ impl Initiator {
     /// Returns when the next attempt begins, and with which host.
     fn announcement(&self, until: Mono, now: Now) -> String {
         let wait = until - now.mono;
-        let host = self.host_after(self.before_first(until));
+        let host = self.shown(self.before_first(until) + 1);
         if wait.is_zero() {
-            return format!("the next attempt is at once, to {host}");
+            return format!("attempt at once, to {host}");
         }
-        format!("the next attempt is at {}, {}, to {host}", now.utc + wait, in_words(wait))
+        format!("attempt at {}, {}, to {host}", now.utc + wait, in_words(wait))
     }
 
     /// Takes the end of a connection that was passed to the session.
@@ -238,7 +253,7 @@ impl Initiator {
                 self.backoff.reset();
                 let step = self.back_off(now, random);
                 if let Step::Wait { until } = step {
-                    tracing::info!(name: "next_attempt", session = %self.id, "{}", self.announcement(until, now));
+                    tracing::info!(name: "next_attempt", session = %self.id, "next {}", self.announcement(until, now));
                 }
                 step
             }
@@ -259,9 +274,9 @@ impl Initiator {
             let session = &self.id;
             match next {
                 Some(at) => {
-                    let host = self.host_after(self.before_first(now + wait));
+                    let host = self.shown(self.before_first(now + wait) + 1);
                     tracing::info!(
-                        name: "outside_schedule", %session, "outside the session's schedule: the session opens at {at}, and the next attempt is then, to {host}"
+                        name: "outside_schedule", %session, "outside the session's schedule: the session opens at {at}; next attempt then, to {host}"
                     );
                 }
                 None => tracing::warn!(
@@ -291,21 +306,25 @@ impl Initiator {
             return Step::Nothing;
         }
         self.addresses.clear();
-        let next = self.next_in_attempt();
-        let (session, host) = (&self.id, &self.hosts[self.host].0);
-        let next = next.as_ref().map(tracing::field::display);
-        match addresses {
-            Ok(addresses) if addresses.is_empty() => {
-                tracing::warn!(name: "no_address", %session, %host, next, "the host has no address");
+        let error = match addresses {
+            Ok(addresses) if !addresses.is_empty() => {
+                self.addresses.extend(addresses);
+                return self.next_address(now, random);
             }
-            Ok(addresses) => self.addresses.extend(addresses),
-            Err(error) => {
-                tracing::warn!(
-                    name: "no_address", %session, %host, %error, next, "the address of the host could not be looked up"
-                );
-            }
+            Ok(_) => None,
+            Err(error) => Some(error),
+        };
+        let failed = self.host;
+        let step = self.next_address(now, random);
+        let (session, host, next) = (&self.id, &self.hosts[failed].0, self.next_of(&step, now));
+        match error {
+            None => tracing::warn!(name: "no_address", %session, %host, %next, "the host has no address"),
+            Some(error) => tracing::warn!(
+                name: "no_address", %session, %host, %error, %next, "the address of the host could not be looked up"
+            ),
         }
-        self.next_address(now, random)
+        self.note_wait(&step, now);
+        step
     }
 
     /// Tries the host's next address; if there is none, the next host.
@@ -324,16 +343,7 @@ impl Initiator {
     /// attempt has come to every host.
     fn next_host(&mut self, now: Now, random: u32) -> Step {
         if self.left == 0 {
-            let step = self.back_off(now, random);
-            if let Step::Wait { until } = step {
-                let announcement = self.announcement(until, now);
-                tracing::warn!(
-                    name: "no_host_answered",
-                    session = %self.id,
-                    "no host has answered the Logon: {announcement}"
-                );
-            }
-            return step;
+            return self.back_off(now, random);
         }
         self.left -= 1;
         self.host = (self.host + 1) % self.hosts.len();
@@ -550,19 +560,18 @@ mod tests {
     fn what_comes_next_has_its_time_and_host() {
         let mut initiator = initiator(&["10.0.0.1", "venue.example", "::1"]);
         initiator.starts();
-        assert_eq!(initiator.next_in_attempt().as_deref(), Some("venue.example:9880"));
-        initiator.is_refused();
-        assert_eq!(initiator.next_in_attempt().as_deref(), Some("[::1]:9880"));
+        let next = |initiator: &Initiator, step: &Step| initiator.next_of(step, CLOCKS);
+        let step = initiator.is_refused();
+        assert_eq!(next(&initiator, &step), "venue.example:9880");
         initiator.is_looked_up(2, &["10.0.0.2", "10.0.0.3"]);
-        assert_eq!(initiator.next_in_attempt().as_deref(), Some("10.0.0.3:9880"));
-        initiator.is_refused();
-        initiator.is_refused();
-        assert_eq!(initiator.next_in_attempt(), None);
-        assert_eq!(
-            initiator.announcement(NOW + INTERVAL, CLOCKS),
-            "the next attempt is at 2026-11-23T14:03:05Z, in 30 s, to 10.0.0.1:9880"
-        );
-        assert_eq!(initiator.announcement(NOW, CLOCKS), "the next attempt is at once, to 10.0.0.1:9880");
+        let step = initiator.is_refused();
+        assert_eq!(next(&initiator, &step), "10.0.0.3:9880");
+        let step = initiator.is_refused();
+        assert_eq!(next(&initiator, &step), "[::1]:9880");
+        let step = initiator.is_refused();
+        let announcement = "attempt at 2026-11-23T14:03:05Z, in 30 s, to 10.0.0.1:9880";
+        assert_eq!(next(&initiator, &step), announcement);
+        assert_eq!(initiator.announcement(NOW, CLOCKS), "attempt at once, to 10.0.0.1:9880");
         initiator.selection = HostSelection::RoundRobin;
         initiator.host = 0;
         let announcement = initiator.announcement(NOW + INTERVAL, CLOCKS);

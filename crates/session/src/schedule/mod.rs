@@ -161,8 +161,8 @@ impl Schedule {
     }
 
     /// Has a session that is logged on reset its sequence numbers each day at this time, with a
-    /// Logon with ResetSeqNumFlag=Y that the counterparty answers (24-hour reset). A session that is
-    /// not logged on then does so once it is.
+    /// Logon with ResetSeqNumFlag=Y that the counterparty answers (24-hour reset). A session that
+    /// is not logged on then does so once it is.
     #[must_use]
     pub fn with_in_session_reset(mut self, at: Edge) -> Self {
         self.in_session_reset = Some(Window::daily(Weekdays::ALL, at.clone(), at));
