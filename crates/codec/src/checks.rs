@@ -6,7 +6,7 @@ use core::ops::Range;
 use crate::body_writer::{BodyWriter, Scope, free_until};
 use crate::data_fields::DataFields;
 use crate::encode_error::EncodeErrorKind;
-use crate::key::{Key, Owner};
+use crate::key::{Key, Owner, is_header_field};
 use crate::number::Tag;
 use crate::types::{FromField, ToField};
 
@@ -202,6 +202,27 @@ impl BodyWriter<'_> {
             });
             before = Some((here, value..end));
             at = end + 1;
+        }
+        false
+    }
+
+    /// Returns whether the body begins with header fields of which one has this tag.
+    #[must_use]
+    pub fn has_header_field(&self, tag: Tag) -> bool {
+        let bytes = self.written();
+        let mut at = 0;
+        let mut before = None;
+        while let Some(digits) = bytes[at..].iter().position(|b| *b == b'=') {
+            let here = number(&bytes[at..at + digits]);
+            if here == tag.number() || !is_header_field(here) {
+                return here == tag.number();
+            }
+            let value = at + digits + 1;
+            let end = self.end_of_data(bytes, before, here, value).unwrap_or_else(|| {
+                value + bytes[value..].iter().position(|b| *b == 1).unwrap_or(bytes.len() - value)
+            });
+            before = Some((here, value..end));
+            at = bytes.len().min(end + 1);
         }
         false
     }

@@ -1,5 +1,5 @@
-//! What a sender adds to a body: BeginString, BodyLength, MsgType, CompIDs, MsgSeqNum, times and
-//! CheckSum.
+//! What a sender adds to a body: BeginString, BodyLength, MsgType, CompIDs, MsgSeqNum, SubIDs and
+//! LocationIDs, times and CheckSum.
 //!
 //! The header is written right-aligned before the body, so that BodyLength has no padding and the
 //! body is not moved.
@@ -16,9 +16,10 @@ use crate::types::digits::{eight, fill, leading_zeros, text};
 
 /// Maximum length of BeginString (8) in an envelope.
 pub const BEGIN_STRING_LEN: usize = 12;
-/// Maximum length of a CompID in an envelope.
+/// Maximum length of a CompID, SubID or LocationID in an envelope.
 pub const COMP_ID_LEN: usize = 64;
 const COMP_IDS_LEN: usize = 2 * (1 + 3 + COMP_ID_LEN) + 1 + 3;
+const SUB_IDS_LEN: usize = 2 * (1 + 3 + COMP_ID_LEN) + 2 * (1 + 4 + COMP_ID_LEN);
 
 /// The constant part of all messages that a session sends.
 #[derive(Clone, Debug)]
@@ -27,6 +28,31 @@ pub struct Envelope {
     begin: Text<{ 2 + BEGIN_STRING_LEN + 1 + 2 }>,
     /// `SOH 49=… SOH 56=… SOH 34=`
     comp_ids: Text<COMP_IDS_LEN>,
+    /// `SOH 50=… SOH 142=… SOH 57=… SOH 143=…`, without those that there are none of.
+    sub_ids: Text<SUB_IDS_LEN>,
+}
+
+/// How a header names one side of a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartyIds<'a> {
+    /// SenderCompID (49) or TargetCompID (56).
+    pub comp_id: &'a [u8],
+    /// SenderSubID (50) or TargetSubID (57).
+    pub sub_id: Option<&'a [u8]>,
+    /// SenderLocationID (142) or TargetLocationID (143).
+    pub location_id: Option<&'a [u8]>,
+}
+
+impl<'a> PartyIds<'a> {
+    /// Names a side by its CompID alone.
+    #[must_use]
+    pub const fn new(comp_id: &'a [u8]) -> Self {
+        Self { comp_id, sub_id: None, location_id: None }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'a [u8]> {
+        [Some(self.comp_id), self.sub_id, self.location_id].into_iter().flatten()
+    }
 }
 
 /// What differs between messages.
@@ -87,10 +113,18 @@ impl Envelope {
     /// [`COMP_ID_LEN`]).
     #[must_use]
     pub fn new(begin_string: &[u8], sender_comp_id: &[u8], target_comp_id: &[u8]) -> Option<Self> {
+        Self::between(begin_string, PartyIds::new(sender_comp_id), PartyIds::new(target_comp_id))
+    }
+
+    /// Creates the envelope of a session whose messages also have the SubIDs and LocationIDs of the
+    /// parties. They follow MsgSeqNum (34), as in the dictionaries of the standard.
+    ///
+    /// Returns `None` as [`Envelope::new`] does.
+    #[must_use]
+    pub fn between(begin_string: &[u8], sender: PartyIds<'_>, target: PartyIds<'_>) -> Option<Self> {
         let fits = |part: &[u8], most| !part.is_empty() && part.len() <= most && !part.contains(&1);
         if !fits(begin_string, BEGIN_STRING_LEN)
-            || !fits(sender_comp_id, COMP_ID_LEN)
-            || !fits(target_comp_id, COMP_ID_LEN)
+            || !sender.all().chain(target.all()).all(|id| fits(id, COMP_ID_LEN))
         {
             return None;
         }
@@ -99,10 +133,29 @@ impl Envelope {
             begin.push(part);
         }
         let mut comp_ids = Text::EMPTY;
-        for part in [b"\x0149=", sender_comp_id, b"\x0156=", target_comp_id, b"\x0134="] {
+        for part in [b"\x0149=", sender.comp_id, b"\x0156=", target.comp_id, b"\x0134="] {
             comp_ids.push(part);
         }
-        Some(Self { begin, comp_ids })
+        let mut sub_ids = Text::EMPTY;
+        for (tag, id) in [
+            (&b"\x0150="[..], sender.sub_id),
+            (b"\x01142=", sender.location_id),
+            (b"\x0157=", target.sub_id),
+            (b"\x01143=", target.location_id),
+        ] {
+            if let Some(id) = id {
+                sub_ids.push(tag);
+                sub_ids.push(id);
+            }
+        }
+        Some(Self { begin, comp_ids, sub_ids })
+    }
+
+    /// Returns whether its messages have SubIDs or LocationIDs.
+    #[must_use]
+    #[inline]
+    pub const fn has_sub_ids(&self) -> bool {
+        self.sub_ids.len > 0
     }
 
     /// Returns the length of the header for a body whose BodyLength has `length_digits` digits.
@@ -119,6 +172,7 @@ impl Envelope {
         b"35=".len()
             + msg_type.as_bytes().len()
             + self.comp_ids.len
+            + self.sub_ids.len
             + b"\x0152=\x01".len()
             + seq_digits
             + stamp.sending_time.len()
@@ -158,6 +212,9 @@ impl Envelope {
         pen.msg_type(&msg_type);
         pen.put(self.comp_ids.as_bytes());
         pen.number(&seq);
+        if self.has_sub_ids() {
+            pen.put(self.sub_ids.as_bytes());
+        }
         if stamp.original.is_some() {
             pen.put(b"\x0143=Y");
         }
@@ -287,7 +344,8 @@ impl Body<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString as _;
+    use std::format;
+    use std::string::{String, ToString as _};
 
     use super::*;
     use crate::frame::Frame;
@@ -338,6 +396,45 @@ mod tests {
             let expected = last_processed.map(|seq| seq.0.to_string());
             assert_eq!(message.get(Tag::new(369)), expected.as_deref().map(str::as_bytes));
         }
+    }
+
+    #[test]
+    fn sub_ids_and_location_ids_follow_msg_seq_num_in_the_order_of_the_standard() {
+        let long = [b'L'; COMP_ID_LEN];
+        let named = |comp_id, sub_id, location_id| PartyIds { comp_id, sub_id, location_id };
+        let all = [
+            (named(b"A", None, None), named(b"B", None, None), String::new()),
+            (named(b"A", Some(b"desk"), None), named(b"B", None, None), "50=desk|".to_string()),
+            (named(b"A", None, Some(b"N")), named(b"B", None, Some(b"P")), "142=N|143=P|".to_string()),
+            (
+                named(b"A", Some(&long), Some(&long)),
+                named(b"B", Some(&long), Some(&long)),
+                [50, 142, 57, 143].map(|tag| format!("{tag}={}|", "L".repeat(64))).concat(),
+            ),
+        ];
+        for (sender, target, expected) in all {
+            let envelope = Envelope::between(b"FIX.4.4", sender, target).unwrap();
+            assert_eq!(envelope.has_sub_ids(), !expected.is_empty());
+            for original in [None, Some(&b"20090107-18:15:15"[..])] {
+                let stamp = Stamp { original, ..STAMP };
+                let mut memory = [0; 600];
+                memory[500..505].copy_from_slice(b"58=x\x01");
+                let news = MsgType::new(b"B");
+                let whole =
+                    envelope.seal(&mut memory, 500..505, news, byte_sum(b"58=x\x01"), &stamp).unwrap();
+                let header = 500 - whole.start;
+                assert!((2..=3).any(|digits| envelope.header_len(news, &stamp, digits) == header));
+                let Frame::Message(framed) = Framer::new(20_000).next(&memory[whole.clone()]) else {
+                    panic!()
+                };
+                assert_eq!(framed.bytes().len(), whole.len());
+                let text = String::from_utf8_lossy(&memory[whole]).replace('\x01', "|");
+                let dup = if original.is_some() { "43=Y|" } else { "" };
+                assert!(text.contains(&format!("|49=A|56=B|34=177|{expected}{dup}52=")), "{text}");
+            }
+        }
+        let empty = PartyIds { sub_id: Some(b""), ..PartyIds::new(b"A") };
+        assert!(Envelope::between(b"FIX.4.4", empty, PartyIds::new(b"B")).is_none());
     }
 
     #[test]

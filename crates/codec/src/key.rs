@@ -82,7 +82,7 @@ const fn is_session_field(tag: u32) -> bool {
 }
 
 /// Header fields that the application writes, before the body.
-const fn is_header_field(tag: u32) -> bool {
+pub(crate) const fn is_header_field(tag: u32) -> bool {
     matches!(
         tag,
         50 | 57

@@ -154,8 +154,8 @@ impl Connection {
         let session = match identify(&self.inbound) {
             Identity::Incomplete => return,
             Identity::Refused(_) => None,
-            Identity::Logon(id) => sessions.find(&id).filter(|key| sessions.can_connect(*key)),
-            Identity::LogonWithWrongCheckSum(id) => sessions.find(&id).filter(|key| {
+            Identity::Logon(id) => sessions.find_for_logon(&id).filter(|key| sessions.can_connect(*key)),
+            Identity::LogonWithWrongCheckSum(id) => sessions.find_for_logon(&id).filter(|key| {
                 sessions.can_connect(*key) && sessions.settings(*key).is_some_and(|s| !s.validate_checksum)
             }),
         };

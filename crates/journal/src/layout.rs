@@ -4,7 +4,7 @@
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, Record, RecordFlags, RecordKind};
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::{Mono, Party, SessionId, Utc};
 
 use crate::checksum;
 use crate::identity::JournalId;
@@ -206,31 +206,75 @@ impl Header {
     }
 }
 
-/// Writes the identity: its text, for people, and the lengths of its parts in there, which say
-/// where each begins.
+/// Where the text of the identity begins.
+const TEXT: usize = 64;
+
+/// Writes the identity: its text, for people, without escapes, and the lengths of its parts, which
+/// say where each begins.
 pub(crate) fn put_session(bytes: &mut [u8], session: &SessionId) {
-    let text = session.to_string();
+    let sides = [session.sender(), session.target()];
+    let [sender, target] = sides.map(|side| match (side.sub_id(), side.location_id()) {
+        (None, None) => side.comp_id().to_owned(),
+        (Some(sub_id), None) => format!("{}/{sub_id}", side.comp_id()),
+        (sub_id, Some(location_id)) => {
+            format!("{}/{}/{location_id}", side.comp_id(), sub_id.unwrap_or_default())
+        }
+    });
+    let mut text = format!("{}:{sender}->{target}", session.version());
+    if !session.qualifier().is_empty() {
+        text = format!("{text}:{}", session.qualifier());
+    }
     let parts = [session.version().name(), session.sender_comp_id(), session.target_comp_id()];
     for (byte, part) in bytes[9..12].iter_mut().zip(parts) {
         *byte = part.len() as u8;
     }
-    bytes[62..64].copy_from_slice(&(text.len() as u16).to_le_bytes());
-    bytes[64..64 + text.len()].copy_from_slice(text.as_bytes());
+    bytes[62..TEXT].copy_from_slice(&(text.len() as u16).to_le_bytes());
+    let end = TEXT + text.len();
+    bytes[TEXT..end].copy_from_slice(text.as_bytes());
+    let sub_ids = sides.into_iter().flat_map(|side| [side.sub_id(), side.location_id()]);
+    for (byte, part) in bytes[end..end + 4].iter_mut().zip(sub_ids) {
+        *byte = part.map_or(0, str::len) as u8;
+    }
 }
 
 pub(crate) fn session_in(bytes: &[u8]) -> Option<SessionId> {
     let length = usize::from(u16_at(bytes, 62));
-    let text = core::str::from_utf8(bytes.get(64..64 + length)?).ok()?;
+    let text = core::str::from_utf8(bytes.get(TEXT..TEXT + length)?).ok()?;
     let [version, sender, target] = [9, 10, 11].map(|at| usize::from(bytes[at]));
     if version == 0 {
         // Written before the lengths were: by a version that took no CompID with `:` or `->` in it.
-        return text.parse().ok();
+        let (version, rest) = text.split_once(':')?;
+        let (sender, rest) = rest.split_once("->")?;
+        let (target, qualifier) = rest.split_once(':').unwrap_or((rest, ""));
+        return SessionId::qualified(version.parse().ok()?, sender, target, qualifier).ok();
     }
+    // Zeros where there are none, and in journals from before there were any.
+    let sub_ids = bytes.get(TEXT + length..TEXT + length + 4).unwrap_or(&[0; 4]);
     let (version, rest) = text.split_at_checked(version)?;
-    let (sender, rest) = rest.strip_prefix(':')?.split_at_checked(sender)?;
-    let (target, rest) = rest.strip_prefix("->")?.split_at_checked(target)?;
+    let (sender, rest) = party_in(rest.strip_prefix(':')?, sender, &sub_ids[..2])?;
+    let (target, rest) = party_in(rest.strip_prefix("->")?, target, &sub_ids[2..])?;
     let qualifier = if rest.is_empty() { rest } else { rest.strip_prefix(':')? };
-    SessionId::qualified(version.parse().ok()?, sender, target, qualifier).ok()
+    SessionId::between(version.parse().ok()?, sender, target).ok()?.with_qualifier(qualifier).ok()
+}
+
+/// Reads a side of the session from the beginning of a text. Returns what follows it, too.
+fn party_in<'t>(text: &'t str, comp_id: usize, sub_ids: &[u8]) -> Option<(Party, &'t str)> {
+    let (comp_id, mut rest) = text.split_at_checked(comp_id)?;
+    let mut party = Party::new(comp_id).ok()?;
+    let [sub_id, location_id] = [usize::from(sub_ids[0]), usize::from(sub_ids[1])];
+    if sub_id > 0 || location_id > 0 {
+        let (id, after) = rest.strip_prefix('/')?.split_at_checked(sub_id)?;
+        if !id.is_empty() {
+            party = party.with_sub_id(id).ok()?;
+        }
+        rest = after;
+    }
+    if location_id > 0 {
+        let (id, after) = rest.strip_prefix('/')?.split_at_checked(location_id)?;
+        party = party.with_location_id(id).ok()?;
+        rest = after;
+    }
+    Some((party, rest))
 }
 
 /// Over everything except the four bytes at 12.
@@ -330,6 +374,29 @@ mod tests {
         }
         for short in 0..bytes.len() {
             assert_eq!(Header::decode(&bytes[..short], 0, 99), None);
+        }
+    }
+
+    #[test]
+    fn an_identity_from_before_sub_ids_is_read_back_whatever_is_in_its_comp_ids() {
+        for text in ["FIX.4.4:A/B->C//D:Q/R", "FIX.4.4:A->B", "FIX.4.2:A\\:B->C->D"] {
+            let mut parts = text.rsplitn(2, "->");
+            let (target, sender) = (parts.next().unwrap(), &parts.next().unwrap()[8..]);
+            let (target, qualifier) = target.split_once(':').unwrap_or((target, ""));
+            let session =
+                SessionId::qualified(text[..7].parse().unwrap(), sender, target, qualifier).unwrap();
+            let mut old = [0; SEGMENT_HEADER];
+            old[9..12].copy_from_slice(&[7, sender.len() as u8, target.len() as u8]);
+            old[62] = text.len() as u8;
+            old[64..64 + text.len()].copy_from_slice(text.as_bytes());
+            assert_eq!(session_in(&old).as_ref(), Some(&session));
+            let mut new = [0; SEGMENT_HEADER];
+            put_session(&mut new, &session);
+            assert_eq!(new, old);
+            if !sender.contains(':') {
+                old[9..12].fill(0);
+                assert_eq!(session_in(&old), Some(session));
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use fixbolt_codec::{SeqNum, Version};
 use fixbolt_session::store::{
     ConnectionNumber, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
 };
-use fixbolt_session::{Mono, SessionId, SessionKey, Utc};
+use fixbolt_session::{Mono, Party, SessionId, SessionKey, Utc};
 
 use crate::backend::{Backend, System};
 use crate::head::HeadFound;
@@ -26,9 +26,17 @@ pub(crate) fn session(target: &str) -> SessionId {
 
 /// Returns identities that a reader of bytes could take apart in the wrong place, or that are as
 /// long as any.
-pub(crate) fn longest_sessions() -> [SessionId; 3] {
+pub(crate) fn longest_sessions() -> [SessionId; 7] {
     let long = "X".repeat(64);
+    let party = |text: &str| text.parse::<Party>().unwrap();
+    let between = |sender, target| SessionId::between(Version::Fixt11, party(sender), party(target)).unwrap();
+    let half = "Y".repeat(37);
+    let all = format!("{half}/{half}/{half}");
     [
+        between(&all, &all).with_qualifier("12345678").unwrap(),
+        between("A/B", "C//D").with_qualifier("/").unwrap(),
+        between("A//B", "C/D/E"),
+        between("A", r"B\/C/->:D/\/E"),
         SessionId::qualified(Version::Fixt11, &long, &long, &long).unwrap(),
         session("A"),
         SessionId::new(Version::Fix44, "A->B", "VENUE:1").unwrap(),

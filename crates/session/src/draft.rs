@@ -30,7 +30,8 @@ pub struct Handle<'a> {
 
 impl<'a> Handle<'a> {
     /// Adds header fields of the application (SenderSubID 50, TargetSubID 57, OnBehalfOfCompID 115,
-    /// PossResend 97, ...). Fields that the session layer writes are refused by `send`.
+    /// PossResend 97, ...). Fields that the session layer writes are refused by `send`, and so are
+    /// the SubIDs and LocationIDs of the session's identity, which every message has already.
     #[must_use]
     pub const fn with_header(mut self, fields: &'a [(Key, &'a [u8])]) -> Self {
         self.header = fields;

@@ -11,8 +11,10 @@ pub(crate) mod tag {
     pub(crate) const NEW_SEQ_NO: Tag = Tag::new(36);
     pub(crate) const POSS_DUP_FLAG: Tag = Tag::new(43);
     pub(crate) const SENDER_COMP_ID: Tag = Tag::new(49);
+    pub(crate) const SENDER_SUB_ID: Tag = Tag::new(50);
     pub(crate) const SENDING_TIME: Tag = Tag::new(52);
     pub(crate) const TARGET_COMP_ID: Tag = Tag::new(56);
+    pub(crate) const TARGET_SUB_ID: Tag = Tag::new(57);
     pub(crate) const REF_SEQ_NUM: Tag = Tag::new(45);
     pub(crate) const TEXT: Tag = Tag::new(58);
     pub(crate) const ENCRYPT_METHOD: Tag = Tag::new(98);
@@ -25,6 +27,8 @@ pub(crate) mod tag {
     pub(crate) const DELIVER_TO_COMP_ID: Tag = Tag::new(128);
     pub(crate) const DELIVER_TO_SUB_ID: Tag = Tag::new(129);
     pub(crate) const RESET_SEQ_NUM_FLAG: Tag = Tag::new(141);
+    pub(crate) const SENDER_LOCATION_ID: Tag = Tag::new(142);
+    pub(crate) const TARGET_LOCATION_ID: Tag = Tag::new(143);
     pub(crate) const ON_BEHALF_OF_LOCATION_ID: Tag = Tag::new(144);
     pub(crate) const DELIVER_TO_LOCATION_ID: Tag = Tag::new(145);
     pub(crate) const MAX_MESSAGE_SIZE: Tag = Tag::new(383);
@@ -83,12 +87,15 @@ pub(crate) mod number {
     pub(crate) const POSS_DUP_FLAG: u32 = tag::POSS_DUP_FLAG.number();
     pub(crate) const RAW_DATA: u32 = 96;
     pub(crate) const SENDER_COMP_ID: u32 = tag::SENDER_COMP_ID.number();
+    pub(crate) const SENDER_SUB_ID: u32 = tag::SENDER_SUB_ID.number();
     pub(crate) const SENDING_TIME: u32 = tag::SENDING_TIME.number();
     pub(crate) const TARGET_COMP_ID: u32 = tag::TARGET_COMP_ID.number();
+    pub(crate) const TARGET_SUB_ID: u32 = tag::TARGET_SUB_ID.number();
 
     /// Header and trailer fields that are written again when a message is resent: BeginString,
     /// BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag, SenderCompID, SendingTime,
-    /// TargetCompID, OrigSendingTime, LastMsgSeqNumProcessed.
+    /// TargetCompID, OrigSendingTime, LastMsgSeqNumProcessed. The SubIDs and LocationIDs of a
+    /// session's identity are written again, too.
     pub(crate) const WRITTEN_ANEW: [u32; 11] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369];
 
     /// Returns whether a tag is a routing field ([`REVERSED_ROUTE`](super::key::REVERSED_ROUTE)).

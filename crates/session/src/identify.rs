@@ -3,7 +3,7 @@
 
 use fixbolt_codec::{Frame, Framer, Index, IndexError, Span, Version};
 
-use crate::fix::{msg_type, tag};
+use crate::fix::msg_type;
 use crate::id::SessionId;
 use crate::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 
@@ -12,7 +12,9 @@ use crate::reading::MAX_MESSAGE_SIZE_BEFORE_LOGON;
 pub enum Identity {
     /// More bytes are needed.
     Incomplete,
-    /// A Logon for this session, seen from our side (its TargetCompID is our SenderCompID).
+    /// A Logon that names this session, seen from our side (its TargetCompID is our SenderCompID).
+    /// It has the SubIDs and LocationIDs of the Logon, and is for the most specific session that
+    /// accepts it ([`SessionId::accepts`]).
     Logon(SessionId),
     /// The same with a wrong CheckSum (10): to be refused unless the session does not check it
     /// ([`SessionSettings::validate_checksum`](crate::SessionSettings::validate_checksum)).
@@ -47,13 +49,9 @@ pub fn identify(bytes: &[u8]) -> Identity {
     if message.msg_type() != msg_type::LOGON {
         return Identity::Refused("the first message is not a Logon");
     }
-    let text = |value: Option<&[u8]>| {
-        value.and_then(|v| core::str::from_utf8(v).ok()).map(str::to_owned).unwrap_or_default()
-    };
     let Some(version) = Version::from_begin_string(message.begin_string()) else {
         return Identity::Refused("the Logon's BeginString is not a version of FIX");
     };
-    let (theirs, ours) = (text(message.get(tag::SENDER_COMP_ID)), text(message.get(tag::TARGET_COMP_ID)));
     let of = if is_right { Identity::Logon } else { Identity::LogonWithWrongCheckSum };
-    SessionId::new(version, &ours, &theirs).map_or(Identity::Refused("the Logon has no valid CompIDs"), of)
+    SessionId::named_by(version, &message).map_or(Identity::Refused("the Logon has no valid CompIDs"), of)
 }

@@ -39,7 +39,9 @@ pub(crate) fn first_message<'m>(
             // 1S-c: strangers get no answer.
             let known = header.sender_comp_id == Some(id.target_comp_id().as_bytes())
                 && header.target_comp_id == Some(id.sender_comp_id().as_bytes())
-                && message.begin_string() == id.version().begin_string().as_bytes();
+                && message.begin_string() == id.version().begin_string().as_bytes()
+                // Acceptors often answer without the initiator's SubIDs.
+                && (!session.is_acceptor() || id.sub_ids_are_in(message));
             (!known).then_some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::CompId)))
         }
         msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {

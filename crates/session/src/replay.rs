@@ -204,11 +204,12 @@ fn look_up(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Re
 /// nothing else changed.
 fn send_again(tx: &mut Transaction<'_>, seq: SeqNum, stored: &[u8]) -> Result<(), SendError> {
     let mut fields = core::mem::take(tx.fields);
+    let sub_ids = tx.session().settings.id.written_sub_ids();
     let result = with_message(stored, Direction::Outbound, tx.data_fields(), &mut fields, |message, _| {
         let original = message.get(tag::SENDING_TIME).unwrap_or(b"19700101-00:00:00");
         let kind = SendKind::Again { seq, original };
         let mut draft = tx.handle(None, None).open(MsgType::new(message.msg_type()), kind);
-        copy_body(draft.writer(), &message);
+        copy_body(draft.writer(), &message, &sub_ids);
         draft.send()
     });
     *tx.fields = fields;
@@ -317,11 +318,11 @@ fn queue(tx: &mut Transaction<'_>, bytes: &[u8]) -> Result<(), SendError> {
 }
 
 /// Copies the fields of a message that is sent again, except those that the session writes.
-fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>) {
+fn copy_body(body: &mut BodyWriter<'_>, message: &Message<'_>, sub_ids: &[Option<Tag>; 4]) {
     for position in 0..message.len() {
         let field = message.field(position);
         let Some(tag) = field.tag else { continue };
-        if !WRITTEN_ANEW.contains(&tag.number()) {
+        if !WRITTEN_ANEW.contains(&tag.number()) && !sub_ids.contains(&Some(Tag::new(tag.number()))) {
             body.raw().field(Key::of(Tag::new(tag.number())), field.value);
         }
     }

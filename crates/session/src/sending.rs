@@ -3,7 +3,10 @@
 
 use core::ops::Range;
 
-use fixbolt_codec::{Body, BodyWriter, Envelope, Message, MsgType, Precision, SecondCache, SeqNum, Stamp};
+use fixbolt_codec::{
+    Body, BodyWriter, EncodeError, EncodeErrorKind, Envelope, Message, MsgType, Precision, SecondCache,
+    SeqNum, Stamp,
+};
 use fixbolt_dictionary::Scratch;
 
 use crate::dictionaries::Dictionaries;
@@ -147,6 +150,9 @@ impl Sending<'_> {
     ) -> Result<SeqNum, SendError> {
         let Self { settings, state, cursor, key, precision, keeps_messages, turn, .. } = self;
         let Body { msg_type, sum, .. } = writer.finish()?;
+        if self.envelope.has_sub_ids() {
+            refuse_sub_ids(settings, &writer)?;
+        }
         let is_admin = msg_type.is_admin();
         let may_have_secrets = is_admin || self.secret_tags.may_be_written(&writer);
         let (memory, body) = writer.into_memory()?;
@@ -279,6 +285,16 @@ fn keeps_back(settings: &SessionSettings, state: &State, msg_type: MsgType) -> b
 #[inline]
 fn last_processed(settings: &SessionSettings, state: &State) -> Option<SeqNum> {
     settings.last_msg_seq_num_processed.then(|| state.stored.next_in.previous())
+}
+
+/// Refuses a SubID or LocationID in a body if the session's identity has it: the message would have
+/// it twice.
+fn refuse_sub_ids(settings: &SessionSettings, writer: &BodyWriter<'_>) -> Result<(), EncodeError> {
+    let mut written = settings.id.written_sub_ids().into_iter().flatten();
+    match written.find(|tag| writer.has_header_field(*tag)) {
+        Some(tag) => Err(EncodeError::new(tag, EncodeErrorKind::SessionField)),
+        None => Ok(()),
+    }
 }
 
 fn is_logon(msg_type: MsgType) -> bool {

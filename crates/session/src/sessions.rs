@@ -5,7 +5,7 @@ use core::error::Error;
 use core::fmt;
 use std::sync::Arc;
 
-use fixbolt_codec::{Envelope, SeqNum, Version};
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_dictionary::ApplicationVersion;
 
 use crate::application::Application;
@@ -192,10 +192,8 @@ impl Sessions {
         // Checked before the store opens the session, so that no store has a session that cannot
         // exist here.
         let id = &settings.id;
-        let parts =
-            [id.version().begin_string(), id.sender_comp_id(), id.target_comp_id()].map(str::as_bytes);
-        let envelope = Envelope::new(parts[0], parts[1], parts[2])
-            .ok_or(OpenError::Setting("a CompID has more than 64 bytes"))?;
+        let envelope =
+            id.envelope().ok_or(OpenError::Setting("an ID of the session has more than 64 bytes"))?;
         self.inbound.grow(settings.max_message_size / 4);
         self.stored.grow(settings.max_message_size / 4);
         let free = self.table.iter().position(Option::is_none).unwrap_or(self.table.len());
@@ -347,6 +345,15 @@ impl Sessions {
     #[must_use]
     pub fn find(&self, id: &SessionId) -> Option<SessionKey> {
         table::find_id(&self.table, id)
+    }
+
+    /// Returns the open session that a Logon is for: of those that accept it, the one with most
+    /// SubIDs and LocationIDs. `logon` is the identity that the Logon names, seen from our side
+    /// ([`identify`](crate::identify)).
+    #[must_use]
+    pub fn find_for_logon(&self, logon: &SessionId) -> Option<SessionKey> {
+        let accepting = self.table.iter().flatten().filter(|session| session.settings.id.accepts(logon));
+        accepting.max_by_key(|session| session.settings.id.specificity()).map(|session| session.key)
     }
 
     /// Returns every open session.
