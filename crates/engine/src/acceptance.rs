@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use fixbolt_session::{SessionId, SessionSettings};
 
+use crate::identity_template::IdentityTemplate;
 use crate::socket_options::SocketOptions;
 
 /// A session that counterparties connect to.
@@ -27,7 +28,9 @@ impl From<SessionSettings> for Acceptance {
 /// The options of sessions for counterparties for which no session was configured: dynamic
 /// sessions.
 pub(crate) struct AcceptanceTemplate {
-    /// Returns the options for a counterparty; `None` refuses it.
+    /// The identities that sessions get.
+    pub(crate) identity: IdentityTemplate,
+    /// Returns the options of the session with this identity; `None` refuses it.
     #[allow(clippy::type_complexity)] // spelled out once, here
     pub(crate) settings: Box<dyn FnMut(&SessionId) -> Option<Acceptance> + Send>,
     /// The addresses that `settings` admits at most; empty if that is not known.

@@ -18,6 +18,7 @@ use crate::acceptance::{Acceptance, AcceptanceTemplate};
 use crate::distribution::{Distribution, Unit};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::identity_template::IdentityTemplate;
 use crate::initiation::Initiation;
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
 use crate::listening::Listening;
@@ -94,6 +95,9 @@ impl EngineBuilder {
     /// `settings` is called with the identity that a Logon names (seen from our side) and refuses
     /// it by returning `None`. Sessions that were added by name take precedence.
     ///
+    /// SubIDs and LocationIDs of the Logon are not part of the identity: they may name a trader, and
+    /// differ from one Logon to the next. With [`EngineBuilder::accept_any_with_sub_ids`] they are.
+    ///
     /// A session opened this way is dynamic: it is closed when it has had no connection for
     /// [`EngineBuilder::dynamic_session_idle_time`], at once if its first Logon is refused, and
     /// earlier if [`EngineBuilder::dynamic_session_limit`] is reached and another counterparty
@@ -114,15 +118,31 @@ impl EngineBuilder {
         address: SocketAddr,
         settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
-        self.accept_any_from(address, Vec::new(), settings)
+        self.accept_any_from(address, (IdentityTemplate::default(), Vec::new()), settings)
     }
 
-    /// Does the same for counterparties from these addresses, which are all that `settings` admits;
-    /// an empty list says nothing about them. Others are closed before their Logon is read.
+    /// Does the same with the SubIDs and LocationIDs of the Logon (50, 142 and 57, 143) in the
+    /// identity: Logons that differ in one of them are for different sessions, each with a journal
+    /// of its own.
+    ///
+    /// A counterparty chooses them: `settings` says which ones there are, or how many sessions a
+    /// counterparty can begin is only limited as for [`EngineBuilder::accept_any`].
+    #[must_use]
+    pub fn accept_any_with_sub_ids(
+        self,
+        address: SocketAddr,
+        settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
+    ) -> Self {
+        self.accept_any_from(address, (IdentityTemplate::with_sub_ids(), Vec::new()), settings)
+    }
+
+    /// Does the same for Logons with these identities, from these addresses, which are all that
+    /// `settings` admits; an empty list says nothing about them. Others are closed before their
+    /// Logon is read.
     pub(crate) fn accept_any_from(
         mut self,
         address: SocketAddr,
-        allowed: Vec<IpAddr>,
+        (identity, allowed): (IdentityTemplate, Vec<IpAddr>),
         mut settings: impl FnMut(&SessionId) -> Option<Acceptance> + Send + 'static,
     ) -> Self {
         let checked = move |id: &SessionId| {
@@ -133,7 +153,8 @@ impl EngineBuilder {
                 .ok()
                 .map(|()| acceptance)
         };
-        self.templates.push((address, AcceptanceTemplate { settings: Box::new(checked), allowed }));
+        let settings = Box::new(checked);
+        self.templates.push((address, AcceptanceTemplate { identity, settings, allowed }));
         self
     }
 
@@ -503,9 +524,16 @@ fn prepare(
         true => Ok(()),
         false => Err(preparation::wrong(&settings.id, "it is configured twice".to_owned())),
     };
-    acceptances.retain_mut(|(_, acceptance)| {
+    let mut accepted: Vec<(SocketAddr, SessionId)> = Vec::new();
+    acceptances.retain_mut(|(address, acceptance)| {
         let id = acceptance.settings.id.clone();
-        keep(&id, once(&acceptance.settings).and_then(|()| preparation::prepare_acceptance(acceptance)))
+        let others = accepted.iter().filter(|(at, _)| at == address).map(|(_, other)| other);
+        let checked = once(&acceptance.settings)
+            .and_then(|()| preparation::prepare_acceptance(acceptance))
+            .and_then(|()| preparation::check_unambiguous(&id, others));
+        let is_kept = keep(&id, checked);
+        accepted.extend(is_kept.then_some((*address, id)));
+        is_kept
     });
     initiations.retain_mut(|initiation| {
         let id = initiation.settings.id.clone();

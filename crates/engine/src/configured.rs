@@ -4,7 +4,6 @@ use core::net::SocketAddr;
 use std::path::Path;
 
 use fixbolt_journal::{DirectoryStore, NoStore};
-use fixbolt_session::SessionId;
 
 use crate::acceptance::Acceptance;
 use crate::builder::EngineBuilder;
@@ -117,32 +116,16 @@ fn add(builder: EngineBuilder, session: &SessionConfiguration) -> Result<EngineB
         (Identity::Fixed(_), ConnectionType::Acceptor { listen, allowed }) => {
             Ok(builder.accept(SocketAddr::from(listen), Acceptance { settings, allowed, socket }))
         }
-        (Identity::Dynamic { .. }, ConnectionType::Acceptor { listen, allowed }) => {
-            let identity = session.identity.clone();
-            let known = allowed.clone();
+        (Identity::Dynamic(identity), ConnectionType::Acceptor { listen, allowed }) => {
+            let known = (identity.clone(), allowed.clone());
             Ok(builder.accept_any_from(SocketAddr::from(listen), known, move |id| {
-                names(&identity, id).then(|| {
-                    let settings = settings.clone().with(|s| s.id = id.clone());
-                    Acceptance { settings, allowed: allowed.clone(), socket }
-                })
+                let settings = settings.clone().with(|s| s.id = id.clone());
+                Some(Acceptance { settings, allowed: allowed.clone(), socket })
             }))
         }
-        (Identity::Dynamic { .. }, ConnectionType::Initiator { .. }) => {
+        (Identity::Dynamic(_), ConnectionType::Initiator { .. }) => {
             let reason = "only an acceptor takes any session".to_owned();
             Err(ConfigError::Contradiction { place: session.place.clone(), reason }.into())
-        }
-    }
-}
-
-/// Returns whether a dynamic session is meant for this one.
-fn names(identity: &Identity, id: &SessionId) -> bool {
-    match identity {
-        Identity::Fixed(fixed) => fixed == id,
-        Identity::Dynamic { version, sender_comp_id, target_comp_id } => {
-            let any_or = |part: &Option<String>, is: &str| part.as_deref().is_none_or(|only| only == is);
-            version.is_none_or(|only| only == id.version())
-                && any_or(sender_comp_id, id.sender_comp_id())
-                && any_or(target_comp_id, id.target_comp_id())
         }
     }
 }

@@ -55,6 +55,7 @@ mod configured;
 mod distribution;
 mod engine;
 mod error;
+mod identity_template;
 mod initiation;
 mod limits;
 mod listening;
@@ -127,9 +128,9 @@ pub mod session {
     pub use fixbolt_session::{
         AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery,
         Direction, Draft, Event, Failure, GarbledError, Halt, Handle, InvalidHeartBtInt, InvalidSessionId,
-        LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError, Phase, ReplayInterleave, Resend,
-        Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionReject,
-        SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
+        LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError, Party, Phase, ReplayInterleave,
+        Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey,
+        SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
         TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage,
         WireObserver,
     };

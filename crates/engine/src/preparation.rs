@@ -25,6 +25,28 @@ pub(crate) fn prepare_initiation(initiation: &mut Initiation) -> Result<(), Engi
     check_hosts(initiation).map_err(|reason| wrong(&initiation.settings.id, reason))
 }
 
+/// Checks that each Logon to a port is for one of its sessions: that of two which could take it, one
+/// has more SubIDs and LocationIDs.
+///
+/// # Errors
+/// [`EngineError::Settings`].
+pub(crate) fn check_unambiguous<'s>(
+    session: &SessionId,
+    mut others: impl Iterator<Item = &'s SessionId>,
+) -> Result<(), EngineError> {
+    match others.find(|other| session.is_ambiguous_with(other)) {
+        Some(other) => Err(wrong(session, ambiguous(other))),
+        None => Ok(()),
+    }
+}
+
+/// Returns what is wrong with a session next to this one.
+pub(crate) fn ambiguous(other: &SessionId) -> String {
+    format!(
+        "a Logon could be for it or for {other} at the same address, as neither has more SubIDs and LocationIDs; give one of them those of both"
+    )
+}
+
 fn prepare_for(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {
     if settings.role != role {
         let reason = match role {

@@ -4,23 +4,26 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Policy};
-use fixbolt_session::{Role, SessionDictionary, SessionId};
+use fixbolt_session::{Role, SessionDictionary};
 
 use super::dictionaries::Dictionaries;
 use super::dictionary_file::shipped_in_place_of;
-use super::draft::Draft;
+use super::draft::{ANY, Draft};
 use super::error::{ConfigError, ConfigWarning};
 use super::fixt::{APPLICATION, FixtDraft, TRANSPORT, version_in};
 use super::reading::SessionReader;
 use super::session::{ConnectionType, Identity};
 use super::text::Setting;
 use super::values::{local_ip, number_after, whole_number};
+use crate::identity_template::IdentityTemplate;
 use crate::initiation::Initiation;
 use crate::session_check::{self, unspoken};
 
 /// The rows of an initiator's own address.
 const SOURCE_HOST: &str = "SocketConnectSourceHost";
 const SOURCE_PORT: &str = "SocketConnectSourcePort";
+const REQUIRED_IDS: [&str; 3] = ["BeginString", "SenderCompID", "TargetCompID"];
+const SUB_IDS: [&str; 4] = ["SenderSubID", "SenderLocationID", "TargetSubID", "TargetLocationID"];
 
 /// The policy without a dictionary: fields that break the syntax are rejected even so.
 const SYNTAX_ONLY: Policy =
@@ -56,10 +59,12 @@ impl<'s> SessionReader<'s> {
             self.contradicts(setting, reason);
         }
         let dynamic = self.draft.dynamic;
-        for name in ["BeginString", "SenderCompID", "TargetCompID"] {
+        for name in REQUIRED_IDS {
             self.required(name, name, !dynamic);
+        }
+        for name in REQUIRED_IDS.into_iter().chain(SUB_IDS) {
             if let (false, Some(setting)) = (dynamic, self.find(name))
-                && setting.text() == "*"
+                && setting.text() == ANY
             {
                 let key = &setting.key;
                 self.contradicts(
@@ -70,28 +75,24 @@ impl<'s> SessionReader<'s> {
         }
         let draft = &mut self.draft;
         draft.settings.role = draft.role?;
-        if dynamic {
-            let named = |part: &Option<String>| part.clone().filter(|part| part != "*");
-            let (sender_comp_id, target_comp_id) = (named(&draft.sender), named(&draft.target));
-            let part = |part: &Option<String>| part.clone().unwrap_or_else(|| "*".to_owned());
-            let version = draft.version.unwrap_or(Version::Fix44);
-            let id = SessionId::new(version, &part(&sender_comp_id), &part(&target_comp_id)).ok()?;
-            draft.settings.id = id;
-            return Some(Identity::Dynamic { version: draft.version, sender_comp_id, target_comp_id });
-        }
-        let (version, sender, target) = (draft.version?, draft.sender.as_ref()?, draft.target.as_ref()?);
-        let qualifier = draft.qualifier.as_deref().unwrap_or_default();
-        let id = SessionId::qualified(version, sender, target, qualifier);
+        let is_known = draft.version.map_or(dynamic, |version| unspoken(version).is_none())
+            && (dynamic || draft.sender.comp_id.is_some() && draft.target.comp_id.is_some());
+        let id = draft.id(if dynamic { ANY } else { "" });
         match id {
             Ok(id) => {
                 draft.settings.id = id.clone();
-                Some(Identity::Fixed(id))
+                Some(if dynamic {
+                    let (sender, target) = (draft.sender.template(), draft.target.template());
+                    Identity::Dynamic(IdentityTemplate { version: draft.version, sender, target })
+                } else {
+                    Identity::Fixed(id)
+                })
             }
-            // A version without sessions is reported already.
-            Err(_) if unspoken(version).is_some() => None,
+            // What is missing, and a version without sessions, is reported already.
+            Err(_) if !is_known => None,
             Err(error) => {
-                let place =
-                    self.find("BeginString").map_or(&self.own.place, |setting| &setting.place).clone();
+                let setting = SUB_IDS.into_iter().chain(["BeginString"]).find_map(|name| self.find(name));
+                let place = setting.map_or(&self.own.place, |setting| &setting.place).clone();
                 self.mistakes.push(ConfigError::Contradiction { place, reason: error.to_string() });
                 None
             }

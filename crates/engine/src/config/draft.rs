@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use fixbolt_codec::Version;
 use fixbolt_dictionary::{Action, Check, Encoding, Policy, Source};
-use fixbolt_session::{Compatibility, InvalidSessionId, Role, SessionId, SessionSettings};
+use fixbolt_session::{Compatibility, InvalidSessionId, Party, Role, SessionId, SessionSettings};
 
 use super::fixt::FixtDraft;
 use super::schedule_draft::ScheduleDraft;
+use crate::identity_template::{PartyTemplate, SubIdTemplate};
 use crate::initiation::HostSelection;
 use crate::socket_options::SocketOptions;
 
@@ -20,8 +21,8 @@ pub(super) struct Draft {
     pub(super) role: Option<Role>,
     /// BeginString; `None` if it is absent, or any.
     pub(super) version: Option<Version>,
-    pub(super) sender: Option<String>,
-    pub(super) target: Option<String>,
+    pub(super) sender: PartyDraft,
+    pub(super) target: PartyDraft,
     pub(super) qualifier: Option<String>,
     pub(super) dynamic: bool,
     pub(super) check_latency: bool,
@@ -58,6 +59,48 @@ pub(super) struct Draft {
     pub(super) persist_messages: bool,
 }
 
+/// One side of the session.
+#[derive(Default)]
+pub(super) struct PartyDraft {
+    pub(super) comp_id: Option<String>,
+    pub(super) sub_id: Option<String>,
+    pub(super) location_id: Option<String>,
+}
+
+/// Stands for any value.
+pub(super) const ANY: &str = "*";
+
+impl PartyDraft {
+    /// Returns the side, with this CompID if it has none.
+    ///
+    /// # Errors
+    /// Never, in fact: each ID was checked when it was read.
+    pub(super) fn party(&self, unknown: &str) -> Result<Party, InvalidSessionId> {
+        let mut party = Party::new(self.comp_id.as_deref().unwrap_or(unknown))?;
+        if let Some(id) = &self.sub_id {
+            party = party.with_sub_id(id)?;
+        }
+        match &self.location_id {
+            Some(id) => party.with_location_id(id),
+            None => Ok(party),
+        }
+    }
+
+    /// Returns the side of dynamic sessions.
+    pub(super) fn template(&self) -> PartyTemplate {
+        let sub_id = |id: &Option<String>| match id.as_deref() {
+            None => SubIdTemplate::Ignored,
+            Some(ANY) => SubIdTemplate::Any,
+            Some(only) => SubIdTemplate::Only(only.to_owned()),
+        };
+        PartyTemplate {
+            comp_id: self.comp_id.clone().filter(|id| id != ANY),
+            sub_id: sub_id(&self.sub_id),
+            location_id: sub_id(&self.location_id),
+        }
+    }
+}
+
 impl Draft {
     /// Creates a session with every default.
     ///
@@ -65,14 +108,14 @@ impl Draft {
     /// Never, in fact: `*` is a valid CompID.
     pub(super) fn new() -> Result<Self, InvalidSessionId> {
         // Identity and role are only known at the end.
-        let settings = SessionSettings::new(SessionId::new(Version::Fix44, "*", "*")?, Role::Acceptor);
+        let settings = SessionSettings::new(SessionId::new(Version::Fix44, ANY, ANY)?, Role::Acceptor);
         Ok(Self {
             max_latency: settings.sending_time_threshold.unwrap_or_default(),
             settings,
             role: None,
             version: None,
-            sender: None,
-            target: None,
+            sender: PartyDraft::default(),
+            target: PartyDraft::default(),
             qualifier: None,
             dynamic: false,
             check_latency: true,
@@ -105,6 +148,14 @@ impl Draft {
             journal: None,
             persist_messages: true,
         })
+    }
+
+    /// Returns the session's identity, with this CompID where it has none.
+    pub(super) fn id(&self, unknown: &str) -> Result<SessionId, InvalidSessionId> {
+        // A version that is missing is reported, or any.
+        let version = self.version.unwrap_or(Version::Fix44);
+        let id = SessionId::between(version, self.sender.party(unknown)?, self.target.party(unknown)?)?;
+        id.with_qualifier(self.qualifier.as_deref().unwrap_or_default())
     }
 
     /// Follows another engine's behavior, including its checks.

@@ -39,6 +39,11 @@ pub use engine::EngineConfiguration;
 pub use error::{ConfigError, ConfigErrors, ConfigWarning, SourceLine};
 pub use session::{CheckedSession, ConnectionType, EffectiveSetting, Identity, SessionConfiguration};
 
+pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplate};
+
+use fixbolt_session::SessionId;
+
+use crate::preparation;
 use dictionaries::Dictionaries;
 use other_keys::Treatment;
 use reading::SessionReader;
@@ -348,6 +353,9 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     };
     let reason = if let Some(first) = others.clone().find(same) {
         format!("the session {} is configured twice, first at {}", session.name, first.place)
+    } else if let Some((other, id)) = others.clone().find_map(|other| Some((other, ambiguous(this, other)?)))
+    {
+        format!("{} (see {})", preparation::ambiguous(id), other.place)
     } else if let Some(first) = others.next()
         && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
     {
@@ -362,10 +370,25 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
     session.result = Err(vec![ConfigError::Contradiction { place: this.place.clone(), reason }]);
 }
 
+/// Returns the identity of the other session if a Logon could be for either.
+fn ambiguous<'s>(this: &SessionConfiguration, other: &'s SessionConfiguration) -> Option<&'s SessionId> {
+    let (Identity::Fixed(id), Identity::Fixed(other_id)) = (&this.identity, &other.identity) else {
+        return None;
+    };
+    let (ConnectionType::Acceptor { listen, .. }, ConnectionType::Acceptor { listen: other_listen, .. }) =
+        (&this.connection, &other.connection)
+    else {
+        return None;
+    };
+    (listen == other_listen && id.is_ambiguous_with(other_id)).then_some(other_id)
+}
+
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
 mod fixt_tests;
+#[cfg(test)]
+mod identity_tests;
 #[cfg(test)]
 mod mistake_tests;
 #[cfg(test)]

@@ -30,10 +30,6 @@ const PROXY: Treatment = Unavailable {
     harmless: &[],
     reason: "connections go directly to SocketConnectHost; use a TCP forwarder",
 };
-const SUB_ID: Treatment = Unavailable {
-    harmless: &[],
-    reason: "a session is identified by BeginString, SenderCompID, TargetCompID and SessionQualifier",
-};
 const STORE: Treatment = Replaced("the journal in FileStorePath is the message store");
 const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
 
@@ -45,11 +41,7 @@ const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatm
 /// without case.
 #[rustfmt::skip]
 pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
-    // Identity and role
-    ("SenderSubID", SUB_ID),
-    ("SenderLocationID", SUB_ID),
-    ("TargetSubID", SUB_ID),
-    ("TargetLocationID", SUB_ID),
+    // Identity
     ("Description", Replaced("write a comment instead")),
     // Session layer
     ("RefreshOnLogon", Replaced("the journal has one owner at a time; nothing changes it from outside")),

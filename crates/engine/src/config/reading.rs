@@ -7,7 +7,7 @@ use fixbolt_dictionary::{Action, Check};
 use fixbolt_session::Compatibility;
 
 use super::dictionaries::Dictionaries;
-use super::draft::Draft;
+use super::draft::{Draft, PartyDraft};
 use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::fixt;
 use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
@@ -80,10 +80,11 @@ impl<'s> SessionReader<'s> {
     /// Returns the session's name, as far as it is known.
     fn name(&self) -> String {
         let unknown = if self.draft.dynamic { "*" } else { "?" };
-        let part = |part: &Option<String>| part.clone().unwrap_or_else(|| unknown.to_owned());
+        let party =
+            |side: &PartyDraft| side.party(unknown).map(|party| party.to_string()).unwrap_or_default();
         let version = self.draft.version.map_or(unknown, Version::name);
         let qualifier = self.draft.qualifier.as_ref().map(|text| format!(":{text}")).unwrap_or_default();
-        format!("{version}:{}->{}{qualifier}", part(&self.draft.sender), part(&self.draft.target))
+        format!("{version}:{}->{}{qualifier}", party(&self.draft.sender), party(&self.draft.target))
     }
 
     /// Returns the settings of a row: those of the session's own section if it has any, else those

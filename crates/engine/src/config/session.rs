@@ -6,12 +6,12 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use fixbolt_codec::Version;
 use fixbolt_dictionary::Source;
 use fixbolt_session::{SessionId, SessionSettings};
 
 use super::error::{ConfigError, SourceLine};
 use super::secret::WithoutSecrets;
+use crate::identity_template::IdentityTemplate;
 use crate::initiation::HostSelection;
 use crate::socket_options::SocketOptions;
 
@@ -67,15 +67,8 @@ impl fmt::Debug for SessionConfiguration {
 pub enum Identity {
     /// Exactly this session.
     Fixed(SessionId),
-    /// DynamicSession=Y: any initiator that logs on. `None` means any value.
-    Dynamic {
-        /// BeginString.
-        version: Option<Version>,
-        /// Our CompID.
-        sender_comp_id: Option<String>,
-        /// The counterparty's CompID.
-        target_comp_id: Option<String>,
-    },
+    /// DynamicSession=Y: any initiator that logs on with one of these.
+    Dynamic(IdentityTemplate),
 }
 
 /// How the connection is made.

@@ -149,10 +149,9 @@ fn the_longest_wait_between_attempts_is_never_below_the_first() {
 #[test]
 fn a_dynamic_session_takes_any_comp_ids() {
     let text = "[SESSION]\nConnectionType=acceptor\nDynamicSession=Y\nSocketAcceptPort=1\nTargetCompID=*\nSenderCompID=VENUE";
-    assert_eq!(
-        one(text).identity,
-        Identity::Dynamic { version: None, sender_comp_id: Some("VENUE".to_owned()), target_comp_id: None }
-    );
+    let mut identity = IdentityTemplate::default();
+    identity.sender.comp_id = Some("VENUE".to_owned());
+    assert_eq!(one(text).identity, Identity::Dynamic(identity));
     assert_eq!(
         initiator_refused("AcceptorTemplate=Y"),
         "a.cfg:9: AcceptorTemplate applies to acceptors only, and this session is an initiator; remove it"

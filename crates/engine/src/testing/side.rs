@@ -110,8 +110,19 @@ impl<A: Application> Side<A> {
         let fields = fields.trim_end_matches('|');
         let (msg_type, rest) = fields.split_once('|').unwrap_or((fields, ""));
         let id = &self.settings.id;
-        let mut head = format!("{msg_type}|49={}|56={}|", id.target_comp_id(), id.sender_comp_id());
+        let (us, them) = (id.sender(), id.target());
+        let mut head = format!("{msg_type}|49={}|56={}|", them.comp_id(), us.comp_id());
         let has = |tag: &str| rest.split('|').any(|field| field.starts_with(tag));
+        for (tag, sub_id) in [
+            ("50=", them.sub_id()),
+            ("142=", them.location_id()),
+            ("57=", us.sub_id()),
+            ("143=", us.location_id()),
+        ] {
+            if let Some(sub_id) = sub_id.filter(|_| !has(tag)) {
+                head += &format!("{tag}{sub_id}|");
+            }
+        }
         if msg_type == "35=A" && has("141=Y") {
             self.next_in = SeqNum::ONE;
         }

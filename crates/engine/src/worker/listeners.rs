@@ -46,6 +46,15 @@ pub(crate) struct Incoming {
     pub(crate) template_admits: bool,
 }
 
+/// A session that a template makes.
+pub(crate) struct Made {
+    /// The index of the template.
+    pub(crate) template: usize,
+    /// The identity for which the template was asked.
+    pub(crate) id: SessionId,
+    pub(crate) acceptance: Acceptance,
+}
+
 impl Listener {
     fn template_admits(&self, from: IpAddr) -> bool {
         self.templates.iter().any(|template| admit(&template.allowed, from).is_ok())
@@ -165,11 +174,27 @@ impl Listeners {
         result.map(|()| most == 0)
     }
 
-    /// Asks the listener's templates about an unknown session.
-    pub(crate) fn acceptance_for(&mut self, index: usize, id: &SessionId) -> Result<Acceptance, Refusal> {
+    /// Returns the identities that the listener's templates have for a Logon, each with the index
+    /// of the template.
+    pub(crate) fn identities_for(
+        &self,
+        index: usize,
+        logon: &SessionId,
+    ) -> impl Iterator<Item = (usize, SessionId)> {
+        let templates = self.listeners.get(index).map_or(&[][..], |listener| &listener.templates);
+        let identities = templates.iter().map(|template| template.identity.identity(logon));
+        identities.enumerate().filter_map(|(n, id)| Some((n, id?)))
+    }
+
+    /// Asks the listener's templates about a Logon for a session that is not open.
+    pub(crate) fn acceptance_for(&mut self, index: usize, logon: &SessionId) -> Result<Made, Refusal> {
         let listener = self.listeners.get_mut(index).ok_or(Refusal::NoSuchSession)?;
-        let templates = &mut listener.templates;
-        catch_unwind(AssertUnwindSafe(|| templates.iter_mut().find_map(|template| (template.settings)(id))))
+        let ask = |(template, asked): (usize, &mut AcceptanceTemplate)| {
+            let id = asked.identity.identity(logon)?;
+            let acceptance = (asked.settings)(&id)?;
+            Some(Made { template, id, acceptance })
+        };
+        catch_unwind(AssertUnwindSafe(|| listener.templates.iter_mut().enumerate().find_map(ask)))
             .map_err(|_| Refusal::TemplatePanicked)?
             .ok_or(Refusal::NoSuchSession)
     }

@@ -53,7 +53,7 @@ use self::connector::{Connector, Progress};
 use self::cycle::{Cycle, LONGEST_SLEEP};
 use self::event_source::EventSource;
 use self::initiator::{Failure, Initiator};
-use self::listeners::Listeners;
+use self::listeners::{Listeners, Made};
 use self::refusal::Refusal;
 use self::session_driver::SessionDriver;
 use self::session_table::{Dynamic, SessionEntry, Side, admit};
@@ -176,6 +176,7 @@ impl Worker {
         let before = self.listeners.count();
         let listener = self.listen(address)?;
         let id = acceptance.settings.id.clone();
+        preparation::check_unambiguous(&id, self.driver.identities_at(listener))?;
         let Acceptance { settings, allowed, socket } = acceptance;
         let side = Side::Acceptor { listener, allowed, dynamic: None };
         let entry = SessionEntry::new(&settings, side, socket);
@@ -421,16 +422,24 @@ impl Worker {
                 return;
             }
             Identity::Refused(reason) => Err(Refusal::NotALogon(reason)),
-            Identity::Logon(id) | Identity::LogonWithWrongCheckSum(id) => {
-                if self.driver.find(&id).is_none() && self.listeners.has_templates(listener) {
-                    if !self.openings.may_begin(self.cycle.now.mono) || !self.driver.may_open(&id) {
+            Identity::Logon(logon) | Identity::LogonWithWrongCheckSum(logon) => {
+                let open = self.open_session_for(listener, &logon);
+                if open.is_none() && self.listeners.has_templates(listener) {
+                    let may_open = {
+                        let mut identities = self.listeners.identities_for(listener, &logon);
+                        identities.all(|(_, id)| self.driver.may_open(&id))
+                    };
+                    if !self.openings.may_begin(self.cycle.now.mono) || !may_open {
                         return self.wait_to_open(slot);
                     }
                     began = Some(clock::now().mono);
                 }
-                let session =
-                    self.session_for(slot, listener, (&id, is_right), peer.ip().to_canonical(), app);
-                asked = Some(id);
+                let from = peer.ip().to_canonical();
+                let session = match open {
+                    Some(key) => self.admit(slot, listener, (key, is_right), from),
+                    None => self.open_for(slot, listener, (&logon, is_right), from, app),
+                };
+                asked = Some(logon);
                 session
             }
         };
@@ -509,50 +518,69 @@ impl Worker {
         }
     }
 
-    /// Returns the session that a Logon from this address asks for, configured or made by a
-    /// template. A refused Logon opens no session and no journal.
-    fn session_for(
+    /// Returns the open session that a Logon is for: the most specific one that was configured for
+    /// the listener, or else one that a template of the listener has made.
+    fn open_session_for(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
+        let made = || {
+            self.listeners.identities_for(listener, logon).find_map(|(template, id)| {
+                let (key, entry) = self.driver.find(&id)?;
+                entry.is_made_by(listener, template).then_some(key)
+            })
+        };
+        self.driver.for_logon(listener, logon).or_else(made)
+    }
+
+    /// Returns the open session that a Logon from this address is for, if it may have the
+    /// connection.
+    fn admit(
+        &self,
+        slot: usize,
+        listener: usize,
+        (key, is_right): (SessionKey, bool),
+        from: IpAddr,
+    ) -> Result<SessionKey, Refusal> {
+        let entry = self.driver.entry(key);
+        entry.admit(listener, from)?;
+        check_sum(is_right, self.driver.validates_checksum(key))?;
+        if entry.is_dynamic() {
+            self.check_room(slot)?;
+        }
+        self.driver.connectable(key).map(|()| key)
+    }
+
+    /// Opens the session that a Logon from this address asks for, if a template makes it. A refused
+    /// Logon opens no session and no journal.
+    fn open_for(
         &mut self,
         slot: usize,
         listener: usize,
-        (id, is_right): (&SessionId, bool),
+        (logon, is_right): (&SessionId, bool),
         from: IpAddr,
         app: &mut dyn Application,
     ) -> Result<SessionKey, Refusal> {
-        let has_room = |driver: &SessionDriver| {
-            let may_be = driver.connections.admission.may_be_dynamic(slot);
-            may_be.then_some(()).ok_or(Refusal::NoRoomForAddress)
-        };
-        let check_sum = |validates: bool| {
-            (is_right || !validates)
-                .then_some(())
-                .ok_or(Refusal::NotALogon("the CheckSum of the Logon is wrong"))
-        };
-        let key = match self.driver.find(id) {
-            Some((key, entry)) => {
-                entry.admit(listener, from)?;
-                check_sum(self.driver.validates_checksum(key))?;
-                if entry.is_dynamic() {
-                    has_room(&self.driver)?;
-                }
-                key
-            }
-            None => {
-                let acceptance = self.listeners.acceptance_for(listener, id)?;
-                admit(&acceptance.allowed, from)?;
-                if acceptance.settings.id != *id || acceptance.settings.role != Role::Acceptor {
-                    tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
-                    return Err(Refusal::NoSuchSession);
-                }
-                check_sum(acceptance.settings.validate_checksum)?;
-                has_room(&self.driver)?;
-                let Acceptance { settings, allowed, socket } = acceptance;
-                let side = Side::Acceptor { listener, allowed, dynamic: Some(Dynamic::default()) };
-                let entry = SessionEntry::new(&settings, side, socket);
-                self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?
-            }
-        };
+        let Made { template, id, acceptance } = self.listeners.acceptance_for(listener, logon)?;
+        admit(&acceptance.allowed, from)?;
+        if acceptance.settings.id != id || acceptance.settings.role != Role::Acceptor {
+            tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
+            return Err(Refusal::NoSuchSession);
+        }
+        if self.driver.find(&id).is_some() {
+            // It is open for other connections.
+            return Err(Refusal::NoSuchSession);
+        }
+        check_sum(is_right, acceptance.settings.validate_checksum)?;
+        self.check_room(slot)?;
+        let Acceptance { settings, allowed, socket } = acceptance;
+        let side = Side::Acceptor { listener, allowed, dynamic: Some(Dynamic::new(template)) };
+        let entry = SessionEntry::new(&settings, side, socket);
+        let key = self.driver.open_dynamic(settings, entry, &mut self.cycle, app)?;
         self.driver.connectable(key).map(|()| key)
+    }
+
+    /// Checks whether the address of a connection may have one more of a dynamic session.
+    fn check_room(&self, slot: usize) -> Result<(), Refusal> {
+        let may_be = self.driver.connections.admission.may_be_dynamic(slot);
+        may_be.then_some(()).ok_or(Refusal::NoRoomForAddress)
     }
 
     /// Starts the connection attempts that are due, and requests a wake-up for later ones.
@@ -693,4 +721,10 @@ impl Worker {
         self.stopping = Some(until);
         self.cycle.wake(until);
     }
+}
+
+/// Checks whether a Logon is refused because of its CheckSum.
+fn check_sum(is_right: bool, validates: bool) -> Result<(), Refusal> {
+    let is_accepted = is_right || !validates;
+    is_accepted.then_some(()).ok_or(Refusal::NotALogon("the CheckSum of the Logon is wrong"))
 }

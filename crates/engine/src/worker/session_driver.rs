@@ -158,6 +158,21 @@ impl SessionDriver {
         Some((key, &self.table[key]))
     }
 
+    /// Returns the session of the listener that a Logon is for, of those that no template made.
+    pub(crate) fn for_logon(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
+        self.table.for_logon(listener, logon)
+    }
+
+    /// Returns what is known about a session that is open.
+    pub(crate) fn entry(&self, key: SessionKey) -> &SessionEntry {
+        &self.table[key]
+    }
+
+    /// Returns the identities of the listener's sessions that no template made.
+    pub(crate) fn identities_at(&self, listener: usize) -> impl Iterator<Item = &SessionId> {
+        self.table.identities_at(listener)
+    }
+
     /// Returns whether a message with a wrong CheckSum is garbled in the session.
     pub(crate) fn validates_checksum(&self, key: SessionKey) -> bool {
         self.sessions.settings(key).is_none_or(|settings| settings.validate_checksum)

@@ -36,19 +36,28 @@ pub(crate) struct SessionEntry {
 #[derive(Debug)]
 pub(crate) enum Side {
     /// Through a listener, from these addresses; from any if the list is empty. `dynamic` if a
-    /// template made it, because a counterparty asked for it.
+    /// template of the listener made it, because a counterparty asked for it.
     Acceptor { listener: usize, allowed: Vec<IpAddr>, dynamic: Option<Dynamic> },
     /// By one of our initiators.
     Initiator { initiator: usize },
 }
 
 /// What a worker knows about a dynamic session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dynamic {
+    /// Which template of its listener made it.
+    pub(crate) template: usize,
     /// Whether it has logged on since it was opened, and counts towards the limit of such sessions.
     pub(crate) counted: bool,
     /// When its connection ended, if it has none.
     pub(crate) idle_since: Option<Mono>,
+}
+
+impl Dynamic {
+    /// A session that has not logged on.
+    pub(crate) const fn new(template: usize) -> Self {
+        Self { template, counted: false, idle_since: None }
+    }
 }
 
 impl SessionEntry {
@@ -79,6 +88,17 @@ impl SessionEntry {
             Side::Acceptor { dynamic, .. } => dynamic.as_mut(),
             Side::Initiator { .. } => None,
         }
+    }
+
+    /// Returns whether this template of this listener made it.
+    pub(crate) fn is_made_by(&self, listener: usize, template: usize) -> bool {
+        matches!(&self.side, Side::Acceptor { listener: at, dynamic: Some(dynamic), .. }
+            if *at == listener && dynamic.template == template)
+    }
+
+    /// Returns whether it is a session of the listener that no template made.
+    fn is_configured_at(&self, listener: usize) -> bool {
+        matches!(&self.side, Side::Acceptor { listener: at, dynamic: None, .. } if *at == listener)
     }
 
     /// Returns whether it is a dynamic session.
@@ -116,6 +136,24 @@ impl SessionTable {
     /// Returns whether a session of the listener admits connections from this address.
     pub(crate) fn admits(&self, listener: usize, from: IpAddr) -> bool {
         self.entries.iter().flatten().any(|(_, entry)| entry.admit(listener, from).is_ok())
+    }
+
+    /// Returns the sessions of the listener that no template made.
+    fn configured_at(&self, listener: usize) -> impl Iterator<Item = (SessionKey, &SessionEntry)> {
+        let all = self.entries.iter().flatten().map(|(key, entry)| (*key, entry));
+        all.filter(move |(_, entry)| entry.is_configured_at(listener))
+    }
+
+    /// Returns the session of the listener that a Logon is for, of those that no template made: of
+    /// several that accept it, the most specific one.
+    pub(crate) fn for_logon(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
+        let accepting = self.configured_at(listener).filter(|(_, entry)| entry.id.accepts(logon));
+        accepting.max_by_key(|(_, entry)| entry.id.specificity()).map(|(key, _)| key)
+    }
+
+    /// Returns the identities of the listener's sessions that no template made.
+    pub(crate) fn identities_at(&self, listener: usize) -> impl Iterator<Item = &SessionId> {
+        self.configured_at(listener).map(|(_, entry)| &entry.id)
     }
 
     /// Returns the key of the session in place `n`.
