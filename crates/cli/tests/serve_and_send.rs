@@ -91,6 +91,44 @@ fn a_tag_from_5000_on_is_accepted_without_a_configuration_and_as_the_configurati
 }
 
 #[test]
+fn a_sub_id_selects_the_session_on_both_sides_and_names_its_journal() {
+    let folder = directory("serve-sub-ids");
+    let venue = folder.join("venue.cfg");
+    let text = format!(
+        "[DEFAULT]\nConnectionType=acceptor\nBeginString=FIX.4.4\nSenderCompID=FIXBOLT\nTargetCompID=CLIENT\n\
+         SocketAcceptPort=0\nFileStorePath={}\n[SESSION]\n[SESSION]\nTargetSubID=DESK\nTargetLocationID=NY\n",
+        folder.join("venue").display()
+    );
+    std::fs::write(&venue, text).unwrap();
+    let server = Server::start(&["--config", venue.to_str().unwrap()]);
+    let ended = order(&server, &["--sender", "CLIENT/DESK/NY"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains("SenderSubID (50): DESK") && ended.out.contains("TargetLocationID (143): NY"));
+    let other = order(&server, &["--sender", "CLIENT//NY"]);
+    assert_eq!(other.status, 0, "{}", other.err);
+    assert!(!other.out.contains("TargetLocationID"), "for the session without SubIDs: {}", other.out);
+
+    let trader = folder.join("trader.cfg");
+    let text = format!(
+        "[DEFAULT]\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=CLIENT\nTargetCompID=FIXBOLT\n\
+         HeartBtInt=30\nSocketConnectHost=127.0.0.1\nSocketConnectPort={}\nResetOnLogon=Y\n\
+         [SESSION]\n[SESSION]\nSenderSubID=DESK\nSenderLocationID=NY\n",
+        server.address.rsplit_once(':').unwrap().1
+    );
+    std::fs::write(&trader, text).unwrap();
+    for (sender, has_sub_id) in [("CLIENT", false), ("CLIENT/DESK", true), ("CLIENT//NY", true)] {
+        let config = ["--config", trader.to_str().unwrap(), "--sender", sender];
+        let ended = run(&[&["send", "NewOrderSingle"], &ORDER[..], &config].concat());
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{}", ended.out);
+        assert_eq!(ended.out.contains("TargetSubID (57): DESK"), has_sub_id, "{sender}: {}", ended.out);
+    }
+    drop(server);
+    let journal = folder.join("venue/FIX.4.4-FIXBOLT-CLIENT+DESK+NY");
+    let stat = run(&["journal", "stat", journal.to_str().unwrap()]);
+    assert!(stat.out.contains("FIX.4.4:FIXBOLT->CLIENT/DESK/NY"), "{}{}", stat.out, stat.err);
+}
+
+#[test]
 fn json_is_a_line_for_what_was_sent_and_one_for_the_answer() {
     let server = Server::start(&[]);
     let ended = order(&server, &["-o", "json"]);
@@ -255,7 +293,8 @@ fn wrong_usage_is_status_2_and_says_what_to_do() {
         (&["send", "D", "--to", "nowhere"], "write HOST:PORT"),
         (&["send", "D", "--version", "FIX.9"], "none of the versions FIX.4.0, FIX.4.1, "),
         (&["send", "A", "--version", "5.0SP2"], "A is sent only by the session itself"),
-        (&["send", "D", "--sender", ""], "SenderCompID is empty"),
+        (&["send", "D", "--sender", ""], "CompID is empty"),
+        (&["send", "D", "--sender", "A/"], "SubID is empty"),
         (&["send", "D", "--config", "nowhere.cfg"], "nowhere.cfg"),
         (&["serve", "--config", "nowhere.cfg"], "nowhere.cfg"),
         (&["serve", "--listen", "somewhere"], "invalid value 'somewhere'"),
@@ -313,7 +352,7 @@ fn send_says_why_no_session_of_a_file_is_the_one_to_send_with() {
     };
     let acceptor = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=V\nTargetCompID=T\n";
     for (text, told) in [
-        (acceptor.to_owned(), "no session with ConnectionType=initiator and these CompIDs"),
+        (acceptor.to_owned(), "no session with ConnectionType=initiator and these IDs"),
         (session("B") + &session("C"), "several sessions with ConnectionType=initiator; choose one"),
     ] {
         std::fs::write(&path, text).unwrap();

@@ -15,8 +15,8 @@ use clap::Args;
 use fixbolt::Engine;
 use fixbolt_codec::{BodySink, Message, NewBody, Version};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure as CallbackFailure, Halt, SessionEnd, SessionId, SessionState,
-    Turn, Utc, WireObserver,
+    Application, Delivery, Event, Failure as CallbackFailure, Halt, Party, SessionEnd, SessionId,
+    SessionState, Turn, Utc, WireObserver,
 };
 
 use crate::exit::{Answer, Failure};
@@ -72,13 +72,13 @@ pub(crate) struct Arguments {
     /// The version of the message: FIX.4.0 to FIX.Latest; from FIX.5.0 on the session is FIXT.1.1
     #[arg(long, value_name = "VERSION", default_value = "FIX.4.4", conflicts_with = "config")]
     version: Version,
-    /// Our CompID [default: CLIENT]; with --config it selects one of the file's sessions
-    #[arg(long, value_name = "COMPID")]
-    sender: Option<String>,
-    /// The counterparty's CompID [default: FIXBOLT]; with --config it selects one of the file's
-    /// sessions
-    #[arg(long, value_name = "COMPID")]
-    target: Option<String>,
+    /// Our CompID, with SubID and LocationID if there are any [default: CLIENT]; with --config it
+    /// selects one of the file's sessions. In an ID, `\` stands before `/`
+    #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
+    sender: Option<Party>,
+    /// The same of the counterparty [default: FIXBOLT]
+    #[arg(long, value_name = "COMPID[/SUBID[/LOCATIONID]]")]
+    target: Option<Party>,
     /// Do not reset the sequence numbers to 1
     #[arg(long, conflicts_with = "config")]
     no_reset: bool,

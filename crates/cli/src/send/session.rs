@@ -8,7 +8,7 @@ use fixbolt::{Engine, EngineBuilder, Initiation};
 use fixbolt_dictionary::{Dictionary, Version};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::store::Store;
-use fixbolt_session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings};
+use fixbolt_session::{AcceptedHeartBtInt, Party, Role, SessionId, SessionSettings};
 
 use super::Arguments;
 use crate::check_config::refused;
@@ -50,9 +50,10 @@ pub(super) fn direct(arguments: &Arguments) -> Result<Session, Failure> {
         version => (version, None),
     };
     let dictionary = fixt::dictionary(version, default)?;
-    let sender = arguments.sender.as_deref().unwrap_or("CLIENT");
-    let target = arguments.target.as_deref().unwrap_or("FIXBOLT");
-    let id = SessionId::new(version, sender, target).map_err(|error| Failure::usage(error.to_string()))?;
+    let party = |given: &Option<Party>, default| given.clone().map_or_else(|| Party::new(default), Ok);
+    let id = party(&arguments.sender, "CLIENT")
+        .and_then(|sender| SessionId::between(version, sender, party(&arguments.target, "FIXBOLT")?))
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let settings = SessionSettings::new(id.clone(), Role::Initiator).with(|s| {
         s.reset_on_logon = !arguments.no_reset;
         s.default_appl_ver_id = default;
@@ -94,18 +95,23 @@ pub(super) fn configured(arguments: &Arguments, file: &Path) -> Result<Session, 
     for warning in &configuration.warnings {
         note!("warning: {warning}");
     }
-    let fits = |session: &SessionConfiguration| {
+    let fits = |session: &SessionConfiguration, is: fn(&Party, &Party) -> bool| {
         let Identity::Fixed(id) = &session.identity else { return false };
-        let named = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
+        let sides = [(&arguments.sender, id.sender()), (&arguments.target, id.target())];
         matches!(session.connection, ConnectionType::Initiator { .. })
-            && named(&arguments.sender, id.sender_comp_id())
-            && named(&arguments.target, id.target_comp_id())
+            && sides.into_iter().all(|(wanted, side)| wanted.as_ref().is_none_or(|wanted| is(wanted, side)))
     };
-    configuration.sessions.retain(fits);
+    configuration.sessions.retain(|session| fits(session, Party::includes));
+    // CLIENT is also a session without a SubID next to those of CLIENT/DESK.
+    if configuration.sessions.len() > 1
+        && configuration.sessions.iter().any(|session| fits(session, Party::eq))
+    {
+        configuration.sessions.retain(|session| fits(session, Party::eq));
+    }
     let place = file.display();
     let [session] = configuration.sessions.as_mut_slice() else {
         let wrong = match configuration.sessions.len() {
-            0 => "no session with ConnectionType=initiator and these CompIDs; see --sender and --target",
+            0 => "no session with ConnectionType=initiator and these IDs; see --sender and --target",
             _ => "several sessions with ConnectionType=initiator; choose one with --sender and --target",
         };
         return Err(Failure::usage(format!("{place}: {wrong}")));
