@@ -81,10 +81,10 @@ fuzzing() {
     note "$(tail -n 1 "$work/fuzz")"
 }
 
-# peers short|all: Fixbolt and QuickFIX C++ against each other.
+# peers NAME short|all: Fixbolt and another engine against each other.
 peers() {
     lock_outside
-    peers/interop/run "$1" | tee "$work/peers"
+    peers/interop/run "$2" --peer "$1" | tee "$work/peers"
     note "$(tail -n 1 "$work/peers")"
 }
 
@@ -159,17 +159,17 @@ typed_messages() {
     note "$said"
 }
 
-# Installs the Debian packages that the peers, .ci/instructions and the attacks need; the first step
-# of both scripts.
+# install_tools PEER...: installs the Debian packages that these peers, .ci/instructions and the
+# attacks need; the first step of both scripts.
 install_tools() {
-    if [ -e /usr/include/quickfix/Session.h ] && hash g++ make valgrind strace 2>/dev/null; then
-        note "libquickfix-dev, g++, make, valgrind and strace are there"
+    peers/tools "$@"
+    if hash valgrind strace 2>/dev/null; then
+        note "valgrind, strace and what builds the peers $* are there"
         return
     fi
     local as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
     $as_root apt-get update -q
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends \
-        libquickfix-dev g++ make valgrind strace
-    note "libquickfix-dev, g++, make, valgrind and strace installed"
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends valgrind strace
+    note "valgrind, strace and what builds the peers $* installed"
 }

@@ -1,8 +1,8 @@
 //! Kills our side with SIGKILL during a run of orders and restarts it with only its journal.
-//! Afterwards QuickFIX must have every message exactly once, apart from PossDup messages, with no
+//! Afterwards the peer must have every message exactly once, apart from PossDup messages, with no
 //! sequence number missing and none used twice.
 
-use crate::pairing::{Outcome, Pairing};
+use crate::pairing::{Outcome, Pairing, Setup};
 use crate::side::{Engine, Numbers, Role, Side};
 use fixbolt_journal::inspect;
 use std::path::Path;
@@ -11,6 +11,7 @@ use std::time::Duration;
 /// A run: the version, and the role of the side that is killed.
 pub(crate) struct Run<'r> {
     pub(crate) role: Role,
+    pub(crate) peer: Engine,
     pub(crate) version: &'static str,
     /// The folder for the files of both sides.
     pub(crate) folder: &'r Path,
@@ -60,10 +61,11 @@ impl Run<'_> {
 
     fn start(&self, orders: usize, kill_at: Option<(&'static str, u32)>) -> Result<Pairing, String> {
         let (initiator, acceptor) = match self.role {
-            Role::Initiator => (Engine::Fixbolt, Engine::QuickFix),
-            Role::Acceptor => (Engine::QuickFix, Engine::Fixbolt),
+            Role::Initiator => (Engine::Fixbolt, self.peer),
+            Role::Acceptor => (self.peer, Engine::Fixbolt),
         };
-        let mut pair = Pairing::start(initiator, acceptor, self.version, self.folder, None, kill_at)?;
+        let setup = Setup { kill_at, ..Setup::new(initiator, acceptor, self.version) };
+        let mut pair = Pairing::start(&setup, self.folder)?;
         tell_orders(&mut pair.initiator, orders)?;
         Ok(pair)
     }
@@ -79,7 +81,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the MsgType that QuickFIX receives from our side: orders from a trader, reports from
+    /// Returns the MsgType that the peer receives from our side: orders from a trader, reports from
     /// a venue.
     fn sent_type(&self) -> &'static str {
         if self.role == Role::Initiator { "D" } else { "8" }
@@ -126,7 +128,7 @@ fn tell_orders(side: &mut Side, orders: usize) -> Result<(), String> {
     side.tell(&format!("orders {orders} {PREFIX} 2000"))
 }
 
-/// Compares QuickFIX's tally of one message type with the expected one. Returns the number of
+/// Compares the peer's tally of one message type with the expected one. Returns the number of
 /// PossDup messages.
 fn judge_peer(peer: &mut Side, msg_type: &str, orders: u64) -> Result<u64, String> {
     let mark = peer.mark();

@@ -2,132 +2,149 @@
 //! the pairing, the step, its counts. The last line is `N passed, N failed`; the exit status is 0
 //! if nothing failed, 1 if something failed, 2 for wrong usage or if nothing could be run.
 
+mod courses;
 mod kills;
 mod pairing;
+mod recovery;
 mod side;
+mod sizes;
+mod stock;
 
+use courses::Course;
 use kills::{PHASES, Run};
-use pairing::{GROUP_STEP, Outcome, Pairing, STEPS, Step};
-use side::{Engine, Role, quickfix_program};
+use pairing::{Outcome, Pairing};
+use side::{Engine, Role};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
+use stock::Program;
 
-const USAGE: &str = "usage: interop self-test|short|all [SEED]
-  self-test   every step with QuickFIX on both sides: does the harness itself work?
-  short       Fixbolt and QuickFIX in both roles and versions; 5 kills in each role
-  all         short with 20 kills in each role, and a kill in each phase of a turn
-  SEED        decides when to kill (default: the clock)";
+const USAGE: &str = "usage: interop self-test|short|all [--peer NAME] [SEED]
+  self-test    the steps with the peer on both sides: does the harness itself work?
+  short        Fixbolt and the peer in both roles and each version; with QuickFIX C++, 5 kills in each role
+  all          short with 20 kills in each role, and a kill in each phase of a turn
+  --peer NAME  quickfix-cpp (default), quickfixj or quickfixgo
+  SEED         decides when to kill (default: the clock)";
+
+/// How many pairings run at the same time. Their time is mostly spent waiting.
+const AT_ONCE: usize = 5;
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-    let seed = args.get(1).map_or(Ok(clock), |seed| seed.parse());
-    let (Some(what), Ok(seed)) = (args.first(), seed) else {
+    let Some((what, peer, seed)) = read_args(std::env::args().skip(1)) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    if !quickfix_program().exists() {
-        eprintln!("interop: {} is not built: run make in peers/quickfix-cpp", quickfix_program().display());
+    if !peer.built().exists() {
+        eprintln!("interop: {} is not built: run make in its folder", peer.built().display());
         return ExitCode::from(2);
     }
     let folder = std::env::temp_dir().join(format!("fixbolt-interop-{}", std::process::id()));
-    let mut results = Results { folder, passed: 0, failed: 0 };
-    match what.as_str() {
-        "self-test" => results.pairings(Engine::QuickFix, Engine::QuickFix),
-        "short" => {
-            results.both_ways();
-            results.kills(5, seed);
-        }
-        "all" => {
-            results.both_ways();
-            results.kills(20, seed);
-            results.phase_kills();
-        }
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
+    let results = Results { folder, counts: Mutex::default() };
+    match what {
+        What::SelfTest => results.run(courses::between(peer, peer), &[]),
+        What::Short | What::All => {
+            let stock = if peer == Engine::QuickFixJ { stock::PROGRAMS } else { &[] };
+            results.run(courses::both_ways(peer), stock);
+            if what == What::All {
+                results.kills(peer, 20, seed);
+                results.phase_kills(peer);
+            } else if peer == Engine::QuickFixCpp {
+                results.kills(peer, 5, seed);
+            }
         }
     }
     results.end()
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    SelfTest,
+    Short,
+    All,
+}
+
+fn read_args(mut args: impl Iterator<Item = String>) -> Option<(What, Engine, u64)> {
+    let what = match args.next()?.as_str() {
+        "self-test" => What::SelfTest,
+        "short" => What::Short,
+        "all" => What::All,
+        _ => return None,
+    };
+    let mut peer = Engine::QuickFixCpp;
+    let mut seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    while let Some(arg) = args.next() {
+        if arg == "--peer" {
+            let name = args.next()?;
+            peer = Engine::PEERS.into_iter().find(|peer| peer.name() == name)?;
+        } else {
+            seed = arg.parse().ok()?;
+        }
+    }
+    Some((what, peer, seed))
+}
+
+/// What runs beside other jobs.
+enum Job {
+    Course(Course),
+    Stock(&'static Program),
+}
+
 /// Prints one line per step and counts the results.
 struct Results {
     folder: PathBuf,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
     passed: usize,
     failed: usize,
 }
 
 impl Results {
-    fn both_ways(&mut self) {
-        self.pairings(Engine::QuickFix, Engine::Fixbolt);
-        self.pairings(Engine::Fixbolt, Engine::QuickFix);
-    }
-
-    fn pairings(&mut self, initiator: Engine, acceptor: Engine) {
-        for version in ["FIX.4.2", "FIX.4.4", "FIXT.1.1"] {
-            self.steps(initiator, acceptor, version, None, STEPS);
-        }
-        let dictionary = shared_folder().join("dictionaries/quickfix/FIX44.xml");
-        if dictionary.exists() {
-            self.steps(initiator, acceptor, "FIX.4.4", Some(&dictionary), &[GROUP_STEP]);
-        } else {
-            println!("SKIP {}: {} is absent", GROUP_STEP.name, dictionary.display());
-        }
-    }
-
-    fn kills(&mut self, kills: usize, seed: u64) {
-        for (role, version) in [(Role::Initiator, "FIX.4.2"), (Role::Acceptor, "FIX.4.4")] {
-            let folder = self.folder.join(format!("kills-{}", role.name()));
-            let run = Run { role, version, folder: &folder };
-            let outcome = run.at_random(kills, seed);
-            self.line(&format!("{version} fixbolt {} killed", role.name()), "20,000 orders", outcome);
-        }
-    }
-
-    fn phase_kills(&mut self) {
-        for (role, version) in [(Role::Initiator, "FIX.4.4"), (Role::Acceptor, "FIX.4.2")] {
-            for phase in PHASES {
-                let folder = self.folder.join(format!("killed-at-{phase}-{}", role.name()));
-                let run = Run { role, version, folder: &folder };
-                let nth = if phase == "idle" { 100 } else { 500 };
-                let outcome = run.at_phase(phase, nth);
-                self.line(&format!("{version} fixbolt {} killed", role.name()), "2,000 orders", outcome);
+    /// Runs courses and stock programs, several at once.
+    fn run(&self, courses: Vec<Course>, stock: &'static [Program]) {
+        let jobs = courses.into_iter().map(Job::Course).chain(stock.iter().map(Job::Stock));
+        let waiting: Mutex<VecDeque<_>> = Mutex::new(jobs.enumerate().collect());
+        let next = || waiting.lock().expect("no holder panics").pop_front();
+        std::thread::scope(|scope| {
+            for _ in 0..AT_ONCE {
+                scope.spawn(|| {
+                    while let Some((at, job)) = next() {
+                        let folder = self.folder.join(at.to_string());
+                        match job {
+                            Job::Course(course) => self.course(&course, &folder),
+                            Job::Stock(program) => {
+                                self.line(program.name, program.what, (program.run)(&folder));
+                            }
+                        }
+                    }
+                });
             }
-        }
+        });
     }
 
     /// Runs the steps in order. A step that fails ends its pairing: the steps after it count as
     /// failed.
-    fn steps(
-        &mut self,
-        initiator: Engine,
-        acceptor: Engine,
-        version: &'static str,
-        dictionary: Option<&PathBuf>,
-        steps: &[Step],
-    ) {
-        let title = format!("{version} {} -> {}", initiator.name(), acceptor.name());
-        let place = self.folder.join(format!(
-            "{}-{}",
-            self.passed + self.failed,
-            title.replace(" -> ", "-to-").replace(' ', "-")
-        ));
-        let mut pair = match Pairing::start(initiator, acceptor, version, &place, dictionary, None) {
+    fn course(&self, course: &Course, folder: &Path) {
+        let setup = &course.setup;
+        let title = format!("{} {} -> {}", setup.version, setup.initiator.name(), setup.acceptor.name());
+        let mut pair = match Pairing::start(setup, folder) {
             Ok(pair) => pair,
             Err(why) => {
                 self.line(&title, "start", Err(why));
-                self.failed += steps.len() - 1;
+                self.not_run(course.steps.len() - 1);
                 return;
             }
         };
-        for (at, step) in steps.iter().enumerate() {
+        for (at, step) in course.steps.iter().enumerate() {
             let outcome = (step.run)(&mut pair);
             let failed = outcome.is_err();
             self.line(&title, step.name, outcome);
             if failed {
-                self.failed += steps.len() - at - 1;
+                self.not_run(course.steps.len() - at - 1);
                 return;
             }
         }
@@ -136,35 +153,56 @@ impl Results {
         }
     }
 
-    fn line(&mut self, title: &str, step: &str, outcome: Outcome) {
+    fn kills(&self, peer: Engine, kills: usize, seed: u64) {
+        for (role, version) in [(Role::Initiator, "FIX.4.2"), (Role::Acceptor, "FIX.4.4")] {
+            let folder = self.folder.join(format!("kills-{}", role.name()));
+            let run = Run { role, peer, version, folder: &folder };
+            let outcome = run.at_random(kills, seed);
+            self.line(&format!("{version} fixbolt {} killed", role.name()), "20,000 orders", outcome);
+        }
+    }
+
+    fn phase_kills(&self, peer: Engine) {
+        for (role, version) in [(Role::Initiator, "FIX.4.4"), (Role::Acceptor, "FIX.4.2")] {
+            for phase in PHASES {
+                let folder = self.folder.join(format!("killed-at-{phase}-{}", role.name()));
+                let run = Run { role, peer, version, folder: &folder };
+                // One call sends, and one pause follows, what several orders cause.
+                let nth = if ["send", "idle"].contains(&phase) { 100 } else { 500 };
+                let outcome = run.at_phase(phase, nth);
+                self.line(&format!("{version} fixbolt {} killed", role.name()), "2,000 orders", outcome);
+            }
+        }
+    }
+
+    fn line(&self, title: &str, step: &str, outcome: Outcome) {
+        let mut counts = self.counts.lock().expect("no holder panics");
         match outcome {
-            Ok(counts) => {
-                self.passed += 1;
-                println!("PASS {title}: {step}: {counts}");
+            Ok(said) => {
+                counts.passed += 1;
+                println!("PASS {title}: {step}: {said}");
             }
             Err(why) => {
-                self.failed += 1;
+                counts.failed += 1;
                 println!("FAIL {title}: {step}: {why}");
             }
         }
     }
 
+    /// Counts steps as failed that were not reached.
+    fn not_run(&self, steps: usize) {
+        self.counts.lock().expect("no holder panics").failed += steps;
+    }
+
     fn end(self) -> ExitCode {
-        if self.failed == 0 {
+        let Counts { passed, failed } = self.counts.into_inner().expect("no holder panicked");
+        if failed == 0 {
             // The output of the children is needed only if a step failed.
             let _ = std::fs::remove_dir_all(&self.folder);
         } else {
             println!("the output of each side is kept in {}", self.folder.display());
         }
-        println!("{} passed, {} failed", self.passed, self.failed);
-        if self.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-    }
-}
-
-/// Returns the folder with other engines' dictionaries, which may be absent.
-fn shared_folder() -> PathBuf {
-    match std::env::var_os("FIXBOLT_SHARED") {
-        Some(folder) => folder.into(),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        println!("{passed} passed, {failed} failed");
+        if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }

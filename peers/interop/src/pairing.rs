@@ -12,10 +12,27 @@ pub(crate) struct Pairing {
     pub(crate) acceptor: Side,
 }
 
+/// Which engines are connected, and how they are set.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) initiator: Engine,
+    pub(crate) acceptor: Engine,
+    pub(crate) version: &'static str,
+    /// For QuickFIX C++.
+    pub(crate) dictionary: Option<PathBuf>,
+    /// For Fixbolt: the point at which it kills itself, and on which visit.
+    pub(crate) kill_at: Option<(&'static str, u32)>,
+    /// Fixbolt's settings.
+    pub(crate) ours: &'static [&'static str],
+    /// The peer's settings.
+    pub(crate) theirs: &'static [&'static str],
+}
+
 /// The result of a step: its counts, or why it failed.
 pub(crate) type Outcome = Result<String, String>;
 
 /// One named step.
+#[derive(Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&mut Pairing) -> Outcome,
@@ -24,7 +41,7 @@ pub(crate) struct Step {
 /// The steps of every pairing, in order; each builds on the one before.
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "logon", run: logon },
-    Step { name: "10,000 orders with reports", run: orders },
+    Step { name: "orders with reports", run: orders },
     Step { name: "idle heartbeats", run: heartbeats },
     Step { name: "TestRequest each way", run: test_requests },
     Step { name: "gap of the initiator healed by resend", run: gap_of_initiator },
@@ -35,33 +52,34 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "logon with ResetSeqNumFlag=Y", run: logon_reset },
 ];
 
-/// The only step of a pairing whose QuickFIX side has a FIX.4.4 dictionary.
+/// A step of FIX.4.4, for a peer that has its dictionary.
 pub(crate) const GROUP_STEP: Step =
     Step { name: "order with a repeating group and its report", run: group_order };
 
+impl Setup {
+    /// Two engines without particular settings.
+    pub(crate) fn new(initiator: Engine, acceptor: Engine, version: &'static str) -> Setup {
+        Setup { initiator, acceptor, version, dictionary: None, kill_at: None, ours: &[], theirs: &[] }
+    }
+}
+
 impl Pairing {
     /// Starts the acceptor, then the initiator, each with its own folder under `folder`.
-    pub(crate) fn start(
-        initiator: Engine,
-        acceptor: Engine,
-        version: &'static str,
-        folder: &Path,
-        dictionary: Option<&PathBuf>,
-        kill_at: Option<(&'static str, u32)>,
-    ) -> Result<Pairing, String> {
+    pub(crate) fn start(setup: &Setup, folder: &Path) -> Result<Pairing, String> {
         let port = free_port()?;
         let plan = |engine: Engine, role: Role| Plan {
             engine,
             role,
-            version,
+            version: setup.version,
             port,
             folder: folder.join(role.name()),
-            dictionary: dictionary.filter(|_| engine == Engine::QuickFix).cloned(),
-            kill_at: kill_at.filter(|_| engine == Engine::Fixbolt),
+            dictionary: setup.dictionary.clone().filter(|_| engine == Engine::QuickFixCpp),
+            settings: if engine == Engine::Fixbolt { setup.ours } else { setup.theirs },
+            kill_at: setup.kill_at.filter(|_| engine == Engine::Fixbolt),
         };
         Ok(Pairing {
-            acceptor: Side::start(plan(acceptor, Role::Acceptor))?,
-            initiator: Side::start(plan(initiator, Role::Initiator))?,
+            acceptor: Side::start(plan(setup.acceptor, Role::Acceptor))?,
+            initiator: Side::start(plan(setup.initiator, Role::Initiator))?,
         })
     }
 
@@ -81,14 +99,19 @@ impl Pairing {
     }
 
     /// Waits until both sides have printed event `name` after their marks.
-    fn both(&mut self, marks: (usize, usize), name: &str) -> Result<(), String> {
+    pub(crate) fn both(&mut self, marks: (usize, usize), name: &str) -> Result<(), String> {
         self.initiator.wait(marks.0, name, |e| e.is(name))?;
         self.acceptor.wait(marks.1, name, |e| e.is(name))?;
         Ok(())
     }
 
     /// Waits until both are logged on, with Logons that have these sequence numbers.
-    fn logged_on(&mut self, marks: (usize, usize), at: Numbers, reset: bool) -> Result<(), String> {
+    pub(crate) fn logged_on(
+        &mut self,
+        marks: (usize, usize),
+        at: Numbers,
+        reset: bool,
+    ) -> Result<(), String> {
         self.both(marks, "logon")?;
         for (side, mark, seq) in
             [(&self.initiator, marks.0, at.next_in), (&self.acceptor, marks.1, at.next_out)]
@@ -107,6 +130,23 @@ impl Pairing {
         self.acceptor.stop()
     }
 
+    /// Returns the role of the side that is not Fixbolt, or the acceptor if neither is.
+    pub(crate) fn peer_role(&self) -> Role {
+        if self.acceptor.plan.engine == Engine::Fixbolt { Role::Initiator } else { Role::Acceptor }
+    }
+
+    /// Returns the side that is not Fixbolt, or the acceptor if neither is.
+    pub(crate) fn peer(&mut self) -> &mut Side {
+        let role = self.peer_role();
+        self.side(role)
+    }
+
+    /// Returns the side that is Fixbolt, or the initiator if neither is.
+    pub(crate) fn ours(&mut self) -> &mut Side {
+        let role = self.peer_role().other();
+        self.side(role)
+    }
+
     pub(crate) fn side(&mut self, role: Role) -> &mut Side {
         match role {
             Role::Initiator => &mut self.initiator,
@@ -114,13 +154,13 @@ impl Pairing {
         }
     }
 
-    fn marks(&self) -> (usize, usize) {
+    pub(crate) fn marks(&self) -> (usize, usize) {
         (self.initiator.mark(), self.acceptor.mark())
     }
 
     /// Sends `count` orders PREFIX-1, PREFIX-2, ... from the initiator; each must be delivered once
     /// and reported once.
-    fn order_flow(&mut self, count: usize, prefix: &str) -> Result<(), String> {
+    pub(crate) fn order_flow(&mut self, count: usize, prefix: &str) -> Result<(), String> {
         let marks = self.marks();
         self.initiator.tell(&format!("orders {count} {prefix}"))?;
         self.acceptor.wait_for(marks.1, count, "each order", |e| e.is_delivered("D"))?;
@@ -146,16 +186,18 @@ impl Pairing {
 /// The sequence numbers of a new session.
 const FRESH: Numbers = Numbers { next_out: 1, next_in: 1 };
 
-fn logon(pair: &mut Pairing) -> Outcome {
+pub(crate) fn logon(pair: &mut Pairing) -> Outcome {
     pair.logged_on((0, 0), FRESH, false)?;
     let (i, _) = pair.agreed_numbers()?;
     Ok(format!("from 1/1 to {}/{}", i.next_out, i.next_in))
 }
 
 fn orders(pair: &mut Pairing) -> Outcome {
-    pair.order_flow(10_000, "RUN")?;
+    // The peers other than QuickFIX C++ check each message against their dictionaries.
+    let count = if pair.peer().plan.engine == Engine::QuickFixCpp { 10_000 } else { 5_000 };
+    pair.order_flow(count, "RUN")?;
     let (i, _) = pair.agreed_numbers()?;
-    Ok(format!("10000 orders, 10000 reports, numbers {}/{}", i.next_out, i.next_in))
+    Ok(format!("{count} orders, {count} reports, numbers {}/{}", i.next_out, i.next_in))
 }
 
 fn heartbeats(pair: &mut Pairing) -> Outcome {
@@ -166,12 +208,12 @@ fn heartbeats(pair: &mut Pairing) -> Outcome {
     Ok("3 each way".into())
 }
 
-/// QuickFIX sends a TestRequest on command. Fixbolt sends one when it has received nothing for a
+/// A peer sends a TestRequest on command. Fixbolt sends one when it has received nothing for a
 /// while, so its counterparty is suspended until it does.
 fn test_requests(pair: &mut Pairing) -> Outcome {
     for asks in [Role::Initiator, Role::Acceptor] {
         let mark = pair.side(asks).mark();
-        if pair.side(asks).plan.engine == Engine::QuickFix {
+        if pair.side(asks).plan.engine != Engine::Fixbolt {
             pair.side(asks).tell("testrequest WHO-IS-THERE")?;
         } else {
             pair.side(asks.other()).freeze(true)?;
@@ -194,27 +236,27 @@ fn gap_of_acceptor(pair: &mut Pairing) -> Outcome {
     gap(pair, Role::Acceptor)
 }
 
-/// Makes messages of `sender` missing at the other side, which has to request them. Only QuickFIX
+/// Makes messages of `sender` missing at the other side, which has to request them. Only a peer
 /// can be told to do this: as the receiver it forgets messages, and as the sender it numbers and
-/// stores orders that it does not send. If both sides are QuickFIX, both ways are used.
+/// stores orders that it does not send. If neither side is Fixbolt, both ways are used.
 fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
     let tag = if sender == Role::Initiator { "I" } else { "A" };
     // The last messages of both sides are then new application messages.
     pair.order_flow(LOST, &format!("BEFORE-{tag}"))?;
     pair.agreed_numbers()?;
     let mut done = Vec::new();
-    if pair.side(sender.other()).plan.engine == Engine::QuickFix {
+    if pair.side(sender.other()).plan.engine != Engine::Fixbolt {
         let receiver = pair.side(sender.other());
         // An order that arrives a second time must not be answered a second time.
         receiver.tell("report off")?;
         receiver.tell(&format!("gap-in {LOST}"))?;
         // One may be a heartbeat that arrived meanwhile, and one the gap fill that covers it.
-        done.push(format!("{LOST} forgotten: {}", heal(pair, sender, LOST - 2)?));
+        done.push(format!("{LOST} forgotten: {}", heal(pair, sender, LOST - 2)?.1));
         pair.side(sender.other()).tell("report on")?;
     }
-    if pair.side(sender).plan.engine == Engine::QuickFix {
+    if pair.side(sender).plan.engine != Engine::Fixbolt {
         pair.side(sender).tell(&format!("lost-orders {LOST} LOST-{tag}"))?;
-        done.push(format!("{LOST} never sent: {}", heal(pair, sender, LOST)?));
+        done.push(format!("{LOST} never sent: {}", heal(pair, sender, LOST)?.1));
     }
     pair.order_flow(1, &format!("AFTER-{tag}"))?;
     Ok(done.join("; "))
@@ -223,8 +265,8 @@ fn gap(pair: &mut Pairing, sender: Role) -> Outcome {
 const LOST: usize = 5;
 
 /// Waits until the gap is filled. The sender's next message, at the latest a heartbeat, reveals it.
-/// Returns the counts.
-fn heal(pair: &mut Pairing, sender: Role, at_least: usize) -> Outcome {
+/// Returns the number of ResendRequests, and the counts in words.
+pub(crate) fn heal(pair: &mut Pairing, sender: Role, at_least: usize) -> Result<(usize, String), String> {
     let (sender_mark, receiver_mark) = (pair.side(sender).mark(), pair.side(sender.other()).mark());
     pair.side(sender).wait(sender_mark, "a ResendRequest", |e| e.is_message("in", "2"))?;
     let resent = |e: &Event| e.is("delivered") && e.flag("poss_dup");
@@ -233,10 +275,11 @@ fn heal(pair: &mut Pairing, sender: Role, at_least: usize) -> Outcome {
     pair.agreed_numbers()?;
     let receiver = pair.side(sender.other());
     let asked = receiver.count(receiver_mark, |e| e.is_message("out", "2"));
-    Ok(format!("{asked} ResendRequest, {} messages resent", receiver.count(receiver_mark, resent)))
+    let counts = format!("{asked} ResendRequest, {} messages resent", receiver.count(receiver_mark, resent));
+    Ok((asked, counts))
 }
 
-fn logout(pair: &mut Pairing) -> Outcome {
+pub(crate) fn logout(pair: &mut Pairing) -> Outcome {
     let marks = pair.marks();
     pair.initiator.tell("logout")?;
     pair.both(marks, "logout")?;
@@ -294,7 +337,7 @@ fn group_order(pair: &mut Pairing) -> Outcome {
 }
 
 /// Returns a port that was free a moment ago.
-fn free_port() -> Result<u16, String> {
+pub(crate) fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| format!("no free port: {e}"))?;
     Ok(listener.local_addr().map_err(|e| e.to_string())?.port())
 }

@@ -1,6 +1,6 @@
 //! One side of a pairing: a child process that reads commands from standard input, one per line,
 //! and prints events to standard output, one JSON object per line. Both engines use the same
-//! commands and events (`qf-peer --help` lists the commands), so every step works with any pairing.
+//! commands and events (the usage of each peer lists them), so every step works with any pairing.
 //! This module judges nothing; the steps do.
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,8 +34,10 @@ pub(crate) struct Plan {
     pub(crate) port: u16,
     /// Contains the message store, the events file and the standard error of the process.
     pub(crate) folder: PathBuf,
-    /// For QuickFIX.
+    /// For QuickFIX C++; the other peers have their own dictionaries.
     pub(crate) dictionary: Option<PathBuf>,
+    /// Settings, each `KEY=VALUE`, with the names that QuickFIX's configuration files have.
+    pub(crate) settings: &'static [&'static str],
     /// For Fixbolt: the point at which the process kills itself, and on which visit to that point.
     pub(crate) kill_at: Option<(&'static str, u32)>,
 }
@@ -43,8 +45,10 @@ pub(crate) struct Plan {
 /// The engine of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
-    QuickFix,
     Fixbolt,
+    QuickFixCpp,
+    QuickFixJ,
+    QuickFixGo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,15 +274,17 @@ impl Plan {
             Role::Initiator => ("TRADER", "VENUE"),
             Role::Acceptor => ("VENUE", "TRADER"),
         };
-        let mut command = match self.engine {
-            Engine::QuickFix => Command::new(quickfix_program()),
-            Engine::Fixbolt => Command::new(fixbolt_program()),
-        };
+        let mut command = self.engine.command();
         command.arg(self.role.name()).args(["--version", self.version, "--heartbeat", "1"]);
+        // SubIDs and LocationIDs belong here, as further parts of the identity: an option of each
+        // peer for each of them, and a course in courses.rs whose sessions have them.
         command.args(["--sender", sender, "--target", target, "--port"]).arg(self.port.to_string());
         command.arg("--store").arg(self.folder.join("store"));
         if let Some(file) = &self.dictionary {
             command.arg("--dictionary").arg(file);
+        }
+        for setting in self.settings {
+            command.args(["--set", setting]);
         }
         if let Some((point, on)) = self.kill_at {
             command.args(["--kill-at", point, "--kill-on", &on.to_string()]);
@@ -287,23 +293,46 @@ impl Plan {
     }
 }
 
-/// Returns the path at which the makefile of peers/quickfix-cpp creates the program.
-pub(crate) fn quickfix_program() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../quickfix-cpp/build/qf-peer")
-}
-
-/// Returns the path of `fixbolt-peer`, which is built together with this program.
-fn fixbolt_program() -> PathBuf {
-    std::env::current_exe().unwrap_or_default().with_file_name("fixbolt-peer")
-}
-
 impl Engine {
+    /// The counterparties that Fixbolt runs against.
+    pub(crate) const PEERS: [Engine; 3] = [Engine::QuickFixCpp, Engine::QuickFixJ, Engine::QuickFixGo];
+
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Engine::QuickFix => "quickfix",
             Engine::Fixbolt => "fixbolt",
+            Engine::QuickFixCpp => "quickfix-cpp",
+            Engine::QuickFixJ => "quickfixj",
+            Engine::QuickFixGo => "quickfixgo",
         }
     }
+
+    /// Returns the file that the makefile of a peer, or cargo for Fixbolt, creates last.
+    pub(crate) fn built(self) -> PathBuf {
+        let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        match self {
+            Engine::Fixbolt => std::env::current_exe().unwrap_or_default().with_file_name("fixbolt-peer"),
+            Engine::QuickFixCpp => peers.join("quickfix-cpp/build/qf-peer"),
+            Engine::QuickFixJ => peers.join("quickfixj/build/classpath"),
+            Engine::QuickFixGo => peers.join("quickfixgo/build/qfgo-peer"),
+        }
+    }
+
+    fn command(self) -> Command {
+        if self == Engine::QuickFixJ { java("fixbolt.peer.Main") } else { Command::new(self.built()) }
+    }
+}
+
+/// Returns the command that runs a class of the QuickFIX/J peer, or of the libraries that it uses.
+/// The process is the virtual machine itself, so that signals reach it.
+pub(crate) fn java(class: &str) -> Command {
+    let classpath = Engine::QuickFixJ.built();
+    let libraries = std::fs::read_to_string(&classpath).unwrap_or_default();
+    let classes = classpath.with_file_name("classes");
+    let mut command = Command::new("java");
+    // These make a short run cheap: most of its time is the start.
+    command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m", "-cp"]);
+    command.arg(format!("{}:{}", classes.display(), libraries.trim())).arg(class);
+    command
 }
 
 impl Role {

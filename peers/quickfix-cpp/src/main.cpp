@@ -20,11 +20,13 @@ namespace {
 const char usage[] =
     "usage: qf-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4|FIXT.1.1\n"
     "               --sender S --target T --store DIR\n"
-    "               [--dictionary FILE] [--heartbeat SECS]\n"
+    "               [--dictionary FILE] [--heartbeat SECS] [--set KEY=VALUE]...\n"
+    "KEY=VALUE is a setting of QuickFIX for the session.\n"
     "commands on standard input, one per line:\n"
     "  orders N PREFIX [RATE]   send NewOrderSingles PREFIX-1 to PREFIX-N, RATE per second\n"
     "  lost-orders N PREFIX     number and store orders without sending them\n"
     "  group-order CLORDID      send a NewOrderSingle with two parties (FIX.4.4)\n"
+    "  big-order CLORDID BYTES  send a NewOrderSingle with a Text of BYTES bytes\n"
     "  report on|off            answer each order with a filled ExecutionReport (on)\n"
     "  testrequest ID           send a TestRequest\n"
     "  gap-out N                raise the next sender MsgSeqNum by N, sending nothing\n"
@@ -36,7 +38,8 @@ const char usage[] =
     "  stop                     log out, print the tally, end\n";
 
 struct Options {
-  std::string role, port, version, sender, target, store, dictionary, heartbeat = "30";
+  std::string role, port, version, sender, target, store, dictionary, heartbeat = "30",
+      settings, setting;
 };
 
 // Exit status 2 is bad usage or I/O.
@@ -58,10 +61,13 @@ Options parse(int argc, char **argv) {
                          : key == "--store"      ? &options.store
                          : key == "--dictionary" ? &options.dictionary
                          : key == "--heartbeat"  ? &options.heartbeat
+                         : key == "--set"        ? &options.setting
                                                  : nullptr;
     if (!value || i + 1 == argc)
       refuse(key + (value ? " needs a value\n" : " is not an option\n") + usage);
     *value = argv[i + 1];
+    if (key == "--set")
+      options.settings += options.setting + '\n';
   }
   if (options.version != "FIX.4.2" && options.version != "FIX.4.4" && options.version != "FIXT.1.1")
     refuse("--version is FIX.4.2, FIX.4.4 or FIXT.1.1");
@@ -92,6 +98,7 @@ std::string settingsOf(const Options &options) {
        << "\nTargetCompID=" << options.target << '\n';
   if (options.version == "FIXT.1.1")
     text << "DefaultApplVerID=FIX.5.0SP2\n";
+  text << options.settings;
   return text.str();
 }
 
@@ -113,6 +120,8 @@ bool obey(const std::string &line, Peer &peer, const Options &options, Tally &ta
     peer.loseOrders(number, text);
   } else if (command == "group-order" && words >> text) {
     peer.sendGroupOrder(text);
+  } else if (command == "big-order" && words >> text >> number) {
+    peer.sendBigOrder(text, number);
   } else if (command == "report" && words >> text && (text == "on" || text == "off")) {
     peer.answerOrders(text == "on");
   } else if (command == "testrequest" && words >> text) {

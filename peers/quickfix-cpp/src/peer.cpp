@@ -139,6 +139,12 @@ void Peer::sendGroupOrder(const std::string &clOrdId) {
   FIX::Session::sendToTarget(message, m_session);
 }
 
+void Peer::sendBigOrder(const std::string &clOrdId, long long bytes) {
+  FIX::Message message = order(clOrdId, 100);
+  message.setField(FIX::Text(std::string(static_cast<size_t>(bytes), 'x')));
+  FIX::Session::sendToTarget(message, m_session);
+}
+
 void Peer::sendTestRequest(const std::string &id) {
   FIX::Message message;
   message.getHeader().setField(FIX::MsgType(FIX::MsgType_TestRequest));
@@ -181,7 +187,8 @@ void Peer::fromApp(const FIX::Message &message, const FIX::SessionID &) throw(
     event.text("msg_type", type)
         .text("cl_ord_id", clOrdId)
         .number("seq", std::atoll(valueOf(header, 34).c_str()))
-        .flag("poss_dup", valueOf(header, 43) == "Y");
+        .flag("poss_dup", valueOf(header, 43) == "Y")
+        .number("text_bytes", static_cast<long long>(valueOf(message, 58).size()));
     if (type == "8")
       event.text("exec_id", valueOf(message, 17)).text("ord_status", valueOf(message, 39));
     if (m_hasDictionary && message.FIX::FieldMap::hasGroup(453))
@@ -203,7 +210,7 @@ void Peer::answer(const FIX::Message &order) {
     report.setField(FIX::ExecTransType(FIX::ExecTransType_NEW));
   report.setField(FIX::ExecType(isFix42() ? FIX::ExecType_FILL : FIX::ExecType_TRADE));
   report.setField(FIX::OrdStatus(FIX::OrdStatus_FILLED));
-  for (int tag : {11, 38, 44, 54, 55}) // as the order has them
+  for (int tag : {11, 38, 44, 54, 55, 58}) // as the order has them
     if (order.isSetField(tag))
       report.setField(tag, order.getField(tag));
   report.setField(FIX::FIELD::LastQty, valueOf(order, 38));

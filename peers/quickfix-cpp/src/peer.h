@@ -27,6 +27,8 @@ public:
   void loseOrders(long long count, const std::string &prefix);
   // Sends a NewOrderSingle with two parties (FIX.4.4).
   void sendGroupOrder(const std::string &clOrdId);
+  // Sends a NewOrderSingle with a Text of this many bytes.
+  void sendBigOrder(const std::string &clOrdId, long long bytes);
   void sendTestRequest(const std::string &id);
   void reportNumbers();
 

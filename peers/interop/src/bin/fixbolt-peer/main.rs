@@ -7,10 +7,11 @@ mod peer;
 mod watch;
 
 use fixbolt::codec::Version;
+use fixbolt::dictionary::Policy;
 use fixbolt::session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings, WhileLoggedOff};
 use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
-use messages::NewOrder;
+use messages::{NewOrder, cancel};
 use peer::Peer;
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -25,10 +26,13 @@ use watch::{Ledger, Watched, say};
 
 const USAGE: &str = "usage: fixbolt-peer acceptor|initiator --port P --version FIX.4.2|FIX.4.4|FIXT.1.1
                     --sender S --target T --store DIR [--heartbeat SECS]
-                    [--kill-at encode|append|commit|send|idle --kill-on N]
+                    [--kill-at encode|append|commit|send|idle --kill-on N] [--set KEY=VALUE]...
+KEY=VALUE is a setting with its name in configuration files.
 commands on standard input, a line each:
   orders N PREFIX [RATE]   continue to PREFIX-N behind what the journal has, RATE a second
   group-order CLORDID      send a NewOrderSingle with two parties (FIX.4.4)
+  big-order CLORDID BYTES  send a NewOrderSingle with a Text of BYTES bytes
+  cancel CLORDID           send an OrderCancelRequest for that order
   report on|off            answer each order with a filled ExecutionReport (on)
   numbers | tally          print both numbers; print the counts of what was delivered
   logout | logon           end the session; begin it again
@@ -59,6 +63,7 @@ struct Side {
     port: u16,
     heartbeat: u32,
     store: PathBuf,
+    settings: Vec<(String, String)>,
     ledger: Arc<Ledger>,
     stopping: Arc<AtomicBool>,
     engine: Option<Engine<Peer>>,
@@ -73,9 +78,15 @@ impl Side {
             _ => return Err("the role must be acceptor or initiator".into()),
         };
         let mut options = HashMap::new();
+        let mut settings = Vec::new();
         while let Some(key) = args.next() {
             let value = args.next().ok_or(format!("{key} needs a value"))?;
-            options.insert(key, value);
+            if key == "--set" {
+                let (name, value) = value.split_once('=').ok_or(format!("{value}: not KEY=VALUE"))?;
+                settings.push((name.to_owned(), value.to_owned()));
+            } else {
+                options.insert(key, value);
+            }
         }
         let mut take = |key: &str| options.remove(key);
         let version: Version =
@@ -91,6 +102,7 @@ impl Side {
             port: needed(take("--port"), "--port")?.parse().map_err(|e| format!("--port: {e}"))?,
             heartbeat: number(take("--heartbeat").unwrap_or("30".into()))?,
             store: needed(take("--store"), "--store")?.into(),
+            settings,
             ledger: Arc::default(),
             stopping: Arc::default(),
             engine: None,
@@ -135,6 +147,9 @@ impl Side {
         // An order that is sent while the connection is broken is numbered and stored in the
         // journal: the counterparty requests it.
         settings.while_logged_off = WhileLoggedOff::Keep;
+        for (key, value) in &self.settings {
+            change(&mut settings, key, value)?;
+        }
         let ledger = Arc::clone(&self.ledger);
         let store = Watched::around(DirectoryStore::new(&self.store), Arc::clone(&ledger));
         let builder = Engine::builder().store(Box::new(store));
@@ -170,8 +185,16 @@ impl Side {
             ["orders", count, prefix] => self.send_orders(number(count)?, prefix, 0)?,
             ["orders", count, prefix, rate] => self.send_orders(number(count)?, prefix, number(rate)?)?,
             ["group-order", id] => {
-                let order = NewOrder { cl_ord_id: id, quantity: 100, parties: true };
+                let order = NewOrder { cl_ord_id: id, quantity: 100, parties: true, text: "" };
                 order.send(&mut self.sender()?, self.version).map_err(|e| e.to_string())?;
+            }
+            ["big-order", id, bytes] => {
+                let text = "x".repeat(number(bytes)? as usize);
+                let order = NewOrder { cl_ord_id: id, quantity: 100, parties: false, text: &text };
+                order.send(&mut self.sender()?, self.version).map_err(|e| e.to_string())?;
+            }
+            ["cancel", id] => {
+                cancel(&mut self.sender()?, self.version, id.as_bytes()).map_err(|e| e.to_string())?;
             }
             ["report", "on"] => self.ledger.answer_orders(true),
             ["report", "off"] => self.ledger.answer_orders(false),
@@ -204,7 +227,8 @@ impl Side {
             let begun = Instant::now();
             for n in first..=count {
                 let cl_ord_id = format!("{prefix}-{n}");
-                let order = NewOrder { cl_ord_id: &cl_ord_id, quantity: 1 + n % 1000, parties: false };
+                let order =
+                    NewOrder { cl_ord_id: &cl_ord_id, quantity: 1 + n % 1000, parties: false, text: "" };
                 loop {
                     if stopping.load(Ordering::Relaxed) {
                         return;
@@ -229,4 +253,23 @@ impl Side {
         }));
         Ok(())
     }
+}
+
+/// Changes a setting as the configuration file's key does.
+fn change(settings: &mut SessionSettings, key: &str, value: &str) -> Result<(), String> {
+    let bad = |why: &dyn std::fmt::Display| format!("{key}={value}: {why}");
+    match (key, value) {
+        ("EnableNextExpectedMsgSeqNum", "Y") => settings.next_expected_msg_seq_num = true,
+        ("MaxMessageSize", _) => settings.max_message_size = value.parse().map_err(|e| bad(&e))?,
+        ("ResendRequestChunkSize", _) => {
+            settings.resend_request_chunk_size = Some(value.parse().map_err(|e| bad(&e))?);
+        }
+        ("ValidationPolicy", "quickfixj") => settings.policy = Policy::quickfixj(),
+        ("ValidationPolicy", "tolerant") => settings.policy = Policy::tolerant(),
+        ("DefaultApplVerID", _) => {
+            settings.default_appl_ver_id = Some(value.parse().map_err(|e| bad(&e))?);
+        }
+        _ => return Err(bad(&"not a setting that this peer knows")),
+    }
+    Ok(())
 }

@@ -13,6 +13,8 @@ pub(crate) struct NewOrder<'o> {
     pub(crate) quantity: u64,
     /// Whether it has the two parties that every peer writes in its group orders (FIX.4.4).
     pub(crate) parties: bool,
+    /// Its Text (58), if not empty.
+    pub(crate) text: &'o str,
 }
 
 const SYMBOL: &[u8] = b"FXBT";
@@ -55,6 +57,9 @@ impl NewOrder<'_> {
                     },
                     |order| {
                         order.order_qty(quantity).price(PRICE);
+                        if !self.text.is_empty() {
+                            order.text(self.text);
+                        }
                     },
                 )?;
             }
@@ -68,6 +73,9 @@ impl NewOrder<'_> {
                 };
                 fix44::NewOrderSingle::send(to, required, |order| {
                     order.symbol(SYMBOL).order_qty(quantity).price(PRICE);
+                    if !self.text.is_empty() {
+                        order.text(self.text);
+                    }
                     if !self.parties {
                         return;
                     }
@@ -89,7 +97,37 @@ impl NewOrder<'_> {
     }
 }
 
-/// Answers an order with a report that fills it, with the parties of the order.
+/// Sends an OrderCancelRequest for an order.
+pub(crate) fn cancel(to: &mut Sender, version: Version, orig_cl_ord_id: &[u8]) -> Result<(), PostError> {
+    let cl_ord_id = &[b"CANCEL-", orig_cl_ord_id].concat();
+    let transact_time = UtcTimestamp::now();
+    if version == Version::Fix42 {
+        use fix42::fields::Side;
+        let symbol = SYMBOL;
+        let required = fix42::order_cancel_request::Required {
+            orig_cl_ord_id,
+            cl_ord_id,
+            symbol,
+            side: Side::BUY,
+            transact_time,
+        };
+        fix42::OrderCancelRequest::send(to, required, |_| {})?;
+    } else {
+        use fix44::fields::Side;
+        let required = fix44::order_cancel_request::Required {
+            orig_cl_ord_id,
+            cl_ord_id,
+            side: Side::BUY,
+            transact_time,
+        };
+        fix44::OrderCancelRequest::send(to, required, |cancel| {
+            cancel.symbol(SYMBOL).order_qty(Decimal::from(1));
+        })?;
+    }
+    Ok(())
+}
+
+/// Answers an order with a report that fills it, with the Text and the parties of the order.
 pub(crate) fn report_filled(
     order: Message<'_>,
     turn: &mut Turn<'_>,
@@ -102,6 +140,7 @@ pub(crate) fn report_filled(
     let decimal = |tag| order.get(Tag::new(tag)).and_then(|value| Decimal::parse(value).ok());
     let (quantity, price) = (decimal(38).unwrap_or(Decimal::from(0)), decimal(44).unwrap_or(PRICE));
     let none = Decimal::from(0);
+    let text = order.get(Tag::new(58));
     match version {
         Version::Fix42 => {
             use fix42::fields::{ExecTransType, ExecType, OrdStatus, Side};
@@ -122,6 +161,9 @@ pub(crate) fn report_filled(
                 |report| {
                     report.cl_ord_id(cl_ord_id).order_qty(quantity).price(price);
                     report.last_shares(quantity).last_px(price);
+                    if let Some(text) = text {
+                        report.text(text);
+                    }
                 },
             )?;
         }
@@ -140,6 +182,9 @@ pub(crate) fn report_filled(
             fix44::ExecutionReport::send(turn.reply(), required, |report| {
                 report.cl_ord_id(cl_ord_id).symbol(symbol).order_qty(quantity).price(price);
                 report.last_qty(quantity).last_px(price);
+                if let Some(text) = text {
+                    report.text(text);
+                }
                 let ordered =
                     fix44::NewOrderSingle::read(order).ok().and_then(|order| order.party_ids().ok());
                 let mut parties = report.party_ids();

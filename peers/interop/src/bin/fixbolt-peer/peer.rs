@@ -31,7 +31,8 @@ impl Application for Peer {
                 }
                 Ok(Delivery::Done)
             }
-            b"8" | b"j" => Ok(Delivery::Done),
+            b"8" => Ok(Delivery::Done),
+            // Also for a BusinessMessageReject, which the session never answers with another one.
             _ => Ok(Delivery::UNSUPPORTED),
         }
     }

@@ -190,6 +190,8 @@ impl Book {
         say(direction, &fields);
         if record.kind == RecordKind::Inbound && record.has(RecordFlags::DELIVERED) {
             fields.push(("parties", std::mem::take(&mut self.parties).into()));
+            fields.push(("text_bytes", record.field("58").len().into()));
+            fields.push(("ord_status", record.field("39").into()));
             say("delivered", &fields);
         }
     }

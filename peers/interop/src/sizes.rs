@@ -1,0 +1,54 @@
+//! Messages of 70,000 bytes: delivered if MaxMessageSize allows them, otherwise rejected under
+//! their own numbers.
+
+use crate::pairing::{Outcome, Pairing, Step};
+use crate::side::Role;
+
+/// For Fixbolt with a larger MaxMessageSize.
+pub(crate) const LARGE_STEP: Step = Step { name: "messages of 70 KB each way", run: large };
+
+/// For Fixbolt with its default MaxMessageSize of 64 KiB.
+pub(crate) const TOO_LARGE_STEP: Step =
+    Step { name: "a message of 70 KB is rejected, the session goes on", run: too_large };
+
+const SIZE: usize = 70_000;
+
+fn large(pair: &mut Pairing) -> Outcome {
+    for from in [Role::Initiator, Role::Acceptor] {
+        let marks = [pair.side(from).mark(), pair.side(from.other()).mark()];
+        let cl_ord_id = format!("LARGE-{}", from.name());
+        pair.side(from).tell(&format!("big-order {cl_ord_id} {SIZE}"))?;
+        for (role, mark, msg_type) in [(from.other(), marks[1], "D"), (from, marks[0], "8")] {
+            let side = pair.side(role);
+            let message = side.wait(mark, "the large message", |e| {
+                e.is_delivered(msg_type) && e.text("cl_ord_id") == cl_ord_id
+            })?;
+            if message.number("text_bytes") != SIZE as u64 {
+                return Err(format!("{} read a Text of {} bytes", side.name(), message.number("text_bytes")));
+            }
+        }
+    }
+    pair.agreed_numbers()?;
+    Ok(format!("an order and its report with a Text of {SIZE} bytes from each side"))
+}
+
+fn too_large(pair: &mut Pairing) -> Outcome {
+    const ID: &str = "TOO-LARGE-1";
+    let (peer_mark, our_mark) = (pair.peer().mark(), pair.ours().mark());
+    pair.peer().tell(&format!("big-order {ID} {SIZE}"))?;
+    let sent = pair
+        .peer()
+        .wait(peer_mark, "the large order", |e| e.is_message("out", "D") && e.text("cl_ord_id") == ID)?;
+    let reject = pair.peer().wait(peer_mark, "the Reject", |e| e.is_message("in", "3"))?;
+    if reject.field(45) != Some(&sent.number("seq").to_string()) || reject.field(58).is_none() {
+        return Err(format!("order {} rejected with {}", sent.number("seq"), reject.text("raw")));
+    }
+    pair.order_flow(1, "AFTER-TOO-LARGE")?;
+    let (i, _) = pair.agreed_numbers()?;
+    let delivered = pair.ours().count(our_mark, |e| e.is_delivered("D") && e.text("cl_ord_id") == ID);
+    if delivered != 0 {
+        return Err("the large order was delivered".into());
+    }
+    let text = reject.field(58).unwrap_or_default();
+    Ok(format!("RefSeqNum {}, {text:?}, then numbers {}/{}", sent.number("seq"), i.next_out, i.next_in))
+}
