@@ -95,8 +95,9 @@ impl EngineBuilder {
     /// `settings` is called with the identity that a Logon names (seen from our side) and refuses
     /// it by returning `None`. Sessions that were added by name take precedence.
     ///
-    /// SubIDs and LocationIDs of the Logon are not part of the identity: they may name a trader, and
-    /// differ from one Logon to the next. With [`EngineBuilder::accept_any_with_sub_ids`] they are.
+    /// SubIDs and LocationIDs of the Logon are not part of the identity: they may name a trader,
+    /// and differ from one Logon to the next. With [`EngineBuilder::accept_any_with_sub_ids`] they
+    /// are.
     ///
     /// A session opened this way is dynamic: it is closed when it has had no connection for
     /// [`EngineBuilder::dynamic_session_idle_time`], at once if its first Logon is refused, and

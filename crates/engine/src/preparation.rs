@@ -6,7 +6,7 @@ use fixbolt_session::{Role, SessionId, SessionSettings};
 use crate::acceptance::Acceptance;
 use crate::error::EngineError;
 use crate::initiation::Initiation;
-use crate::session_check::{check_hosts, prepare};
+use crate::session_check::{ambiguous, check_hosts, prepare};
 
 /// Checks a session that is accepted, and fills in the shipped dictionary.
 ///
@@ -25,8 +25,8 @@ pub(crate) fn prepare_initiation(initiation: &mut Initiation) -> Result<(), Engi
     check_hosts(initiation).map_err(|reason| wrong(&initiation.settings.id, reason))
 }
 
-/// Checks that each Logon to a port is for one of its sessions: that of two which could take it, one
-/// has more SubIDs and LocationIDs.
+/// Checks that each Logon to a port is for one of its sessions: of two that could take it, one has
+/// more SubIDs and LocationIDs.
 ///
 /// # Errors
 /// [`EngineError::Settings`].
@@ -38,13 +38,6 @@ pub(crate) fn check_unambiguous<'s>(
         Some(other) => Err(wrong(session, ambiguous(other))),
         None => Ok(()),
     }
-}
-
-/// Returns what is wrong with a session next to this one.
-pub(crate) fn ambiguous(other: &SessionId) -> String {
-    format!(
-        "a Logon could be for it or for {other} at the same address, as neither has more SubIDs and LocationIDs; give one of them those of both"
-    )
 }
 
 fn prepare_for(settings: &mut SessionSettings, role: Role) -> Result<(), EngineError> {

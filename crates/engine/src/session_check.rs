@@ -4,7 +4,9 @@ use core::time::Duration;
 use std::sync::{Arc, OnceLock};
 
 use fixbolt_dictionary::{ApplicationVersion, DictionarySet, Validator, Version, shipped};
-use fixbolt_session::{FixtDictionaries, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionSettings};
+use fixbolt_session::{
+    FixtDictionaries, MAX_MESSAGE_SIZE_BEFORE_LOGON, SessionDictionary, SessionId, SessionSettings,
+};
 
 use crate::initiation::Initiation;
 
@@ -42,6 +44,13 @@ pub(crate) fn unspoken(version: Version) -> Option<String> {
             "{version} has no sessions of its own: its messages travel in sessions of FIXT.1.1 (DefaultApplVerID={version})"
         )
     })
+}
+
+/// Returns what is wrong with a session next to this one.
+pub(crate) fn ambiguous(other: &SessionId) -> String {
+    format!(
+        "a Logon could be for it or for {other} at the same address, as neither has more SubIDs and LocationIDs; give one of them those of both"
+    )
 }
 
 /// Checks the settings of a session and fills in the shipped dictionary.
@@ -104,7 +113,7 @@ pub(crate) fn check_hosts(initiation: &Initiation) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use fixbolt_session::{Role, SessionId};
+    use fixbolt_session::Role;
 
     use super::*;
 

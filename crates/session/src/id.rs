@@ -64,8 +64,8 @@ impl SessionId {
     /// Creates the identity of a session between two parties: ours and the counterparty.
     ///
     /// # Errors
-    /// Returns [`InvalidSessionId`] if the parts have more than 240 bytes together, for FIX.4.0 with
-    /// a LocationID, and for FIX.5.0 and later.
+    /// Returns [`InvalidSessionId`] if the parts have more than 240 bytes together, for FIX.4.0
+    /// with a LocationID, and for FIX.5.0 and later.
     pub fn between(version: Version, sender: Party, target: Party) -> Result<Self, InvalidSessionId> {
         if version.is_application() {
             return Err(InvalidSessionId::new(format!(

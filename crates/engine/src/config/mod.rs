@@ -43,7 +43,7 @@ pub use crate::identity_template::{IdentityTemplate, PartyTemplate, SubIdTemplat
 
 use fixbolt_session::SessionId;
 
-use crate::preparation;
+use crate::session_check;
 use dictionaries::Dictionaries;
 use other_keys::Treatment;
 use reading::SessionReader;
@@ -355,7 +355,7 @@ fn fits_the_others(session: &mut CheckedSession, others: &[CheckedSession]) {
         format!("the session {} is configured twice, first at {}", session.name, first.place)
     } else if let Some((other, id)) = others.clone().find_map(|other| Some((other, ambiguous(this, other)?)))
     {
-        format!("{} (see {})", preparation::ambiguous(id), other.place)
+        format!("{} (see {})", session_check::ambiguous(id), other.place)
     } else if let Some(first) = others.next()
         && (&this.journal, this.persist_messages) != (&first.journal, first.persist_messages)
     {
