@@ -32,12 +32,13 @@ fn reference(folder: &str) -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "fix42",
     "fix44",
     "fix42-continued",
     "fix44-continued",
     "fix44-next-expected",
+    "fix44-sub-ids",
     "fix44-quickfix",
     "fix44-quickfixj",
 ];
@@ -117,19 +118,26 @@ fn every_script_of_the_reference_suites_is_understood() {
     eprintln!("{read} reference scripts read");
 }
 
-/// Returns the session for one of our folders: VENUE accepting TRADER42 or TRADER44.
-fn of_folder(folder: &str) -> SessionSettings {
+/// Returns the sessions for one of our folders: VENUE accepting TRADER42 or TRADER44, or several.
+fn of_folder(folder: &str) -> Vec<SessionSettings> {
     let (version, kind) = folder.split_once('-').unwrap_or((folder, ""));
     let (compatibility, policy) = match kind {
         "quickfix" => (Compatibility::QuickFix, Policy::quickfix()),
         "quickfixj" => (Compatibility::QuickFixJ, Policy::quickfixj()),
         _ => (Compatibility::Standard, Policy::default()),
     };
-    venue(version, !matches!(kind, "continued" | "next-expected")).with(|s| {
+    let settings = venue(version, !matches!(kind, "continued" | "next-expected")).with(|s| {
         s.compatibility = compatibility;
         s.policy = policy;
         s.next_expected_msg_seq_num = kind == "next-expected";
-    })
+    });
+    let others: &[&str] = if kind == "sub-ids" {
+        &["VENUE->TRADER44/DESK", "VENUE/FX->TRADER44/DESK/NY", "VENUE->MAKER44/DESK"]
+    } else {
+        &[]
+    };
+    let other = |id: &&str| settings.clone().with(|s| s.id = format!("FIX.4.4:{id}").parse().unwrap());
+    others.iter().map(other).chain([settings.clone()]).collect()
 }
 
 /// The session of a version whose scripts are made of another version's.
@@ -192,7 +200,7 @@ fn late() -> Box<dyn Store> {
 }
 
 fn run_own(folder: &str, order: Order, store: fn() -> Box<dyn Store>) -> Report {
-    run_suite(&own(folder), order, &[of_folder(folder)], &mut { store }).unwrap()
+    run_suite(&own(folder), order, &of_folder(folder), &mut { store }).unwrap()
 }
 
 #[track_caller]

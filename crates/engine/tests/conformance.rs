@@ -65,18 +65,11 @@ impl Transport for Behind {
     }
 }
 
-/// Scripts and the session they are written for, or, if its role is the initiator's, made for.
+/// Scripts and the sessions they are written for, or, if their role is the initiator's, made for.
 struct Suite {
     name: &'static str,
     scripts: Vec<Script>,
-    settings: SessionSettings,
-}
-
-impl Suite {
-    /// Returns how answers are compared.
-    fn order(&self) -> Order {
-        if self.name.starts_with("quickfixj/") { Order::AnyAndMore } else { Order::Any }
-    }
+    sessions: Vec<SessionSettings>,
 }
 
 fn settings(id: &str, reset_on_logon: bool) -> SessionSettings {
@@ -107,8 +100,10 @@ fn suites() -> Vec<Suite> {
     let own = |name: &'static str, settings| Suite {
         name,
         scripts: Script::read_folder(&repository.join("conformance").join(name)).unwrap(),
-        settings,
+        sessions: vec![settings],
     };
+    let sub_ids = ["VENUE->TRADER44/DESK", "VENUE/FX->TRADER44/DESK/NY", "VENUE->MAKER44/DESK"];
+    let sub_ids = sub_ids.map(|id| settings(&format!("FIX.4.4:{id}"), true));
     let mut suites = vec![
         own("fix42", settings("FIX.4.2:VENUE->TRADER42", true)),
         own("fix44", settings("FIX.4.4:VENUE->TRADER44", true)),
@@ -121,6 +116,9 @@ fn suites() -> Vec<Suite> {
         own("fix44-quickfix", quickfix("FIX.4.4:VENUE->TRADER44")),
         own("fix44-quickfixj", quickfixj("FIX.4.4:VENUE->TRADER44")),
     ];
+    let mut with_sub_ids = own("fix44-sub-ids", settings("FIX.4.4:VENUE->TRADER44", true));
+    with_sub_ids.sessions.extend(sub_ids);
+    suites.push(with_sub_ids);
     for (name, id) in [("fix42", "FIX.4.2:VENUE->TRADER42"), ("fix44", "FIX.4.4:VENUE->TRADER44")] {
         let folder = |suffix: &str| {
             Script::read_folder(&repository.join(format!("conformance/{name}{suffix}"))).unwrap()
@@ -128,7 +126,7 @@ fn suites() -> Vec<Suite> {
         let connects = |scripts, resets| Suite {
             name: if name == "fix42" { "fix42, connecting" } else { "fix44, connecting" },
             scripts,
-            settings: settings(id, resets).with(|s| s.role = Role::Initiator),
+            sessions: vec![settings(id, resets).with(|s| s.role = Role::Initiator)],
         };
         suites.push(connects(of_initiator(&folder(""), true), true));
         suites.push(connects(of_initiator(&folder("-continued"), false), false));
@@ -148,10 +146,10 @@ fn suites() -> Vec<Suite> {
             let connecting = settings.clone().with(|s| s.role = Role::Initiator);
             if family != Family::Initiator {
                 let made = of_initiator(&scripts, family == Family::Reset);
-                suites.push(Suite { name, scripts, settings });
+                suites.push(Suite { name, scripts, sessions: vec![settings] });
                 scripts = made;
             }
-            suites.push(Suite { name, scripts, settings: connecting });
+            suites.push(Suite { name, scripts, sessions: vec![connecting] });
         }
     }
     let shared =
@@ -161,17 +159,17 @@ fn suites() -> Vec<Suite> {
         for (name, id) in [("fix42", "FIX.4.2:ISLD->TW42"), ("fix44", "FIX.4.4:ISLD->TW44")] {
             let label = if name == "fix42" { "quickfix/fix42" } else { "quickfix/fix44" };
             let scripts = Script::read_folder(&reference.join(name)).unwrap();
-            suites.push(Suite { name: label, scripts, settings: quickfix(id) });
+            suites.push(Suite { name: label, scripts, sessions: vec![quickfix(id)] });
         }
         // The rest of QuickFIX/J's scripts pass against the program; these set sequence numbers.
         let folder = shared.join("acceptance/quickfixj/nextExpectedMsgSeqNum/fix44");
         suites.push(Suite {
             name: "quickfixj/nextExpectedMsgSeqNum",
             scripts: Script::read_folder(&folder).unwrap(),
-            settings: quickfixj("FIX.4.4:ISLD->TW").with(|s| {
+            sessions: vec![quickfixj("FIX.4.4:ISLD->TW").with(|s| {
                 s.reset_on_logon = false;
                 s.next_expected_msg_seq_num = true;
-            }),
+            })],
         });
     } else {
         eprintln!("shared folder absent: the scripts of QuickFIX were not run over TCP");
@@ -185,16 +183,22 @@ fn of_initiator(scripts: &[Script], resets: bool) -> Vec<Script> {
 }
 
 impl Suite {
-    /// Starts an engine with a session of its own for this script.
+    /// Returns how answers are compared.
+    fn order(&self) -> Order {
+        if self.name.starts_with("quickfixj/") { Order::AnyAndMore } else { Order::Any }
+    }
+
+    /// Starts an engine with sessions of its own for this script.
     fn start(&self, script: &Script) -> Behind {
-        let settings = self.settings.clone();
-        if settings.role == Role::Acceptor {
-            let listens = Engine::builder().accept("127.0.0.1:0".parse().unwrap(), settings);
+        let Some(connects) = self.sessions.iter().find(|settings| settings.role == Role::Initiator) else {
+            let listens = self.sessions.iter().fold(Engine::builder(), |builder, settings| {
+                builder.accept("127.0.0.1:0".parse().unwrap(), settings.clone())
+            });
             let engine = listens.start(Echo::new()).unwrap();
             return Behind { tcp: Tcp::new(engine.addresses()[0]), engine };
-        }
+        };
         let (tcp, address) = Tcp::listening().unwrap();
-        let settings = settings.with(|s| s.heart_bt_int = script.heart_bt_int().unwrap_or(30));
+        let settings = connects.clone().with(|s| s.heart_bt_int = script.heart_bt_int().unwrap_or(30));
         let mut initiation = Initiation::new(settings, &address.ip().to_string(), address.port());
         initiation.reconnect_interval = Duration::from_millis(50);
         initiation.max_reconnect_interval = Duration::from_millis(50);

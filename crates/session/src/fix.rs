@@ -87,10 +87,8 @@ pub(crate) mod number {
     pub(crate) const POSS_DUP_FLAG: u32 = tag::POSS_DUP_FLAG.number();
     pub(crate) const RAW_DATA: u32 = 96;
     pub(crate) const SENDER_COMP_ID: u32 = tag::SENDER_COMP_ID.number();
-    pub(crate) const SENDER_SUB_ID: u32 = tag::SENDER_SUB_ID.number();
     pub(crate) const SENDING_TIME: u32 = tag::SENDING_TIME.number();
     pub(crate) const TARGET_COMP_ID: u32 = tag::TARGET_COMP_ID.number();
-    pub(crate) const TARGET_SUB_ID: u32 = tag::TARGET_SUB_ID.number();
 
     /// Header and trailer fields that are written again when a message is resent: BeginString,
     /// BodyLength, CheckSum, MsgSeqNum, MsgType, PossDupFlag, SenderCompID, SendingTime,

@@ -96,10 +96,7 @@ impl<'m> Leading<'m> {
                 | number::POSS_DUP_FLAG
                 | number::SENDER_COMP_ID
                 | number::SENDING_TIME
-                | number::TARGET_COMP_ID
-                // Those of many counterparties stand between them.
-                | number::SENDER_SUB_ID
-                | number::TARGET_SUB_ID => {}
+                | number::TARGET_COMP_ID => {}
                 _ => break,
             }
         }
