@@ -30,6 +30,7 @@
 //! [dialects]: https://docs.rs/crate/fixbolt/latest/source/docs/dialects.md
 //! [example]: https://docs.rs/crate/fixbolt/latest/source/examples/acceptor.rs
 //! [journal]: https://docs.rs/crate/fixbolt/latest/source/docs/journal.md
+//! [presets]: https://docs.rs/crate/fixbolt/latest/source/docs/presets.md
 //! [session]: https://docs.rs/crate/fixbolt/latest/source/docs/session.md
 //! [notice]: https://docs.rs/crate/fixbolt/latest/source/NOTICE
 //! [security]: https://docs.rs/crate/fixbolt/latest/source/SECURITY.md

@@ -201,7 +201,7 @@ fn answer(
             _ => None,
         };
     if let Some(reply) = &mut reply {
-        tx.complete_logon(reply)?;
+        tx.complete_logon(reply, reset.is_some())?;
     }
     tx.run(|tx| {
         if let Some(why) = reset {

@@ -642,7 +642,7 @@ fn log_on(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let heart_bt_int = tx.session().settings.heart_bt_int;
     let next_in = if reset { SeqNum::ONE } else { tx.session().state.stored.next_in };
     let mut logon = AdminMessage::Logon(logon::ours(tx.session(), heart_bt_int, reset, next_in));
-    tx.complete_logon(&mut logon)?;
+    tx.complete_logon(&mut logon, reset)?;
     tx.run(|tx| {
         if reset {
             tx.reset("ResetOnLogon")?;

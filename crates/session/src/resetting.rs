@@ -71,7 +71,7 @@ pub(crate) fn tested(tx: &mut Transaction<'_>, heartbeat: &Message<'_>) -> Resul
     let Some(connection) = &session.state.connection else { return Err(Stop) };
     let mut ours = AdminMessage::Logon(logon::ours(session, connection.heart_bt_int, true, SeqNum::ONE));
     let until = tx.now.mono + session.settings.logon_timeout;
-    tx.complete_logon(&mut ours)?;
+    tx.complete_logon(&mut ours, true)?;
     tx.run(|tx| {
         let resetting = tx.connection_mut().and_then(|connection| connection.resetting.take());
         let why = resetting.map_or_else(String::new, |resetting| resetting.why);

@@ -381,7 +381,11 @@ impl<'a> Transaction<'a> {
 
     /// Adds the application's fields to a Logon that is about to be sent; does nothing with any
     /// other message.
-    pub(crate) fn complete_logon(&mut self, message: &mut AdminMessage<'_>) -> Result<(), Stop> {
+    pub(crate) fn complete_logon(
+        &mut self,
+        message: &mut AdminMessage<'_>,
+        resets: bool,
+    ) -> Result<(), Stop> {
         if !matches!(message, AdminMessage::Logon(_)) {
             return Ok(());
         }
@@ -392,7 +396,10 @@ impl<'a> Transaction<'a> {
         let limits = message.limits(session.settings.id.version(), &session.behavior, None);
         message.write(&mut writer, limits, Extent::Full);
         session.settings.logon.write(&mut writer);
-        self.ask("on_sending_logon", |app, turn| app.on_sending_logon(&mut writer, turn))?;
+        self.ask("on_sending_logon", |app, turn| {
+            turn.resets = resets;
+            app.on_sending_logon(&mut writer, turn)
+        })?;
         match (writer.finish(), message) {
             (Ok(written), AdminMessage::Logon(logon)) => logon.body = written.bytes.to_vec(),
             (Err(error), _) => {
@@ -430,6 +437,7 @@ impl<'a> Transaction<'a> {
             inbound: None,
             cause: None,
             redelivered: false,
+            resets: false,
             own: self.own,
             table: &mut *self.table,
             store: &mut *self.store,

@@ -63,6 +63,8 @@ pub struct Turn<'a> {
     pub(crate) inbound: Option<Message<'a>>,
     pub(crate) cause: Option<SeqNum>,
     pub(crate) redelivered: bool,
+    /// Whether the Logon that is being sent resets the sequence numbers.
+    pub(crate) resets: bool,
     pub(crate) own: usize,
     pub(crate) table: &'a mut [Option<Session>],
     pub(crate) store: &'a mut (dyn Store + 'a),
@@ -146,10 +148,12 @@ impl Turn<'_> {
         self.own().state.stored.next_in
     }
 
-    /// Returns the next sequence number that will be sent.
+    /// Returns the next sequence number that will be sent. In
+    /// [`Application::on_sending_logon`](crate::Application::on_sending_logon) it is that of the
+    /// Logon: 1 if that resets the sequence numbers.
     #[must_use]
     pub fn next_out(&self) -> SeqNum {
-        self.own().state.stored.next_out
+        if self.resets { SeqNum::ONE } else { self.own().state.stored.next_out }
     }
 
     /// Returns the number of bytes that can be written to the callback's session before sending

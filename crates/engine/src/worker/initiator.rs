@@ -391,6 +391,7 @@ mod tests {
     use fixbolt_session::{Role, SessionSettings};
 
     use super::*;
+    use crate::config::{Configuration, ConnectionType};
 
     const NOW: Mono = Mono(1_000_000_000);
     /// 2026-11-23T14:02:35Z.
@@ -554,6 +555,46 @@ mod tests {
         assert_eq!(from(initiator.starts()), None);
         assert_eq!(from(initiator.is_refused()), Some(address("10.0.0.9")));
         assert_eq!(from(initiator.is_refused()), None);
+    }
+
+    /// presets/logon-rate-limit.cfg, with the shortest waits that chance may leave.
+    #[test]
+    fn a_venue_that_counts_logons_gets_one_a_minute_and_ten_failed_ones_an_hour() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../presets/logon-rate-limit.cfg");
+        let text = format!(
+            "[SESSION]\ninclude={path}\nConnectionType=initiator\nBeginString=FIX.4.4\nSenderCompID=A\n\
+             TargetCompID=B\nHeartBtInt=30\nSocketConnectHost=10.0.0.1\nSocketConnectPort=1\n"
+        );
+        let session = Configuration::from_text("a.cfg", &text).unwrap().sessions.remove(0);
+        let ConnectionType::Initiator { reconnect_interval, max_reconnect_interval, .. } = session.connection
+        else {
+            panic!()
+        };
+        let mut initiator = initiator(&["10.0.0.1"]);
+        initiator.backoff = Backoff::new(reconnect_interval, max_reconnect_interval);
+        let mut attempts = Vec::new();
+        let mut now = CLOCKS;
+        let (mut wait_for, hour) = (Vec::new(), Duration::from_secs(3600));
+        for _ in 0..40 {
+            attempts.push(now.mono);
+            initiator.start(now, u32::MAX);
+            let Step::Wait { until } = initiator.failed(address("10.0.0.1"), &refused(), now, u32::MAX)
+            else {
+                panic!()
+            };
+            wait_for.push(until - now.mono);
+            now.mono = until;
+        }
+        initiator.start(now, u32::MAX);
+        let Step::Wait { until } = initiator.ended(ConnectionEnd::AfterLogon, now, u32::MAX) else {
+            panic!()
+        };
+        wait_for.push(until - now.mono);
+        assert!(*wait_for.iter().min().unwrap() >= Duration::from_secs(59), "{wait_for:?}");
+        for (n, first) in attempts.iter().enumerate() {
+            let count = attempts[n..].iter().filter(|at| **at - *first < hour).count();
+            assert!(count <= 10, "{count} from attempt {n} on");
+        }
     }
 
     #[test]
