@@ -293,17 +293,21 @@ fn a_counterparty_may_choose_any_heart_bt_int() {
 
 #[test]
 fn whoever_ends_the_logon_is_named() {
-    let venue = Venue::new(|connect| {
-        let mut peer = connect();
-        peer.receive();
-        peer.send("0", "");
-        peer.receive();
-    });
-    let address = venue.address.clone();
-    let ended = venue.asked(&ORDER);
-    let told =
-        format!("fixbolt: no logon with {address}: the counterparty's first message was not a Logon\n");
-    assert_eq!((ended.status, ended.err), (3, told));
+    for (msg_type, fields, why) in [
+        ("0", "", "the counterparty's first message was not a Logon"),
+        ("3", "45=1|58=no such desk", "the counterparty refused the logon: no such desk"),
+    ] {
+        let venue = Venue::new(move |connect| {
+            let mut peer = connect();
+            peer.receive();
+            peer.send(msg_type, fields);
+            peer.receive();
+        });
+        let address = venue.address.clone();
+        let ended = venue.asked(&ORDER);
+        let told = format!("fixbolt: no logon with {address}: {why}\n");
+        assert_eq!((ended.status, ended.err), (3, told));
+    }
 }
 
 #[test]

@@ -113,6 +113,24 @@ pub(crate) mod number {
 pub(crate) mod session_status {
     pub(crate) const MSG_SEQ_NUM_TOO_LOW: u64 = 9;
     pub(crate) const NEXT_EXPECTED_TOO_HIGH: u64 = 10;
+
+    /// Returns what a status means; `None` if it is not one of the standard's.
+    pub(crate) const fn meaning(status: u64) -> Option<&'static str> {
+        Some(match status {
+            0 => "session active",
+            1 => "session password changed",
+            2 => "session password due to expire",
+            3 => "new session password does not comply with policy",
+            4 => "session logout complete",
+            5 => "invalid username or password",
+            6 => "account locked",
+            7 => "logons are not allowed at this time",
+            8 => "password expired",
+            MSG_SEQ_NUM_TOO_LOW => "received MsgSeqNum (34) is too low",
+            NEXT_EXPECTED_TOO_HIGH => "received NextExpectedMsgSeqNum (789) is too high",
+            _ => return None,
+        })
+    }
 }
 
 /// Values of MsgType (35).

@@ -7,7 +7,7 @@ use fixbolt_dictionary::SessionRejectReason;
 use crate::admin_message::{AdminMessage, OurLogon, Reject, missing};
 use crate::behavior::{Farewell, InvalidLogon, OptionalField};
 use crate::end::{Misbehavior, SessionEnd};
-use crate::fix::{YES, msg_type, tag};
+use crate::fix::{YES, msg_type, session_status, tag};
 use crate::header::{Header, number};
 use crate::heart_bt_int::HEART_BT_INT_MAX;
 use crate::inbound::{
@@ -47,7 +47,7 @@ pub(crate) fn first_message<'m>(
         msg_type::LOGOUT | msg_type::REJECT if !session.is_acceptor() => {
             let is_logout = header.msg_type == msg_type::LOGOUT;
             let event = if is_logout { logout_received(message) } else { reject_received(message) };
-            let text = text_of(message).to_string();
+            let text = why_refused(message);
             let end = expects_more(message).unwrap_or(SessionEnd::LogonRefusedByPeer { text });
             if header.seq != Some(session.state.stored.next_in) {
                 return Some(Reaction::Close(end, Some(event)));
@@ -57,6 +57,22 @@ pub(crate) fn first_message<'m>(
         }
         _ => Some(Reaction::close(SessionEnd::PeerMisbehaved(Misbehavior::FirstMessageNotLogon))),
     }
+}
+
+/// Returns why the counterparty refuses our Logon: Text (58), or else what SessionStatus (1409) of
+/// its Logout means; empty if it says nothing.
+fn why_refused(message: &Message<'_>) -> String {
+    let text = text_of(message);
+    match status(message) {
+        Some((number, meaning)) if text.0.is_empty() => format!("{meaning} (SessionStatus 1409 is {number})"),
+        _ => text.to_string(),
+    }
+}
+
+/// Returns SessionStatus (1409) and what it means, if it has one of the standard's values.
+fn status(message: &Message<'_>) -> Option<(u64, &'static str)> {
+    let status = number(message, tag::SESSION_STATUS)?;
+    Some((status, session_status::meaning(status)?))
 }
 
 /// Refuses the logon because the application did. The only answer is the Text that the application
@@ -260,10 +276,15 @@ pub(crate) fn in_order<'m>(
     let agreed = Agreed { reset, lowered_from, ..agreed(session, message, replay_from) };
     let mut answer = accept(agreed, None, None);
     let (ours, theirs) = (session.settings.heart_bt_int, agreed.heart_bt_int);
+    let mut notes = Vec::new();
     if ours != theirs {
-        answer.told = Told::Note(format!(
-            "HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"
-        ));
+        notes.push(format!("HeartBtInt is {theirs} s, as the counterparty wants it; we proposed {ours} s"));
+    }
+    if let Some((number, meaning)) = status(message).filter(|(number, _)| *number > 0) {
+        notes.push(format!("the counterparty's Logon says: {meaning} (SessionStatus 1409 is {number})"));
+    }
+    if !notes.is_empty() {
+        answer.told = Told::Note(notes.join("; "));
     }
     Ok(answer)
 }

@@ -297,3 +297,37 @@ fn a_reject_that_answers_our_logon_ends_the_connection_with_its_text_and_is_coun
     let end = side.disconnect(0).unwrap().to_string();
     assert_eq!(end, "the counterparty refused the logon without saying why; read its log");
 }
+
+#[test]
+fn session_status_of_the_answer_to_our_logon_is_told_in_words() {
+    let fixt = |s: &mut SessionSettings| version(s, Version::Fixt11);
+    let answer = |side: &Side, seq: u64, fields: &str| {
+        let (msg_type, rest) = fields.split_once('|').unwrap();
+        let fields = format!("{msg_type}|49=PEER|56=US|34={seq}|52={}|{rest}", side.time());
+        message("FIXT.1.1", &fields)
+    };
+    for (status, note) in [
+        ("0", None),
+        (
+            "2",
+            Some("the counterparty's Logon says: session password due to expire (SessionStatus 1409 is 2)"),
+        ),
+        ("99", None),
+    ] {
+        let mut side = side(Role::Initiator, fixt);
+        connect(&mut side);
+        let bytes = answer(&side, 1, &format!("35=A|98=0|108=30|1137=9|1409={status}|"));
+        side.hear(0, &bytes);
+        assert_eq!(side.desk.notes.last().map(String::as_str), note, "{status}");
+    }
+    for (fields, text) in [
+        ("35=5|1409=6|", "account locked (SessionStatus 1409 is 6)"),
+        ("35=5|1409=5|58=try again|", "try again"),
+    ] {
+        let mut side = side(Role::Initiator, fixt);
+        connect(&mut side);
+        let bytes = answer(&side, 1, fields);
+        side.hear(0, &bytes);
+        assert_eq!(side.disconnect(0), Some(SessionEnd::LogonRefusedByPeer { text: text.to_owned() }));
+    }
+}
