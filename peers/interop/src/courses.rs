@@ -1,7 +1,7 @@
 //! What a pairing runs: which steps in which versions, with which settings of both sides.
 
 use crate::pairing::{GROUP_STEP, STEPS, Setup, Step, logon};
-use crate::recovery::{ADJUSTED_STEP, CHUNKS_STEP, NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP, TOO_HIGH_STEP};
+use crate::recovery::{CHUNKS_STEP, NEXT_EXPECTED, NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP, TOO_HIGH_STEP};
 use crate::side::Engine;
 use crate::sizes::{LARGE_STEP, TOO_LARGE_STEP};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,15 @@ pub(crate) struct Course {
 
 const VERSIONS: [&str; 3] = ["FIX.4.2", "FIX.4.4", "FIXT.1.1"];
 
-/// Returns the courses of Fixbolt against a peer, in both roles; or of a peer against itself.
-pub(crate) fn both_ways(peer: Engine) -> Vec<Course> {
-    [between(peer, Engine::Fixbolt), between(Engine::Fixbolt, peer)].into_iter().flatten().collect()
+/// Returns the courses of Fixbolt against a peer, in both roles: every course, or the shorter
+/// selection.
+pub(crate) fn both_ways(peer: Engine, every: bool) -> Vec<Course> {
+    let (theirs, ours) = (between(peer, Engine::Fixbolt, every), between(Engine::Fixbolt, peer, every));
+    theirs.into_iter().chain(ours).collect()
 }
 
-/// Returns every course of an initiator and an acceptor.
-pub(crate) fn between(initiator: Engine, acceptor: Engine) -> Vec<Course> {
+/// Returns the courses of an initiator and an acceptor.
+pub(crate) fn between(initiator: Engine, acceptor: Engine, every: bool) -> Vec<Course> {
     let peer = if initiator == Engine::Fixbolt { acceptor } else { initiator };
     let against_us = [initiator, acceptor].contains(&Engine::Fixbolt);
     let mut courses = Vec::new();
@@ -36,7 +38,9 @@ pub(crate) fn between(initiator: Engine, acceptor: Engine) -> Vec<Course> {
             theirs: &["ResendRequestChunkSize=10"],
             ..setup
         };
-        courses.push(Course { setup, steps: vec![LOGON, LARGE_STEP, CHUNKS_STEP] });
+        if every || version == "FIX.4.4" {
+            courses.push(Course { setup, steps: vec![LOGON, LARGE_STEP, CHUNKS_STEP] });
+        }
     }
     let setup = Setup::new(initiator, acceptor, "FIX.4.4");
     if peer != Engine::QuickFixCpp {
@@ -47,24 +51,30 @@ pub(crate) fn between(initiator: Engine, acceptor: Engine) -> Vec<Course> {
     } else {
         println!("SKIP {}: the reference folder has no FIX44.xml", GROUP_STEP.name);
     }
-    // QuickFIX C++ 1.15.1 does not know NextExpectedMsgSeqNum.
-    let steps = match (initiator, acceptor) {
-        (Engine::QuickFixGo, Engine::Fixbolt) => vec![TOO_HIGH_STEP],
-        (Engine::Fixbolt, Engine::QuickFixGo) => vec![NEXT_EXPECTED_LOGON, ADJUSTED_STEP],
-        (Engine::QuickFixJ, _) | (_, Engine::QuickFixJ) => vec![NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP],
-        _ => vec![],
-    };
-    for version in ["FIX.4.4", "FIXT.1.1"] {
-        let setup = Setup {
-            ours: &["EnableNextExpectedMsgSeqNum=Y"],
-            theirs: &["EnableNextExpectedMsgSeqNum=Y"],
-            ..Setup::new(initiator, acceptor, version)
-        };
-        if !steps.is_empty() {
-            courses.push(Course { setup, steps: steps.clone() });
-        }
-    }
+    courses.append(&mut next_expected(initiator, acceptor, every));
     courses
+}
+
+/// The courses with NextExpectedMsgSeqNum of both sides, or of one. QuickFIX C++ 1.15.1 has none.
+fn next_expected(initiator: Engine, acceptor: Engine, every: bool) -> Vec<Course> {
+    const WITH: &[&str] = &[NEXT_EXPECTED];
+    let both = [("FIX.4.4", WITH, WITH), ("FIXT.1.1", WITH, WITH)];
+    let one: [(_, _, &[_]); 2] = [("FIX.4.4", WITH, &[]), ("FIX.4.4", &[], WITH)];
+    let lost = vec![NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP];
+    let (steps, settings) = match (initiator, acceptor) {
+        (Engine::QuickFixCpp, _) | (_, Engine::QuickFixCpp) => return Vec::new(),
+        (Engine::QuickFixGo, Engine::QuickFixGo) => return Vec::new(),
+        (Engine::QuickFixGo, _) => (vec![TOO_HIGH_STEP], both.to_vec()),
+        (_, Engine::QuickFixGo) => (lost, both.to_vec()),
+        (Engine::Fixbolt, _) | (_, Engine::Fixbolt) if every => (lost, [both, one].concat()),
+        _ => (lost, both.to_vec()),
+    };
+    let setups = settings.into_iter().map(|(version, ours, theirs)| Setup {
+        ours,
+        theirs,
+        ..Setup::new(initiator, acceptor, version)
+    });
+    setups.map(|setup| Course { setup, steps: steps.clone() }).collect()
 }
 
 const LOGON: Step = Step { name: "logon", run: logon };

@@ -24,7 +24,7 @@ use stock::Program;
 const USAGE: &str = "usage: interop self-test|short|all [--peer NAME] [SEED]
   self-test    the steps with the peer on both sides: does the harness itself work?
   short        Fixbolt and the peer in both roles and each version; with QuickFIX C++, 5 kills in each role
-  all          short with 20 kills in each role, and a kill in each phase of a turn
+  all          the same with more settings, 20 kills in each role, and a kill in each phase of a turn
   --peer NAME  quickfix-cpp (default), quickfixj or quickfixgo
   SEED         decides when to kill (default: the clock)";
 
@@ -43,10 +43,10 @@ fn main() -> ExitCode {
     let folder = std::env::temp_dir().join(format!("fixbolt-interop-{}", std::process::id()));
     let results = Results { folder, counts: Mutex::default() };
     match what {
-        What::SelfTest => results.run(courses::between(peer, peer), &[]),
+        What::SelfTest => results.run(courses::between(peer, peer, true), &[]),
         What::Short | What::All => {
             let stock = if peer == Engine::QuickFixJ { stock::PROGRAMS } else { &[] };
-            results.run(courses::both_ways(peer), stock);
+            results.run(courses::both_ways(peer, what == What::All), stock);
             if what == What::All {
                 results.kills(peer, 20, seed);
                 results.phase_kills(peer);

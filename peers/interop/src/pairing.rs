@@ -284,6 +284,8 @@ pub(crate) fn logout(pair: &mut Pairing) -> Outcome {
     pair.initiator.tell("logout")?;
     pair.both(marks, "logout")?;
     pair.initiator.wait(marks.0, "the Logout that answers", |e| e.is_message("in", "5"))?;
+    // Told to log on at once, QuickFIX C++ sends the Logon to the connection that it is closing.
+    std::thread::sleep(Duration::from_millis(300));
     let (i, _) = pair.agreed_numbers()?;
     Ok(format!("numbers {}/{}", i.next_out, i.next_in))
 }

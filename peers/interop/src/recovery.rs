@@ -6,18 +6,11 @@ use crate::side::{Engine, Event, Role, Side};
 
 /// The first Logons of sessions with NextExpectedMsgSeqNum.
 pub(crate) const NEXT_EXPECTED_LOGON: Step =
-    Step { name: "logon, both Logons with NextExpectedMsgSeqNum", run: logon_with_next_expected };
+    Step { name: "logon, with NextExpectedMsgSeqNum", run: logon_with_next_expected };
 
-/// For peers that follow the field.
+/// For both sides with the field, or one of them.
 pub(crate) const NEXT_EXPECTED_STEP: Step =
-    Step { name: "messages lost each way are resent because of NextExpectedMsgSeqNum", run: next_expected };
-
-/// For quickfixgo as acceptor: it follows the field with a gap fill instead of its messages, asks
-/// for one too high itself, and sends a ResendRequest nevertheless.
-pub(crate) const ADJUSTED_STEP: Step = Step {
-    name: "NextExpectedMsgSeqNum: ours resent, those of quickfixgo replaced by its gap fill",
-    run: next_expected,
-};
+    Step { name: "messages lost each way, with NextExpectedMsgSeqNum", run: next_expected };
 
 /// For quickfixgo as initiator: the field of its own Logons is one too high.
 pub(crate) const TOO_HIGH_STEP: Step =
@@ -26,6 +19,9 @@ pub(crate) const TOO_HIGH_STEP: Step =
 /// For both sides with a ResendRequestChunkSize of 10.
 pub(crate) const CHUNKS_STEP: Step =
     Step { name: "gaps requested ten messages at a time", run: gaps_in_chunks };
+
+/// The setting of every engine that adds the field to its Logons.
+pub(crate) const NEXT_EXPECTED: &str = "EnableNextExpectedMsgSeqNum=Y";
 
 /// More than a Logout and the heartbeats before it: the others are application messages.
 const LOST: usize = 10;
@@ -37,16 +33,23 @@ fn logon_with_next_expected(pair: &mut Pairing) -> Outcome {
     let mut fields = Vec::new();
     for side in [&pair.initiator, &pair.acceptor] {
         let logon = side.wait(0, "the Logon", |e| e.is_message("out", "A"))?;
-        let field = logon.field(789).ok_or(format!("{}: a Logon without 789", side.name()))?;
-        fields.push(format!("{}={field}", side.plan.role.name()));
+        let field = logon.field(789);
+        if field.is_some() != side.plan.settings.contains(&NEXT_EXPECTED) {
+            return Err(format!("{}: 789 is {field:?}", side.name()));
+        }
+        fields.push(format!("{} {}", side.plan.role.name(), field.unwrap_or("none")));
     }
-    Ok(format!("{counts}, 789 of {}", fields.join(", ")))
+    Ok(format!("{counts}, 789: {}", fields.join(", ")))
 }
 
-/// Both sides miss messages when they log on again. Neither may send a ResendRequest, except
-/// quickfixgo.
+/// Both sides miss messages when they log on again. A side sends no ResendRequest if it said by
+/// NextExpectedMsgSeqNum what it misses, and if the other side follows that: QuickFIX/J only if it
+/// has the setting, too, Fixbolt in any case. quickfixgo follows it with a gap fill instead of its
+/// messages, asks for one too high itself, and sends a ResendRequest nevertheless.
 fn next_expected(pair: &mut Pairing) -> Outcome {
     let is_go = pair.peer().plan.engine == Engine::QuickFixGo;
+    let has_it = |side: &Side| side.plan.settings.contains(&NEXT_EXPECTED);
+    let (they_have_it, we_have_it) = (has_it(pair.peer()), has_it(pair.ours()));
     pair.order_flow(2 * LOST, "BEFORE")?;
     logout(pair)?;
     let peer = pair.peer();
@@ -69,10 +72,16 @@ fn next_expected(pair: &mut Pairing) -> Outcome {
     let requests = |side: &Side, mark| side.count(mark, |e| e.is_message("out", "2"));
     let (theirs, ours) = (requests(pair.peer(), peer_mark), requests(pair.ours(), our_mark));
     let peer = pair.peer().plan.engine.name();
-    if ours != 0 || theirs != usize::from(is_go) {
+    if (ours == 0) != (we_have_it && they_have_it) || (theirs == 0) != (they_have_it && !is_go) {
         return Err(format!("{ours} ResendRequests of fixbolt, {theirs} of {peer}"));
     }
-    Ok(format!("{theirs} ResendRequest; {} resent to {peer}, {} to fixbolt", counts[0], counts[1]))
+    let [to_them, to_us] = counts;
+    let said = |yes| if yes { "with 789" } else { "without 789" };
+    Ok(format!(
+        "fixbolt {}, {ours} ResendRequest, {to_us} resent to it; {peer} {}, {theirs} ResendRequest, {to_them} resent to it",
+        said(we_have_it),
+        said(they_have_it),
+    ))
 }
 
 fn too_high(pair: &mut Pairing) -> Outcome {
@@ -100,7 +109,8 @@ fn gaps_in_chunks(pair: &mut Pairing) -> Outcome {
     pair.peer().tell("report on")?;
     pair.order_flow(1, "AFTER-CHUNKS")?;
     // QuickFIX C++ 1.15.1 has no such setting.
-    if ours < 3 || theirs < 3 && pair.peer().plan.engine != Engine::QuickFixCpp {
+    let in_chunks = |side: &Side| side.plan.engine != Engine::QuickFixCpp;
+    if in_chunks(pair.ours()) && ours < 3 || in_chunks(pair.peer()) && theirs < 3 {
         return Err(format!("{ours} requests for {GAP} messages of the peer, {theirs} for ours"));
     }
     let asked = if role == Role::Initiator { "the initiator" } else { "the acceptor" };
