@@ -39,10 +39,10 @@ impl Distribution {
     ///
     /// # Errors
     /// A session that does not exist.
-    pub(crate) fn join(&mut self, sessions: &[SessionId]) -> Result<(), SessionId> {
+    pub(crate) fn join<'s>(&mut self, sessions: &'s [SessionId]) -> Result<(), &'s SessionId> {
         let mut first = None;
         for session in sessions {
-            let place = *self.sessions.get(session).ok_or_else(|| session.clone())?;
+            let place = *self.sessions.get(session).ok_or(session)?;
             let root = self.root(place);
             let first = *first.get_or_insert(root);
             let first = self.root(first);
@@ -102,6 +102,6 @@ mod tests {
         units.join(&[id("D"), id("C"), id("E")]).unwrap();
         assert_eq!(of(&units.workers(2)), [0, 0, 0, 0]);
         assert_eq!(of(&units.workers(1)), [0, 0, 0, 0]);
-        assert_eq!(units.join(&[id("A"), id("F")]), Err(id("F")));
+        assert_eq!(units.join(&[id("A"), id("F")]), Err(&id("F")));
     }
 }
