@@ -551,7 +551,7 @@ impl SessionDriver {
         for n in 0..self.table.places() {
             let Some(key) = self.table.key(n) else { continue };
             let entry = &self.table[key];
-            longest = longest.max(entry.logout_timeout + entry.socket.linger);
+            longest = longest.max(entry.logout_timeout.saturating_add(entry.socket.linger));
             self.log_out(key, "", cycle, app);
         }
         longest
