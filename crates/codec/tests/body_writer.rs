@@ -1,7 +1,7 @@
 //! The body writer: what it writes, and what it refuses.
 
 use fixbolt_codec::{
-    Body, BodyWriter, Char, DataKey, EncodeErrorKind, Key, MsgType, OpenGroup, ToField, UtcTimestamp,
+    Body, BodyWriter, Char, DataKey, EncodeErrorKind, Key, MsgType, OpenGroup, Tag, ToField, UtcTimestamp,
     WideDecimal,
 };
 
@@ -499,4 +499,29 @@ fn a_length_without_its_data_does_not_mislead_what_is_read_back() {
         w.bytes(Key::new(965), b"a");
     });
     assert_eq!(error, Some((96, EncodeErrorKind::Duplicate)));
+}
+
+#[test]
+fn a_header_field_is_found_among_the_header_fields_only() {
+    let has = |write: &dyn Fn(&mut BodyWriter<'_>)| {
+        let mut memory = [0; 200];
+        let mut writer = BodyWriter::new(ORDER, &mut memory);
+        write(&mut writer);
+        [50, 57, 142].map(|tag| writer.has_header_field(Tag::new(tag)))
+    };
+    let k = Key::new;
+    assert_eq!(has(&|_| ()), [false; 3]);
+    assert_eq!(
+        has(&|w| _ = w.bytes(k(57), b"a").bytes(k(115), b"50=x").bytes(k(58), b"x")),
+        [false, true, false]
+    );
+    assert_eq!(has(&|w| _ = w.bytes(k(50), b"a").bytes(k(142), b"b")), [true, false, true]);
+    // Of data, and of the body.
+    let xml = DataKey::new(212, 213);
+    assert_eq!(has(&|w| _ = w.data(xml, b"a\x0150=b\x01").bytes(k(57), b"c")), [false, true, false]);
+    assert_eq!(has(&|w| _ = w.bytes(k(58), b"x").raw().field(k(50), b"a")), [false; 3]);
+    assert_eq!(
+        has(&|w| _ = w.raw().field(k(97), b"Y").field(k(50), b"a").field(k(58), b"b")),
+        [true, false, false]
+    );
 }

@@ -33,7 +33,7 @@ pub struct SessionId {
     version: Version,
     sender: Party,
     target: Party,
-    qualifier: String,
+    qualifier: Box<str>,
 }
 
 /// SenderSubID, SenderLocationID, TargetSubID and TargetLocationID, in the order in which
@@ -75,7 +75,7 @@ impl SessionId {
         if version < Version::Fix41 && (sender.location_id().is_some() || target.location_id().is_some()) {
             return Err(InvalidSessionId::new(format!("{version} has no LocationIDs")));
         }
-        Self { version, sender, target, qualifier: String::new() }.within_limits()
+        Self { version, sender, target, qualifier: Box::default() }.within_limits()
     }
 
     /// Creates the identity of a session with a qualifier; an empty one stands for none.
@@ -98,7 +98,7 @@ impl SessionId {
     /// than 64 bytes, or if the parts have more than 240 bytes together.
     pub fn with_qualifier(self, qualifier: &str) -> Result<Self, InvalidSessionId> {
         let qualifier = match qualifier {
-            "" => String::new(),
+            "" => Box::default(),
             qualifier => party::checked("SessionQualifier", qualifier)?,
         };
         Self { qualifier, ..self }.within_limits()

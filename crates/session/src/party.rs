@@ -24,16 +24,16 @@ use fixbolt_codec::PartyIds;
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Party {
-    comp_id: String,
-    sub_id: Option<String>,
-    location_id: Option<String>,
+    comp_id: Box<str>,
+    sub_id: Option<Box<str>>,
+    location_id: Option<Box<str>>,
 }
 
 /// Maximum length of each ID.
 const LONGEST: usize = 64;
 
 /// Returns an ID, if it is one: 1 to 64 bytes of printable ASCII.
-pub(crate) fn checked(name: &str, id: &str) -> Result<String, InvalidSessionId> {
+pub(crate) fn checked(name: &str, id: &str) -> Result<Box<str>, InvalidSessionId> {
     if id.is_empty() {
         return Err(InvalidSessionId::new(format!("{name} is empty")));
     }
@@ -44,7 +44,7 @@ pub(crate) fn checked(name: &str, id: &str) -> Result<String, InvalidSessionId> 
         Some(bad) => {
             Err(InvalidSessionId::new(format!("{name} holds the byte 0x{bad:02x}; printable ASCII only")))
         }
-        None => Ok(id.to_owned()),
+        None => Ok(id.into()),
     }
 }
 

@@ -513,6 +513,14 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "messages cannot be kept while logged off: the store keeps no messages"
     } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {
         "the fields 8, 9, 10, 34, 35, 43, 49, 52, 56, 122 and 369 cannot be masked: the session itself writes and reads them"
+    } else if settings
+        .id
+        .written_sub_ids()
+        .iter()
+        .flatten()
+        .any(|tag| settings.masked.contains(&tag.number()))
+    {
+        "SubIDs and LocationIDs of the session's identity cannot be masked: each message has them, and none could be sent again"
     } else {
         return Ok(());
     };

@@ -125,9 +125,10 @@ struct Side {
 }
 
 impl Side {
-    fn new(now: Now, role: Role, validator: &Arc<Validator>) -> Self {
-        let (ours, theirs) = if role == Role::Initiator { ("TRADER", "VENUE") } else { ("VENUE", "TRADER") };
-        let mut settings = SessionSettings::new(SessionId::new(Version::Fix44, ours, theirs).unwrap(), role);
+    fn new(now: Now, role: Role, [trader, venue]: [&str; 2], validator: &Arc<Validator>) -> Self {
+        let (ours, theirs) = if role == Role::Initiator { (trader, venue) } else { (venue, trader) };
+        let id = SessionId::between(Version::Fix44, ours.parse().unwrap(), theirs.parse().unwrap());
+        let mut settings = SessionSettings::new(id.unwrap(), role);
         settings.dictionary = SessionDictionary::Own(Arc::clone(validator));
         settings.outbound_policy = Some(Policy::standard());
         let mut sessions = Sessions::new(Box::new(MemoryStore::with_limit(1 << 20)), 64 * 1024);
@@ -160,10 +161,19 @@ fn carry(now: Now, from: &mut Side, to: &mut Side, lost: bool) -> bool {
 
 #[test]
 fn no_message_allocates() {
+    exchange(["TRADER", "VENUE"]);
+}
+
+#[test]
+fn no_message_of_a_session_with_sub_ids_allocates() {
+    exchange(["TRADER/DESK/NY", "VENUE/FX"]);
+}
+
+fn exchange(parties: [&str; 2]) {
     let mut now = Now { mono: Mono(1_000_000_000), utc: Utc(1_767_603_600_000_000_000) };
     let validator = Arc::new(Validator::new(fix44()));
-    let mut trader = Side::new(now, Role::Initiator, &validator);
-    let mut venue = Side::new(now, Role::Acceptor, &validator);
+    let mut trader = Side::new(now, Role::Initiator, parties, &validator);
+    let mut venue = Side::new(now, Role::Acceptor, parties, &validator);
     for side in [&mut venue, &mut trader] {
         side.sessions.connected(now, side.key, &mut side.desk);
     }

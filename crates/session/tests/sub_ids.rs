@@ -5,7 +5,11 @@ mod support;
 
 use fixbolt_codec::{BodySink, EncodeErrorKind, Key, MsgType, NewBody};
 use fixbolt_conformance::wire::kinds;
-use fixbolt_session::{Delivery, Identity, Role, SendError, SessionDictionary, SessionSettings, identify};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::{
+    Delivery, Identity, Mono, Now, Role, SendError, SessionDictionary, SessionSettings, Sessions, Utc,
+    identify,
+};
 use support::*;
 
 const VENUE: &str = "FIX.4.4:US/OURS->A/DESK/NY";
@@ -147,4 +151,20 @@ fn a_logon_names_its_ids_and_is_for_the_most_specific_session() {
         assert_eq!(bench.sessions.find_for_logon(&named), Some(bench.keys[session]), "{ids}");
     }
     assert_eq!(bench.sessions.find_for_logon(&"FIX.4.2:US->A".parse().unwrap()), None);
+}
+
+#[test]
+fn an_id_of_the_session_cannot_be_masked() {
+    let open = |masked| {
+        let settings = of(VENUE, Role::Acceptor).with(|s| s.masked = vec![masked]);
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        let now = Now { mono: Mono(1), utc: Utc(1) };
+        sessions.open(now, settings, &mut App::default()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(open(142), Ok(()));
+    assert!(
+        open(143)
+            .unwrap_err()
+            .starts_with("SubIDs and LocationIDs of the session's identity cannot be masked")
+    );
 }

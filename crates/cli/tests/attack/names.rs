@@ -102,6 +102,30 @@ fn a_name_is_never_a_path() {
 }
 
 #[test]
+fn sub_ids_leave_journals_only_where_a_session_asks_for_them_and_are_never_a_path() {
+    let names = ["../../up", "..", "a/b", "+", "-", "%2F", "->", &"long".repeat(16), &"long".repeat(17)];
+    for (keys, journals) in [("", 1), ("TargetSubID=*\n", 9)] {
+        let server = Setup::with_sessions(&format!("{OPEN}{keys}")).start();
+        server.good().round_trip("warm");
+        let journal = server.journal();
+        let entries =
+            || std::fs::read_dir(&journal).expect("it is there").flatten().map(|entry| entry.path());
+        let before = entries().count();
+        for name in names {
+            // If the names are of one session, it may still have the connection of the last one.
+            wait_for("it logs on", 20, || {
+                let mut peer = Peer::connect(&server.address, "TRADER");
+                let answer = peer.log_on(&format!("50={name}|98=0|108=30|141=Y"));
+                answer.filter(|answer| answer.kind() == "A")
+            });
+        }
+        assert_eq!(entries().count() - before, journals, "{keys}");
+        assert!(entries().all(|path| path.parent() == Some(&journal) && path.is_dir()));
+        server.good().round_trip("in");
+    }
+}
+
+#[test]
 fn refused_logons_of_a_configured_session_do_not_fill_its_journal_or_the_log() {
     let server = Setup::new().start();
     server.good().round_trip("warm");
