@@ -4,6 +4,7 @@
 
 use crate::pairing::{Outcome, free_port};
 use crate::side::{Engine, Event, Plan, Role, Side, java};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -80,7 +81,15 @@ impl Stock {
 
 impl Drop for Stock {
     fn drop(&mut self) {
-        // Both fail only if the process has already ended, which is the goal.
+        // SIGTERM, which `timeout` passes on. All of these fail only if the process has already
+        // ended, which is the goal.
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        for _ in 0..100 {
+            if !matches!(self.0.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -131,7 +140,9 @@ fn banzai(folder: &Path) -> Outcome {
     // The README's acceptor, built from crates/engine/examples/acceptor.rs, with its own port.
     const PORT: u16 = 9881;
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-    let acceptor = Command::new(Engine::Fixbolt.built().with_file_name("readme-acceptor"));
+    // It would not notice the end of this program, but its port would be in use.
+    let mut acceptor = Command::new("timeout");
+    acceptor.arg("120").arg(Engine::Fixbolt.built().with_file_name("readme-acceptor"));
     let _acceptor = Stock::start(acceptor, folder, PORT)?;
     // The README's acceptor refuses a HeartBtInt of less than five seconds.
     let plan = initiator(Engine::QuickFixJ, "FIX.4.4", PORT, folder, &["HeartBtInt=30"]);
