@@ -167,8 +167,13 @@ impl Results {
             for phase in PHASES {
                 let folder = self.folder.join(format!("killed-at-{phase}-{}", role.name()));
                 let run = Run { role, peer, version, folder: &folder };
-                // One call sends, and one pause follows, what several orders cause.
-                let nth = if ["send", "idle"].contains(&phase) { 100 } else { 500 };
+                // One call sends, and one pause follows, what many orders cause if the machine is
+                // busy.
+                let nth = match phase {
+                    "send" => 20,
+                    "idle" => 100,
+                    _ => 500,
+                };
                 let outcome = run.at_phase(phase, nth);
                 self.line(&format!("{version} fixbolt {} killed", role.name()), "2,000 orders", outcome);
             }
