@@ -229,6 +229,18 @@ impl Side {
         }
     }
 
+    /// Takes what session `n` has queued, and has it continue a replay once. Returns the messages.
+    ///
+    /// # Panics
+    /// Panics if the session has written something that is not a message.
+    pub fn step(&mut self, n: u32) -> Vec<String> {
+        let key = SessionKey::new(0, n, n);
+        let bytes = self.sessions.writable(key).to_vec();
+        self.sessions.written(self.now, key, bytes.len());
+        self.tick(n, &[]);
+        messages(&bytes)
+    }
+
     /// Moves the clock.
     pub fn pass(&mut self, time: Duration) {
         self.now = Now { mono: self.now.mono + time, utc: self.now.utc + time };

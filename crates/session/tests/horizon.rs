@@ -189,15 +189,6 @@ fn request_only(side: &mut Side, begin: u64, end: u64) {
     side.hear(0, &bytes);
 }
 
-/// Lets the socket accept everything that is queued, once.
-fn step(side: &mut Side) -> Vec<String> {
-    let bytes = side.sessions.writable(KEY).to_vec();
-    side.sessions.written(side.now, KEY, bytes.len());
-    side.tick(0, &[]);
-    let text = String::from_utf8(bytes).unwrap().replace('\x01', "|");
-    text.split_inclusive("|10=").map(str::to_owned).filter(|part| part.contains("|34=")).collect()
-}
-
 #[test]
 fn next_num_out_may_grow_during_a_replay_and_neither_moves_the_horizon_nor_loses_a_new_message() {
     let mut side = logged_on(4, small);
@@ -208,7 +199,7 @@ fn next_num_out_may_grow_during_a_replay_and_neither_moves_the_horizon_nor_loses
     for round in 0..40 {
         side.send(0, "new", 1).unwrap();
         if round % 10 == 9 {
-            all.extend(step(&mut side));
+            all.extend(side.step(0));
         }
     }
     assert!(side.sessions.is_replaying(KEY));
@@ -225,7 +216,7 @@ fn a_second_request_during_a_replay_is_answered_by_the_horizon_of_the_first() {
     let mut side = logged_on(4, small);
     orders(&mut side, 21);
     request_only(&mut side, 15, 18);
-    let mut all = step(&mut side);
+    let mut all = side.step(0);
     for _ in 0..10 {
         side.send(0, "new", 1).unwrap();
     }
@@ -475,7 +466,7 @@ fn random_session(seed: u64, store: Box<dyn Store>) -> u64 {
                 // New messages, while the replay is sent piece by piece.
                 for _ in 0..random.below(100) {
                     match random.below(8) {
-                        0 => model.read(&step(&mut side)),
+                        0 => model.read(&side.step(0)),
                         1 => secret_unread(&mut side),
                         _ => drop(side.send(0, "during", 5).unwrap()),
                     }

@@ -26,15 +26,6 @@ fn hear(side: &mut Side, fields: &str) {
     assert_eq!(side.hear(0, &bytes), bytes.len());
 }
 
-/// Takes what was queued, and has the session continue a replay once.
-fn step(side: &mut Side) -> Vec<String> {
-    let bytes = side.sessions.writable(KEY).to_vec();
-    side.sessions.written(side.now, KEY, bytes.len());
-    side.tick(0, &[]);
-    let text = String::from_utf8(bytes).unwrap().replace('\x01', "|");
-    text.split_inclusive("|10=").map(str::to_owned).filter(|part| part.contains("|34=")).collect()
-}
-
 /// Returns MsgType and MsgSeqNum of each message; a `!` follows one that is not sent again.
 fn brief(messages: &[String]) -> String {
     let value = |message: &str, tag: &str| {
@@ -52,7 +43,7 @@ fn brief(messages: &[String]) -> String {
 fn interleaved(interleave: ReplayInterleave) -> String {
     let mut side = side(200, |s| s.replay_interleave = interleave);
     hear(&mut side, "35=2|34=2|7=2|16=0|");
-    let mut all = step(&mut side);
+    let mut all = side.step(0);
     assert!(side.sessions.is_replaying(KEY));
     side.send(0, "new", 1).unwrap();
     hear(&mut side, "35=1|34=3|112=x|");
@@ -82,7 +73,7 @@ fn a_logout_never_overtakes_a_replay() {
     for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
         let mut side = side(40, |s| s.replay_interleave = interleave);
         hear(&mut side, "35=2|34=2|7=2|16=0|");
-        let mut all = step(&mut side);
+        let mut all = side.step(0);
         side.send(0, "new", 1).unwrap();
         side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
         all.extend(side.take(0));
@@ -96,7 +87,7 @@ fn a_logout_never_overtakes_a_replay() {
 fn what_was_let_through_is_sent_again_like_any_other_message() {
     let mut side = side(40, |s| s.replay_interleave = ReplayInterleave::All);
     hear(&mut side, "35=2|34=2|7=2|16=0|");
-    step(&mut side);
+    side.step(0);
     side.send(0, "new", 1).unwrap();
     // The counterparty had no room to keep the message that arrived before its turn.
     hear(&mut side, "35=2|34=3|7=30|16=0|");
@@ -111,7 +102,7 @@ fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     let mut sent = 0;
     let began = side.now.mono;
     for _ in 0..10_000 {
-        sent += step(&mut side).len();
+        sent += side.step(0).len();
         if !side.sessions.is_replaying(KEY) {
             break;
         }

@@ -24,6 +24,19 @@ impl Times {
         Self(times)
     }
 
+    /// Does the same for a slice of time, beside a thread that works until it is over.
+    ///
+    /// # Panics
+    ///
+    /// If an order is not answered.
+    pub(crate) fn beside(good: &mut Peer, slice: Duration, work: impl FnOnce(Instant) + Send) -> Self {
+        let until = Instant::now() + slice;
+        std::thread::scope(|scope| {
+            scope.spawn(move || work(until));
+            Self::measure(good, until)
+        })
+    }
+
     /// Returns the time that this share of the round trips stayed below, in thousandths.
     pub(crate) fn at(&self, thousandth: usize) -> Duration {
         let place = (self.0.len() * thousandth / 1000).min(self.0.len().saturating_sub(1));

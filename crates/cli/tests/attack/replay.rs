@@ -188,26 +188,18 @@ fn a_million_messages_are_sent_again_beside_another_session() {
     let (mut replay, mut replays, mut reading) = (Progress::BEGIN, 0, Duration::ZERO);
     evil.say("35=2|7=1|16=0");
     while replays < 1 || beside_replay.len() < 7 {
-        let until = Instant::now() + SLICE;
-        std::thread::scope(|scope| {
-            scope.spawn(|| burn(until));
-            beside_burner.push(Times::measure(&mut good, until));
-        });
-        let until = Instant::now() + SLICE;
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let share = HalfACore::begin();
-                while Instant::now() < until {
-                    evil.read(|seen| replay.take(seen));
-                    if replay.next == end {
-                        (replay, replays) = (Progress::BEGIN, replays + 1);
-                        evil.say("35=2|7=1|16=0");
-                    }
-                    share.rest();
+        beside_burner.push(Times::beside(&mut good, SLICE, burn));
+        beside_replay.push(Times::beside(&mut good, SLICE, |until| {
+            let share = HalfACore::begin();
+            while Instant::now() < until {
+                evil.read(|seen| replay.take(seen));
+                if replay.next == end {
+                    (replay, replays) = (Progress::BEGIN, replays + 1);
+                    evil.say("35=2|7=1|16=0");
                 }
-            });
-            beside_replay.push(Times::measure(&mut good, until));
-        });
+                share.rest();
+            }
+        }));
         reading += SLICE;
         most = most.max(server.process.private_memory());
     }

@@ -271,23 +271,15 @@ fn suffer(attack: &Attack) -> Cost {
             }
         });
         for _ in 0..SLICES {
-            let until = Instant::now() + SLICE;
-            std::thread::scope(|scope| {
-                scope.spawn(|| burn(until));
-                beside_burner.push(Times::measure(&mut good, until));
-            });
-            let until = Instant::now() + SLICE;
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    let share = HalfACore::begin();
-                    while Instant::now() < until {
-                        (attack.step)(&mut attacker);
-                        attacker.steps += 1;
-                        share.rest();
-                    }
-                });
-                beside_attack.push(Times::measure(&mut good, until));
-            });
+            beside_burner.push(Times::beside(&mut good, SLICE, burn));
+            beside_attack.push(Times::beside(&mut good, SLICE, |until| {
+                let share = HalfACore::begin();
+                while Instant::now() < until {
+                    (attack.step)(&mut attacker);
+                    attacker.steps += 1;
+                    share.rest();
+                }
+            }));
         }
         is_over.store(true, Ordering::Relaxed);
     });
