@@ -1,7 +1,9 @@
 //! What a pairing runs: which steps in which versions, with which settings of both sides.
 
 use crate::pairing::{GROUP_STEP, STEPS, Setup, Step, logon};
-use crate::recovery::{CHUNKS_STEP, NEXT_EXPECTED, NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP, TOO_HIGH_STEP};
+use crate::recovery::{
+    CHUNKS_STEP, NEXT_EXPECTED, NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP, RESET_STEP, TOO_HIGH_STEP,
+};
 use crate::side::Engine;
 use crate::sizes::{LARGE_STEP, TOO_LARGE_STEP};
 use std::path::{Path, PathBuf};
@@ -52,6 +54,11 @@ pub(crate) fn between(initiator: Engine, acceptor: Engine, every: bool) -> Vec<C
         println!("SKIP {}: the reference folder has no FIX44.xml", GROUP_STEP.name);
     }
     courses.append(&mut next_expected(initiator, acceptor, every));
+    if every && peer == Engine::QuickFixJ {
+        let both: &[&str] = &[NEXT_EXPECTED, "ResetOnLogon=Y"];
+        let setup = Setup { ours: both, theirs: both, ..Setup::new(initiator, acceptor, "FIX.4.4") };
+        courses.push(Course { setup, steps: vec![RESET_STEP] });
+    }
     courses
 }
 

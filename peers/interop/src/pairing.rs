@@ -184,7 +184,7 @@ impl Pairing {
 }
 
 /// The sequence numbers of a new session.
-const FRESH: Numbers = Numbers { next_out: 1, next_in: 1 };
+pub(crate) const FRESH: Numbers = Numbers { next_out: 1, next_in: 1 };
 
 pub(crate) fn logon(pair: &mut Pairing) -> Outcome {
     pair.logged_on((0, 0), FRESH, false)?;

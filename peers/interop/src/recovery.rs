@@ -1,7 +1,7 @@
 //! Two ways to recover lost messages other than one ResendRequest for all: NextExpectedMsgSeqNum
 //! (789) in the Logons, and ResendRequests for a few messages at a time.
 
-use crate::pairing::{Outcome, Pairing, Step, heal, logon, logout};
+use crate::pairing::{FRESH, Outcome, Pairing, Step, heal, logon, logout};
 use crate::side::{Engine, Event, Role, Side};
 
 /// The first Logons of sessions with NextExpectedMsgSeqNum.
@@ -11,6 +11,10 @@ pub(crate) const NEXT_EXPECTED_LOGON: Step =
 /// For both sides with the field, or one of them.
 pub(crate) const NEXT_EXPECTED_STEP: Step =
     Step { name: "messages lost each way, with NextExpectedMsgSeqNum", run: next_expected };
+
+/// For both sides with the field and with ResetOnLogon=Y.
+pub(crate) const RESET_STEP: Step =
+    Step { name: "each Logon resets, with NextExpectedMsgSeqNum", run: each_logon_resets };
 
 /// For quickfixgo as initiator: the field of its own Logons is one too high.
 pub(crate) const TOO_HIGH_STEP: Step =
@@ -82,6 +86,24 @@ fn next_expected(pair: &mut Pairing) -> Outcome {
         said(we_have_it),
         said(they_have_it),
     ))
+}
+
+/// NextExpectedMsgSeqNum of a Logon that resets is about the new sequence numbers.
+fn each_logon_resets(pair: &mut Pairing) -> Outcome {
+    let mut marks = (0, 0);
+    for prefix in ["FIRST", "SECOND"] {
+        pair.logged_on(marks, FRESH, true)?;
+        pair.order_flow(LOST, prefix)?;
+        let (i, _) = pair.agreed_numbers()?;
+        if i.next_out > 2 * LOST as u64 {
+            return Err(format!("the numbers of {prefix} go on from before: {}/{}", i.next_out, i.next_in));
+        }
+        logout(pair)?;
+        marks = pair.marks();
+        pair.initiator.tell("logon")?;
+    }
+    pair.logged_on(marks, FRESH, true)?;
+    Ok("3 Logons from 1/1".into())
 }
 
 fn too_high(pair: &mut Pairing) -> Outcome {

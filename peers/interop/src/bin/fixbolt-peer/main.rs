@@ -260,6 +260,7 @@ fn change(settings: &mut SessionSettings, key: &str, value: &str) -> Result<(), 
     let bad = |why: &dyn std::fmt::Display| format!("{key}={value}: {why}");
     match (key, value) {
         ("EnableNextExpectedMsgSeqNum", "Y") => settings.next_expected_msg_seq_num = true,
+        ("ResetOnLogon", "Y") => settings.reset_on_logon = true,
         ("MaxMessageSize", _) => settings.max_message_size = value.parse().map_err(|e| bad(&e))?,
         ("ResendRequestChunkSize", _) => {
             settings.resend_request_chunk_size = Some(value.parse().map_err(|e| bad(&e))?);
