@@ -5,7 +5,7 @@ use crate::recovery::{
     CHUNKS_STEP, NEXT_EXPECTED, NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP, RESET_STEP, TOO_HIGH_STEP,
 };
 use crate::side::Engine;
-use crate::sizes::{LARGE_STEP, TOO_LARGE_STEP};
+use crate::sizes::{LARGE_STEP, TOO_LARGE_RESENT_STEP, TOO_LARGE_STEP};
 use std::path::{Path, PathBuf};
 
 /// A pairing with its steps, in order; each builds on the one before.
@@ -33,6 +33,9 @@ pub(crate) fn between(initiator: Engine, acceptor: Engine, every: bool) -> Vec<C
         let mut steps = STEPS.to_vec();
         if against_us {
             steps.push(TOO_LARGE_STEP);
+            if initiator != Engine::QuickFixGo {
+                steps.push(TOO_LARGE_RESENT_STEP);
+            }
         }
         courses.push(Course { setup: setup.clone(), steps });
         let setup = Setup {

@@ -1,7 +1,7 @@
 //! Messages of 70,000 bytes: delivered if MaxMessageSize allows them, otherwise rejected under
 //! their own numbers.
 
-use crate::pairing::{Outcome, Pairing, Step};
+use crate::pairing::{Outcome, Pairing, Step, logout};
 use crate::side::Role;
 
 /// For Fixbolt with a larger MaxMessageSize.
@@ -10,6 +10,13 @@ pub(crate) const LARGE_STEP: Step = Step { name: "messages of 70 KB each way", r
 /// For Fixbolt with its default MaxMessageSize of 64 KiB.
 pub(crate) const TOO_LARGE_STEP: Step =
     Step { name: "a message of 70 KB is rejected, the session goes on", run: too_large };
+
+/// The same for a message that is numbered while the session is logged off. quickfixgo as initiator
+/// has no session then.
+pub(crate) const TOO_LARGE_RESENT_STEP: Step = Step {
+    name: "a message of 70 KB that is resent is rejected, the session goes on",
+    run: too_large_resent,
+};
 
 const SIZE: usize = 70_000;
 
@@ -51,4 +58,28 @@ fn too_large(pair: &mut Pairing) -> Outcome {
     }
     let text = reject.field(58).unwrap_or_default();
     Ok(format!("RefSeqNum {}, {text:?}, then numbers {}/{}", sent.number("seq"), i.next_out, i.next_in))
+}
+
+fn too_large_resent(pair: &mut Pairing) -> Outcome {
+    logout(pair)?;
+    let seq = pair.peer().numbers()?.next_out.to_string();
+    pair.peer().tell(&format!("big-order TOO-LARGE-2 {SIZE}"))?;
+    let marks = pair.marks();
+    let (peer_mark, our_mark) = (pair.peer().mark(), pair.ours().mark());
+    pair.initiator.tell("logon")?;
+    pair.both(marks, "logon")?;
+    let reject = pair.peer().wait(peer_mark, "the Reject", |e| e.is_message("in", "3"))?;
+    if reject.field(45) != Some(&seq) {
+        return Err(format!("order {seq} rejected with {}", reject.text("raw")));
+    }
+    pair.order_flow(1, "AFTER-RESENT")?;
+    pair.agreed_numbers()?;
+    let (rejects, requests) = (
+        pair.peer().count(peer_mark, |e| e.is_message("in", "3")),
+        pair.ours().count(our_mark, |e| e.is_message("out", "2")),
+    );
+    if (rejects, requests) != (1, 1) {
+        return Err(format!("{requests} ResendRequests and {rejects} Rejects instead of 1 of each"));
+    }
+    Ok(format!("RefSeqNum {seq}, 1 ResendRequest"))
 }
