@@ -36,10 +36,12 @@ pub struct LogonFields {
 
 impl LogonFields {
     /// Returns whether a tag may be one of [`others`](Self::others): not one of the fields that the
-    /// session writes itself or that have a field of their own here, or of their lengths.
+    /// session writes itself or that have a field of their own here, or of their lengths. SubIDs and
+    /// LocationIDs are parts of the session's identity ([`Party`](crate::Party)).
     #[must_use]
     pub fn can_have(tag: u32) -> bool {
-        const SETTINGS: [u32; 12] = [95, 96, 98, 108, 141, 383, 464, 553, 554, 789, 925, 1137];
+        const SETTINGS: [u32; 16] =
+            [50, 57, 95, 96, 98, 108, 141, 142, 143, 383, 464, 553, 554, 789, 925, 1137];
         Tag::try_new(tag).is_some() && !SETTINGS.contains(&tag) && !WRITTEN_ANEW.contains(&tag)
     }
 

@@ -431,7 +431,7 @@ fn each_logon_tag_is_a_field_and_those_with_a_key_of_their_own_are_its_value() {
     assert_eq!(logon.others, [(5001, "a".into()), (58, "own".into())]);
     assert_eq!(logon.username, "desk");
     assert_eq!((logon.password.expose(), logon.raw_data.expose()), ("secret", "raw"));
-    for wrong in ["x", "5001", "5001=", "=x", "0=x", "34=9", "108=1", "383=1"] {
+    for wrong in ["x", "5001", "5001=", "=x", "0=x", "34=9", "108=1", "383=1", "50=x", "143=x"] {
         let message = acceptor_refused(&format!("LogonTag={wrong}"));
         assert!(message.contains("LogonTag"), "{wrong}: {message}");
     }
