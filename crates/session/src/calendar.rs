@@ -102,13 +102,10 @@ impl Calendar {
         self.schedule.reset_due(began, now)
     }
 
-    /// Returns the time of the last in-session reset, if the sequence numbers were last reset
-    /// before it.
-    pub(crate) fn in_session_reset_due(&self, began: Utc) -> Option<Utc> {
-        match self.in_session_resets {
-            Some(Position::In { began: at, .. }) => (began < at).then_some(at),
-            _ => None,
-        }
+    /// Returns the time of the in-session reset that is due, if the sequence numbers were last reset
+    /// at `began`.
+    pub(crate) fn in_session_reset_due(&self, began: Utc, now: Utc) -> Option<Utc> {
+        self.schedule.in_session_reset_due(began, now)
     }
 
     /// Returns the time of the last look.

@@ -467,7 +467,7 @@ fn hold_back(tx: &mut Transaction<'_>, received: SeqNum, agreed: Agreed) -> Resu
     let now = tx.now.mono;
     let until = now + gaps::patience(connection);
     if agreed.sends_what_we_miss {
-        let gap = gaps::announced(next_in, received, now);
+        let gap = gaps::announced(session, received, now);
         if let Some(connection) = tx.connection_mut() {
             connection.logon.gap = Some(gap);
         }
@@ -595,13 +595,13 @@ fn ask_for_gap(tx: &mut Transaction<'_>, ahead: Ahead) -> Result<(), Stop> {
         }
         GapStep::GiveUp => {
             let times = connection.logon.gap.map_or(0, |gap| gap.asked);
-            let text = if session.gave_up_at == Some(next_in) {
+            let text = if session.has_given_up() {
                 format!("MsgSeqNum {next_in} was asked for once more and never came")
             } else {
                 format!("MsgSeqNum {next_in} was asked for {times} times and never came")
             };
             let end = SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled);
-            tx.session_mut().gave_up_at = Some(next_in);
+            tx.session_mut().give_up();
             tx.run(|tx| log_out(tx, text.into(), None, end, false))?;
             Err(Stop)
         }

@@ -132,13 +132,13 @@ impl Session {
     /// Called when the socket has accepted bytes. The time for the answer to our Logout starts at
     /// its last byte, and a counterparty that logged out may still receive the rest of its replay.
     pub(crate) fn wrote(&mut self, now: Mono) {
-        let timeout = self.settings.logout_timeout;
+        let answered_by = self.writes_again_at(now) + self.settings.logout_timeout;
         let all_taken = self.outbox.is_empty();
         let Some(connection) = &mut self.state.connection else { return };
         let logon = &mut connection.logon;
         match logon.phase {
             Phase::LogoutSent if logon.logout_queued => {
-                logon.deadline = Some(now + timeout);
+                logon.deadline = Some(answered_by);
                 logon.logout_queued = !all_taken || logon.replay.is_some();
             }
             Phase::LogoutAnswered if logon.replay.is_some() => {

@@ -51,9 +51,7 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
     let Ahead { seq: received, replayed, passed, is_request } = ahead;
     let next_in = session.state.stored.next_in;
     let most = session.settings.max_resend_requests;
-    // What has been given up is requested once in each connection.
-    let (mut asked, mut end) =
-        (if session.gave_up_at == Some(next_in) { most } else { 1 }, received.previous());
+    let (mut asked, mut end) = (requested_before(session) + 1, received.previous());
     let ask = |begin, end, asked, asked_at, replayed| {
         // Where both sides miss messages, each request is one more that the other misses: small
         // parts might grow slower than what is missing.
@@ -83,6 +81,12 @@ pub(crate) fn step(session: &Session, connection: &Connection, ahead: Ahead, now
         return GapStep::GiveUp;
     }
     ask(next_in, end, asked, now, replayed.then_some(received))
+}
+
+/// Returns how often what is missing next counts as requested before the first request of a
+/// connection: what has been given up is requested once in each.
+fn requested_before(session: &Session) -> u32 {
+    if session.has_given_up() { session.settings.max_resend_requests.saturating_sub(1) } else { 0 }
 }
 
 /// Returns EndSeqNo of the request for the messages from `begin` to `end`; `None` for infinity.
@@ -117,8 +121,9 @@ pub(crate) fn patience(connection: &Connection) -> Duration {
 }
 
 /// Returns the gap before `received` that the counterparty fills without being asked.
-pub(crate) fn announced(next_in: SeqNum, received: SeqNum, now: Mono) -> Gap {
-    Gap { begin: next_in, end: received.previous(), asked_to: None, asked: 0, asked_at: now, replayed: None }
+pub(crate) fn announced(session: &Session, received: SeqNum, now: Mono) -> Gap {
+    let (begin, end) = (session.state.stored.next_in, received.previous());
+    Gap { begin, end, asked_to: None, asked: requested_before(session), asked_at: now, replayed: None }
 }
 
 /// What follows after NextNumIn has advanced.

@@ -428,6 +428,7 @@ impl Sessions {
             let stored = &mut session.state.stored;
             (stored.next_in, stored.next_out, stored.attempts) = (new_in, new_out, 0);
             session.accepted_too_low = false;
+            session.gave_up_at = None;
             if let Some(connection) = &mut session.state.connection {
                 connection.logon.gap = None;
             }

@@ -104,7 +104,8 @@ pub(crate) fn send_logout(
 ) -> Result<(), SendError> {
     tx.session_mut().state.release();
     tx.send(SendKind::New { cause }, None, &AdminMessage::Logout { text, status: None })?;
-    let until = tx.now.mono + tx.session().settings.logout_timeout;
+    let session = tx.session();
+    let until = session.writes_again_at(tx.now.mono) + session.settings.logout_timeout;
     if let Some(connection) = tx.connection_mut() {
         (connection.logon.phase, connection.logon.deadline) = (Phase::LogoutSent, Some(until));
         connection.logon.logout_queued = true;

@@ -82,6 +82,12 @@ pub(crate) fn pump(tx: &mut Transaction<'_>) -> Result<(), Stop> {
 }
 
 impl Session {
+    /// Returns when the session may write more: now, or once a replay that is slowed down may
+    /// continue. A timeout of the counterparty's answer counts from then.
+    pub(crate) fn writes_again_at(&self, now: Mono) -> Mono {
+        self.state.replay().map_or(now, |replay| self.resumes_at(replay).max(now))
+    }
+
     /// Returns when the replay may continue, if it is slowed down.
     pub(crate) fn resumes_at(&self, replay: Replay) -> Mono {
         if replay.next <= replay.end { self.replay_due } else { Mono(0) }
@@ -261,15 +267,21 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
     // A store that keeps nothing has only the sequence numbers. A message may also have been
     // written before the counterparty announced its MaxMessageSize.
     let limit = tx.session().state.peer_max_message_size();
-    let is_sent = found.is_some_and(|(seq, _)| seq >= replay.began)
-        && RawHeader::read(buffer).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));
+    let logout = tx.session().state.connection.as_ref().and_then(|connection| connection.logon.logout);
+    // What was sent before its turn, and application messages from after our Logout, which wait for
+    // the next connection (rule 11).
+    let is_passed = found.is_some_and(|(seq, flags)| {
+        logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN)
+            || seq >= replay.began
+                && RawHeader::read(buffer).msg_type.is_some_and(|msg_type| interleave.sends(msg_type))
+    });
     let refused = match found {
         Some((_, flags)) if flags.contains(RecordFlags::MASKED) => Some(Unreached::Masked),
         Some(_) if buffer.len() > limit => Some(Unreached::TooLarge { limit }),
         _ => None,
     };
     let (filled_to, next) = match found {
-        Some((seq, _)) if refused.is_none() || is_sent => (seq, seq.next()),
+        Some((seq, _)) if refused.is_none() || is_passed => (seq, seq.next()),
         Some((seq, _)) => (seq.next(), seq.next()),
         None => (last.next(), last.next()),
     };
@@ -279,13 +291,14 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             fill(tx, replay.live, filled_to, false)?;
         }
         note(tx, Some(Replay { live: next, ..replay }));
-        if next > filled_to && !is_sent {
+        if next > filled_to && !is_passed {
             queue(tx, buffer)?;
             tx.session_mut().state.went_out(next.previous());
         }
         Ok(())
     })?;
     if let (Some((seq, flags)), Some(why)) = (found, refused)
+        && !is_passed
         && !flags.contains(RecordFlags::ADMIN)
     {
         unreached(tx, seq, seq, why);

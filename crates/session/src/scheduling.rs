@@ -107,9 +107,8 @@ fn end_connection(tx: &mut Transaction<'_>) {
 fn reset_in_session(tx: &mut Transaction<'_>) {
     let session = tx.session();
     let Some(calendar) = &session.calendar else { return };
-    let Some(at) = session.state.stored.began.and_then(|began| calendar.in_session_reset_due(began)) else {
-        return;
-    };
+    let due = |began| calendar.in_session_reset_due(began, tx.now.utc);
+    let Some(at) = session.state.stored.began.and_then(due) else { return };
     let why = format!("schedule: the sequence numbers are reset in the session at {at}");
     // The reasons for which it cannot begin pass.
     let _ = resetting::begin(tx, &why);

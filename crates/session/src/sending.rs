@@ -19,7 +19,7 @@ use crate::mask::SecretTags;
 use crate::outbound_check::OutboundCheck;
 use crate::outbox::{Outbox, OutboxCursor};
 use crate::session::{OpenTurn, Session};
-use crate::settings::SessionSettings;
+use crate::settings::{ReplayInterleave, SessionSettings};
 use crate::state::{Phase, State, Unsent};
 use crate::store::{Record, RecordFlags, RecordKind, Store, StoreError};
 use crate::time::{Now, Utc};
@@ -223,6 +223,9 @@ impl Sending<'_> {
                         || holds && connection.logon.replay.is_none())
                 {
                     connection.logon.kept_from.get_or_insert(seq);
+                }
+                if settings.replay_interleave == ReplayInterleave::All && is_admin {
+                    state.logout_waits(seq);
                 }
                 return Ok(seq);
             }

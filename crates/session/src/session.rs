@@ -29,7 +29,7 @@ use crate::reorder::ReorderBuffer;
 use crate::settings::{Role, SessionSettings, WhileLoggedOff};
 use crate::state::{Connection, Phase, ResetStage, State, Stored, Unsent};
 use crate::status::StatusCell;
-use crate::store::{Recovered, StoreError};
+use crate::store::{Generation, Recovered, StoreError};
 use crate::store_retry::StoreRetry;
 use crate::time::{Mono, Now};
 
@@ -82,8 +82,8 @@ pub(crate) struct Session {
     /// When a replay that is slowed down may send its next message.
     pub(crate) replay_due: Mono,
     /// NextNumIn at which the counterparty did not send what was missing, however often it was
-    /// requested. It outlives the connection.
-    pub(crate) gave_up_at: Option<SeqNum>,
+    /// requested, and its generation. It outlives the connection.
+    pub(crate) gave_up_at: Option<(Generation, SeqNum)>,
     pub(crate) secret_tags: SecretTags,
     /// The buffer that a message is copied to before it is masked.
     pub(crate) masked: Vec<u8>,
@@ -283,6 +283,19 @@ impl Session {
         }
     }
 
+    /// Records that the counterparty does not send the message that is expected next.
+    pub(crate) fn give_up(&mut self) {
+        let Stored { generation, next_in, .. } = self.state.stored;
+        self.gave_up_at = Some((generation, next_in));
+    }
+
+    /// Returns whether the counterparty did not send the message that is expected next, however
+    /// often it was requested, in this connection or an earlier one.
+    pub(crate) fn has_given_up(&self) -> bool {
+        let Stored { generation, next_in, .. } = self.state.stored;
+        self.gave_up_at == Some((generation, next_in))
+    }
+
     /// Returns whether a new application message may be written now; `answering` says whether it
     /// answers a message of the counterparty.
     pub(crate) fn may_send(&self, answering: bool) -> Result<(), SendError> {
@@ -471,6 +484,7 @@ mod tests {
             kept_from: Some(seq),
             held_at: Some(seq),
             ours: Some(seq),
+            logout: Some(seq),
         };
         let connection = Connection {
             heart_bt_int: 7,
@@ -501,7 +515,7 @@ mod tests {
     }
 
     /// One change for each field: of the store, of a connection, of a logon.
-    const CHANGES: [Change; 27] = [
+    const CHANGES: [Change; 28] = [
         |s, o| s.stored.next_in = o.stored.next_in,
         |s, o| s.stored.next_out = o.stored.next_out,
         |s, o| s.stored.generation = o.stored.generation,
@@ -532,6 +546,7 @@ mod tests {
         |s, o| logon(s).kept_from = logon(&mut o.clone()).kept_from,
         |s, o| logon(s).held_at = logon(&mut o.clone()).held_at,
         |s, o| logon(s).ours = logon(&mut o.clone()).ours,
+        |s, o| logon(s).logout = logon(&mut o.clone()).logout,
     ];
 
     fn connection(state: &mut State) -> &mut Connection {

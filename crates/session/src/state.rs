@@ -97,6 +97,8 @@ pub(crate) struct Logon {
     pub(crate) held_at: Option<SeqNum>,
     /// MsgSeqNum of our Logon.
     pub(crate) ours: Option<SeqNum>,
+    /// MsgSeqNum of our Logout.
+    pub(crate) logout: Option<SeqNum>,
 }
 
 /// The phase of a session between two transport connections and within one (the standard's state
@@ -220,6 +222,17 @@ impl State {
         }
     }
 
+    /// Records that our Logout waits for the end of a replay for which nothing else waits: what was
+    /// written before it has been sent. Another request must not take it for sent, too.
+    pub(crate) fn logout_waits(&mut self, seq: SeqNum) {
+        if let Some(connection) = &mut self.connection
+            && let Some(replay) = &mut connection.logon.replay
+            && replay.live >= replay.began
+        {
+            (replay.live, replay.began) = (seq, seq.next());
+        }
+    }
+
     /// Returns the largest message that the counterparty accepts, in bytes.
     pub(crate) fn peer_max_message_size(&self) -> usize {
         self.connection.as_ref().map_or(usize::MAX, |connection| connection.peer_max_message_size)
@@ -314,6 +327,7 @@ impl Logon {
             kept_from: None,
             held_at: None,
             ours: None,
+            logout: None,
         }
     }
 }

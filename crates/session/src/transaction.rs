@@ -352,10 +352,12 @@ impl<'a> Transaction<'a> {
             }
             written => written,
         }?;
-        if let AdminMessage::Logon(_) = admin
-            && let Some(connection) = self.connection_mut()
-        {
-            connection.logon.ours = Some(seq);
+        if let Some(connection) = self.connection_mut() {
+            match admin {
+                AdminMessage::Logon(_) => connection.logon.ours = Some(seq),
+                AdminMessage::Logout { .. } => connection.logon.logout = Some(seq),
+                _ => {}
+            }
         }
         Ok(seq)
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
 use fixbolt_conformance::wire::{Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::{Misbehavior, ReplayInterleave, Role, SessionEnd, SessionKey, SessionSettings};
@@ -125,22 +126,25 @@ fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     assert_eq!(kinds(&side.take(0)).len(), 1 + 300);
 }
 
+/// Returns how often a counterparty is asked for what is missing before `first`, of which it sends
+/// nothing, until the session logs out.
+fn requests(side: &mut Side, first: u64) -> usize {
+    let mut asked = 0;
+    for seq in first..first + 10 {
+        match kinds(&side.say(0, &format!("35=0|34={seq}|"))).as_str() {
+            "2" => asked += 1,
+            "5" => break,
+            "" => {}
+            other => panic!("{other}"),
+        }
+        side.pass(Duration::from_secs(31));
+    }
+    asked
+}
+
 #[test]
 fn what_never_comes_is_requested_three_times_and_then_once_in_each_connection() {
     let mut side = side(0, |_| {});
-    let requests = |side: &mut Side, first: u64| {
-        let mut asked = 0;
-        for seq in first..first + 10 {
-            match kinds(&side.say(0, &format!("35=0|34={seq}|"))).as_str() {
-                "2" => asked += 1,
-                "5" => break,
-                "" => {}
-                other => panic!("{other}"),
-            }
-            side.pass(Duration::from_secs(31));
-        }
-        asked
-    };
     assert_eq!(requests(&mut side, 9), 3);
     assert_eq!(side.disconnect(0), Some(SessionEnd::PeerMisbehaved(Misbehavior::GapNeverFilled)));
     for first in [200, 300] {
@@ -161,4 +165,129 @@ fn how_often_a_gap_is_requested_is_a_setting() {
     assert_eq!(kinds(&side.say(0, "35=0|34=9|")), "2");
     side.pass(Duration::from_secs(30));
     assert_eq!(kinds(&side.say(0, "35=0|34=10|")), "5");
+}
+
+#[test]
+fn a_logout_that_waits_for_a_replay_is_sent_however_often_messages_are_requested_again() {
+    for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
+        let mut side = side(400, |s| s.replay_interleave = interleave);
+        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        let mut all = step(&mut side);
+        side.send(0, "new", 1).unwrap();
+        side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+        hear(&mut side, "35=2|34=3|7=300|16=0|");
+        hear(&mut side, "35=1|34=4|112=x|");
+        hear(&mut side, "35=2|34=5|7=300|16=0|");
+        all.extend(side.take(0));
+        let all = brief(&all);
+        assert_eq!(all.matches("5403!").count(), 1, "{interleave:?}: {all}");
+        assert_eq!(kinds(&side.say(0, "35=5|34=6|")), "", "{interleave:?}");
+        assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs), "{interleave:?}");
+    }
+}
+
+#[test]
+fn a_logout_waits_for_the_slowest_replay_whatever_its_own_time_is() {
+    let mut side = side(5, |s| {
+        s.max_replay_rate = Some(1);
+        s.logout_timeout = Duration::from_secs(1);
+    });
+    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+    let mut all = Vec::new();
+    for _ in 0..1000 {
+        all.extend(step(&mut side));
+        if !side.sessions.has_queued(KEY) {
+            if !side.sessions.is_replaying(KEY) {
+                break;
+            }
+            let due = side.sessions.next_deadline(KEY).unwrap();
+            side.pass((due - side.now.mono).max(Duration::from_millis(1)));
+        }
+    }
+    assert_eq!(brief(&all), "D2 D3 D4 D5 D6 57!");
+}
+
+#[test]
+fn a_gap_at_the_same_number_after_a_reset_is_requested_as_often_as_the_first() {
+    let mut side = side(0, |_| {});
+    assert_eq!(requests(&mut side, 9), 3);
+    side.disconnect(0);
+    assert_eq!(kinds(&side.log_on(0, 1, "141=Y|")), "A");
+    assert_eq!(requests(&mut side, 9), 3);
+}
+
+#[test]
+fn what_was_given_up_is_requested_once_also_if_it_was_announced() {
+    let mut side = side(0, |s| s.next_expected_msg_seq_num = true);
+    assert_eq!(requests(&mut side, 9), 3);
+    side.disconnect(0);
+    assert_eq!(kinds(&side.log_on(0, 20, "789=6|")), "A");
+    assert_eq!(requests(&mut side, 21), 1);
+}
+
+#[test]
+fn a_test_request_is_answered_at_once_in_the_slowest_replay_if_heartbeats_are_let_through() {
+    for interleave in [ReplayInterleave::Heartbeats, ReplayInterleave::All] {
+        let mut side = side(40, |s| {
+            s.replay_interleave = interleave;
+            s.max_replay_rate = Some(1);
+        });
+        hear(&mut side, "35=2|34=2|7=2|16=0|");
+        step(&mut side);
+        side.pass(Duration::from_millis(300));
+        hear(&mut side, "35=1|34=3|112=x|");
+        assert_eq!(brief(&step(&mut side)), "042!", "{interleave:?}");
+    }
+}
+
+#[test]
+fn an_answer_to_what_arrives_after_our_logout_waits_for_the_next_connection() {
+    for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
+        for logs_out_first in [false, true] {
+            let mut side = side(400, |s| s.replay_interleave = interleave);
+            if logs_out_first {
+                side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+                assert_eq!(brief(&side.take(0)), "5402!");
+            }
+            hear(&mut side, "35=2|34=2|7=2|16=0|");
+            let mut all = step(&mut side);
+            if !logs_out_first {
+                side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+            }
+            hear(&mut side, "35=D|34=3|11=late|");
+            assert_eq!(side.desk.got, ["late"]);
+            all.extend(side.take(0));
+            let all = brief(&all);
+            assert!(!all.contains("8403"), "{interleave:?} {logs_out_first}: {all}");
+            assert_eq!(all.contains("5402!"), !logs_out_first);
+            assert_eq!(kinds(&side.say(0, "35=5|34=4|")), "");
+            assert_eq!(side.disconnect(0), Some(SessionEnd::LoggedOutByUs));
+            side.log_on(0, 5, "");
+            assert_eq!(brief(&side.say(0, "35=2|34=6|7=402|16=0|")), "4402 8403 4404", "{interleave:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
+    let mut side = side(0, |s| s.replay_interleave = ReplayInterleave::All);
+    side.disconnect(0);
+    assert_eq!(kinds(&side.log_on(0, 5, "")), "A2");
+    for _ in 0..40 {
+        side.send(0, "held", 1).unwrap();
+    }
+    hear(&mut side, "35=4|34=2|43=Y|123=Y|36=6|");
+    assert!(side.sessions.is_replaying(KEY));
+    let sent = side.sessions.act(side.now, KEY, &mut side.desk, |turn| {
+        let mut draft = turn.reply().draft(MsgType::new(b"BE"));
+        draft.writer().bytes(Key::new(923), b"u").bytes(Key::new(553), b"me").bytes(Key::new(554), b"secret");
+        draft.send()
+    });
+    let seq = sent.unwrap();
+    side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
+    let all = brief(&side.take(0));
+    assert_eq!(all.matches(&format!("BE{seq}!")).count(), 1, "{all}");
+    assert!(all.ends_with(&format!("5{}!", seq.next())), "{all}");
+    assert_eq!(side.desk.unreached, []);
 }

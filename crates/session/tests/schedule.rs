@@ -474,3 +474,21 @@ fn a_journal_that_was_reset_at_the_end_of_a_window_is_not_reset_again_in_the_nex
     assert_eq!((venue.numbers(), venue.resets()), ((1, 2), 0));
     assert_eq!(venue.sessions.numbers(venue.key).map(|(_, out)| out), Some(SeqNum(2)));
 }
+
+#[test]
+fn a_clock_that_was_days_ahead_when_the_sequence_numbers_began_does_not_prevent_a_reset_in_the_session() {
+    let mut pair = Pair::with(on(3, 9), Some(reset_in_session_at(17)), |venue| venue.schedule = None);
+    pair.connect();
+    assert_eq!(pair.trader.phase(), Phase::LoggedOn);
+    pair.put_clock(on(0, 9));
+    // The numbers of the days to come are not kept until then.
+    assert_eq!(in_session_resets(&pair.trader), 1);
+    pair.until(on(0, 18));
+    assert_eq!(in_session_resets(&pair.trader), 2);
+    // Put back over one reset, it causes no second one.
+    pair.put_clock(on(0, 16));
+    pair.until(on(0, 18));
+    assert_eq!(in_session_resets(&pair.trader), 2);
+    pair.until(on(1, 18));
+    assert_eq!(in_session_resets(&pair.trader), 3);
+}

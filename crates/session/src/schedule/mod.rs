@@ -232,12 +232,25 @@ impl Schedule {
     /// be kept until the clock has come there again.
     #[must_use]
     pub fn reset_due(&self, since: Utc, now: Utc) -> Option<Utc> {
-        let windows = self.session.as_ref()?;
         let edge = match self.reset {
             ScheduleReset::Never => return None,
             ScheduleReset::AtStart => |span: &Span| span.begin,
             ScheduleReset::AtEnd => |span: &Span| span.end,
         };
+        self.last_edge(self.session.as_ref()?, edge, since, now)
+    }
+
+    /// Returns the time of the in-session reset because of which the sequence numbers must be reset
+    /// at `now` if they were last reset at `since`, by the same rule as
+    /// [`Schedule::reset_due`]; `None` if they need not be.
+    #[must_use]
+    pub fn in_session_reset_due(&self, since: Utc, now: Utc) -> Option<Utc> {
+        let window = self.in_session_reset.as_ref()?;
+        self.last_edge(core::slice::from_ref(window), |span| span.begin, since, now)
+    }
+
+    /// Returns the last edge at `now`, if `since` is before it or several edges ahead.
+    fn last_edge(&self, windows: &[Window], edge: fn(&Span) -> i64, since: Utc, now: Utc) -> Option<Utc> {
         let at = seconds(now);
         let mut reach = SEARCH;
         loop {
