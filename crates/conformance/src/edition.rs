@@ -153,9 +153,9 @@ impl Edition {
 
 impl Edition {
     /// Over FIXT.1.1, each Logon has DefaultApplVerID (1137), our answer to one has SessionStatus
-    /// (1409), a reject names the version that a message without ApplVerID (1128) was read as (1130,
-    /// which BusinessMessageReject has since FIX.5.0SP1), and a Logout says by SessionStatus that a
-    /// number was too low or too high.
+    /// (1409), a reject names the version that a message without ApplVerID (1128) was read as
+    /// (1130, which BusinessMessageReject has since FIX.5.0SP1), and a Logout says by SessionStatus
+    /// that a number was too low or too high.
     fn over_fixt(&self, line: &str) -> String {
         let id = self.version.appl_ver_id().unwrap_or_default();
         if line.contains("|35=A|") {

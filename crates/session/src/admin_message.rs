@@ -71,8 +71,8 @@ pub(crate) struct OurLogon {
     pub(crate) is_test: bool,
     /// DefaultApplVerID (1137); not sent if `None`.
     pub(crate) default_appl_ver_id: Option<&'static str>,
-    /// Whether it accepts the counterparty's Logon: in FIXT it then has SessionStatus (1409), unless
-    /// the application has put one there.
+    /// Whether it accepts the counterparty's Logon: in FIXT it then has SessionStatus (1409),
+    /// unless the application has put one there.
     pub(crate) accepts: bool,
     /// The whole body; empty until the application has added its own fields.
     pub(crate) body: Vec<u8>,

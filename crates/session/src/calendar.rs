@@ -102,8 +102,8 @@ impl Calendar {
         self.schedule.reset_due(began, now)
     }
 
-    /// Returns the time of the in-session reset that is due, if the sequence numbers were last reset
-    /// at `began`.
+    /// Returns the time of the in-session reset that is due, if the sequence numbers were last
+    /// reset at `began`.
     pub(crate) fn in_session_reset_due(&self, began: Utc, now: Utc) -> Option<Utc> {
         self.schedule.in_session_reset_due(began, now)
     }
