@@ -36,8 +36,8 @@ pub struct LogonFields {
 
 impl LogonFields {
     /// Returns whether a tag may be one of [`others`](Self::others): not one of the fields that the
-    /// session writes itself or that have a field of their own here, or of their lengths. SubIDs and
-    /// LocationIDs are parts of the session's identity ([`Party`](crate::Party)).
+    /// session writes itself or that have a field of their own here, or of their lengths. SubIDs
+    /// and LocationIDs are parts of the session's identity ([`Party`](crate::Party)).
     #[must_use]
     pub fn can_have(tag: u32) -> bool {
         const SETTINGS: [u32; 16] =

@@ -172,7 +172,7 @@ fn a_logout_that_waits_for_a_replay_is_sent_however_often_messages_are_requested
     for interleave in [ReplayInterleave::None, ReplayInterleave::Heartbeats, ReplayInterleave::All] {
         let mut side = side(400, |s| s.replay_interleave = interleave);
         hear(&mut side, "35=2|34=2|7=2|16=0|");
-        let mut all = step(&mut side);
+        let mut all = side.step(0);
         side.send(0, "new", 1).unwrap();
         side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
         hear(&mut side, "35=2|34=3|7=300|16=0|");
@@ -196,7 +196,7 @@ fn a_logout_waits_for_the_slowest_replay_whatever_its_own_time_is() {
     side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
     let mut all = Vec::new();
     for _ in 0..1000 {
-        all.extend(step(&mut side));
+        all.extend(side.step(0));
         if !side.sessions.has_queued(KEY) {
             if !side.sessions.is_replaying(KEY) {
                 break;
@@ -234,10 +234,10 @@ fn a_test_request_is_answered_at_once_in_the_slowest_replay_if_heartbeats_are_le
             s.max_replay_rate = Some(1);
         });
         hear(&mut side, "35=2|34=2|7=2|16=0|");
-        step(&mut side);
+        side.step(0);
         side.pass(Duration::from_millis(300));
         hear(&mut side, "35=1|34=3|112=x|");
-        assert_eq!(brief(&step(&mut side)), "042!", "{interleave:?}");
+        assert_eq!(brief(&side.step(0)), "042!", "{interleave:?}");
     }
 }
 
@@ -251,7 +251,7 @@ fn an_answer_to_what_arrives_after_our_logout_waits_for_the_next_connection() {
                 assert_eq!(brief(&side.take(0)), "5402!");
             }
             hear(&mut side, "35=2|34=2|7=2|16=0|");
-            let mut all = step(&mut side);
+            let mut all = side.step(0);
             if !logs_out_first {
                 side.sessions.log_out(side.now, KEY, "bye", &mut side.desk).unwrap();
             }
