@@ -57,6 +57,18 @@ pub(crate) fn between(initiator: Engine, acceptor: Engine, every: bool) -> Vec<C
         println!("SKIP {}: the reference folder has no FIX44.xml", GROUP_STEP.name);
     }
     courses.append(&mut next_expected(initiator, acceptor, every));
+    // Fixbolt as an imitation of the peer, where engines differ.
+    let imitation: Option<&[&str]> = match peer {
+        Engine::QuickFixCpp => Some(&["Compatibility=quickfix"]),
+        Engine::QuickFixJ => Some(&["Compatibility=quickfixj"]),
+        _ => None,
+    };
+    if let Some(ours) = imitation.filter(|_| every && against_us) {
+        for version in VERSIONS {
+            let setup = Setup { ours, ..Setup::new(initiator, acceptor, version) };
+            courses.push(Course { setup, steps: STEPS.to_vec() });
+        }
+    }
     if every && peer == Engine::QuickFixJ {
         let both: &[&str] = &[NEXT_EXPECTED, "ResetOnLogon=Y"];
         let setup = Setup { ours: both, theirs: both, ..Setup::new(initiator, acceptor, "FIX.4.4") };

@@ -8,7 +8,7 @@ mod watch;
 
 use fixbolt::codec::Version;
 use fixbolt::dictionary::Policy;
-use fixbolt::session::{AcceptedHeartBtInt, Role, SessionId, SessionSettings, WhileLoggedOff};
+use fixbolt::session::{AcceptedHeartBtInt, Compatibility, Role, SessionId, SessionSettings, WhileLoggedOff};
 use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
 use messages::{NewOrder, cancel};
@@ -260,6 +260,8 @@ fn change(settings: &mut SessionSettings, key: &str, value: &str) -> Result<(), 
     let bad = |why: &dyn std::fmt::Display| format!("{key}={value}: {why}");
     match (key, value) {
         ("EnableNextExpectedMsgSeqNum", "Y") => settings.next_expected_msg_seq_num = true,
+        ("Compatibility", "quickfix") => settings.compatibility = Compatibility::QuickFix,
+        ("Compatibility", "quickfixj") => settings.compatibility = Compatibility::QuickFixJ,
         ("ResetOnLogon", "Y") => settings.reset_on_logon = true,
         ("MaxMessageSize", _) => settings.max_message_size = value.parse().map_err(|e| bad(&e))?,
         ("ResendRequestChunkSize", _) => {
