@@ -203,6 +203,16 @@ impl<'s> SessionReader<'s> {
                 self.contradicts(setting, reason);
             }
         }
+        for (name, alias) in [(SOURCE_HOST, "SocketLocalHost"), (SOURCE_PORT, "SocketLocalPort")] {
+            for section in [Some(self.own), self.defaults].into_iter().flatten() {
+                if let (Some(first), Some(second)) = (section.find(name), section.find(alias))
+                    && first.value != second.value
+                {
+                    let reason = format!("{name} and {alias} are the same key, but their values differ");
+                    self.contradicts(second, reason);
+                }
+            }
+        }
         let one = |reader: &mut Self, index: usize| {
             let host = reader.of_host(SOURCE_HOST, index);
             let port = reader.of_host(SOURCE_PORT, index);

@@ -115,6 +115,10 @@ fn each_host_is_reached_from_the_local_address_that_the_file_names() {
         "a.cfg:9: SocketLocalPort=65536: a whole number from 0 to 65535 expected"
     );
     assert_eq!(
+        initiator_refused("SocketConnectSourceHost=10.0.0.1\nSocketLocalHost=10.0.0.2"),
+        "a.cfg:10: SocketConnectSourceHost and SocketLocalHost are the same key, but their values differ"
+    );
+    assert_eq!(
         initiator_refused("SocketConnectSourceHost1=10.0.0.1"),
         "a.cfg:9: SocketConnectSourceHost1 is of no host: there is no SocketConnectHost1"
     );
