@@ -1,5 +1,6 @@
 //! What a pairing runs: which steps in which versions, with which settings of both sides.
 
+use crate::identity::{OURS, SUB_IDS_STEP, THEIRS};
 use crate::pairing::{GROUP_STEP, STEPS, Setup, Step, logon};
 use crate::recovery::{
     CHUNKS_STEP, NEXT_EXPECTED, NEXT_EXPECTED_LOGON, NEXT_EXPECTED_STEP, RESET_STEP, TOO_HIGH_STEP,
@@ -57,6 +58,13 @@ pub(crate) fn between(initiator: Engine, acceptor: Engine, every: bool) -> Vec<C
         println!("SKIP {}: the reference folder has no FIX44.xml", GROUP_STEP.name);
     }
     courses.append(&mut next_expected(initiator, acceptor, every));
+    if against_us && peer != Engine::QuickFixCpp {
+        for version in if every { &VERSIONS[..] } else { &["FIX.4.4"] } {
+            let setup = Setup { ours: OURS, theirs: THEIRS, ..Setup::new(initiator, acceptor, version) };
+            let before = if every { STEPS } else { &[LOGON] };
+            courses.push(Course { setup, steps: [before, &[SUB_IDS_STEP]].concat() });
+        }
+    }
     // Fixbolt as an imitation of the peer, where engines differ.
     let imitation: Option<&[&str]> = match peer {
         Engine::QuickFixCpp => Some(&["Compatibility=quickfix"]),

@@ -3,6 +3,7 @@
 //! if nothing failed, 1 if something failed, 2 for wrong usage or if nothing could be run.
 
 mod courses;
+mod identity;
 mod kills;
 mod pairing;
 mod recovery;

@@ -276,8 +276,6 @@ impl Plan {
         };
         let mut command = self.engine.command();
         command.arg(self.role.name()).args(["--version", self.version, "--heartbeat", "1"]);
-        // SubIDs and LocationIDs belong here, as further parts of the identity: an option of each
-        // peer for each of them, and a course in courses.rs whose sessions have them.
         command.args(["--sender", sender, "--target", target, "--port"]).arg(self.port.to_string());
         command.arg("--store").arg(self.folder.join("store"));
         if let Some(file) = &self.dictionary {

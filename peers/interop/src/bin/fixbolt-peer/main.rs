@@ -8,7 +8,9 @@ mod watch;
 
 use fixbolt::codec::Version;
 use fixbolt::dictionary::Policy;
-use fixbolt::session::{AcceptedHeartBtInt, Compatibility, Role, SessionId, SessionSettings, WhileLoggedOff};
+use fixbolt::session::{
+    AcceptedHeartBtInt, Compatibility, Party, Role, SessionId, SessionSettings, WhileLoggedOff,
+};
 use fixbolt::store::DirectoryStore;
 use fixbolt::{Engine, Initiation, PostError, Sender};
 use messages::{NewOrder, cancel};
@@ -95,10 +97,12 @@ impl Side {
         let sender = needed(take("--sender"), "--sender")?;
         let target = needed(take("--target"), "--target")?;
         let number = |value: String| value.parse::<u32>().map_err(|e| format!("{value}: {e}"));
+        let sender = party(&sender, &settings, ["SenderSubID", "SenderLocationID"])?;
+        let target = party(&target, &settings, ["TargetSubID", "TargetLocationID"])?;
         let side = Side {
             role,
             version,
-            id: SessionId::new(version, &sender, &target).map_err(|e| e.to_string())?,
+            id: SessionId::between(version, sender, target).map_err(|e| e.to_string())?,
             port: needed(take("--port"), "--port")?.parse().map_err(|e| format!("--port: {e}"))?,
             heartbeat: number(take("--heartbeat").unwrap_or("30".into()))?,
             store: needed(take("--store"), "--store")?.into(),
@@ -255,10 +259,26 @@ impl Side {
     }
 }
 
+/// Returns one side of the session, with the SubID and LocationID that these keys of the settings
+/// say.
+fn party(comp_id: &str, settings: &[(String, String)], keys: [&str; 2]) -> Result<Party, String> {
+    let value = |key: &str| settings.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    let mut party = Party::new(comp_id).map_err(|e| e.to_string())?;
+    if let Some(id) = value(keys[0]) {
+        party = party.with_sub_id(id).map_err(|e| e.to_string())?;
+    }
+    match value(keys[1]) {
+        Some(id) => party.with_location_id(id).map_err(|e| e.to_string()),
+        None => Ok(party),
+    }
+}
+
 /// Changes a setting as the configuration file's key does.
 fn change(settings: &mut SessionSettings, key: &str, value: &str) -> Result<(), String> {
     let bad = |why: &dyn std::fmt::Display| format!("{key}={value}: {why}");
     match (key, value) {
+        // Parts of the identity.
+        ("SenderSubID" | "SenderLocationID" | "TargetSubID" | "TargetLocationID", _) => {}
         ("EnableNextExpectedMsgSeqNum", "Y") => settings.next_expected_msg_seq_num = true,
         ("Compatibility", "quickfix") => settings.compatibility = Compatibility::QuickFix,
         ("Compatibility", "quickfixj") => settings.compatibility = Compatibility::QuickFixJ,
