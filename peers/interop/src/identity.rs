@@ -6,9 +6,9 @@ use crate::side::Side;
 
 /// Fixbolt's side, and the peer's.
 pub(crate) const OURS: &[&str] =
-    &["SenderSubID=FRONT", "SenderLocationID=N/Y", "TargetSubID=DESK", "TargetLocationID=LDN"];
+    &["SenderSubID=FRONT", "SenderLocationID=NY", "TargetSubID=DESK", "TargetLocationID=LDN"];
 pub(crate) const THEIRS: &[&str] =
-    &["SenderSubID=DESK", "SenderLocationID=LDN", "TargetSubID=FRONT", "TargetLocationID=N/Y"];
+    &["SenderSubID=DESK", "SenderLocationID=LDN", "TargetSubID=FRONT", "TargetLocationID=NY"];
 
 /// Begins with the Logon.
 pub(crate) const SUB_IDS_STEP: Step = Step { name: "SubIDs and LocationIDs of both sides", run: sub_ids };
@@ -16,8 +16,8 @@ pub(crate) const SUB_IDS_STEP: Step = Step { name: "SubIDs and LocationIDs of bo
 fn sub_ids(pair: &mut Pairing) -> Outcome {
     pair.order_flow(20, "SUB-IDS")?;
     pair.agreed_numbers()?;
-    let to_peer = all_hold(pair.peer(), ["50=FRONT", "142=N/Y", "57=DESK", "143=LDN"])?;
-    let to_us = all_hold(pair.ours(), ["50=DESK", "142=LDN", "57=FRONT", "143=N/Y"])?;
+    let to_peer = all_hold(pair.peer(), ["50=FRONT", "142=NY", "57=DESK", "143=LDN"])?;
+    let to_us = all_hold(pair.ours(), ["50=DESK", "142=LDN", "57=FRONT", "143=NY"])?;
     Ok(format!("in {to_peer} session messages of ours and in {to_us} of the peer"))
 }
 
