@@ -110,12 +110,7 @@ impl Edition {
             })?;
             // It is reported by the name of the version's folder.
             let shown = own.join(path.file_name().unwrap_or_default());
-            let mut text = self.rewritten(&text);
-            if family == Family::Initiator {
-                // Its Logons are no answers.
-                text = text.replace("|1409=0|", "|");
-            }
-            scripts.push(Script::parse(&shown, text.as_bytes())?);
+            scripts.push(Script::parse(&shown, self.rewritten(&text).as_bytes())?);
         }
         scripts.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(scripts)
@@ -152,15 +147,14 @@ impl Edition {
 }
 
 impl Edition {
-    /// Over FIXT.1.1, each Logon has DefaultApplVerID (1137), our answer to one has SessionStatus
-    /// (1409), a reject names the version that a message without ApplVerID (1128) was read as
-    /// (1130, which BusinessMessageReject has since FIX.5.0SP1), and a Logout says by SessionStatus
-    /// that a number was too low or too high.
+    /// Over FIXT.1.1, each Logon has DefaultApplVerID (1137), a reject names the version that a
+    /// message without ApplVerID (1128) was read as (1130, which BusinessMessageReject has since
+    /// FIX.5.0SP1), and a Logout says by SessionStatus (1409) that a number was too low or too
+    /// high.
     fn over_fixt(&self, line: &str) -> String {
         let id = self.version.appl_ver_id().unwrap_or_default();
         if line.contains("|35=A|") {
-            let status = if line.starts_with('E') { "1409=0|" } else { "" };
-            return format!("{line}1137={id}|{status}");
+            return format!("{line}1137={id}|");
         }
         if !line.starts_with('E') {
             return line.to_owned();
@@ -231,7 +225,6 @@ mod tests {
             line("I8=FIX.4.4|35=A|49=TRADER44|56=VENUE|98=0|108=30|"),
             "I8=FIXT.1.1|35=A|49=TRADER52|56=VENUE|98=0|108=30|1137=9|"
         );
-        assert_eq!(line("E8=FIX.4.4|35=A|98=0|108=30|"), "E8=FIXT.1.1|35=A|98=0|108=30|1137=9|1409=0|");
         assert_eq!(line("E8=FIX.4.4|35=3|372=D|373=1|58=x|"), "E8=FIXT.1.1|35=3|372=D|1130=9|373=1|58=x|");
         assert_eq!(line("E8=FIX.4.4|35=3|372=0|373=1|58=x|"), "E8=FIXT.1.1|35=3|372=0|373=1|58=x|");
         assert_eq!(

@@ -33,8 +33,6 @@ impl Script {
             if !answer.contains(LOGON) || !first.contains(LOGON) || answer.contains("141=Y") || !is_first {
                 return None;
             }
-            // SessionStatus (1409) is that of an answer.
-            first.remove("1409=0");
             // FIX.4.0 has no ResetSeqNumFlag (141): the counterparty resets because it was agreed.
             if resets && !first.contains(&format!("8={}", Version::Fix40.begin_string())) {
                 for line in [answer, first] {
@@ -87,14 +85,6 @@ mod tests {
         let accepted = "iCONNECT\nI8=FIX.4.0|35=A|34=1|108=5|\nE8=FIX.4.0|35=A|34=1|108=6|\neDISCONNECT";
         let wanted = parse("iCONNECT\nE8=FIX.4.0|35=A|34=1|108=6|\nI8=FIX.4.0|35=A|34=1|108=5|\neDISCONNECT");
         let connects = parse(accepted).for_initiator(true).unwrap();
-        assert!(connects.steps.iter().map(|s| &s.action).eq(wanted.steps.iter().map(|s| &s.action)));
-    }
-
-    #[test]
-    fn session_status_stays_with_the_answer() {
-        let accepted = "iCONNECT\nI8=FIXT.1.1|35=A|34=1|\nE8=FIXT.1.1|35=A|34=1|1409=0|\neDISCONNECT";
-        let wanted = parse("iCONNECT\nE8=FIXT.1.1|35=A|34=1|\nI8=FIXT.1.1|35=A|34=1|\neDISCONNECT");
-        let connects = parse(accepted).for_initiator(false).unwrap();
         assert!(connects.steps.iter().map(|s| &s.action).eq(wanted.steps.iter().map(|s| &s.action)));
     }
 

@@ -264,15 +264,6 @@ impl Line {
         std::str::from_utf8(&bytes[range.start + begins.len()..range.end]).ok()
     }
 
-    /// Removes a field, as TAG=VALUE.
-    pub(crate) fn remove(&mut self, field: &str) {
-        if let Some((part, range)) = self.field(field).filter(|(_, range)| range.len() == field.len())
-            && let Part::Bytes(bytes) = &mut self.parts[part]
-        {
-            bytes.drain(range.start..range.end + 1);
-        }
-    }
-
     /// Inserts a field, as TAG=VALUE, after the one with this tag.
     pub(crate) fn insert_after(&mut self, tag: &str, field: &str) {
         if let Some((part, range)) = self.field(&format!("{tag}="))

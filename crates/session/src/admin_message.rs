@@ -71,9 +71,6 @@ pub(crate) struct OurLogon {
     pub(crate) is_test: bool,
     /// DefaultApplVerID (1137); not sent if `None`.
     pub(crate) default_appl_ver_id: Option<&'static str>,
-    /// Whether it accepts the counterparty's Logon: in FIXT it then has SessionStatus (1409),
-    /// unless the application has put one there.
-    pub(crate) accepts: bool,
     /// The whole body; empty until the application has added its own fields.
     pub(crate) body: Vec<u8>,
 }
@@ -352,7 +349,6 @@ impl OurLogon {
             max_message_size,
             is_test,
             default_appl_ver_id,
-            accepts: _,
             body: whole,
         } = self;
         if !whole.is_empty() {

@@ -289,7 +289,7 @@ behavior! {
     msg_type_tag: RefTagId = Omitted, Omitted, Named;
     /// 2r: which field of a reject names the version that a message of FIXT.1.1 was read as.
     version_of_rejected: VersionOfRejected = RefApplVerId, DefaultApplVerId, Omitted;
-    /// 1S and 2c: SessionStatus (1409) in our answers to Logons and in our Logouts, in FIXT.1.1.
+    /// 2c: SessionStatus (1409) in our Logouts, in FIXT.1.1.
     session_status: OptionalField = Sent, Omitted, Omitted;
     /// 4a: the Heartbeat that is due while our own TestRequest is unanswered.
     heartbeat_while_testing: HeartbeatWhileTesting = Sent, Held, Held;

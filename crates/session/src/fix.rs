@@ -111,14 +111,13 @@ pub(crate) mod number {
 
 /// Values of SessionStatus (1409).
 pub(crate) mod session_status {
-    pub(crate) const ACTIVE: u64 = 0;
     pub(crate) const MSG_SEQ_NUM_TOO_LOW: u64 = 9;
     pub(crate) const NEXT_EXPECTED_TOO_HIGH: u64 = 10;
 
     /// Returns what a status means; `None` if it is not one of the standard's.
     pub(crate) const fn meaning(status: u64) -> Option<&'static str> {
         Some(match status {
-            ACTIVE => "session active",
+            0 => "session active",
             1 => "session password changed",
             2 => "session password due to expire",
             3 => "new session password does not comply with policy",

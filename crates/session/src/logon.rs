@@ -253,7 +253,7 @@ pub(crate) fn in_order<'m>(
         let agreed = Agreed { reset: reset.is_some(), lowered_from, ..agreed(session, message, replay_from) };
         let counted = if seq <= expected { seq.next() } else { expected };
         let answer = self::ours(session, agreed.heart_bt_int, asked, counted);
-        return Ok(accept(agreed, reset, Some(OurLogon { accepts: true, ..answer })));
+        return Ok(accept(agreed, reset, Some(answer)));
     }
     let invalid = |text| misbehaved(text, Some(seq), SessionEnd::PeerMisbehaved(Misbehavior::InvalidLogon));
     match (connection.reset_asked, asked) {
@@ -315,7 +315,7 @@ pub(crate) fn reset_in_session<'m>(
 ) -> Result<Answer<'m>, Box<Reaction<'m>>> {
     let replay_from = missed(message, SeqNum::ONE, SeqNum::ONE, SeqNum::ONE)?;
     let agreed = Agreed { in_session: true, reset: true, ..agreed(session, message, replay_from) };
-    let answer = OurLogon { accepts: true, ..ours(session, agreed.heart_bt_int, true, SeqNum(2)) };
+    let answer = ours(session, agreed.heart_bt_int, true, SeqNum(2));
     Ok(accept(agreed, Some("ResetSeqNumFlag of the counterparty"), Some(answer)))
 }
 
@@ -330,7 +330,6 @@ pub(crate) fn ours(session: &Session, heart_bt_int: u32, reset: bool, next_in: S
         max_message_size: (is_sent && session.is_42_or_later()).then_some(settings.max_message_size),
         is_test: settings.test_message_indicator == TestMessageIndicator::Test,
         default_appl_ver_id: settings.appl_ver_id(),
-        accepts: false,
         body: Vec::new(),
     }
 }

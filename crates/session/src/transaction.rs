@@ -8,7 +8,7 @@ use std::thread;
 
 use fixbolt_codec::{BodySink, BodyWriter, DataFields, Message, MsgType, Redacted, SeqNum, Version};
 
-use crate::admin_message::{AdminMessage, Extent, OurLogon, ReadAs, route};
+use crate::admin_message::{AdminMessage, Extent, ReadAs, route};
 use crate::application::{Application, Delivery, LogonDecision};
 use crate::behavior::VersionOfRejected;
 use crate::dictionaries::SessionDictionary;
@@ -17,7 +17,7 @@ use crate::end::{Halt, SessionEnd};
 use crate::error::SendError;
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::fix::{key, msg_type, session_status, tag};
+use crate::fix::{msg_type, tag};
 use crate::reading::{BlockedBy, MAX_MESSAGE_SIZE_BEFORE_LOGON};
 use crate::resume::Resume;
 use crate::sending::SendKind;
@@ -388,7 +388,9 @@ impl<'a> Transaction<'a> {
         message: &mut AdminMessage<'_>,
         resets: bool,
     ) -> Result<(), Stop> {
-        let AdminMessage::Logon(OurLogon { accepts, .. }) = *message else { return Ok(()) };
+        if !matches!(message, AdminMessage::Logon(_)) {
+            return Ok(());
+        }
         // A Logon cannot be larger: before the logon a counterparty accepts no more.
         let mut memory = vec![0; MAX_MESSAGE_SIZE_BEFORE_LOGON];
         let mut writer = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
@@ -400,10 +402,6 @@ impl<'a> Transaction<'a> {
             turn.resets = resets;
             app.on_sending_logon(&mut writer, turn)
         })?;
-        let has_status = writer.written().windows(6).any(|bytes| bytes == b"\x011409=");
-        if accepts && limits.session_status && !has_status {
-            writer.field(key::SESSION_STATUS, &session_status::ACTIVE);
-        }
         match (writer.finish(), message) {
             (Ok(written), AdminMessage::Logon(logon)) => logon.body = written.bytes.to_vec(),
             (Err(error), _) => {

@@ -331,31 +331,3 @@ fn session_status_of_the_answer_to_our_logon_is_told_in_words() {
         assert_eq!(side.disconnect(0), Some(SessionEnd::LogonRefusedByPeer { text: text.to_owned() }));
     }
 }
-
-#[test]
-fn an_answer_to_a_logon_of_fixt_has_session_status_0_unless_another_one_is_configured() {
-    for (of, compatibility, own, expected) in [
-        (Version::Fixt11, Compatibility::Standard, "", "|1409=0|"),
-        (Version::Fixt11, Compatibility::Standard, "2", "|1409=2|"),
-        (Version::Fixt11, Compatibility::QuickFix, "", ""),
-        (Version::Fix44, Compatibility::Standard, "", ""),
-    ] {
-        let change = |s: &mut SessionSettings| {
-            version(s, of);
-            s.compatibility = compatibility;
-            s.logon.others = vec![(1409, own.into())];
-        };
-        let mut acceptor = side(Role::Acceptor, change);
-        acceptor.sessions.connected(acceptor.now, KEY, &mut acceptor.desk);
-        let fields = format!("35=A|49=PEER|56=US|34=1|52={}|98=0|108=30|1137=9|", acceptor.time());
-        acceptor.hear(0, &message(of.begin_string(), &fields));
-        let answer = acceptor.take(0).remove(0);
-        let count = answer.matches("|1409=").count();
-        assert!(answer.contains(expected) && count == usize::from(!expected.is_empty()), "{answer}");
-        let logon = connect(&mut side(Role::Initiator, |s| {
-            change(s);
-            s.logon.others.clear();
-        }));
-        assert!(!logon.contains("|1409="), "{logon}");
-    }
-}
