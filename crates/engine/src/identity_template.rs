@@ -34,7 +34,8 @@ pub enum SubIdTemplate {
     /// Nothing: it is not part of the sessions' identities.
     #[default]
     Ignored,
-    /// It is part of the identity as the Logon has it, also if the Logon has none.
+    /// It is part of the identity as the Logon has it, also if the Logon has none; one that no
+    /// identity can have (more than 64 bytes, or not printable ASCII) counts as none.
     Any,
     /// The Logon must have this one, which is part of the identity.
     Only(String),

@@ -124,10 +124,8 @@ fn of_kind(local: SocketAddr, address: SocketAddr) -> io::Result<SocketAddr> {
         };
         return Ok(any);
     }
-    Err(io::Error::other(format!(
-        "it cannot be reached from {}, an address of the other IP version",
-        local.ip()
-    )))
+    let reason = format!("it cannot be reached from {}, an address of the other IP version", local.ip());
+    Err(io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
 /// Returns whether a connection is being made that was not made at once.

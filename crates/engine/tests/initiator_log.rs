@@ -82,6 +82,44 @@ fn a_refused_connection_is_named_with_the_next_host_or_attempt() {
 }
 
 #[test]
+fn a_local_address_that_cannot_be_used_is_named_and_the_counterparty_is_not_suspected() {
+    let listener = TcpListener::bind(anywhere()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let host = ("127.0.0.1", address.port());
+    // No machine has this address; it is for documentation.
+    let (trader, _log) = start("NOWHERE", host, |initiation| {
+        initiation.local_addresses = vec![Some("192.0.2.1:0".parse().unwrap())];
+    });
+    let line_of = |name: &str, local: &str| {
+        let text = "message=cannot connect (is the local address one of this machine, and its port free?) ";
+        let line = line(name, &[text, &format!("address={address} "), &format!("local={local} ")]);
+        announces(&line, &address.to_string());
+    };
+    line_of("NOWHERE", "192.0.2.1:0");
+    drop(trader);
+    let (trader, _log) = start("OTHERKIND", host, |initiation| {
+        initiation.local_addresses = vec![Some("[::1]:0".parse().unwrap())];
+    });
+    line_of("OTHERKIND", "[::1]:0");
+    drop(trader);
+    // The port is in use for a connection to the same counterparty.
+    let local: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let port = TcpListener::bind(local).unwrap().local_addr().unwrap();
+    let both = ["FIRST", "SECOND"].map(|name| {
+        let started = start(name, host, |initiation| initiation.local_addresses = vec![Some(port)]);
+        if name == "FIRST" {
+            let mut peer = Peer::on(listener.accept().unwrap().0).named("VENUE", name);
+            assert!(peer.receive().contains("|35=A|"));
+            (started, Some(peer))
+        } else {
+            (started, None)
+        }
+    });
+    line_of("SECOND", &port.to_string());
+    drop(both);
+}
+
+#[test]
 fn a_refused_logon_is_named_with_the_counterpartys_text_and_the_next_attempt() {
     for (name, message, why) in [
         ("LOGOUT", Some(("5", "58=no such trader")), "the counterparty refused the logon: no such trader "),

@@ -15,8 +15,7 @@ fn log_on(venue: &Engine<Recorder>, ids: &str, seq: u64) -> Option<(Peer, String
     peer.seq = seq;
     peer.send("A", &format!("{ids}98=0|108=30"));
     let answer = peer.try_receive()?;
-    assert!(answer.contains("|35=A|"), "{answer}");
-    Some((peer, answer))
+    answer.contains("|35=A|").then_some((peer, answer))
 }
 
 fn sessions(base: &std::path::Path) -> Vec<String> {
@@ -203,4 +202,39 @@ fn two_dynamic_sessions_that_differ_in_a_sub_id_are_connected_at_once() {
     }
     assert!(log_on(&venue, "50=C|", 1).is_none(), "the template has SenderSubID=FX");
     venue.stop().unwrap();
+}
+
+#[test]
+fn no_id_of_a_logon_opens_a_journal_outside_the_directory_or_stops_the_venue() {
+    let scratch = Scratch::new("hostile-sub-ids");
+    let text = format!(
+        "[DEFAULT]\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=VENUE\nUseDataDictionary=N\n\
+         FileStorePath={}\n[SESSION]\nDynamicSession=Y\nTargetCompID=TRADER\nTargetSubID=*\nTargetLocationID=*\n",
+        scratch.0.join("venue").display()
+    );
+    let (app, _log) = Recorder::venue();
+    let configuration = Configuration::from_text("venue.cfg", &text).unwrap();
+    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    assert!(log_on(&venue, "", 1).is_some());
+    let slashes = "/".repeat(64);
+    for (ids, journal) in [
+        // The name of its directory would have more than 255 bytes.
+        (format!("50={slashes}|142={slashes}|"), None),
+        (format!("50={}|", "x".repeat(65_000)), None),
+        ("50=A|50=B|".to_owned(), Some("A")),
+        ("50=../../x|142=..|".to_owned(), Some("..%2F..%2Fx+..")),
+        ("50=A+B-C%2F|".to_owned(), Some("A%2BB%2DC%252F")),
+        ("50=*|142=*|".to_owned(), Some("%2A+%2A")),
+    ] {
+        let before = sessions(&scratch.0.join("venue"));
+        let answer = log_on(&venue, &ids, 1);
+        assert_eq!(answer.is_some(), journal.is_some(), "{journal:?}");
+        let mut expected = before;
+        expected.extend(journal.map(|name| format!("FIX.4.4-VENUE-TRADER+{name}")));
+        expected.sort();
+        assert_eq!(sessions(&scratch.0.join("venue")), expected);
+    }
+    assert!(log_on(&venue, "50=DESK|", 1).is_some());
+    let outside: Vec<_> = std::fs::read_dir(&scratch.0).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(outside, ["venue"]);
 }

@@ -29,8 +29,8 @@ pub struct LogonFields {
     /// RawData (96), with its RawDataLength (95); not sent if empty.
     pub raw_data: Secret,
     /// Other fields, in this order: tag and value. They are those of a venue's own, or of the
-    /// version's Logon, but none that the session writes itself ([`LogonFields::can_have`]); one
-    /// with an empty value is not sent.
+    /// version's Logon, but none that the session writes itself ([`LogonFields::can_have`], and the
+    /// SubIDs and LocationIDs of its identity); one with an empty value is not sent.
     pub others: Vec<(u32, Secret)>,
 }
 

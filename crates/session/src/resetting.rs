@@ -5,7 +5,7 @@
 //! Rule 5.1 of the session standard. If both sides begin at the same time, each takes the other's
 //! Logon for the answer to its own.
 
-use fixbolt_codec::{Message, SeqNum};
+use fixbolt_codec::{Message, SeqNum, Version};
 
 use crate::admin_message::AdminMessage;
 use crate::end::{Misbehavior, SessionEnd};
@@ -26,6 +26,9 @@ pub(crate) fn begin(tx: &mut Transaction<'_>, why: &str) -> Result<(), SendError
     let session = tx.session();
     if session.halted.is_some() {
         return Err(SendError::Unavailable);
+    }
+    if session.settings.id.version() < Version::Fix41 {
+        return Err(SendError::Application("FIX.4.0 has no ResetSeqNumFlag: reset between two connections"));
     }
     let Some(connection) = &session.state.connection else { return Err(SendError::NotLoggedOn) };
     if connection.logon.phase != Phase::LoggedOn || connection.end.is_some() {

@@ -488,6 +488,11 @@ fn wrong_versions(settings: &SessionSettings) -> Option<&'static str> {
     }
 }
 
+/// Returns whether the session writes this SubID or LocationID into each message.
+fn has_sub_id(id: &SessionId, tag: u32) -> bool {
+    id.written_sub_ids().into_iter().flatten().any(|written| written.number() == tag)
+}
+
 fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
     let wrong = if settings.dictionary == SessionDictionary::Shipped {
         "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own (for FIXT.1.1, Fixt) or SessionDictionary::None"
@@ -503,12 +508,18 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "the wait before a silent connection ends must be at least 100 percent of HeartBtInt"
     } else if settings.resend_request_chunk_size == Some(0) {
         "a ResendRequest must ask for at least 1 message; None asks for all of them"
+    } else if settings.max_resend_requests == 0 {
+        "missing messages must be requested at least once"
+    } else if settings.max_replay_rate == Some(0) {
+        "at least 1 message a second must be sent again; None sends as many as the counterparty reads"
     } else if settings.poison_attempts == 0 {
         "the number of attempts to process a message must be at least 1"
     } else if settings.resend_horizon == Some(0) {
         "the number of messages that are sent again must be at least 1; None sends all of them again"
     } else if !settings.logon.can_be_written() {
         "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
+    } else if settings.logon.others.iter().any(|(tag, _)| has_sub_id(&settings.id, *tag)) {
+        "LogonFields::others must not have a SubID or LocationID that the session's identity has: every message has it already"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
         "messages cannot be kept while logged off: the store keeps no messages"
     } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {

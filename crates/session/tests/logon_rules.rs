@@ -197,6 +197,14 @@ fn a_logon_has_no_other_field_that_the_session_writes_itself() {
         let opened = sessions.open(Now::default(), settings, &mut fixbolt_conformance::wire::Desk::default());
         assert!(matches!(opened, Err(OpenError::Setting(_))), "{tag}");
     }
+    // A SubID that is part of the identity is in every message already.
+    for (id, is_open) in [("FIX.4.4:US->PEER", true), ("FIX.4.4:US->PEER/DESK", false)] {
+        let settings = settings("PEER", Role::Initiator)
+            .with(|s| (s.id, s.logon.others) = (id.parse().unwrap(), vec![(57, "DESK".into())]));
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        let opened = sessions.open(Now::default(), settings, &mut fixbolt_conformance::wire::Desk::default());
+        assert_eq!(opened.is_ok(), is_open, "{id}: {opened:?}");
+    }
 }
 
 #[test]

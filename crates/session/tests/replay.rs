@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
-use fixbolt_conformance::wire::{Side, kinds, settings};
+use fixbolt_conformance::wire::{Desk, Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Misbehavior, ReplayInterleave, Role, SessionEnd, SessionKey, SessionSettings};
+use fixbolt_session::{
+    Misbehavior, Now, OpenError, ReplayInterleave, Role, SessionEnd, SessionKey, SessionSettings, Sessions,
+};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 
@@ -224,6 +226,18 @@ fn what_was_given_up_is_requested_once_also_if_it_was_announced() {
     side.disconnect(0);
     assert_eq!(kinds(&side.log_on(0, 20, "789=6|")), "A");
     assert_eq!(requests(&mut side, 21), 1);
+}
+
+#[test]
+fn a_session_that_would_send_nothing_again_or_request_nothing_does_not_open() {
+    for change in [(|s| s.max_resend_requests = 0) as fn(&mut SessionSettings), |s: &mut SessionSettings| {
+        s.max_replay_rate = Some(0)
+    }] {
+        let settings = settings("PEER", Role::Acceptor).with(change);
+        let mut sessions = Sessions::new(Box::new(MemoryStore::new()), 64 * 1024);
+        let opened = sessions.open(Now::default(), settings, &mut Desk::default());
+        assert!(matches!(opened, Err(OpenError::Setting(why)) if why.contains("at least")), "{opened:?}");
+    }
 }
 
 #[test]

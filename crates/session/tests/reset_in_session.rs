@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
-use fixbolt_codec::SeqNum;
+use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::wire::{Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::{Misbehavior, Phase, Role, SendError, SessionEnd, SessionKey, SessionSettings};
+use fixbolt_session::{
+    Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionKey, SessionSettings,
+};
 
 const KEY: SessionKey = SessionKey::new(0, 0, 0);
 const ANSWER: &str = "35=A|34=1|98=0|108=30|141=Y|";
@@ -51,6 +53,14 @@ fn a_reset_is_a_test_request_then_both_logons_and_both_sides_continue_with_2() {
     assert!(side.take(0)[0].contains("|34=2|"));
     assert_eq!(kinds(&side.say(0, "35=1|34=2|112=x|")), "0");
     assert_eq!(numbers(&side), (3, 4));
+}
+
+#[test]
+fn a_version_without_reset_seq_num_flag_has_no_reset_in_the_session() {
+    let mut side = logged_on(|s| s.id = SessionId::new(Version::Fix40, "US", "PEER").unwrap());
+    assert!(matches!(begin(&mut side), Err(SendError::Application(why)) if why.contains("FIX.4.0")));
+    assert_eq!(kinds(&side.take(0)), "");
+    assert_eq!(numbers(&side), (3, 3));
 }
 
 #[test]

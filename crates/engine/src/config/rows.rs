@@ -421,7 +421,7 @@ pub(super) static ROWS: &[Row] = &[
     also(row("SocketConnectSourceHost", Initiator, Listed { form: "an IP address of this machine" },
         "left to the system", "the local address of the connections; that of a numbered host has its number after the key"), "SocketLocalHost"),
     also(row("SocketConnectSourcePort", Initiator, Listed { form: "a whole number from 0 to 65535" },
-        "0: left to the system", "the local port of the connections; also with a host's number after the key"), "SocketLocalPort"),
+        "0: left to the system", "the local port of the connections; also with a host's number after the key. The system may keep it for a minute after a connection that we have closed"), "SocketLocalPort"),
     row("SocketConnectTimeout", Initiator, seconds(1, |d, n| d.connect_timeout = Duration::from_secs(n)),
         "10", "how long one connection may take to be made"),
     row("ReconnectInterval", Initiator, seconds(1, |d, n| d.reconnect_interval = Duration::from_secs(n)),

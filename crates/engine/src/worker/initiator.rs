@@ -185,10 +185,15 @@ impl Initiator {
         // An address needs no name.
         let (name, port) = &self.hosts[self.host];
         let name = (name.parse() != Ok(address.ip())).then(|| format!("{name}:{port}"));
+        let local = self.local_address();
         let step = self.next_address(now, random);
         let next = self.next_of(&step, now);
         let (session, host) = (&self.id, name.as_ref().map(tracing::field::display));
         match failure {
+            Failure::Connecting(error) if local.is_some() && is_of_local_address(error) => tracing::warn!(
+                name: "cannot_connect", %session, host, %address, local = local.map(tracing::field::display), %error, %next,
+                "cannot connect (is the local address one of this machine, and its port free?)"
+            ),
             Failure::Connecting(error) => tracing::warn!(
                 name: "cannot_connect", %session, host, %address, %error, %next, "cannot connect (is the counterparty running?)"
             ),
@@ -201,6 +206,12 @@ impl Initiator {
         }
         self.note_wait(&step, now);
         step
+    }
+
+    /// Returns the local address of the connections to the current host; `None` leaves it to the
+    /// system.
+    fn local_address(&self) -> Option<SocketAddr> {
+        self.local_addresses.get(self.host).copied().flatten()
     }
 
     /// Returns what follows a failure: an address or a host of the same attempt, or else the next
@@ -332,7 +343,7 @@ impl Initiator {
         match self.addresses.pop_front() {
             Some(address) => {
                 self.state = State::Connected;
-                let local = self.local_addresses.get(self.host).copied().flatten();
+                let local = self.local_address();
                 Step::Connect { address, local, until: now.mono + self.connect_timeout }
             }
             None => self.next_host(now, random),
@@ -375,6 +386,13 @@ impl Initiator {
         self.state = State::Waiting { until };
         Step::Wait { until }
     }
+}
+
+/// Returns whether a connection could not be made because of its local address.
+fn is_of_local_address(error: &io::Error) -> bool {
+    // An address of the other IP version is `Unsupported`.
+    use io::ErrorKind::{AddrInUse, AddrNotAvailable, PermissionDenied, Unsupported};
+    matches!(error.kind(), AddrInUse | AddrNotAvailable | PermissionDenied | Unsupported)
 }
 
 /// Returns when something happens that happens after `wait`, to the second.
