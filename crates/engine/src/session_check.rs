@@ -83,11 +83,6 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
     if settings.max_message_size < MAX_MESSAGE_SIZE_BEFORE_LOGON {
         return Err(format!("MaxMessageSize must be at least {MAX_MESSAGE_SIZE_BEFORE_LOGON} bytes"));
     }
-    if let Some((tag, name)) = written_twice(settings) {
-        return Err(format!(
-            "every message has {name} ({tag}) already, as a part of the session's identity; remove LogonTag={tag}"
-        ));
-    }
     let resets_in_session =
         settings.schedule.as_ref().is_some_and(|schedule| schedule.in_session_resets_at(Utc(0)).is_some());
     if resets_in_session && version < Version::Fix41 {
@@ -99,20 +94,6 @@ pub(crate) fn prepare(settings: &mut SessionSettings) -> Result<(), String> {
         return Err("the times that are sent can have 0, 3, 6, 9 or 12 digits of a second".to_owned());
     }
     Ok(())
-}
-
-/// Returns the SubID or LocationID that the session's Logons would have twice.
-fn written_twice(settings: &SessionSettings) -> Option<(u32, &'static str)> {
-    let (sender, target) = (settings.id.sender(), settings.id.target());
-    [
-        (50, "SenderSubID", sender.sub_id()),
-        (142, "SenderLocationID", sender.location_id()),
-        (57, "TargetSubID", target.sub_id()),
-        (143, "TargetLocationID", target.location_id()),
-    ]
-    .into_iter()
-    .find(|(tag, _, id)| id.is_some() && settings.logon.others.iter().any(|(other, _)| other == tag))
-    .map(|(tag, name, _)| (tag, name))
 }
 
 /// Checks the hosts and the times of an initiator.

@@ -2,9 +2,10 @@
 
 use core::fmt;
 
-use fixbolt_codec::{BodyWriter, DataKey, Key, Tag};
+use fixbolt_codec::{BodyWriter, DataKey, Key, MsgType, Tag};
 
 use crate::fix::number::WRITTEN_ANEW;
+use crate::fix::{key, msg_type};
 
 /// Fields that a session adds to its Logons, including an acceptor's answers. For anything else
 /// there is [`Application::on_sending_logon`](crate::Application::on_sending_logon).
@@ -29,20 +30,25 @@ pub struct LogonFields {
     /// RawData (96), with its RawDataLength (95); not sent if empty.
     pub raw_data: Secret,
     /// Other fields, in this order: tag and value. They are those of a venue's own, or of the
-    /// version's Logon, but none that the session writes itself ([`LogonFields::can_have`], and the
-    /// SubIDs and LocationIDs of its identity); one with an empty value is not sent.
+    /// version's Logon, but none that the session writes itself, and none of the header
+    /// ([`LogonFields::can_have`]); one with an empty value is not sent.
     pub others: Vec<(u32, Secret)>,
 }
 
 impl LogonFields {
     /// Returns whether a tag may be one of [`others`](Self::others): not one of the fields that the
-    /// session writes itself or that have a field of their own here, or of their lengths. SubIDs
-    /// and LocationIDs are parts of the session's identity ([`Party`](crate::Party)).
+    /// session writes itself or that have a field of their own here, or of their lengths, and no
+    /// header field: SubIDs and LocationIDs are part of the session's identity.
     #[must_use]
     pub fn can_have(tag: u32) -> bool {
-        const SETTINGS: [u32; 16] =
-            [50, 57, 95, 96, 98, 108, 141, 142, 143, 383, 464, 553, 554, 789, 925, 1137];
-        Tag::try_new(tag).is_some() && !SETTINGS.contains(&tag) && !WRITTEN_ANEW.contains(&tag)
+        const SETTINGS: [u32; 12] = [95, 96, 98, 108, 141, 383, 464, 553, 554, 789, 925, 1137];
+        let follows = |tag| {
+            let mut memory = [0; 64];
+            let mut logon = BodyWriter::new(MsgType::new(msg_type::LOGON), &mut memory);
+            logon.bytes(key::ENCRYPT_METHOD, b"0").bytes(Key::of(tag), b"0");
+            logon.finish().is_ok()
+        };
+        !SETTINGS.contains(&tag) && !WRITTEN_ANEW.contains(&tag) && Tag::try_new(tag).is_some_and(follows)
     }
 
     /// Whether no value ends its field early, and no field is one that the session writes itself.

@@ -488,11 +488,6 @@ fn wrong_versions(settings: &SessionSettings) -> Option<&'static str> {
     }
 }
 
-/// Returns whether the session writes this SubID or LocationID into each message.
-fn has_sub_id(id: &SessionId, tag: u32) -> bool {
-    id.written_sub_ids().into_iter().flatten().any(|written| written.number() == tag)
-}
-
 fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<(), OpenError> {
     let wrong = if settings.dictionary == SessionDictionary::Shipped {
         "SessionDictionary::Shipped is filled in by an engine; without one, set SessionDictionary::Own (for FIXT.1.1, Fixt) or SessionDictionary::None"
@@ -518,8 +513,6 @@ fn check_settings(settings: &SessionSettings, keeps_messages: bool) -> Result<()
         "the number of messages that are sent again must be at least 1; None sends all of them again"
     } else if !settings.logon.can_be_written() {
         "the fields of a Logon must not contain SOH (0x01), except RawData, and LogonFields::others must not have fields that the session writes itself"
-    } else if settings.logon.others.iter().any(|(tag, _)| has_sub_id(&settings.id, *tag)) {
-        "LogonFields::others must not have a SubID or LocationID that the session's identity has: every message has it already"
     } else if settings.while_logged_off == WhileLoggedOff::Keep && !keeps_messages {
         "messages cannot be kept while logged off: the store keeps no messages"
     } else if !settings.masked.iter().all(|tag| SessionSettings::can_be_masked(*tag)) {

@@ -736,9 +736,6 @@ fn keys_of_quickfixgo_are_known() {
             "FIX.4.0 has no ResetSeqNumFlag, with which a session that is logged on is reset (ResetSeqTime)"
         )
     );
-    assert!(acceptor_refused("TargetSubID=X\nLogonTag=57=Y").ends_with(
-        "every message has TargetSubID (57) already, as a part of the session's identity; remove LogonTag=57"
-    ));
     let warnings = read(&with(ACCEPTOR, "ResetSeqTime=08:00:00")).unwrap().warnings;
     assert_eq!(
         warnings[0].to_string(),

@@ -78,8 +78,7 @@ pub(super) fn secret(field: &mut Secret, value: &str) -> Result<(), Refusal> {
 }
 
 /// The form of LogonTag. The tags that are excluded are [`LogonFields::can_have`]'s.
-pub(super) const LOGON_TAG: &str =
-    "TAG=VALUE, with a tag that the session does not write itself and no control character";
+pub(super) const LOGON_TAG: &str = "TAG=VALUE, with a tag of the body that the session does not write itself (for SubIDs see TargetSubID) and no control character";
 
 pub(super) fn logon_tag(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     let (tag, value) = value.split_once('=').ok_or(Refusal::Form)?;
