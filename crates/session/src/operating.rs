@@ -328,8 +328,8 @@ impl Sessions {
     /// # Errors
     /// Returns [`SendError::Unavailable`] if the session is halted or not open,
     /// [`SendError::NotLoggedOn`], [`SendError::Application`] if messages are missing or are being
-    /// sent again, if a reset has already begun or in FIX.4.0, which has no ResetSeqNumFlag, and [`SendError::BackPressure`] if the outbox is
-    /// full.
+    /// sent again, if a reset has already begun or in FIX.4.0, which has no ResetSeqNumFlag, and
+    /// [`SendError::BackPressure`] if the outbox is full.
     pub fn reset_in_session(
         &mut self,
         now: Now,
