@@ -205,6 +205,35 @@ fn two_dynamic_sessions_that_differ_in_a_sub_id_are_connected_at_once() {
 }
 
 #[test]
+fn a_logon_is_for_the_first_template_that_takes_it_whatever_sessions_are_open() {
+    let text = "[DEFAULT]\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=VENUE\nUseDataDictionary=N\n\
+         DynamicSession=Y\nTargetCompID=TRADER\n[SESSION]\nTargetSubID=DESK\n[SESSION]\n";
+    let (app, _log) = Recorder::venue();
+    let configuration = Configuration::from_text("venue.cfg", text).unwrap();
+    let venue = EngineBuilder::from_config(&configuration).unwrap().start(app).unwrap();
+    // The second template does not look at SubIDs.
+    let (_other, answer) = log_on(&venue, "50=OTHER|", 1).unwrap();
+    assert!(!answer.contains("|57="), "{answer}");
+    let (_desk, answer) = log_on(&venue, "50=DESK|", 1).expect("the session of the first template");
+    assert!(answer.contains("|57=DESK|"), "{answer}");
+    assert!(log_on(&venue, "50=DESK|", 2).is_none(), "it is connected");
+}
+
+#[test]
+fn what_the_first_template_refuses_goes_on_with_the_session_of_the_second() {
+    let (app, _log) = Recorder::venue();
+    let acceptance = |id: &SessionId| Some(Acceptance::from(of(&id.to_string(), Role::Acceptor)));
+    let venue = Engine::builder()
+        .accept_any_with_sub_ids(anywhere(), |_| None)
+        .accept_any(anywhere(), acceptance)
+        .start(app)
+        .unwrap();
+    drop(log_on(&venue, "50=DESK|", 1).unwrap());
+    // Its connection may still be there.
+    eventually(|| log_on(&venue, "50=DESK|", 2).is_some());
+}
+
+#[test]
 fn no_id_of_a_logon_opens_a_journal_outside_the_directory_or_stops_the_venue() {
     let scratch = Scratch::new("hostile-sub-ids");
     let text = format!(

@@ -224,11 +224,13 @@ impl SessionId {
     pub fn is_ambiguous_with(&self, other: &Self) -> bool {
         let differ =
             |(own, other): (Option<&str>, Option<&str>)| own.is_some() && other.is_some() && own != other;
-        self != other
+        // Most have none, and each session of a port is compared with every other.
+        self.specificity() > 0
+            && self.specificity() == other.specificity()
+            && self != other
             && (self.version, &self.qualifier) == (other.version, &other.qualifier)
             && self.sender_comp_id() == other.sender_comp_id()
             && self.target_comp_id() == other.target_comp_id()
-            && self.specificity() == other.specificity()
             && !self.sub_ids().into_iter().zip(other.sub_ids()).any(differ)
     }
 

@@ -224,7 +224,7 @@ pub(super) static ROWS: &[Row] = &[
     row("SessionQualifier", Both, Text { form: values::COMP_ID, set: |d, value| values::comp_id(&mut d.qualifier, value) },
         "none", "distinguishes an initiator's sessions with equal CompIDs; not available to acceptors"),
     also(row("DynamicSession", Acceptor, Flag(|d, on| d.dynamic = on),
-        "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. SubIDs and LocationIDs of the Logon are part of the identity only if the section has their keys, with `*` for any value. Each identity that logs on gets a session, which is closed again when it is idle (MaxDynamicSessions, DynamicSessionIdleTime), and a journal, which stays: restrict the IDs, or set AllowedRemoteAddresses"), "AcceptorTemplate"),
+        "N", "a session for any counterparty that logs on; CompIDs and BeginString may be left out or `*`. SubIDs and LocationIDs of the Logon are part of the identity only if the section has their keys, with `*` for any value. Of several such sections with one port, the first whose IDs fit takes a Logon. Each identity that logs on gets a session, which is closed again when it is idle (MaxDynamicSessions, DynamicSessionIdleTime), and a journal, which stays: restrict the IDs, or set AllowedRemoteAddresses"), "AcceptorTemplate"),
     // Session layer
     row("Compatibility", Both, Word { words: &["standard", "quickfix", "quickfixj"], set: |d, n| d.follow([Compatibility::Standard, Compatibility::QuickFix, Compatibility::QuickFixJ][n]) },
         "standard", "which engine to follow where their behavior differs (docs/conformance.md)"),

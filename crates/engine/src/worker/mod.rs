@@ -519,13 +519,13 @@ impl Worker {
     }
 
     /// Returns the open session that a Logon is for: the most specific one that was configured for
-    /// the listener, or else one that a template of the listener has made.
+    /// the listener, or else the one that the listener's first template for such Logons has made.
+    /// Those of other templates are only looked for if that one refuses the Logon.
     fn open_session_for(&self, listener: usize, logon: &SessionId) -> Option<SessionKey> {
         let made = || {
-            self.listeners.identities_for(listener, logon).find_map(|(template, id)| {
-                let (key, entry) = self.driver.find(&id)?;
-                entry.is_made_by(listener, template).then_some(key)
-            })
+            let (template, id) = self.listeners.identities_for(listener, logon).next()?;
+            let (key, entry) = self.driver.find(&id)?;
+            entry.is_made_by(listener, template).then_some(key)
         };
         self.driver.for_logon(listener, logon).or_else(made)
     }
@@ -548,8 +548,8 @@ impl Worker {
         self.driver.connectable(key).map(|()| key)
     }
 
-    /// Opens the session that a Logon from this address asks for, if a template makes it. A refused
-    /// Logon opens no session and no journal.
+    /// Opens the session that a Logon from this address asks for, if a template makes it and has
+    /// not made it before. A refused Logon opens no session and no journal.
     fn open_for(
         &mut self,
         slot: usize,
@@ -564,9 +564,14 @@ impl Worker {
             tracing::error!(session = %id, "the template returned settings for another session, or for an initiator");
             return Err(Refusal::NoSuchSession);
         }
-        if self.driver.find(&id).is_some() {
-            // It is open for other connections.
-            return Err(Refusal::NoSuchSession);
+        if let Some((key, entry)) = self.driver.find(&id) {
+            // It may be open for other connections.
+            let is_made = entry.is_made_by(listener, template);
+            return if is_made {
+                self.admit(slot, listener, (key, is_right), from)
+            } else {
+                Err(Refusal::NoSuchSession)
+            };
         }
         check_sum(is_right, acceptance.settings.validate_checksum)?;
         self.check_room(slot)?;
