@@ -103,7 +103,7 @@ fn end_connection(tx: &mut Transaction<'_>) {
 }
 
 /// Begins the in-session reset that is due. One that cannot begin now, because messages are missing
-/// for example, or that the counterparty does not answer, is tried again at the next look.
+/// for example, or whose TestRequest is not answered, is tried again at the next look.
 fn reset_in_session(tx: &mut Transaction<'_>) {
     let session = tx.session();
     let Some(calendar) = &session.calendar else { return };

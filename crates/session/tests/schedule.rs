@@ -492,3 +492,23 @@ fn a_clock_that_was_days_ahead_when_the_sequence_numbers_began_does_not_prevent_
     pair.until(on(1, 18));
     assert_eq!(in_session_resets(&pair.trader), 3);
 }
+
+#[test]
+fn two_sides_with_the_same_reset_time_reset_once_also_if_their_clocks_differ() {
+    for ahead in [Duration::from_secs(5), Duration::from_secs(100)] {
+        let mut pair = Pair::new(on(0, 9), &reset_in_session_at(17));
+        pair.connect();
+        while pair.now.utc < on(1, 18) {
+            let step = Duration::from_secs(5);
+            pair.now = Now { mono: pair.now.mono + step, utc: pair.now.utc + step };
+            let of_venue = Now { utc: pair.now.utc + ahead, ..pair.now };
+            pair.venue.wake(of_venue);
+            pair.trader.wake(pair.now);
+            while pass(of_venue, &mut pair.venue, &mut pair.trader)
+                | pass(pair.now, &mut pair.trader, &mut pair.venue)
+            {}
+        }
+        assert_eq!((pair.venue.phase(), pair.trader.phase()), (Phase::LoggedOn, Phase::LoggedOn));
+        assert_eq!((in_session_resets(&pair.venue), in_session_resets(&pair.trader)), (2, 2), "{ahead:?}");
+    }
+}

@@ -10,6 +10,7 @@ mod zone;
 #[cfg(test)]
 mod tests;
 
+use core::time::Duration;
 use std::collections::BTreeSet;
 
 pub use self::civil::{Date, InvalidTime, TimeOfDay, Weekday, Weekdays};
@@ -100,6 +101,8 @@ impl Position {
     }
 }
 
+/// By how much the clocks of two sides with the same reset in the session may differ.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
 /// A window that lasts for ever.
 const ALWAYS: Position = Position::In { began: Utc(0), ends: Utc(u64::MAX) };
 const SECOND: u64 = 1_000_000_000;
@@ -242,11 +245,13 @@ impl Schedule {
 
     /// Returns the time of the in-session reset because of which the sequence numbers must be reset
     /// at `now` if they were last reset at `since`, by the same rule as
-    /// [`Schedule::reset_due`]; `None` if they need not be.
+    /// [`Schedule::reset_due`]; `None` if they need not be. A reset in the two minutes before
+    /// counts as the one of that time: the counterparty may have the same time and a clock that is
+    /// ahead.
     #[must_use]
     pub fn in_session_reset_due(&self, since: Utc, now: Utc) -> Option<Utc> {
         let window = self.in_session_reset.as_ref()?;
-        self.last_edge(core::slice::from_ref(window), |span| span.begin, since, now)
+        self.last_edge(core::slice::from_ref(window), |span| span.begin, since + CLOCKS_DIFFER, now)
     }
 
     /// Returns the last edge at `now`, if `since` is before it or several edges ahead.
