@@ -6,6 +6,7 @@ use crate::admin_message::AdminMessage;
 use crate::behavior::{Farewell, HeartbeatWhileTesting};
 use crate::end::{Misbehavior, SessionEnd};
 use crate::event::Event;
+use crate::fix::msg_type;
 use crate::oversized;
 use crate::own_messages::{PEER_CLOSES_WITHIN, end_with, test_request, with_room};
 use crate::reading::BlockedBy;
@@ -72,8 +73,10 @@ impl Session {
             if !self.holds_heartbeats(connection) {
                 sooner(connection.last_sent + heartbeat(connection));
             }
-            if connection.test_request.is_none() || self.reading.would_hear() {
-                sooner(self.silent_at(connection));
+            if (connection.test_request.is_none() || self.reading.would_hear())
+                && let Some(at) = self.silent_at(connection)
+            {
+                sooner(at);
             }
         }
         next
@@ -91,10 +94,17 @@ impl Session {
 
     /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
     /// for good.
-    fn silent_at(&self, connection: &Connection) -> Mono {
+    /// `None` while a TestRequest would wait for the end of a replay: the counterparty could not
+    /// answer it.
+    fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
-            None => connection.last_received + self.test_request_interval(connection),
-            Some(test) => test.sent + self.answer_interval(connection),
+            None if connection.logon.replay.is_some()
+                && !self.settings.replay_interleave.sends(msg_type::TEST_REQUEST) =>
+            {
+                None
+            }
+            None => Some(connection.last_received + self.test_request_interval(connection)),
+            Some(test) => Some(test.sent + self.answer_interval(connection)),
         }
     }
 
@@ -188,7 +198,7 @@ pub(crate) fn timers(tx: &mut Transaction<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     let beat = heartbeat(connection);
-    if session.silent_at(connection) <= now {
+    if session.silent_at(connection).is_some_and(|at| at <= now) {
         if connection.test_request.is_none() {
             test_request(tx)?;
         } else if session.reading.would_hear() && session.settings.check_heartbeats {

@@ -305,3 +305,28 @@ fn what_was_sent_before_its_turn_is_not_reported_as_lost() {
     assert!(all.ends_with(&format!("5{}!", seq.next())), "{all}");
     assert_eq!(side.desk.unreached, []);
 }
+
+/// Returns how many messages of a slow replay a silent counterparty got before it was asked, and
+/// how its connection ended, if it did within 110 s.
+fn asked_during_a_slow_replay(interleave: ReplayInterleave) -> (usize, Option<SessionEnd>) {
+    let mut side = side(100, |s| (s.replay_interleave, s.max_replay_rate) = (interleave, Some(1)));
+    hear(&mut side, "35=2|34=2|7=2|16=0|");
+    let mut all = Vec::new();
+    for _ in 0..110 {
+        side.pass(Duration::from_secs(1));
+        all.extend(side.step(0));
+        if side.sessions.wants_close(KEY) {
+            break;
+        }
+    }
+    let before = kinds(&all).find('1').unwrap();
+    (before, side.sessions.wants_close(KEY).then(|| side.disconnect(0).unwrap()))
+}
+
+#[test]
+fn a_silent_counterparty_is_asked_when_the_question_can_reach_it_and_never_ended_without_it() {
+    assert_eq!(asked_during_a_slow_replay(ReplayInterleave::None), (100, None));
+    let (before, end) = asked_during_a_slow_replay(ReplayInterleave::Heartbeats);
+    assert!((35..40).contains(&before), "{before}");
+    assert_eq!(end, Some(SessionEnd::HeartbeatTimedOut));
+}
