@@ -203,6 +203,7 @@ impl World {
         let now = Now { mono: Mono(1_000_000_000_000), utc: Utc(utc) };
         let mut app =
             Echo { mood: Mood::of(random), random: random.clone(), done: 0, delivered: 0, violation: None };
+        let interleaves = settings.replay_interleave != ReplayInterleave::None;
         let key = sessions.open(now, settings, &mut app).expect("an empty store opens");
         Self {
             sessions,
@@ -213,7 +214,7 @@ impl World {
             role,
             version,
             buffer: Vec::new(),
-            wire: Wire::default(),
+            wire: Wire { interleaves, ..Wire::default() },
             no_heartbeats: false,
         }
     }
@@ -387,6 +388,8 @@ struct Wire {
     /// Messages sent for the first time since the sequence numbers began at 1, which resent ones
     /// must repeat.
     originals: HashMap<u64, Vec<(u32, Vec<u8>)>>,
+    /// Whether new messages are sent between those of a replay, before their turn.
+    interleaves: bool,
     /// The session's NextNumOut, which includes kept messages before they are on the wire.
     next_out: u64,
     /// Whether a Logout was sent in this connection.
@@ -462,17 +465,20 @@ impl Wire {
         assert!(seen.is_safe(message.bytes()), "on the wire before it was safe in the store: {text}");
         if number == 1 && message.msg_type() == b"A" {
             self.originals.clear();
+            self.next = 1;
         } else {
             // After our Logout the application's answers are kept for the next connection.
             // The Logout that ends the session does not wait for messages that are kept, either.
             let logout = message.msg_type() == b"5";
             let kept = number > self.next && (self.logged_out || logout);
-            let in_order = number == self.next || kept;
+            let is_first = self.interleaves && !self.originals.contains_key(&number);
+            let in_order = number == self.next || kept || is_first;
             assert!(in_order, "{} is next, and after {:#?} comes {text}", self.next, self.before);
             self.left = kept && logout && !self.logged_out;
         }
         self.logged_out |= message.msg_type() == b"5";
-        self.next = number.saturating_add(1);
+        let next = number.saturating_add(1);
+        self.next = if self.interleaves { self.next.max(next) } else { next };
         self.originals.insert(number, content(message));
     }
 }
