@@ -264,26 +264,12 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             return Err(Stop);
         }
     };
-    // A store that keeps nothing has only the sequence numbers. A message may also have been
-    // written before the counterparty announced its MaxMessageSize.
-    let limit = tx.session().state.peer_max_message_size();
-    let logout = tx.session().state.connection.as_ref().and_then(|connection| connection.logon.logout);
-    // What was sent before its turn, and application messages from after our Logout, which wait for
-    // the next connection (rule 11).
-    let is_passed = found.is_some_and(|(seq, flags)| {
-        logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN)
-            || seq >= replay.began
-                && RawHeader::read(buffer).msg_type.is_some_and(|msg_type| interleave.sends(msg_type))
-    });
-    let refused = match found {
-        Some((_, flags)) if flags.contains(RecordFlags::MASKED) => Some(Unreached::Masked),
-        Some(_) if buffer.len() > limit => Some(Unreached::TooLarge { limit }),
-        _ => None,
-    };
-    let (filled_to, next) = match found {
-        Some((seq, _)) if refused.is_none() || is_passed => (seq, seq.next()),
-        Some((seq, _)) => (seq.next(), seq.next()),
-        None => (last.next(), last.next()),
+    // A store that keeps nothing has only the sequence numbers.
+    let verdict = found.map(|(seq, flags)| verdict(tx.session(), replay, seq, flags, buffer));
+    let (filled_to, next) = match (found, &verdict) {
+        (Some((seq, _)), Some(Verdict::Refused(_))) => (seq.next(), seq.next()),
+        (Some((seq, _)), _) => (seq, seq.next()),
+        (None, _) => (last.next(), last.next()),
     };
     let lost = tx.session().state.unsent;
     tx.run(|tx| {
@@ -291,14 +277,13 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
             fill(tx, replay.live, filled_to, false)?;
         }
         note(tx, Some(Replay { live: next, ..replay }));
-        if next > filled_to && !is_passed {
+        if let Some(Verdict::Sent) = verdict {
             queue(tx, buffer)?;
             tx.session_mut().state.went_out(next.previous());
         }
         Ok(())
     })?;
-    if let (Some((seq, flags)), Some(why)) = (found, refused)
-        && !is_passed
+    if let (Some((seq, flags)), Some(Verdict::Refused(why))) = (found, verdict)
         && !flags.contains(RecordFlags::ADMIN)
     {
         unreached(tx, seq, seq, why);
@@ -311,6 +296,39 @@ fn follow(tx: &mut Transaction<'_>, replay: Replay, buffer: &mut Vec<u8>) -> Res
         unreached(tx, first.max(replay.live), missing.min(last), Unreached::NotStored);
     }
     Ok(())
+}
+
+/// What becomes of a message that was written during a replay, at its end.
+enum Verdict {
+    /// It is sent.
+    Sent,
+    /// It was sent before its turn, or waits for the next connection.
+    Passed,
+    /// It cannot be sent.
+    Refused(Unreached),
+}
+
+/// Decides about a message that was written during the replay.
+fn verdict(session: &Session, replay: Replay, seq: SeqNum, flags: RecordFlags, message: &[u8]) -> Verdict {
+    let interleave = session.settings.replay_interleave;
+    let was_sent = interleave != ReplayInterleave::None
+        && seq >= replay.began
+        && RawHeader::read(message).msg_type.is_some_and(|msg_type| interleave.sends(msg_type));
+    // Nothing of the application follows our Logout (rule 11).
+    let logout = session.state.connection.as_ref().and_then(|connection| connection.logon.logout);
+    let is_after_logout = logout.is_some_and(|logout| seq > logout) && !flags.contains(RecordFlags::ADMIN);
+    if was_sent || is_after_logout {
+        return Verdict::Passed;
+    }
+    // It may have been written before the counterparty announced its MaxMessageSize.
+    let limit = session.state.peer_max_message_size();
+    if flags.contains(RecordFlags::MASKED) {
+        Verdict::Refused(Unreached::Masked)
+    } else if message.len() > limit {
+        Verdict::Refused(Unreached::TooLarge { limit })
+    } else {
+        Verdict::Sent
+    }
 }
 
 /// Queues the bytes of a message that already has its sequence number.
