@@ -2,8 +2,9 @@
 //! step returns its counts, or why it failed.
 
 use crate::side::{Engine, Event, Numbers, Plan, Role, Side};
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// An initiator and an acceptor on one port of this machine.
@@ -338,8 +339,19 @@ fn group_order(pair: &mut Pairing) -> Outcome {
     Ok(format!("both read {PARTIES}"))
 }
 
-/// Returns a port that was free a moment ago.
+/// Returns a port that was free on every address of this machine a moment ago, since QuickFIX C++
+/// listens on all of them. It is below those that the system gives to connections, so that none
+/// takes it in the meantime.
 pub(crate) fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| format!("no free port: {e}"))?;
-    Ok(listener.local_addr().map_err(|e| e.to_string())?.port())
+    const PORTS: u32 = 10_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..PORTS {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (std::process::id().wrapping_mul(97).wrapping_add(next)) % PORTS;
+        let port = u16::try_from(port).unwrap_or(u16::MAX);
+        if TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err("no free port".into())
 }
