@@ -1,7 +1,7 @@
 //! Which Logons a dynamic session is for, and which identity each of them gets.
 
 use fixbolt_codec::Version;
-use fixbolt_session::{InvalidSessionId, Party, SessionId};
+use fixbolt_session::{Party, SessionId};
 
 /// The identities of dynamic sessions that one template makes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -62,24 +62,19 @@ impl PartyTemplate {
     fn party(&self, named: &Party) -> Option<Party> {
         let is_any = self.comp_id.as_deref().is_none_or(|only| only == named.comp_id());
         let party = Party::new(named.comp_id()).ok().filter(|_| is_any)?;
-        let party = self.sub_id.add(party, named.sub_id(), Party::with_sub_id)?;
-        self.location_id.add(party, named.location_id(), Party::with_location_id)
+        let sub_id = self.sub_id.taken(named.sub_id())?;
+        party.with_ids(sub_id, self.location_id.taken(named.location_id())?).ok()
     }
 }
 
 impl SubIdTemplate {
-    /// Adds the ID that the Logon names to the party, if it is part of the identity.
-    fn add(
-        &self,
-        party: Party,
-        named: Option<&str>,
-        with: fn(Party, &str) -> Result<Party, InvalidSessionId>,
-    ) -> Option<Party> {
-        match (self, named) {
-            (Self::Ignored, _) | (Self::Any, None) => Some(party),
-            (Self::Only(only), named) if named != Some(only.as_str()) => None,
-            (Self::Any | Self::Only(_), Some(id)) => with(party, id).ok(),
-            (Self::Only(_), None) => None,
+    /// Returns the ID that is part of the identity for a Logon that names this one, if any is;
+    /// `None` if the Logon is not for this template.
+    fn taken<'n>(&self, named: Option<&'n str>) -> Option<Option<&'n str>> {
+        match self {
+            Self::Ignored => Some(None),
+            Self::Any => Some(named),
+            Self::Only(only) => (named == Some(only)).then_some(named),
         }
     }
 }

@@ -93,9 +93,8 @@ impl Session {
     }
 
     /// Returns when the counterparty has been silent for too long: first for a TestRequest, then
-    /// for good.
-    /// `None` while a TestRequest would wait for the end of a replay: the counterparty could not
-    /// answer it.
+    /// for good; `None` while a TestRequest would wait for the end of a replay, because the
+    /// counterparty could not answer it.
     fn silent_at(&self, connection: &Connection) -> Option<Mono> {
         match connection.test_request {
             None if connection.logon.replay.is_some()

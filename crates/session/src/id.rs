@@ -378,7 +378,7 @@ mod tests {
             .into_iter()
             .flat_map(|comp_id| ids.into_iter().map(move |sub_id| (comp_id, sub_id)))
             .flat_map(|(comp_id, sub_id)| {
-                ids.into_iter().map(move |id| Party::new(comp_id).unwrap().with(sub_id, id).unwrap())
+                ids.into_iter().map(move |id| Party::new(comp_id).unwrap().with_ids(sub_id, id).unwrap())
             })
             .collect();
         let mut all = Vec::new();

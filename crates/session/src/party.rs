@@ -74,8 +74,11 @@ impl Party {
         Ok(Self { location_id: Some(checked("LocationID", location_id)?), ..self })
     }
 
-    /// The same side with these IDs, where there are any.
-    pub(crate) fn with(
+    /// The same side with a SubID and a LocationID, where there are any.
+    ///
+    /// # Errors
+    /// The same as those of [`Party::new`].
+    pub fn with_ids(
         mut self,
         sub_id: Option<&str>,
         location_id: Option<&str>,
@@ -149,7 +152,7 @@ impl Party {
     pub(crate) fn of_text_ids<T: AsRef<str>>(ids: &[T]) -> Result<Self, InvalidSessionId> {
         let id = |n: usize| ids.get(n).map(AsRef::as_ref);
         let sub_id = id(1).filter(|id| !id.is_empty() || ids.len() == 2);
-        Self::new(id(0).unwrap_or_default())?.with(sub_id, id(2))
+        Self::new(id(0).unwrap_or_default())?.with_ids(sub_id, id(2))
     }
 
     /// Returns the IDs in a text, or `None` if it does not have the form of a party.
@@ -267,7 +270,7 @@ mod tests {
         for comp_id in ids {
             for sub_id in [None].into_iter().chain(ids.map(Some)) {
                 for location_id in [None].into_iter().chain(ids.map(Some)) {
-                    let party = Party::new(comp_id).unwrap().with(sub_id, location_id).unwrap();
+                    let party = Party::new(comp_id).unwrap().with_ids(sub_id, location_id).unwrap();
                     let text = party.to_string();
                     assert_eq!(text.parse(), Ok(party.clone()), "{text}");
                     assert_eq!(texts.insert(text, party), None);

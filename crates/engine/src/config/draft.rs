@@ -76,14 +76,8 @@ impl PartyDraft {
     /// # Errors
     /// Never, in fact: each ID was checked when it was read.
     pub(super) fn party(&self, unknown: &str) -> Result<Party, InvalidSessionId> {
-        let mut party = Party::new(self.comp_id.as_deref().unwrap_or(unknown))?;
-        if let Some(id) = &self.sub_id {
-            party = party.with_sub_id(id)?;
-        }
-        match &self.location_id {
-            Some(id) => party.with_location_id(id),
-            None => Ok(party),
-        }
+        Party::new(self.comp_id.as_deref().unwrap_or(unknown))?
+            .with_ids(self.sub_id.as_deref(), self.location_id.as_deref())
     }
 
     /// Returns the side of dynamic sessions.

@@ -262,15 +262,9 @@ impl Side {
 /// Returns one side of the session, with the SubID and LocationID that these keys of the settings
 /// say.
 fn party(comp_id: &str, settings: &[(String, String)], keys: [&str; 2]) -> Result<Party, String> {
-    let value = |key: &str| settings.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-    let mut party = Party::new(comp_id).map_err(|e| e.to_string())?;
-    if let Some(id) = value(keys[0]) {
-        party = party.with_sub_id(id).map_err(|e| e.to_string())?;
-    }
-    match value(keys[1]) {
-        Some(id) => party.with_location_id(id).map_err(|e| e.to_string()),
-        None => Ok(party),
-    }
+    let value = |key: &str| settings.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+    let party = Party::new(comp_id).and_then(|party| party.with_ids(value(keys[0]), value(keys[1])));
+    party.map_err(|e| e.to_string())
 }
 
 /// Changes a setting as the configuration file's key does.
