@@ -363,12 +363,8 @@ impl<'s> SessionReader<'s> {
         for key in ["DefaultApplVerID", TRANSPORT, APPLICATION] {
             // A session of any version may be one of FIXT.1.1.
             if let (true, Some(setting)) = (self.draft.version.is_some(), self.find_own(key)) {
-                let instead = "it belongs to sessions of FIXT.1.1; others use DataDictionary".to_owned();
-                warnings.push(ConfigWarning {
-                    place: setting.place.clone(),
-                    key: setting.key.clone(),
-                    instead,
-                });
+                let instead = "it belongs to sessions of FIXT.1.1; others use DataDictionary";
+                warnings.push(setting.without_effect(instead));
             }
         }
         if let (Some(version), Some(setting)) = (self.draft.version, self.find("DataDictionary"))
@@ -376,7 +372,7 @@ impl<'s> SessionReader<'s> {
         {
             self.draft.dictionary = None;
             let instead = format!("there is no such file; the shipped dictionary of {version} is used");
-            warnings.push(ConfigWarning { place: setting.place.clone(), key: setting.key.clone(), instead });
+            warnings.push(setting.without_effect(instead));
         }
         if let (Some(source), Some(setting)) = (self.draft.data_dictionary(), self.find("DataDictionary")) {
             match dictionaries.validator(source, self.draft.version) {

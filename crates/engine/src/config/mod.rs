@@ -250,11 +250,8 @@ impl CheckedConfiguration {
             .any(|setting| setting.key.eq_ignore_ascii_case("FileStorePath"));
         if let (Some(defaults), false) = (defaults, names_journals) {
             let of_journals = defaults.settings.iter().filter(|setting| rows::is_of_journals(&setting.key));
-            warnings.extend(of_journals.map(|setting| ConfigWarning {
-                place: setting.place.clone(),
-                key: setting.key.clone(),
-                instead: "there is no FileStorePath, and so no journal".to_owned(),
-            }));
+            let instead = "there is no FileStorePath, and so no journal";
+            warnings.extend(of_journals.map(|setting| setting.without_effect(instead)));
         }
         let misspelled = of(SectionKind::Unknown).next().is_some();
         let unread = mistakes.iter().any(|mistake| matches!(mistake, ConfigError::Unreadable { .. }));
@@ -311,7 +308,7 @@ fn classify(
     for setting in &section.settings {
         let Setting { key, place, .. } = setting;
         let mut warn = |instead: String| {
-            warnings.push(ConfigWarning { place: place.clone(), key: key.clone(), instead });
+            warnings.push(setting.without_effect(instead));
         };
         if let Some(name) = application_key(key) {
             application.insert(name.to_owned(), setting.text().to_owned());

@@ -7,7 +7,7 @@ use fixbolt_dictionary::{Action, Check};
 use fixbolt_session::Compatibility;
 
 use super::dictionaries::Dictionaries;
-use super::draft::{Draft, PartyDraft};
+use super::draft::{ANY, Draft, PartyDraft};
 use super::error::{ConfigError, ConfigWarning, SourceLine};
 use super::fixt;
 use super::rows::{ACTION_WORDS, ACTIONS, Direction, Effect, ROWS, Row, Scope};
@@ -79,7 +79,7 @@ impl<'s> SessionReader<'s> {
 
     /// Returns the session's name, as far as it is known.
     fn name(&self) -> String {
-        let unknown = if self.draft.dynamic { "*" } else { "?" };
+        let unknown = if self.draft.dynamic { ANY } else { "?" };
         let party =
             |side: &PartyDraft| side.party(unknown).map(|party| party.to_string()).unwrap_or_default();
         let version = self.draft.version.map_or(unknown, Version::name);

@@ -22,20 +22,12 @@ impl SessionReader<'_> {
         let has_logon = !(schedule.logon.is_empty() && schedule.logout.is_empty());
         let reset_time = schedule.reset_time.clone().filter(|_| schedule.enable_reset_time);
         if let (Some(setting), None) = (self.find("ResetSeqTime"), &reset_time) {
-            warnings.push(ConfigWarning {
-                place: setting.place.clone(),
-                key: setting.key.clone(),
-                instead: "there is no EnableResetSeqTime=Y".to_owned(),
-            });
+            warnings.push(setting.without_effect("there is no EnableResetSeqTime=Y"));
         }
         if !has_windows && !has_logon && reset_time.is_none() {
             for name in ["TimeZone", "UseLocalTime"] {
                 if let Some(setting) = self.find(name).filter(|setting| setting.text() != "N") {
-                    warnings.push(ConfigWarning {
-                        place: setting.place.clone(),
-                        key: setting.key.clone(),
-                        instead: "there is no schedule that would need it".to_owned(),
-                    });
+                    warnings.push(setting.without_effect("there is no schedule that would need it"));
                 }
             }
             return;

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{ConfigError, SourceLine, comment_hint};
+use super::error::{ConfigError, ConfigWarning, SourceLine, comment_hint};
 use super::secret::is_secret;
 
 /// How deeply files may include each other.
@@ -58,6 +58,11 @@ pub(super) struct Setting {
 }
 
 impl Setting {
+    /// Returns the warning that the setting has no effect, and what replaces it.
+    pub(super) fn without_effect(&self, instead: impl Into<String>) -> ConfigWarning {
+        ConfigWarning { place: self.place.clone(), key: self.key.clone(), instead: instead.into() }
+    }
+
     /// Returns the value; empty if it could not be replaced.
     pub(super) fn text(&self) -> &str {
         self.value.as_deref().unwrap_or_default()
