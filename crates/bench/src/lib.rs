@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod codec;
+pub mod harness;
 pub mod journal;
 pub mod print;
 pub mod session;

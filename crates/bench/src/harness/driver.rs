@@ -1,0 +1,331 @@
+//! Runs a task by its plan.
+
+use std::ops::Range;
+
+use super::clock::Clock;
+use super::control::Control;
+use super::latencies::Latencies;
+use super::outcome::{Invalid, Run, Window};
+use super::plan::{LEAST_RATE, Mode, Plan, Waiting};
+use super::recorder::Recorder;
+use super::schedule::Schedule;
+use super::usage::Usage;
+
+/// The most windows that a run is summarized in.
+const WINDOWS: u64 = 200;
+
+/// Work that is measured.
+///
+/// The harness calls [`Task::init`], begins the pieces of the warm-up, calls [`Task::warmed_up`],
+/// then begins the pieces of each run and calls [`Task::run_complete`] after each run, and
+/// [`Task::complete`] in the end, also after an error.
+pub trait Task {
+    /// Returns the names of the places within a piece that are recorded on the same clock.
+    fn probes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Prepares the work. Threads that notice the end of pieces keep clones of `recorder`.
+    ///
+    /// # Errors
+    /// Returns why nothing can be measured.
+    fn init(&mut self, recorder: &Recorder) -> Result<(), String>;
+
+    /// The warm-up is over.
+    fn warmed_up(&mut self) {}
+
+    /// Begins a piece. Whoever notices its end calls [`Recorder::finish`], perhaps later and in
+    /// another thread.
+    ///
+    /// # Errors
+    /// Returns why the measurement cannot continue.
+    fn run(&mut self, piece: Piece) -> Result<(), String>;
+
+    /// Called again and again while the harness waits: where a task that has no other thread looks
+    /// for answers.
+    ///
+    /// # Errors
+    /// Returns why the measurement cannot continue.
+    fn idle(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// A run, counted from 0, is over.
+    fn run_complete(&mut self, _run: usize) {}
+
+    /// The measurement is over: checks what can only be checked now, and closes what was opened.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the results, which makes the figures worthless.
+    fn complete(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A piece of work that is due. Times are the harness's clock's, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Its number, through warm-up and all runs.
+    pub number: u64,
+    /// When it was due; different for each piece.
+    pub intended: u64,
+    /// When it began.
+    pub started: u64,
+}
+
+/// Measures a task and returns its runs. If `control` stops the measurement, the runs so far and
+/// the interrupted one are returned.
+///
+/// # Errors
+/// Returns the task's error.
+pub fn measure(
+    plan: &Plan,
+    task: &mut dyn Task,
+    clock: &dyn Clock,
+    control: &Control,
+) -> Result<Vec<Run>, String> {
+    let pieces = plan.warm_up + plan.iterations * plan.runs as u64;
+    let probes = task.probes();
+    let recorder = Recorder::new(pieces, probes.len());
+    let mut driver = Driver { plan, clock, control, recorder, probes };
+    let result = task.init(&driver.recorder).and_then(|()| driver.runs(task));
+    let complete = task.complete();
+    let mut runs = result?;
+    complete?;
+    for (run, numbers) in &mut runs {
+        let ended = numbers.clone().filter(|&number| driver.recorder.ended(number).is_some()).count() as u64;
+        run.late = ended.saturating_sub(run.service.count());
+    }
+    Ok(runs.into_iter().map(|(run, _)| run).collect())
+}
+
+struct Driver<'a> {
+    plan: &'a Plan,
+    clock: &'a dyn Clock,
+    control: &'a Control,
+    recorder: Recorder,
+    probes: &'static [&'static str],
+}
+
+/// How the pieces of a run ended.
+struct Pieces {
+    numbers: Range<u64>,
+    begin: u64,
+    timed_out: bool,
+}
+
+impl Driver<'_> {
+    fn runs(&mut self, task: &mut dyn Task) -> Result<Vec<(Run, Range<u64>)>, String> {
+        self.control.begin("warm-up", self.plan.warm_up);
+        self.pieces(task, 0, self.plan.warm_up)?;
+        task.warmed_up();
+        let mut runs = Vec::new();
+        for run in 0..self.plan.runs {
+            if self.control.is_stopped() {
+                break;
+            }
+            self.control.begin(format!("run {} of {}", run + 1, self.plan.runs), self.plan.iterations);
+            let first = self.plan.warm_up + run as u64 * self.plan.iterations;
+            let (stray, usage) = (self.stray(), Usage::now());
+            let pieces = self.pieces(task, first, self.plan.iterations)?;
+            let usage = Usage::now().since(&usage);
+            let stray = self.stray() - stray;
+            runs.push((self.outcome(&pieces, stray, usage), pieces.numbers));
+            task.run_complete(run);
+        }
+        Ok(runs)
+    }
+
+    fn stray(&self) -> u64 {
+        self.recorder.duplicates() + self.recorder.unknown()
+    }
+
+    /// Begins `count` pieces and waits until all have ended.
+    fn pieces(&mut self, task: &mut dyn Task, first: u64, count: u64) -> Result<Pieces, String> {
+        match self.plan.mode {
+            Mode::Open { arrivals, rate } => {
+                let schedule = Schedule::new(arrivals, rate, count);
+                self.open(task, first, schedule.times())
+            }
+            Mode::Closed => self.closed(task, first, count),
+        }
+    }
+
+    fn open(&self, task: &mut dyn Task, first: u64, times: &[u64]) -> Result<Pieces, String> {
+        let sleeps = self.plan.waiting == Waiting::Sleep;
+        let timeout = u64::try_from(self.plan.timeout.as_nanos()).unwrap_or(u64::MAX);
+        // Not at once, so that the first piece is not late.
+        let begin = self.clock.now() + 1_000_000;
+        let last = begin + times.last().copied().unwrap_or(0);
+        // A system that blocks in `run` could take forever.
+        let give_up = last.saturating_add((last - begin) * 2).saturating_add(timeout);
+        let (mut begun, mut timed_out) = (0, false);
+        'pieces: for (n, &time) in (first..).zip(times) {
+            let due = begin + time;
+            let mut now = self.clock.now();
+            while now < due {
+                task.idle()?;
+                if self.control.is_stopped() {
+                    break 'pieces;
+                }
+                now = self.clock.now();
+                if now < due {
+                    self.clock.pause(due, sleeps);
+                    now = self.clock.now();
+                }
+            }
+            timed_out = now > give_up;
+            if timed_out || self.control.is_stopped() {
+                break;
+            }
+            self.recorder.begin(n, due, now);
+            task.run(Piece { number: n, intended: due, started: now })?;
+            begun += 1;
+            self.control.progress(begun);
+        }
+        let numbers = first..first + begun;
+        self.wait_for(task, numbers.clone(), timeout)?;
+        Ok(Pieces { numbers, begin, timed_out })
+    }
+
+    fn closed(&self, task: &mut dyn Task, first: u64, count: u64) -> Result<Pieces, String> {
+        let timeout = u64::try_from(self.plan.timeout.as_nanos()).unwrap_or(u64::MAX);
+        let begin = self.clock.now();
+        let mut begun = 0;
+        for n in first..first + count {
+            if self.control.is_stopped() {
+                break;
+            }
+            let now = self.clock.now();
+            self.recorder.begin(n, now, now);
+            task.run(Piece { number: n, intended: now, started: now })?;
+            begun += 1;
+            self.control.progress(begun);
+            if self.recorder.ended(n).is_none() {
+                self.wait_for(task, n..n + 1, timeout)?;
+            }
+        }
+        Ok(Pieces { numbers: first..first + begun, begin, timed_out: false })
+    }
+
+    /// Waits until all these pieces have ended, or for the time-out.
+    fn wait_for(&self, task: &mut dyn Task, numbers: Range<u64>, timeout: u64) -> Result<(), String> {
+        let give_up = self.clock.now().saturating_add(timeout);
+        let closed = self.plan.mode == Mode::Closed;
+        let mut first = numbers.start;
+        loop {
+            while first < numbers.end && self.recorder.ended(first).is_some() {
+                first += 1;
+            }
+            let now = self.clock.now();
+            if first == numbers.end || now >= give_up || self.control.is_stopped() {
+                return Ok(());
+            }
+            task.idle()?;
+            // In an open loop nothing begins from here on.
+            let step = if closed { 1_000 } else { 200_000 };
+            self.clock.pause(give_up.min(now + step), !closed);
+        }
+    }
+
+    fn outcome(&self, pieces: &Pieces, stray: u64, usage: Usage) -> Run {
+        let Pieces { numbers, begin, timed_out } = pieces;
+        let open = matches!(self.plan.mode, Mode::Open { .. });
+        let recorder = &self.recorder;
+        let [mut response, mut service, mut delay] = [(); 3].map(|()| Latencies::default());
+        let mut probes: Vec<_> = self.probes.iter().map(|name| (*name, Latencies::default())).collect();
+        let mut last_end = *begin;
+        for n in numbers.clone() {
+            let (Some(intended), Some(started)) = (recorder.intended(n), recorder.started(n)) else {
+                continue;
+            };
+            if open {
+                delay.add_ns(started - intended);
+            }
+            for (probe, (_, times)) in probes.iter_mut().enumerate() {
+                if let Some(at) = recorder.marked(probe, n) {
+                    times.add_ns(at.saturating_sub(intended));
+                }
+            }
+            let Some(ended) = recorder.ended(n) else { continue };
+            last_end = last_end.max(ended);
+            service.add_ns(ended.saturating_sub(started));
+            if open {
+                response.add_ns(ended.saturating_sub(intended));
+            }
+        }
+        let count = numbers.end - numbers.start;
+        let lost = count - service.count();
+        let mut run = Run {
+            target_rate: None,
+            offered_rate: self.rate(numbers, |n| recorder.started(n)),
+            achieved_rate: per_second(service.count(), last_end.saturating_sub(*begin)),
+            response,
+            service,
+            delay,
+            probes,
+            lost,
+            late: 0,
+            stray,
+            invalid: None,
+            windows: self.windows(numbers, *begin),
+            usage,
+        };
+        if open {
+            run.target_rate = self.rate(numbers, |n| recorder.intended(n));
+        }
+        let complete = count == self.plan.iterations;
+        run.invalid = if *timed_out {
+            Some(Invalid::TimedOut)
+        } else if self.control.is_stopped() && (!complete || lost > 0) {
+            Some(Invalid::Interrupted)
+        } else if lost > 0 {
+            Some(Invalid::Lost(lost))
+        } else {
+            too_slow(&run)
+        };
+        run
+    }
+
+    /// Returns the rate of these times, from the first to the last.
+    fn rate(&self, numbers: &Range<u64>, time: impl Fn(u64) -> Option<u64>) -> Option<f64> {
+        let (first, last) = (self.recorder.intended(numbers.start)?, time(numbers.end.checked_sub(1)?)?);
+        per_second(numbers.end - numbers.start, last.saturating_sub(first))
+    }
+
+    fn windows(&self, numbers: &Range<u64>, begin: u64) -> Vec<Window> {
+        let recorder = &self.recorder;
+        let size = (numbers.end - numbers.start).div_ceil(WINDOWS).max(1);
+        let firsts = numbers.clone().step_by(size as usize);
+        let window = |first: u64| {
+            let numbers = first..(first + size).min(numbers.end);
+            let mut times: Vec<u64> =
+                numbers.filter_map(|n| recorder.ended(n)?.checked_sub(recorder.intended(n)?)).collect();
+            times.sort_unstable();
+            Some(Window {
+                begin: recorder.intended(first)?.saturating_sub(begin),
+                count: times.len() as u64,
+                median: *times.get(times.len().checked_sub(1)? / 2)?,
+                max: *times.last()?,
+            })
+        };
+        firsts.filter_map(window).collect()
+    }
+}
+
+/// Returns the rate of `count` pieces, the first of which is at the beginning of `ns`.
+#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
+fn per_second(count: u64, ns: u64) -> Option<f64> {
+    (count > 1 && ns > 0).then(|| (count - 1) as f64 * 1e9 / ns as f64)
+}
+
+fn too_slow(run: &Run) -> Option<Invalid> {
+    let (target, offered, achieved) = (run.target_rate?, run.offered_rate?, run.achieved_rate?);
+    if offered < target * LEAST_RATE {
+        Some(Invalid::SlowGenerator(offered, target))
+    } else if achieved < target * LEAST_RATE {
+        Some(Invalid::SlowSystem(achieved, target))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,89 @@
+//! What the process used while it was measured.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// What the process has used, in all of its threads. What the system does not tell is `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Usage {
+    /// CPU time.
+    pub cpu: Duration,
+    /// Times a thread gave up its processor to wait.
+    pub voluntary_switches: Option<u64>,
+    /// Times a thread lost its processor to another one.
+    pub involuntary_switches: Option<u64>,
+    /// Page faults that needed no disk.
+    pub minor_faults: Option<u64>,
+    /// Page faults that needed one.
+    pub major_faults: Option<u64>,
+}
+
+impl Usage {
+    /// Asks the system. Threads that have ended no longer count for the switches.
+    #[must_use]
+    pub fn now() -> Self {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        // The name of the program, in parentheses, may contain spaces: fields are counted after it.
+        let stat: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        let number = |at: usize| stat.get(at).and_then(|text| text.parse().ok());
+        let switches = switches();
+        Self {
+            cpu: Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0)),
+            voluntary_switches: switches.map(|(voluntary, _)| voluntary),
+            involuntary_switches: switches.map(|(_, involuntary)| involuntary),
+            minor_faults: number(7),
+            major_faults: number(9),
+        }
+    }
+
+    /// Returns what was used since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let less = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
+        Self {
+            cpu: self.cpu.saturating_sub(before.cpu),
+            voluntary_switches: less(self.voluntary_switches, before.voluntary_switches),
+            involuntary_switches: less(self.involuntary_switches, before.involuntary_switches),
+            minor_faults: less(self.minor_faults, before.minor_faults),
+            major_faults: less(self.major_faults, before.major_faults),
+        }
+    }
+}
+
+/// Returns the voluntary and involuntary context switches of all threads.
+fn switches() -> Option<(u64, u64)> {
+    let mut sums = (0, 0);
+    for thread in std::fs::read_dir("/proc/self/task").ok()?.flatten() {
+        // A thread may end meanwhile.
+        let Ok(status) = std::fs::read_to_string(thread.path().join("status")) else { continue };
+        for line in status.lines() {
+            let Some((name, value)) = line.split_once(':') else { continue };
+            let value = value.trim().parse().unwrap_or(0);
+            match name {
+                "voluntary_ctxt_switches" => sums.0 += value,
+                "nonvoluntary_ctxt_switches" => sums.1 += value,
+                _ => {}
+            }
+        }
+    }
+    Some(sums)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_sleep_and_fresh_memory_are_seen() {
+        let before = Usage::now();
+        std::thread::sleep(Duration::from_millis(1));
+        // More than the allocator keeps.
+        let memory = vec![1u8; 64 << 20];
+        std::hint::black_box(memory.iter().map(|&byte| u64::from(byte)).sum::<u64>());
+        let used = Usage::now().since(&before);
+        assert!(used.cpu > Duration::ZERO && used.voluntary_switches > Some(0), "{used:?}");
+        assert!(used.minor_faults > Some(0) && used.major_faults.is_some(), "{used:?}");
+    }
+}
