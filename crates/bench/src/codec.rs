@@ -14,12 +14,13 @@ use fixbolt_messages::fix42::ExecutionReport;
 use fixbolt_messages::fix44::NewOrderSingle;
 use fixbolt_messages::fix44::components::{Instrument as _, OrderQtyData as _};
 
-use crate::Row;
 use crate::clock::{median, timed};
+use crate::harness::Control;
 use crate::messages::{Er235, Nos222, RING};
 use crate::orders::NEW_ORDER_SINGLE;
 use crate::read_all::{self, Kept, Used};
 use crate::reports::EXECUTION_REPORT;
+use crate::results::Row;
 use crate::wire::{Encoder, read};
 use crate::{more_messages, write_typed};
 
@@ -34,11 +35,15 @@ const SLICE: usize = 100;
 ///
 /// # Errors
 /// Returns the operation with a wrong result; nothing is timed then.
-pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
+pub fn run(rounds: usize, control: &Control) -> Result<Vec<Row>, String> {
     let mut figures = Vec::new();
     let rows = with_operations(|operations| {
         figures.resize_with(operations.len(), || Vec::with_capacity(rounds));
-        for _ in 0..rounds {
+        for round in 0..rounds {
+            if control.is_stopped() {
+                break;
+            }
+            control.progress(round as u64);
             for (operation, figures) in operations.iter_mut().zip(&mut figures) {
                 let (time, ()) = timed(|| (operation.rounds)(SLICE));
                 #[allow(clippy::cast_precision_loss)] // a few milliseconds
@@ -48,7 +53,7 @@ pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
         operations.iter().map(Operation::row).collect::<Vec<_>>()
     })?;
     let timed = rows.into_iter().zip(&mut figures);
-    Ok(timed.filter_map(|(row, figures)| Some(Row { ns: median(figures)?, ..row })).collect())
+    Ok(timed.filter_map(|(row, figures)| Some(Row { ns: Some(median(figures)?), ..row })).collect())
 }
 
 /// Runs every operation once over its ring, for a profiler that counts the instructions of
@@ -171,15 +176,10 @@ struct Operation<'r> {
 
 impl Operation<'_> {
     fn row(&self) -> Row {
-        Row {
-            test: "codec",
-            engine: "fixbolt",
-            message: self.message,
-            operation: self.name,
-            tier: self.tier.map(Tier::name),
-            ns: 0.0,
-            floor_ns: None,
-            published: None,
+        let row = Row::of_ns("codec", self.message, self.name, 0.0);
+        match self.tier {
+            Some(tier) => row.tier(tier.name()),
+            None => row,
         }
     }
 }
@@ -512,10 +512,12 @@ mod tests {
 
     #[test]
     fn every_operation_gives_what_it_should_and_a_figure_in_every_tier() {
-        let rows = run(1).unwrap();
+        let rows = run(1, &Control::default()).unwrap();
         let tiers = Tier::available().count();
         let of = |message: &str, operation: &str| {
-            rows.iter().filter(|row| (row.message, row.operation) == (message, operation)).count()
+            rows.iter()
+                .filter(|row| (row.message.as_str(), row.operation.as_str()) == (message, operation))
+                .count()
         };
         for message in [
             "NOS-222",
@@ -534,7 +536,9 @@ mod tests {
             (tiers, tiers, 1)
         );
         assert_eq!(of("QuoteStatusRequest", "write-typed"), 1);
-        assert!(rows.iter().all(|row| row.ns > 0.0 && row.floor_ns.is_none() && row.published.is_none()));
+        assert!(
+            rows.iter().all(|row| row.figure().0 > 0.0 && row.floor_ns.is_none() && row.published.is_none())
+        );
         assert_eq!(once().unwrap().len(), rows.len());
     }
 

@@ -13,22 +13,7 @@ use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::clock::{median, timed};
 use crate::folder::Folder;
-use crate::row::Row;
-
-/// A figure of this benchmark.
-#[derive(Clone, PartialEq, Debug)]
-pub struct JournalRow {
-    /// The figure with the keys that all benchmarks share. `ns` is thread time per record of
-    /// `append-256`, and time per session otherwise.
-    pub row: Row,
-    /// Number of sessions.
-    pub sessions: u32,
-    /// Bytes on disk per session.
-    pub disk: u64,
-    /// Resident bytes per session, with the pages of its files.
-    pub memory: u64,
-}
-
+use crate::results::Row;
 /// How much to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
@@ -44,7 +29,7 @@ pub struct Amount {
 ///
 /// # Errors
 /// Returns an error if a journal cannot be written or opened, or does not hold what was written.
-pub fn run(amount: Amount) -> Result<Vec<JournalRow>, String> {
+pub fn run(amount: Amount) -> Result<Vec<Row>, String> {
     let mut rows = vec![append(amount.rounds)?];
     for sessions in [amount.sessions / 1000, amount.sessions / 10, amount.sessions] {
         rows.extend(open_many(sessions.max(1))?);
@@ -116,7 +101,7 @@ impl Writer {
     }
 }
 
-fn append(rounds: usize) -> Result<JournalRow, String> {
+fn append(rounds: usize) -> Result<Row, String> {
     let folder = Folder::new()?;
     let before = resident();
     let mut store = opened(&folder.0, 1)?;
@@ -137,7 +122,7 @@ fn append(rounds: usize) -> Result<JournalRow, String> {
     writer.check(&mut store, writer.seq - 200..=writer.seq)?;
     let (disk, memory) = (on_disk(&folder.0), resident().saturating_sub(before));
     let row = row("256 bytes", "append-256", median(&mut times), median(&mut floors));
-    Ok(JournalRow { row, sessions: 1, disk, memory })
+    Ok(sized(row, 1, disk, memory))
 }
 
 /// What an append does at least: the body goes to memory that is ready.
@@ -150,7 +135,7 @@ fn copy(bodies: &[[u8; BODY]], target: &mut [u8]) {
 }
 
 /// Creates journals, and opens them again.
-fn open_many(sessions: u32) -> Result<[JournalRow; 2], String> {
+fn open_many(sessions: u32) -> Result<[Row; 2], String> {
     let folder = Folder::new()?;
     let open = |operation| {
         let before = resident();
@@ -163,13 +148,13 @@ fn open_many(sessions: u32) -> Result<[JournalRow; 2], String> {
         let disk = on_disk(&folder.0) / u64::from(sessions);
         (0..sessions).try_for_each(|n| store.close(key(n))).map_err(told)?;
         let ns = time.as_nanos() as f64 / f64::from(sessions);
-        Ok::<_, String>(JournalRow { row: row("none", operation, Some(ns), None), sessions, disk, memory })
+        Ok::<_, String>(sized(row("none", operation, Some(ns), None), sessions, disk, memory))
     };
     Ok([open("create")?, open("open")?])
 }
 
 /// Opens a journal with this many bytes of records.
-fn open_history(bytes: u64) -> Result<JournalRow, String> {
+fn open_history(bytes: u64) -> Result<Row, String> {
     let folder = Folder::new()?;
     let mut writer = Writer::new();
     let mut store = opened(&folder.0, 1)?;
@@ -184,7 +169,7 @@ fn open_history(bytes: u64) -> Result<JournalRow, String> {
     writer.check(&mut store, 1..=10)?;
     writer.check(&mut store, writer.seq - 10..=writer.seq)?;
     let row = row("history", "open", Some(ns), None);
-    Ok(JournalRow { row, sessions: 1, disk: on_disk(&folder.0), memory })
+    Ok(sized(row, 1, on_disk(&folder.0), memory))
 }
 
 fn opened(base: &Path, sessions: u32) -> Result<DirectoryStore, String> {
@@ -199,8 +184,14 @@ fn opened(base: &Path, sessions: u32) -> Result<DirectoryStore, String> {
 }
 
 fn row(message: &'static str, operation: &'static str, ns: Option<f64>, floor_ns: Option<f64>) -> Row {
-    let ns = ns.unwrap_or_default();
-    Row { test: "journal", engine: "fixbolt", message, operation, tier: None, ns, floor_ns, published: None }
+    Row::of_ns("journal", message, operation, ns.unwrap_or_default()).floor_ns(floor_ns)
+}
+
+/// Adds the number of sessions, and bytes per session on disk and in memory: resident, with the
+/// pages of the files.
+#[expect(clippy::cast_precision_loss, reason = "sizes are below 2^53")]
+fn sized(row: Row, sessions: u32, disk: u64, memory: u64) -> Row {
+    row.with("sessions", f64::from(sessions)).with("disk", disk as f64).with("memory", memory as f64)
 }
 
 /// Returns the resident bytes of this process; 0 where the system does not say.
@@ -230,10 +221,11 @@ mod tests {
     #[test]
     fn every_row_is_there_and_has_what_it_measured() {
         let rows = run(Amount { rounds: 3, sessions: 3, history: 3_000_000 }).unwrap();
-        let operations: Vec<_> = rows.iter().map(|row| (row.row.operation, row.sessions)).collect();
+        let operations: Vec<_> =
+            rows.iter().map(|row| (row.operation.as_str(), row.more["sessions"] as u32)).collect();
         let open = [("create", 1), ("open", 1), ("create", 1), ("open", 1), ("create", 3), ("open", 3)];
         assert_eq!(operations, [&[("append-256", 1)][..], &open, &[("open", 1)]].concat());
-        assert!(rows.iter().all(|row| row.row.ns > 0.0 && row.disk > 64 << 10), "{rows:?}");
-        assert!(rows[7].disk > 3_000_000);
+        assert!(rows.iter().all(|row| row.figure().0 > 0.0 && row.more["disk"] > 65_536.0), "{rows:?}");
+        assert!(rows[7].more["disk"] > 3e6);
     }
 }

@@ -24,8 +24,6 @@ pub mod orders;
 pub mod random;
 pub mod read_all;
 pub mod reports;
-pub mod row;
+pub mod results;
 pub mod wire;
 pub mod write_typed;
-
-pub use row::Row;

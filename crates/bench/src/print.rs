@@ -13,22 +13,11 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use crate::clock::median;
 use crate::folder::Folder;
 use crate::log::{LogForm, MessageLog};
-use crate::row::Row;
+use crate::results::Row;
 
 /// The size of a part, in bytes.
 const PART: usize = 25_000_000;
 const SEED: u64 = 20_261_121;
-
-/// A figure of this benchmark.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PrintRow {
-    /// The figure with the keys that all benchmarks share; `ns` is per message.
-    pub row: Row,
-    /// Millions of bytes of the log per second.
-    pub mb_per_s: f64,
-    /// The rate of `grep -c` divided by this one: the median over the parts.
-    pub ratio: f64,
-}
 
 /// The programs, in the order in which they are timed.
 const OPERATIONS: [(&str, &[&str]); 4] =
@@ -39,7 +28,7 @@ const OPERATIONS: [(&str, &[&str]); 4] =
 /// # Errors
 /// Returns an error if a program cannot be run, finds another number of messages than the log has,
 /// or finds an invalid one.
-pub fn run(program: &Path, bytes: usize) -> Result<Vec<PrintRow>, String> {
+pub fn run(program: &Path, bytes: usize) -> Result<Vec<Row>, String> {
     let folder = Folder::new()?;
     let path = folder.0.join("messages.log");
     let mut rows = Vec::new();
@@ -82,22 +71,12 @@ struct Times {
 }
 
 impl Times {
-    fn row(mut self, form: LogForm, operation: &'static str) -> PrintRow {
+    fn row(mut self, form: LogForm, operation: &'static str) -> Row {
         let engine = if operation == OPERATIONS[0].0 { "grep" } else { "fixbolt" };
         let ns = median(&mut self.per_message).unwrap_or(0.0);
-        let message = form.name();
-        let row = Row {
-            test: "print",
-            engine,
-            message,
-            operation,
-            tier: None,
-            ns,
-            floor_ns: None,
-            published: None,
-        };
         let (mb_per_s, ratio) = (median(&mut self.mb_per_s), median(&mut self.ratios));
-        PrintRow { row, mb_per_s: mb_per_s.unwrap_or(0.0), ratio: ratio.unwrap_or(0.0) }
+        let row = Row::of_ns("print", form.name(), operation, ns).engine(engine);
+        row.with("mb_per_s", mb_per_s.unwrap_or(0.0)).with("ratio", ratio.unwrap_or(0.0))
     }
 }
 

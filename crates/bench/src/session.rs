@@ -26,12 +26,13 @@ use fixbolt_session::{
     Turn, Utc,
 };
 
-use crate::Row;
 use crate::clock::{median, timed};
 use crate::codec::counted;
 use crate::folder::Folder;
+use crate::harness::Control;
 use crate::messages::{MORNING, Nos222, RING, message};
 use crate::orders::NEW_ORDER_SINGLE;
+use crate::results::Row;
 use crate::wire::{Encoder, read};
 
 /// Number of orders prepared at a time: enough to time, few enough to stay in the processor's
@@ -52,10 +53,14 @@ const FIELDS: usize = 48;
 ///
 /// # Errors
 /// Returns the report that is wrong, before anything is timed, or that an order was not answered.
-pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
+pub fn run(rounds: usize, control: &Control) -> Result<Vec<Row>, String> {
     let mut acceptors = acceptors()?;
     let mut figures = vec![Vec::with_capacity(rounds); acceptors.len()];
-    for _ in 0..rounds {
+    for round in 0..rounds {
+        if control.is_stopped() {
+            break;
+        }
+        control.progress(round as u64);
         for (acceptor, figures) in acceptors.iter_mut().zip(&mut figures) {
             let mut time = Duration::ZERO;
             for _ in 0..SLICE {
@@ -69,7 +74,7 @@ pub fn run(rounds: usize) -> Result<Vec<Row>, String> {
         }
     }
     let timed = acceptors.iter().map(Acceptor::row).zip(&mut figures);
-    Ok(timed.filter_map(|(row, figures)| Some(Row { ns: median(figures)?, ..row })).collect())
+    Ok(timed.filter_map(|(row, figures)| Some(Row { ns: Some(median(figures)?), ..row })).collect())
 }
 
 /// Runs each store once, for a profiler that counts the instructions of [`counted`], and returns
@@ -196,16 +201,7 @@ impl Acceptor {
     }
 
     fn row(&self) -> Row {
-        Row {
-            test: "session",
-            engine: "fixbolt",
-            message: "NOS-222",
-            operation: self.name,
-            tier: Some(Tier::best().name()),
-            ns: 0.0,
-            floor_ns: None,
-            published: None,
-        }
+        Row::of_ns("session", "NOS-222", self.name, 0.0).tier(Tier::best().name())
     }
 }
 
@@ -369,10 +365,12 @@ mod tests {
 
     #[test]
     fn each_store_has_a_figure_and_the_journal_is_gone_afterwards() {
-        let rows = run(1).unwrap();
-        let operations: Vec<&str> = rows.iter().map(|row| row.operation).collect();
+        let rows = run(1, &Control::default()).unwrap();
+        let operations: Vec<&str> = rows.iter().map(|row| row.operation.as_str()).collect();
         assert_eq!(operations, ["order-report", "order-report-memory"]);
-        assert!(rows.iter().all(|row| row.ns > 0.0 && (row.test, row.message) == ("session", "NOS-222")));
+        assert!(
+            rows.iter().all(|row| row.figure().0 > 0.0 && row.key().starts_with("session fixbolt NOS-222 "))
+        );
         assert_eq!(once().unwrap().len(), rows.len());
         let folder = Folder::new().unwrap();
         let path = folder.0.clone();

@@ -18,6 +18,7 @@ mod bench;
 mod check_config;
 mod demo;
 mod dictionary;
+mod doctor;
 mod exit;
 mod fixt;
 mod generate;
@@ -70,6 +71,7 @@ enum Command {
     Generate(generate::Arguments),
     #[command(subcommand)]
     Bench(bench::Command),
+    Doctor(doctor::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(command) => bench::run(&command),
+        Command::Doctor(arguments) => doctor::run(&arguments),
     };
     exit::code(result)
 }

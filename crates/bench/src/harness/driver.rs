@@ -233,7 +233,8 @@ impl Driver<'_> {
         let open = matches!(self.plan.mode, Mode::Open { .. });
         let recorder = &self.recorder;
         let [mut response, mut service, mut delay] = [(); 3].map(|()| Latencies::default());
-        let mut probes: Vec<_> = self.probes.iter().map(|name| (*name, Latencies::default())).collect();
+        let mut probes: Vec<_> =
+            self.probes.iter().map(|name| ((*name).to_owned(), Latencies::default())).collect();
         let mut last_end = *begin;
         for n in numbers.clone() {
             let (Some(intended), Some(started)) = (recorder.intended(n), recorder.started(n)) else {

@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Durations from 1 ns to an hour, to three digits. Longer ones count as an hour.
-#[derive(Clone, PartialEq, Debug)]
+///
+/// It is serialized as its buckets: pairs of nanoseconds and count.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
 pub struct Latencies {
     histogram: Histogram<u64>,
 }
@@ -41,6 +45,20 @@ pub fn carried_by(percentile: f64, count: u64) -> bool {
 impl Default for Latencies {
     fn default() -> Self {
         Self { histogram: Histogram::new_with_bounds(1, LONGEST, 3).expect("the bounds are in order") }
+    }
+}
+
+impl From<Vec<(u64, u64)>> for Latencies {
+    fn from(buckets: Vec<(u64, u64)>) -> Self {
+        let mut latencies = Self::default();
+        buckets.into_iter().for_each(|(ns, count)| latencies.add_many(ns, count));
+        latencies
+    }
+}
+
+impl From<Latencies> for Vec<(u64, u64)> {
+    fn from(latencies: Latencies) -> Self {
+        latencies.buckets()
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::latencies::Latencies;
 use super::usage::Usage;
 
 /// A run.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// From when each piece was due until it ended. Empty in a closed loop.
     pub response: Latencies,
@@ -16,7 +18,7 @@ pub struct Run {
     /// loop.
     pub delay: Latencies,
     /// From when each piece was due (in a closed loop: began) until it passed each probe.
-    pub probes: Vec<(&'static str, Latencies)>,
+    pub probes: Vec<(String, Latencies)>,
     /// The rate that was asked for, per second, as the schedule has it; `None` in a closed loop.
     pub target_rate: Option<f64>,
     /// The rate at which pieces began.
@@ -47,7 +49,7 @@ impl Run {
 }
 
 /// Consecutive pieces of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Window {
     /// When the first one was due, in nanoseconds after the beginning of the run.
     pub begin: u64,
@@ -60,7 +62,7 @@ pub struct Window {
 }
 
 /// Why the figures of a run must not be used.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Invalid {
     /// The measurement was interrupted during the run.
     Interrupted,

@@ -146,7 +146,7 @@ fn the_task_is_called_in_order_and_the_warm_up_is_paced_but_not_measured() {
         assert_eq!((run.response.count(), run.invalid.clone()), (20, None));
         assert!(near(run.response.ns_at(100.0), 7 * MICRO) && near(run.response.min_ns(), 7 * MICRO));
         let (name, half) = &run.probes[0];
-        assert!(*name == "half" && near(half.ns_at(50.0), 3_500) && half.count() == 20);
+        assert!(name == "half" && near(half.ns_at(50.0), 3_500) && half.count() == 20);
     }
     assert!(begun[..10].windows(2).all(|pair| pair[1] - pair[0] == 100 * MICRO));
 }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 /// What the process has used, in all of its threads. What the system does not tell is `None`.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Usage {
     /// CPU time.
+    #[serde(rename = "cpu_ns", with = "nanos")]
     pub cpu: Duration,
     /// Times a thread gave up its processor to wait.
     pub voluntary_switches: Option<u64>,
@@ -49,6 +51,20 @@ impl Usage {
             minor_faults: less(self.minor_faults, before.minor_faults),
             major_faults: less(self.major_faults, before.major_faults),
         }
+    }
+}
+
+mod nanos {
+    use std::time::Duration;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_nanos)
     }
 }
 

@@ -142,7 +142,7 @@ fn json(run: &Run, measured: &Measured, audit: &Audit) -> Object {
     }
     let mut object = Object::new()
         .text("machine", &machine.to_string())
-        .raw("optimised", machine.optimised)
+        .raw("optimized", machine.optimized)
         .raw("seed", run.seed)
         .raw("orders", audit.orders)
         .raw("reports", audit.reports())

@@ -1,15 +1,18 @@
 //! `fixbolt bench`: runs the benchmarks.
 
+mod compare;
+mod outputs;
+
 use std::io::Write;
 
 use clap::{Args, Subcommand};
-use fixbolt_bench::Row;
-use fixbolt_bench::journal::{Amount, JournalRow};
-use fixbolt_bench::machine::Machine;
-use fixbolt_bench::print::PrintRow;
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::journal::Amount;
+use fixbolt_bench::results::{Row, Table, TestReport};
 
+use self::outputs::{Outputs, measure};
 use crate::exit::{Answer, Failure};
-use crate::output::{self, Format, Object};
+use crate::output;
 
 /// Benchmarks.
 ///
@@ -20,6 +23,7 @@ pub(crate) enum Command {
     Session(Session),
     Journal(Journal),
     Print(Print),
+    Compare(compare::Compare),
 }
 
 /// Measures the codec: bytes to values and back.
@@ -97,9 +101,8 @@ pub(crate) struct Journal {
     /// Size of the history in the last row, in millions of bytes
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     megabytes: u32,
-    /// Output format
-    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
-    output: Format,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// Measures `fixbolt print` beside `grep -c` on generated logs.
@@ -124,12 +127,11 @@ pub(crate) struct Print {
     /// Size of each log, in millions of bytes
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     megabytes: u16,
-    /// Output format
-    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
-    output: Format,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
-/// How to measure and show the results.
+/// How to measure.
 #[derive(Debug, Args)]
 struct Measure {
     /// Number of rounds of each operation
@@ -138,9 +140,8 @@ struct Measure {
     /// Run each operation once and measure nothing, for a profiler that counts instructions
     #[arg(long, conflicts_with = "rounds")]
     once: bool,
-    /// Output format
-    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
-    output: Format,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// Runs the command.
@@ -148,74 +149,58 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
     use fixbolt_bench::{codec, session};
     match command {
         Command::Codec(Codec { measure }) => {
-            let head = "codec, ns per message";
-            measured(head, measure, codec::run, codec::once)
+            let test = TestReport::new("codec", "thread CPU time per message, in ns");
+            measured(test, measure, codec::run, codec::once)
         }
         Command::Session(Session { measure }) => {
-            let head = "session, ns per order with its report";
-            measured(head, measure, session::run, session::once)
+            let test = TestReport::new("session", "thread CPU time per order with its report, in ns");
+            measured(test, measure, session::run, session::once)
         }
         Command::Journal(arguments) => journal(arguments),
         Command::Print(arguments) => print(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
     }
 }
 
 type Rows = Result<Vec<Row>, String>;
 
 fn measured(
-    head: &str,
+    test: TestReport,
     arguments: &Measure,
-    run: fn(usize) -> Rows,
+    run: fn(usize, &Control) -> Rows,
     once: fn() -> Rows,
 ) -> Result<Answer, Failure> {
-    let rows = if arguments.once { once() } else { run(arguments.rounds.into()) };
+    if arguments.once {
+        return list(once());
+    }
+    let command = format!("fixbolt bench {}", test.name);
+    measure(&arguments.outputs, &command, |control| {
+        let test = test.setting("rounds", arguments.rounds).setting("messages", "64 differing ones");
+        let rows = run(arguments.rounds.into(), control).map_err(nothing_timed)?;
+        Ok(vec![of_rows(test, rows, &[])])
+    })
+}
+
+/// Lists the operations that were run for a profiler.
+fn list(rows: Rows) -> Result<Answer, Failure> {
     let rows = match rows {
         Ok(rows) => rows,
         Err(wrong) => {
-            note!("fixbolt: {wrong}; nothing was timed");
+            note!("fixbolt: {}", nothing_timed(wrong));
             return Ok(Answer::No);
         }
     };
-    let machine = Machine::here();
     let mut out = output::stdout();
-    if arguments.once {
-        for row in &rows {
-            writeln!(out, "{} {} {}", row.message, row.operation, row.tier.unwrap_or("-"))?;
-        }
-        out.flush()?;
-        return Ok(Answer::Yes);
-    }
-    match arguments.output {
-        Format::Json => {
-            for row in &rows {
-                writeln!(out, "{}", json(row, &machine))?;
-            }
-        }
-        Format::Text => {
-            writeln!(out, "{head}, median of {} rounds over 64 differing messages", arguments.rounds)?;
-            writeln!(out, "machine: {machine}\n")?;
-            writeln!(
-                out,
-                "{:<25} {:<19} {:<6} {:>8} {:>8} {:>10}",
-                "message", "operation", "tier", "fixbolt", "floor", "published"
-            )?;
-            for row in &rows {
-                let known =
-                    |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.1}"));
-                let (floor, published) = (known(row.floor_ns), known(row.published));
-                writeln!(
-                    out,
-                    "{:<25} {:<19} {:<6} {:>8.1} {floor:>8} {published:>10}",
-                    row.message,
-                    row.operation,
-                    row.tier.unwrap_or("-"),
-                    row.ns
-                )?;
-            }
-        }
+    for row in &rows {
+        writeln!(out, "{} {} {}", row.message, row.operation, row.tier.as_deref().unwrap_or("-"))?;
     }
     out.flush()?;
     Ok(Answer::Yes)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used by map_err")]
+fn nothing_timed(wrong: String) -> String {
+    format!("{wrong}; nothing was timed")
 }
 
 fn journal(arguments: &Journal) -> Result<Answer, Failure> {
@@ -224,93 +209,29 @@ fn journal(arguments: &Journal) -> Result<Answer, Failure> {
         sessions: arguments.sessions,
         history: u64::from(arguments.megabytes) * 1_000_000,
     };
-    let rows = match fixbolt_bench::journal::run(amount) {
-        Ok(rows) => rows,
-        Err(wrong) => {
-            note!("fixbolt: {wrong}");
-            return Ok(Answer::No);
-        }
-    };
-    let machine = Machine::here();
-    let mut out = output::stdout();
-    match arguments.output {
-        Format::Json => {
-            for JournalRow { row, sessions, disk, memory } in &rows {
-                let row = json(row, &machine).raw("sessions", sessions);
-                writeln!(out, "{}", row.raw("disk", disk).raw("memory", memory))?;
-            }
-        }
-        Format::Text => {
-            writeln!(out, "journal, ns per record or session, disk and memory in bytes per session")?;
-            writeln!(out, "machine: {machine}\n")?;
-            let head = ("message", "operation", "sessions", "ns", "floor", "disk", "memory");
-            writeln!(
-                out,
-                "{:<10} {:<11} {:>8} {:>13} {:>7} {:>13} {:>11}",
-                head.0, head.1, head.2, head.3, head.4, head.5, head.6
-            )?;
-            for JournalRow { row, sessions, disk, memory } in &rows {
-                let Row { message, operation, ns, .. } = row;
-                let floor = row.floor_ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.1}"));
-                writeln!(
-                    out,
-                    "{message:<10} {operation:<11} {sessions:>8} {ns:>13.1} {floor:>7} {disk:>13} {memory:>11}"
-                )?;
-            }
-        }
-    }
-    out.flush()?;
-    Ok(Answer::Yes)
+    measure(&arguments.outputs, "fixbolt bench journal", |_| {
+        let rows = fixbolt_bench::journal::run(amount)?;
+        let test =
+            TestReport::new("journal", "ns per record or session; disk and memory in bytes per session");
+        Ok(vec![of_rows(test, rows, &["sessions", "disk", "memory"])])
+    })
 }
 
 /// Measures `print`, which is this program.
 fn print(arguments: &Print) -> Result<Answer, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::usage(format!("cannot find this program: {error}")))?;
-    let rows = match fixbolt_bench::print::run(&program, usize::from(arguments.megabytes) * 1_000_000) {
-        Ok(rows) => rows,
-        Err(wrong) => {
-            note!("fixbolt: {wrong}");
-            return Ok(Answer::No);
-        }
-    };
-    let machine = Machine::here();
-    let mut out = output::stdout();
-    match arguments.output {
-        Format::Json => {
-            for PrintRow { row, mb_per_s, ratio } in &rows {
-                let row = json(row, &machine).raw("mb_per_s", format!("{mb_per_s:.1}"));
-                writeln!(out, "{}", row.raw("ratio", format!("{ratio:.2}")))?;
-            }
-        }
-        Format::Text => {
-            let megabytes = arguments.megabytes;
-            writeln!(out, "print beside grep -c, CPU time, logs of {megabytes} MB, medians over parts")?;
-            writeln!(out, "machine: {machine}\n")?;
-            let head = ("message", "operation", "ns/message", "MB/s", "ratio");
-            writeln!(out, "{:<15} {:<10} {:>12} {:>9} {:>8}", head.0, head.1, head.2, head.3, head.4)?;
-            for PrintRow { row, mb_per_s, ratio } in &rows {
-                let Row { message, operation, ns, .. } = row;
-                writeln!(out, "{message:<15} {operation:<10} {ns:>12.1} {mb_per_s:>9.1} {ratio:>8.2}")?;
-            }
-        }
-    }
-    out.flush()?;
-    Ok(Answer::Yes)
+    measure(&arguments.outputs, "fixbolt bench print", |_| {
+        let rows = fixbolt_bench::print::run(&program, usize::from(arguments.megabytes) * 1_000_000)?;
+        let test = TestReport::new("print", "print beside grep -c, CPU time, medians over parts of the log");
+        let test = test.setting("MB", arguments.megabytes);
+        Ok(vec![of_rows(test, rows, &["mb_per_s", "ratio"])])
+    })
 }
 
-fn json(row: &Row, machine: &Machine) -> Object {
-    let known = |figure: Option<f64>| figure.map_or_else(|| "null".to_owned(), |ns| format!("{ns:.2}"));
-    // The names of tiers need no escaping.
-    let tier = row.tier.map_or_else(|| "null".to_owned(), |tier| format!("\"{tier}\""));
-    Object::new()
-        .text("test", row.test)
-        .text("engine", row.engine)
-        .text("message", row.message)
-        .text("operation", row.operation)
-        .raw("tier", tier)
-        .raw("ns", format!("{:.2}", row.ns))
-        .raw("floor_ns", known(row.floor_ns))
-        .raw("published", known(row.published))
-        .text("machine", &machine.to_string())
+/// Adds figures and their table.
+fn of_rows(mut test: TestReport, rows: Vec<Row>, more: &[&str]) -> TestReport {
+    test.tables.push(Table::of_rows("", &rows, more));
+    test.rows = rows;
+    test
 }

@@ -1,0 +1,66 @@
+//! A report as comma-separated values: one line per figure.
+
+use super::Report;
+use crate::harness::PERCENTILES;
+
+/// Returns the figures, one line each: those of rows, then the percentiles of each run.
+#[must_use]
+pub fn csv(report: &Report) -> String {
+    let mut lines =
+        vec!["test,engine,message,operation,figure,value,unit,floor_ns,published,valid".to_owned()];
+    let mut add = |cells: &[String]| {
+        lines.push(cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(","));
+    };
+    let known = |figure: Option<f64>| figure.map(|figure| format!("{figure}")).unwrap_or_default();
+    for row in report.rows() {
+        let (value, unit) = row.figure();
+        let operation = match &row.tier {
+            Some(tier) => format!("{} {tier}", row.operation),
+            None => row.operation.clone(),
+        };
+        add(&[
+            row.test.clone(),
+            row.engine.clone(),
+            row.message.clone(),
+            operation,
+            String::new(),
+            format!("{value}"),
+            unit.to_owned(),
+            known(row.floor_ns),
+            known(row.published),
+            String::from("yes"),
+        ]);
+    }
+    for series in report.series() {
+        for (n, run) in series.runs.iter().enumerate() {
+            let valid = run.invalid.as_ref().map_or_else(|| "yes".to_owned(), |why| format!("no: {why}"));
+            for (times, latencies) in [("response", &run.response), ("service", &run.service)] {
+                for percentile in PERCENTILES.into_iter().filter(|_| latencies.count() > 0) {
+                    let name =
+                        if percentile >= 100.0 { "worst".to_owned() } else { format!("p{percentile}") };
+                    add(&[
+                        series.test.clone(),
+                        series.engine.clone(),
+                        series.name.clone(),
+                        format!("run {} {times}", n + 1),
+                        name,
+                        latencies.ns_at(percentile).to_string(),
+                        "ns".to_owned(),
+                        String::new(),
+                        String::new(),
+                        valid.clone(),
+                    ]);
+                }
+            }
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}

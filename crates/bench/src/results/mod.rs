@@ -1,0 +1,29 @@
+//! Results: what every benchmark returns, and the forms in which it is shown and kept.
+//!
+//! A [`Report`] is one run of `fixbolt bench`: the machine and, for each test, figures ([`Row`]),
+//! series of latency runs ([`Series`]) and [`Table`]s laid out as people know them. The tests fill
+//! it in; they do not know how it is displayed.
+
+mod assertion;
+mod compare;
+mod csv;
+mod hgrm;
+mod json;
+mod report;
+mod row;
+mod series;
+mod table;
+mod text;
+
+pub use self::assertion::{Assertion, Judgement};
+pub use self::compare::{Comparison, Difference, compare};
+pub use self::csv::csv;
+pub use self::hgrm::hgrm;
+pub use self::json::{from_json_lines, json_lines};
+pub use self::report::{Report, TestReport};
+pub use self::row::Row;
+pub use self::series::Series;
+pub use self::table::Table;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The latency runs of one engine in one setting.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::median;
+use crate::harness::{Latencies, Run, variation};
+use crate::results::Table;
+
+/// Runs of one engine in one setting.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Series {
+    /// The benchmark.
+    pub test: String,
+    /// The engine measured: `fixbolt`, another one, or `raw TCP` and `nothing` for baselines.
+    pub engine: String,
+    /// The setting: a rate, a configuration, ...
+    pub name: String,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+impl Series {
+    /// Creates a series.
+    #[must_use]
+    pub fn new(test: &str, engine: &str, name: impl Into<String>, runs: Vec<Run>) -> Self {
+        Self { test: test.to_owned(), engine: engine.to_owned(), name: name.into(), runs }
+    }
+
+    /// Returns the keys that tell this series from others of its report.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("{} {} {}", self.test, self.engine, self.name)
+    }
+
+    /// Returns all runs as one.
+    #[must_use]
+    pub fn merged(&self) -> Latencies {
+        let mut all = Latencies::default();
+        self.runs.iter().for_each(|run| all.merge(run.latencies()));
+        all
+    }
+
+    /// Returns the median over the runs of a percentile, in nanoseconds; `None` without runs.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+    pub fn median_ns(&self, percentile: f64) -> Option<f64> {
+        let mut values: Vec<f64> =
+            self.runs.iter().map(|run| run.latencies().ns_at(percentile) as f64).collect();
+        median(&mut values)
+    }
+
+    /// Returns the table of the runs as JLBH lays it out: percentiles in microseconds, a column for
+    /// each run, the variation. `times` selects which times of a run.
+    ///
+    /// A percentile that the number of samples does not carry is marked `*`. Below the percentiles
+    /// stand the rates, what was lost, and why a run is invalid.
+    #[must_use]
+    pub fn table(&self, title: impl Into<String>, times: impl Fn(&Run) -> &Latencies) -> Table {
+        let runs = (1..=self.runs.len()).map(|run| format!("run{run}"));
+        let columns = std::iter::once("Percentile".to_owned()).chain(runs);
+        let mut table = Table::new(title, columns.chain(["% Variation".to_owned()]));
+        let tables: Vec<_> = self.runs.iter().map(|run| times(run).table()).collect();
+        for (at, percentile) in crate::harness::PERCENTILES.into_iter().enumerate() {
+            let name = if percentile >= 100.0 { "worst:".to_owned() } else { format!("{percentile}:") };
+            #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
+            let micros: Vec<f64> = tables.iter().map(|table| table[at].ns as f64 / 1e3).collect();
+            let cells = micros
+                .iter()
+                .zip(&tables)
+                .map(|(micros, table)| format!("{micros:.2}{}", if table[at].carried { "" } else { "*" }));
+            let variation = variation(&micros).map_or_else(|| "-".to_owned(), |it| format!("{it:.2}"));
+            table.row(std::iter::once(name).chain(cells).chain([variation]));
+        }
+        let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
+        let rates = self.runs.iter().map(|run| rate(run.achieved_rate));
+        table.row(std::iter::once("rate/s:".to_owned()).chain(rates).chain(["-".to_owned()]));
+        if tables.iter().flatten().any(|row| !row.carried) {
+            table.note("* fewer than 100 samples lie above it");
+        }
+        for (n, run) in self.runs.iter().enumerate() {
+            let lost = if run.lost > 0 && !matches!(run.invalid, Some(crate::harness::Invalid::Lost(_))) {
+                format!("; {} samples were lost", run.lost)
+            } else {
+                String::new()
+            };
+            let late = if run.late > 0 { format!("; {} of them came late", run.late) } else { String::new() };
+            let stray = if run.stray > 0 { format!("; {} strays", run.stray) } else { String::new() };
+            if let Some(invalid) = &run.invalid {
+                table.note(format!("run{} is INVALID: {invalid}{lost}{late}{stray}", n + 1));
+            } else if run.stray > 0 {
+                table.note(format!("run{}: {} samples had no piece of their own", n + 1, run.stray));
+            }
+        }
+        table
+    }
+}

@@ -1,0 +1,213 @@
+//! The forms of a report, and what is asked of it.
+
+use super::*;
+use crate::harness::{Invalid, Latencies, Run, Usage, Window};
+use crate::machine::Machine;
+
+fn run(times: impl IntoIterator<Item = u64>, invalid: Option<Invalid>) -> Run {
+    let mut response = Latencies::default();
+    times.into_iter().for_each(|ns| response.add_ns(ns));
+    let mut service = Latencies::default();
+    service.add_many(900, response.count());
+    Run {
+        response,
+        service,
+        delay: Latencies::default(),
+        probes: vec![("written".to_owned(), Latencies::default())],
+        target_rate: Some(2_000.0),
+        offered_rate: Some(2_000.0),
+        achieved_rate: Some(if invalid.is_some() { 1_500.0 } else { 1_999.0 }),
+        lost: 0,
+        late: 0,
+        stray: 0,
+        invalid,
+        windows: vec![Window { begin: 0, count: 3, median: 5_000, max: 9_000 }],
+        usage: Usage::default(),
+    }
+}
+
+fn report() -> Report {
+    let mut test = TestReport::new("jlbh", "an order and its report").setting("runs", 2);
+    test.rows.push(Row::of_ns("codec", "NOS-222", "index", 61.25).tier("avx2").floor_ns(Some(50.0)));
+    test.rows.push(Row::of_value("stream", "NOS-222", "one way", 3.5e6, "messages/s").published(89e3));
+    let runs = vec![run((1..=2_000).map(|n| n * 10), None), run((1..=2_000).map(|n| n * 11), None)];
+    test.series.push(Series::new("jlbh", "fixbolt", "2000/s", runs));
+    let raw = vec![run([4_000; 2_000], None)];
+    test.series.push(Series::new("jlbh", "raw TCP", "2000/s", raw));
+    test.tables.push(test.series[0].table("At a throughput of 2,000/s", |run| &run.response));
+    test.notes.push("nothing is left out".to_owned());
+    Report {
+        machine: Machine::here(),
+        command: "fixbolt bench jlbh".to_owned(),
+        began: "2026-11-23T17:00:00Z".to_owned(),
+        partial: false,
+        tests: vec![test],
+    }
+}
+
+#[test]
+fn the_table_of_runs_has_the_published_layout_and_marks_what_the_samples_do_not_carry() {
+    let series = &report().tests[0].series[0];
+    let text = series.table("At a throughput of 2,000/s", |run| &run.response).to_string();
+    let expected = "\
+At a throughput of 2,000/s
+
+Percentile     run1     run2  % Variation
+50:           10.01    11.01            -
+90:           18.02    19.81            -
+99:          19.82*   21.79*            -
+99.9:        19.98*   21.98*            -
+99.99:       20.00*   22.00*            -
+worst:        20.01    22.00            -
+rate/s:        1999     1999            -
+* fewer than 100 samples lie above it
+";
+    let squeezed = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let (found, expected) = (squeezed(&text), squeezed(expected));
+    assert_eq!(found.len(), expected.len(), "{text}");
+    for (found, expected) in found.iter().zip(&expected) {
+        // A histogram has three digits.
+        let number = |text: &str| text.trim_end_matches('*').parse::<f64>().ok();
+        match (number(found), number(expected)) {
+            (Some(a), Some(b)) => assert!(
+                (a - b).abs() <= b / 400.0 && found.ends_with('*') == expected.ends_with('*'),
+                "{text}"
+            ),
+            _ => assert_eq!(found, expected, "{text}"),
+        }
+    }
+}
+
+#[test]
+fn an_invalid_run_says_so_below_its_table() {
+    let invalid = run([5_000; 10], Some(Invalid::SlowSystem(1_500.0, 2_000.0)));
+    let text =
+        Series::new("jlbh", "fixbolt", "2000/s", vec![invalid]).table("", |run| &run.response).to_string();
+    assert!(text.contains("run1 is INVALID: only 1500 of 2000 pieces per second were completed"), "{text}");
+}
+
+#[test]
+fn a_report_survives_its_lines_of_json() {
+    let report = report();
+    let lines = json_lines(&report);
+    assert!(lines.lines().all(|line| line.starts_with(r#"{"record":""#)), "{lines}");
+    let row = r#"{"record":"row","test":"codec","engine":"fixbolt","message":"NOS-222","operation":"index","tier":"avx2","ns":61.25,"floor_ns":50.0,"published":null}"#;
+    assert!(lines.lines().any(|line| line == row), "{lines}");
+    assert!(lines.contains(r#""percentile":99.0"#) && lines.contains(r#""carried":false"#));
+    let again = from_json_lines(&lines).unwrap();
+    assert_eq!(json_lines(&again), lines);
+    assert_eq!(again.tests, report.tests);
+}
+
+#[test]
+fn what_is_no_report_is_refused_with_its_line() {
+    let lines = json_lines(&report());
+    let refused = |text: &str, why: &str| {
+        let error = from_json_lines(text).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    };
+    refused("", "there is no report in it");
+    refused("{}", "line 1: missing field `record`");
+    refused(
+        &lines.replacen("\"format\":1", "\"format\":2", 1),
+        "line 1: the format is 2; this program reads 1",
+    );
+    let headless: Vec<&str> = lines.lines().skip(1).collect();
+    refused(&headless.join("\n"), "line 1: the first line must be a report");
+    refused(&format!("{lines}{lines}"), "a second report begins");
+    let first = lines.lines().next().unwrap();
+    let row = lines.lines().find(|line| line.contains("\"row\"")).unwrap();
+    refused(&format!("{first}\n{row}"), "line 2: it belongs to no test");
+}
+
+#[test]
+fn each_figure_is_a_line_of_csv() {
+    let csv = csv(&report());
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines[1], "codec,fixbolt,NOS-222,index avx2,,61.25,ns,50,,yes");
+    assert_eq!(lines[2], "stream,fixbolt,NOS-222,one way,,3500000,messages/s,,89000,yes");
+    // Two rows; three runs with response and service times.
+    assert_eq!(lines.len(), 1 + 2 + 3 * 2 * 6);
+    assert!(lines[3..].iter().all(|line| line.split(',').count() == 10), "{csv}");
+}
+
+#[test]
+fn a_distribution_of_percentiles_ends_at_the_maximum_and_counts_every_sample() {
+    let text = hgrm(&report().tests[0].series[0]);
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .skip(2)
+        .take_while(|line| !line.starts_with('#'))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let column = |n: usize| lines.iter().map(|line| line[n].parse::<f64>().unwrap()).collect::<Vec<_>>();
+    for n in [0, 1, 2] {
+        assert!(column(n).is_sorted(), "{text}");
+    }
+    assert_eq!((lines.last().unwrap()[1], lines.last().unwrap()[2]), ("1.000000000000", "4000"));
+    let half = lines.iter().find(|line| line[1] == "0.500000000000").unwrap();
+    assert!((half[0].parse::<f64>().unwrap() - 10.5).abs() < 0.1, "{text}");
+    assert!(text.contains("Total count    =         4000"), "{text}");
+}
+
+#[test]
+fn conditions_select_figures_of_fixbolt_and_judge_them() {
+    let report = report();
+    let judged = |text: &str| {
+        let judgements = Assertion::parse(text).unwrap().judge(&report)?;
+        Ok::<_, String>(judgements.iter().map(|judgement| judgement.kept).collect::<Vec<_>>())
+    };
+    assert_eq!(judged("p50<=11us"), Ok(vec![true]));
+    assert_eq!(judged("p50 < 10us"), Ok(vec![false]));
+    assert_eq!(judged("jlbh 2000/s: worst <= 0.021ms"), Ok(vec![true]));
+    assert_eq!(judged("rate>=1980"), Ok(vec![true]));
+    assert_eq!(judged("rate>=2_000/s"), Ok(vec![false]));
+    assert_eq!(judged("NOS-222 index: ns<=61.25"), Ok(vec![true]));
+    let nothing = judged("10000/s: p50<=20us").unwrap_err();
+    assert_eq!(nothing, "\"10000/s: p50<=20us\" selects no figure of this report");
+    // The baseline is not Fixbolt's.
+    assert!(judged("raw: p50<=1s").is_err());
+    for (text, why) in [
+        ("p99", "it has none of <, <=, >, >="),
+        ("q99<=20us", "no figure is called \"q99\""),
+        ("p101<=20us", "no figure is called \"p101\""),
+        ("p99<=fast", "\"fast\" is not a figure"),
+        ("p99<=20", "the unit \"\" does not fit"),
+        ("rate>=20us", "the unit \"us\" does not fit"),
+    ] {
+        let error = Assertion::parse(text).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn an_invalid_run_keeps_no_condition_on_its_times() {
+    let mut report = report();
+    report.tests[0].series[0].runs[1].invalid = Some(Invalid::Lost(1));
+    let judged = |text: &str| Assertion::parse(text).unwrap().judge(&report).unwrap().remove(0);
+    let judgement = judged("p50<=1s");
+    assert!(!judgement.kept && judgement.what.ends_with("of an INVALID run"), "{judgement:?}");
+    assert!(judged("rate>=1000").kept);
+}
+
+#[test]
+fn a_comparison_judges_what_both_have_and_names_what_only_one_has() {
+    let first = report();
+    let mut second = report();
+    let test = &mut second.tests[0];
+    test.rows[0].ns = Some(70.0);
+    test.rows[1].value = Some(4e6);
+    test.series[1] = Series::new("jlbh", "raw TCP", "2000/s", vec![run([9_000; 10], None)]);
+    test.rows.push(Row::of_ns("codec", "NOS-222", "encode", 100.0));
+    let compared = compare(&first, &second);
+    let worse: Vec<&str> = compared.worse(0.05).map(|it| it.key.as_str()).collect();
+    assert_eq!(worse, ["codec fixbolt NOS-222 index avx2"]);
+    assert_eq!(compared.only_second, ["codec fixbolt NOS-222 encode"]);
+    let change = |key: &str| compared.differences.iter().find(|it| it.key == key).unwrap().worse_by;
+    // A higher rate is better; the baseline is slower, but is not judged.
+    assert!(change("stream fixbolt NOS-222 one way") < -0.1 && change("jlbh raw TCP 2000/s p50") > 1.0);
+    assert_eq!((compared.only_first.len(), compared.warnings.len()), (0, 0));
+    second.machine.processor = "another".to_owned();
+    second.partial = true;
+    assert_eq!(compare(&first, &second).warnings.len(), 2);
+}

@@ -1,0 +1,60 @@
+//! `fixbolt bench compare`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fixbolt_bench::results::{Report, compare, from_json_lines};
+
+use crate::exit::{Answer, Failure};
+use crate::output;
+
+/// Compares two results.
+///
+/// FIRST and SECOND were written by `--json` or `-o json`. Every figure that both have is shown; those
+/// of Fixbolt are judged: rows, and percentiles up to 99 of valid runs. p99.9 and the maximum of a
+/// machine whose cores are not isolated say more about the machine.
+///
+/// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is; 2 wrong usage, or a
+/// file is no result.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[command(after_help = "Example:\n  fixbolt bench compare yesterday.json today.json --tolerance 5")]
+pub(crate) struct Compare {
+    /// The result to compare with
+    first: PathBuf,
+    /// The result that is judged
+    second: PathBuf,
+    /// How much worse a figure may be, in per cent
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = percent)]
+    tolerance: f64,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').parse::<f64>().ok();
+    percent
+        .filter(|percent| percent.is_finite() && *percent >= 0.0)
+        .ok_or_else(|| "a number of per cent is expected, like 5".to_owned())
+}
+
+pub(super) fn run(arguments: &Compare) -> Result<Answer, Failure> {
+    let (first, second) = (read(&arguments.first)?, read(&arguments.second)?);
+    let compared = compare(&first, &second);
+    if compared.differences.is_empty() {
+        return Err(Failure::usage("the results have no figure in common"));
+    }
+    let tolerance = arguments.tolerance / 100.0;
+    let mut out = output::stdout();
+    write!(out, "{}", compared.table(tolerance))?;
+    let worse = compared.worse(tolerance).count();
+    if worse > 0 {
+        writeln!(out, "{worse} figures are worse by more than {} %", arguments.tolerance)?;
+    }
+    out.flush()?;
+    Ok(if worse > 0 { Answer::No } else { Answer::Yes })
+}
+
+fn read(path: &Path) -> Result<Report, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    from_json_lines(&text).map_err(|why| Failure::usage(format!("{}: {why}", path.display())))
+}

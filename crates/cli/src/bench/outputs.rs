@@ -1,0 +1,162 @@
+//! Where results go, and what is asked of them: the options that all benchmarks share.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use fixbolt_bench::harness::Control;
+use fixbolt_bench::machine::Machine;
+use fixbolt_bench::results::{Assertion, Report, TestReport, csv, hgrm, json_lines};
+use fixbolt_codec::{Precision, UtcTimestamp};
+
+use crate::exit::{Answer, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::{self, Format};
+
+/// Where results go.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub(crate) struct Outputs {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t, value_name = "text|json", hide_possible_values = true)]
+    output: Format,
+    /// Write what -o json prints to FILE; `fixbolt bench compare` reads it
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the figures to FILE as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write each latency distribution to DIRECTORY in HdrHistogram's text format (.hgrm)
+    #[arg(long, value_name = "DIRECTORY")]
+    hgrm: Option<PathBuf>,
+    /// End with status 1 unless Fixbolt's figures keep CONDITION: 'p99<=20us', 'jlbh 2000/s: p50<=30us',
+    /// 'NOS-222 index: ns<=60', 'rate>=1980'; may be repeated
+    #[arg(long = "assert", value_name = "CONDITION", value_parser = Assertion::parse)]
+    assertions: Vec<Assertion>,
+}
+
+/// Measures with `tests`, and writes what was measured to where `outputs` say. `command` is the name
+/// that results carry.
+pub(super) fn measure(
+    outputs: &Outputs,
+    command: &str,
+    tests: impl FnOnce(&Control) -> Result<Vec<TestReport>, String>,
+) -> Result<Answer, Failure> {
+    // Before anything is measured: a directory that is missing would be noticed too late.
+    for path in [&outputs.json, &outputs.csv].into_iter().flatten() {
+        write(path, "")?;
+    }
+    if let Some(folder) = &outputs.hgrm {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::file("create", folder, &error))?;
+    }
+    let machine = Machine::measured();
+    let began = now();
+    let interrupt =
+        Interrupt::watch().map_err(|error| Failure::usage(format!("cannot watch signals: {error}")))?;
+    let control = Control::default();
+    let measured = watched(&interrupt, &control, || tests(&control));
+    let tests = match measured {
+        Ok(tests) => tests,
+        Err(wrong) => {
+            note!("fixbolt: {wrong}");
+            return Ok(Answer::No);
+        }
+    };
+    let report = Report { machine, command: command.to_owned(), began, partial: control.is_stopped(), tests };
+    outputs.write(&report)?;
+    if report.partial {
+        return Err(Failure::interrupted("interrupted: the results are incomplete"));
+    }
+    outputs.judge(&report)
+}
+
+/// Runs `work` while another thread displays its progress and watches for an interrupt.
+fn watched<R>(interrupt: &Interrupt, control: &Control, work: impl FnOnce() -> R) -> R {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(interrupt, control, &done));
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
+        result
+    })
+}
+
+fn watch(interrupt: &Interrupt, control: &Control, done: &AtomicBool) {
+    let terminal = std::io::stderr().is_terminal();
+    let mut shown = 0;
+    for tick in 1u32.. {
+        std::thread::park_timeout(Duration::from_millis(100));
+        if interrupt.came() {
+            control.stop();
+        }
+        let ended = done.load(Ordering::Relaxed);
+        if terminal && (tick.is_multiple_of(10) || ended) {
+            let (what, done, all) = control.status();
+            let line = match (done * 100).checked_div(all) {
+                _ if ended => String::new(),
+                Some(percent) => format!("{what}: {percent} %"),
+                None => what,
+            };
+            // It replaces the one before.
+            let _ = write!(std::io::stderr(), "\r{line:<shown$}\r");
+            shown = line.chars().count();
+        }
+        if ended {
+            return;
+        }
+    }
+}
+
+impl Outputs {
+    fn write(&self, report: &Report) -> Result<(), Failure> {
+        let mut out = output::stdout();
+        match self.output {
+            Format::Json => out.write_all(json_lines(report).as_bytes())?,
+            Format::Text => write!(out, "{report}")?,
+        }
+        out.flush()?;
+        if let Some(path) = &self.json {
+            write(path, &json_lines(report))?;
+        }
+        if let Some(path) = &self.csv {
+            write(path, &csv(report))?;
+        }
+        if let Some(folder) = &self.hgrm {
+            for series in report.series() {
+                write(&folder.join(format!("{}.hgrm", file_name(&series.key()))), &hgrm(series))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&self, report: &Report) -> Result<Answer, Failure> {
+        let mut answer = Answer::Yes;
+        for assertion in &self.assertions {
+            for judgement in assertion.judge(report).map_err(Failure::usage)? {
+                if !judgement.kept {
+                    note!("fixbolt: {} does not keep {assertion}", judgement.what);
+                    answer = Answer::No;
+                }
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// Returns a text as the name of a file: what is not a letter or a digit becomes a hyphen.
+fn file_name(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' }).collect()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::file("write", path, &error))
+}
+
+fn now() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let nanos = u64::try_from(now.as_nanos()).unwrap_or(0);
+    UtcTimestamp::from_unix_nanos(nanos, Precision::Seconds).to_string()
+}
