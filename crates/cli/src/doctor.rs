@@ -11,9 +11,9 @@ use crate::output::{self, Format, Object};
 /// Looks for what on this machine spoils latency, and says what to set.
 ///
 /// Looks at the build, the processors that this process may use and which of them are isolated, the
-/// frequency governor, hardware threads, idle states, the clock, a hypervisor, the load, and for 200 ms
-/// at how long a thread that only reads the clock is held up. Changes nothing. Every benchmark stores
-/// the same with its results.
+/// frequency governor, hardware threads, idle states, the clock, a hypervisor, the load, and for
+/// 200 ms at how long a thread that only reads the clock is held up. Changes nothing. Every
+/// benchmark stores the same with its results.
 ///
 /// Exit status: 0 nothing spoils latency; 1 something does; 2 wrong usage.
 #[derive(Debug, Args)]

@@ -12,8 +12,8 @@ pub trait Clock {
     /// Returns the time.
     fn now(&self) -> u64;
 
-    /// Waits a moment, at most until `deadline`, which is in the future. If `sleeps`, the thread may
-    /// sleep while the deadline is far.
+    /// Waits a moment, at most until `deadline`, which is in the future. If `sleeps`, the thread
+    /// may sleep while the deadline is far.
     fn pause(&self, deadline: u64, sleeps: bool);
 }
 

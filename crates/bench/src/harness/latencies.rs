@@ -133,7 +133,8 @@ impl Latencies {
 }
 
 /// Returns the variation of a figure over runs as JLBH's tables have it, in per cent:
-/// 100 (max - min) / (max + min / 2), without the first run. `None` if fewer than two runs are left.
+/// 100 (max - min) / (max + min / 2), without the first run. `None` if fewer than two runs are
+/// left.
 #[must_use]
 pub fn variation(runs: &[f64]) -> Option<f64> {
     let (max, min) = extremes(runs.get(1..).filter(|rest| rest.len() > 1)?);

@@ -11,7 +11,8 @@
 //! are computed after the run. Nothing here knows FIX.
 //!
 //! ```
-//! use fixbolt_bench::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task, measure};
+//! use fixbolt_bench::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task};
+//! use fixbolt_bench::harness::{Clock as _, measure};
 //!
 //! /// Sorts a thousand numbers, backwards at first.
 //! struct Sort(Option<Recorder>);
@@ -31,7 +32,6 @@
 //!     }
 //! }
 //!
-//! # use fixbolt_bench::harness::Clock as _;
 //! let plan = Plan::open(Arrivals::Fixed, 2_000.0).iterations(200).runs(2);
 //! let runs = measure(&plan, &mut Sort(None), &Monotonic, &Control::default())?;
 //! assert_eq!((runs.len(), runs[0].response.count(), runs[0].lost), (2, 200, 0));

@@ -32,9 +32,9 @@ pub struct Found {
     pub tried: Vec<(f64, Vec<Run>)>,
 }
 
-/// Searches the highest rate between `low` and `high` that keeps `bound`, to within `precision` (0.05
-/// is 5 %): doubles from `low` until a rate does not keep it, then halves the range. `at` measures a
-/// rate; it returns no runs to end the search.
+/// Searches the highest rate between `low` and `high` that keeps `bound`, to within `precision`
+/// (0.05 is 5 %): doubles from `low` until a rate does not keep it, then halves the range. `at`
+/// measures a rate; it returns no runs to end the search.
 ///
 /// # Errors
 /// Returns the error of `at`.

@@ -11,12 +11,12 @@ use crate::output;
 
 /// Compares two results.
 ///
-/// FIRST and SECOND were written by `--json` or `-o json`. Every figure that both have is shown; those
-/// of Fixbolt are judged: rows, and percentiles up to 99 of valid runs. p99.9 and the maximum of a
-/// machine whose cores are not isolated say more about the machine.
+/// FIRST and SECOND were written by `--json` or `-o json`. Every figure that both have is shown;
+/// those of Fixbolt are judged: rows, and percentiles up to 99 of valid runs. p99.9 and the maximum
+/// of a machine whose cores are not isolated say more about the machine.
 ///
-/// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is; 2 wrong usage, or a
-/// file is no result.
+/// Exit status: 0 no judged figure is worse by more than the tolerance; 1 one is; 2 wrong usage, or
+/// a file is no result.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 #[command(after_help = "Example:\n  fixbolt bench compare yesterday.json today.json --tolerance 5")]

@@ -31,14 +31,14 @@ pub(crate) struct Outputs {
     /// Write each latency distribution to DIRECTORY in HdrHistogram's text format (.hgrm)
     #[arg(long, value_name = "DIRECTORY")]
     hgrm: Option<PathBuf>,
-    /// End with status 1 unless Fixbolt's figures keep CONDITION: 'p99<=20us', 'jlbh 2000/s: p50<=30us',
-    /// 'NOS-222 index: ns<=60', 'rate>=1980'; may be repeated
+    /// End with status 1 unless Fixbolt's figures keep CONDITION: 'p99<=20us', 'jlbh 2000/s:
+    /// p50<=30us', 'NOS-222 index: ns<=60', 'rate>=1980'; may be repeated
     #[arg(long = "assert", value_name = "CONDITION", value_parser = Assertion::parse)]
     assertions: Vec<Assertion>,
 }
 
-/// Measures with `tests`, and writes what was measured to where `outputs` say. `command` is the name
-/// that results carry.
+/// Measures with `tests`, and writes what was measured to where `outputs` say. `command` is the
+/// name that results carry.
 pub(super) fn measure(
     outputs: &Outputs,
     command: &str,
