@@ -30,35 +30,39 @@ void quote(std::string &out, const std::string &value) {
 
 } // namespace
 
-Event::Event(const std::string &name) {
-  m_line = "{\"event\":";
-  quote(m_line, name);
-}
-
-Event &Event::text(const char *key, const std::string &value) {
-  m_line += ',';
+void Line::key(const char *key) {
+  m_line += m_line.empty() ? '{' : ',';
   quote(m_line, key);
   m_line += ':';
+}
+
+Line &Line::text(const char *key, const std::string &value) {
+  this->key(key);
   quote(m_line, value);
   return *this;
 }
 
-Event &Event::number(const char *key, long long value) {
-  m_line += ',';
-  quote(m_line, key);
-  m_line += ':';
+Line &Line::number(const char *key, long long value) {
+  this->key(key);
   m_line += std::to_string(value);
   return *this;
 }
 
-Event &Event::flag(const char *key, bool value) {
-  m_line += ',';
-  quote(m_line, key);
-  m_line += value ? ":true" : ":false";
+Line &Line::real(const char *key, double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.9g", value);
+  this->key(key);
+  m_line += digits;
   return *this;
 }
 
-Event::~Event() {
+Line &Line::flag(const char *key, bool value) {
+  this->key(key);
+  m_line += value ? "true" : "false";
+  return *this;
+}
+
+Line::~Line() {
   m_line += "}\n";
   std::lock_guard<std::mutex> lock(writing);
   const char *rest = m_line.data();
