@@ -25,7 +25,7 @@ public:
   }
 };
 
-// The order and the report of FIX Antenna's test.
+// The order and the report of FIX Antenna's test. A report with another quantity is no answer.
 class Antenna {
 public:
   static constexpr const char *client = "INCA", *server = "TW";
@@ -54,8 +54,12 @@ private:
     void onMessage(const FIX42::ExecutionReport &report, const FIX::SessionID &) override {
       long long now = wallNanos();
       FIX::ClOrdID clOrdId;
+      FIX::OrderQty quantity;
       report.get(clOrdId);
-      m_samples.answered(std::atoll(clOrdId.getValue().c_str()), now);
+      report.get(quantity);
+      long long number = std::atoll(clOrdId.getValue().c_str());
+      if (quantity == static_cast<double>(1 + number % 10))
+        m_samples.answered(number, now);
     }
     Samples &m_samples;
   };
@@ -114,6 +118,9 @@ public:
   Accepting accepting;
 };
 
+// ExecID and OrderID of JLBH's report.
+const char reportId[] = "tkacct.151124.e.EFX.122.6";
+
 // The order and the report of JLBH's test. ClOrdID is when the order began.
 class Jlbh {
 public:
@@ -149,7 +156,9 @@ private:
       report.get(clOrdId);
       long long started = std::atoll(clOrdId.getValue().c_str());
       long long now = wallNanos();
-      m_samples.answered(m_samples.begunAt(started), now);
+      FIX::ExecID execId;
+      if (report.get(execId) == reportId)
+        m_samples.answered(m_samples.begunAt(started), now);
     }
     Samples &m_samples;
   };
@@ -159,8 +168,8 @@ private:
       m_report.set(FIX::AvgPx(110.11));
       m_report.set(FIX::CumQty(7));
       m_report.set(FIX::ClientID("TEST"));
-      m_report.set(FIX::ExecID("tkacct.151124.e.EFX.122.6"));
-      m_report.set(FIX::OrderID("tkacct.151124.e.EFX.122.6"));
+      m_report.set(FIX::ExecID(reportId));
+      m_report.set(FIX::OrderID(reportId));
       m_report.set(FIX::Side(FIX::Side_BUY));
       m_report.set(FIX::Symbol("EFX"));
       m_report.set(FIX::ExecType(FIX::ExecType_FILL));

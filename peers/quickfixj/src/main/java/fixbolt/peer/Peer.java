@@ -189,7 +189,7 @@ final class Peer implements Application {
         String type = valueOf(header, MsgType.FIELD);
         String clOrdId = valueOf(message, 11);
         tally.delivered(type, clOrdId);
-        Event event = new Event("delivered")
+        Line event = new Event("delivered")
                 .text("msg_type", type)
                 .text("cl_ord_id", clOrdId)
                 .number("seq", numberOf(valueOf(header, MsgSeqNum.FIELD)))

@@ -39,7 +39,7 @@ final class WireLog implements Log {
     private static void note(String direction, String raw) {
         String type = Event.fieldOf(raw, 35);
         boolean admin = type.length() == 1 && "0A12345".contains(type);
-        Event event = new Event(direction)
+        Line event = new Event(direction)
                 .text("msg_type", type)
                 .flag("admin", admin)
                 .number("seq", Peer.numberOf(Event.fieldOf(raw, 34)))
