@@ -69,6 +69,7 @@ impl<W: Write> Printer<W> {
                 }
                 Style::OneLine => write!(self.text, "{kind:<8} ")?,
                 Style::Json => self.title.extend_from_slice(object.unfinished().as_bytes()),
+                Style::Hfprint => write!(self.title, "{file}:{}", at.offset)?,
             }
             return self.message(record.body);
         }
@@ -83,6 +84,7 @@ impl<W: Write> Printer<W> {
             }
             Style::OneLine => writeln!(self.out, "{kind:<8} {time} #{}: {text}", record.seq)?,
             Style::Json => writeln!(self.out, "{}", object.text("text", &text))?,
+            Style::Hfprint => {}
         }
         Ok(())
     }

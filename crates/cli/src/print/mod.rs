@@ -1,5 +1,6 @@
 //! `fixbolt print`: shows messages in words.
 
+mod hfprint;
 mod input;
 mod journal;
 mod lexicon;
@@ -15,13 +16,14 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fixbolt_codec::is_secret;
 use memchr::memmem;
 
 use crate::dictionary::SourceOptions;
 use crate::exit::{Answer, Failure};
 use crate::output::{self, Format, Object, show, show_in_json, shown};
+use hfprint::hfprint;
 use input::{Input, Next};
 pub(crate) use lexicon::{Lexicon, policy};
 pub(crate) use reading::Reader;
@@ -51,7 +53,7 @@ use scan::{Piece, Position, Separator};
 /// cannot be read.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --dictionary 5.0sp2 messages.log\n  fixbolt print --dictionary venue.xml messages.log\n  tail -f messages.log | fixbolt print --oneline\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print"
+    after_help = "Examples:\n  fixbolt print journal/FIX.4.4-VENUE-TRADER\n  fixbolt print FIX.4.4-VENUE-TRADER.messages.current.log\n  fixbolt print --oneline messages.log | grep Symbol=IBM\n  fixbolt print --style hfprint messages.log\n  fixbolt print --dictionary 5.0sp2 messages.log\n  fixbolt print --dictionary venue.xml messages.log\n  tail -f messages.log | fixbolt print --oneline\n  echo '8=FIX.4.2|9=5|35=0|10=161|' | fixbolt print"
 )]
 pub(crate) struct Arguments {
     /// What to read: a file, a journal's directory, or `-` for standard input; without any,
@@ -59,8 +61,19 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Show one line per message: time, parties, sequence number, message, body
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with_all = ["output", "style"])]
     oneline: bool,
+    /// How messages are shown: `block`; `oneline`, the same as --oneline; or `hfprint`, the form and
+    /// names of Fix8's printer, without CheckSum and where a message comes from, and with zeros at
+    /// the end of decimals left out; errors are written to standard error
+    #[arg(
+        long,
+        value_enum,
+        conflicts_with = "output",
+        value_name = "block|oneline|hfprint",
+        hide_possible_values = true
+    )]
+    style: Option<TextStyle>,
     /// A dictionary to use for its version: the name of a shipped one (FIX.5.0SP2, 5.0sp2) or a
     /// file (QuickFIX XML, FIX Orchestra or a compiled table); may be given several times
     #[arg(long, value_name = "DICTIONARY")]
@@ -70,11 +83,20 @@ pub(crate) struct Arguments {
     output: Format,
 }
 
+/// The forms of text that can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum TextStyle {
+    Block,
+    Oneline,
+    Hfprint,
+}
+
 /// How messages are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Style {
     Block,
     OneLine,
+    Hfprint,
     Json,
 }
 
@@ -87,10 +109,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             "no file is named, and standard input is a terminal\n\n{usage}\n\nFor more information, try `fixbolt print --help`."
         )));
     }
-    let style = match arguments.output {
-        Format::Json => Style::Json,
-        Format::Text if arguments.oneline => Style::OneLine,
-        Format::Text => Style::Block,
+    let style = match (arguments.output, arguments.style) {
+        (Format::Json, _) => Style::Json,
+        (Format::Text, Some(TextStyle::Hfprint)) => Style::Hfprint,
+        (Format::Text, Some(TextStyle::Oneline)) => Style::OneLine,
+        (Format::Text, None) if arguments.oneline => Style::OneLine,
+        (Format::Text, Some(TextStyle::Block) | None) => Style::Block,
     };
     let load = |argument: &PathBuf| Ok(SourceOptions::default().load(argument)?.dictionary);
     let dictionaries = arguments.dictionary.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
@@ -162,6 +186,7 @@ impl<W: Write> Printer<W> {
                     match self.style {
                         Style::Block => write_title(&mut self.title, prefix, name, position)?,
                         Style::OneLine => show(&mut self.text, prefix),
+                        Style::Hfprint => write!(self.title, "{name}:{}", position.line)?,
                         Style::Json => {
                             self.title.extend_from_slice(source.unfinished().as_bytes());
                             write_origin(&mut self.title, prefix, position)?;
@@ -210,6 +235,13 @@ impl<W: Write> Printer<W> {
         match self.style {
             Style::Block => render::block(&mut self.text, &reading, &self.title),
             Style::OneLine => render::one_line(&mut self.text, &reading),
+            Style::Hfprint => {
+                for problem in reading.problems {
+                    self.out.flush()?;
+                    note!("{}: INVALID: {problem}", shown(&self.title));
+                }
+                hfprint(&mut self.text, &reading);
+            }
             Style::Json => render::json(&mut self.text, &reading, &self.title),
         }
         self.out.write_all(&self.text)?;

@@ -127,6 +127,13 @@ pub(crate) struct Shown {
     pub(crate) entry: u32,
 }
 
+impl Shown {
+    /// Returns whether this is the field with this tag.
+    pub(crate) fn is(&self, tag: u32) -> bool {
+        self.number == tag
+    }
+}
+
 impl Reader {
     /// Creates a reader that takes names from this lexicon.
     pub(crate) fn new(lexicon: Lexicon) -> Self {

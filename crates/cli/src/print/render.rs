@@ -5,7 +5,7 @@ use std::io::Write;
 use fixbolt_codec::Section;
 
 use super::reading::{Reading, Shown};
-use super::words::Meaning;
+use super::words::{FieldWords, Meaning};
 use crate::output::{quoted, show, show_in_json};
 
 /// Writes a block: the source, then one field per line, groups indented, an entry's first field
@@ -70,7 +70,7 @@ pub(crate) fn one_line(out: &mut Vec<u8>, reading: &Reading<'_>) {
             }
         }
         match meaning {
-            Meaning::None => value(out, reading, field),
+            Meaning::None => show_value(out, reading, field),
             Meaning::Code(code) => code.name.write(out),
             Meaning::Codes => code_list(out, reading, field),
         }
@@ -188,7 +188,26 @@ fn headline(out: &mut Vec<u8>, reading: &Reading<'_>) {
 
 /// Writes a field such as `Side (54): BUY (1)`, `ClOrdID (11): ord1`, or `(9999): x`.
 fn line(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
-    let (tag, (words, meaning)) = (reading.tag_of(field), reading.meaning_of(field));
+    let (words, meaning) = reading.meaning_of(field);
+    tag_in_brackets(out, reading, field, words);
+    match meaning {
+        Meaning::None => return show_value(out, reading, field),
+        Meaning::Code(code) => code.name.write(out),
+        Meaning::Codes => code_list(out, reading, field),
+    }
+    out.extend_from_slice(b" (");
+    show_value(out, reading, field);
+    out.push(b')');
+}
+
+/// Writes what stands before a value: `Side (54): `, or `(9999): `.
+pub(super) fn tag_in_brackets(
+    out: &mut Vec<u8>,
+    reading: &Reading<'_>,
+    field: &Shown,
+    words: Option<&FieldWords>,
+) {
+    let tag = reading.tag_of(field);
     match words {
         Some(words) if words.is_written_with(tag.len()) => words.label.write(out),
         _ => {
@@ -201,14 +220,6 @@ fn line(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
             out.extend_from_slice(b"): ");
         }
     }
-    match meaning {
-        Meaning::None => return value(out, reading, field),
-        Meaning::Code(code) => code.name.write(out),
-        Meaning::Codes => code_list(out, reading, field),
-    }
-    out.extend_from_slice(b" (");
-    value(out, reading, field);
-    out.push(b')');
 }
 
 /// Writes the names of a list of codes.
@@ -221,7 +232,7 @@ fn code_list(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
 }
 
 /// Writes the value of a field, masked if it is secret.
-fn value(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
+pub(super) fn show_value(out: &mut Vec<u8>, reading: &Reading<'_>, field: &Shown) {
     let bytes = reading.value_of(field);
     if field.is_secret {
         mask(out, bytes);

@@ -35,6 +35,7 @@ pub(crate) struct FieldWords {
     pub(crate) json: Prepared,
     /// The number of digits of the tag.
     digits: usize,
+    kind: DataType,
     /// Whether a value is a list of codes.
     has_list: bool,
     /// The codes' values as [`key`] has them, ascending.
@@ -49,6 +50,7 @@ pub(crate) struct FieldWords {
 #[derive(Debug)]
 pub(crate) struct CodeWords {
     value: Vec<u8>,
+    name_in_source: String,
     pub(crate) name: Prepared,
     /// The name as JSON, without quotes.
     pub(crate) json: Prepared,
@@ -184,6 +186,7 @@ impl FieldWords {
             label: Prepared::new(format!("{} ({tag}): ", field.name)),
             json: Prepared::new(format!("{{\"tag\":{tag},\"name\":{},\"value\":\"", quoted(&field.name))),
             digits,
+            kind: field.kind,
             has_list,
             short,
             keys: codes.iter().map(|code| key(&code.value)).collect(),
@@ -194,6 +197,11 @@ impl FieldWords {
     /// Returns whether a tag of this many bytes is written as in the prepared words, not as `054`.
     pub(crate) fn is_written_with(&self, digits: usize) -> bool {
         self.digits == digits
+    }
+
+    /// Returns the type of the field's values.
+    pub(crate) fn kind(&self) -> DataType {
+        self.kind
     }
 
     /// Returns what a value means.
@@ -243,6 +251,16 @@ impl CodeWords {
         let name = code.display_name();
         let json = quoted(&name);
         let json = Prepared::new(json[1..json.len() - 1].to_owned());
-        Self { value: code.value.as_bytes().to_vec(), name: Prepared::new(name), json }
+        Self {
+            value: code.value.as_bytes().to_vec(),
+            name_in_source: code.name.clone(),
+            name: Prepared::new(name),
+            json,
+        }
+    }
+
+    /// Returns the name in the form of the dictionary: `NewOrderSingle`.
+    pub(crate) fn name_in_source(&self) -> &str {
+        &self.name_in_source
     }
 }
