@@ -403,3 +403,25 @@ fn a_server_serves_although_nobody_reads_where_it_listens() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+#[test]
+fn a_session_with_codec_timing_says_at_its_end_how_long_its_messages_took() {
+    let folder = directory("codec-timing");
+    let config = configuration(&folder, &["TIMED"]);
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("[DEFAULT]\n", "[DEFAULT]\nCodecTiming=Y\n")).unwrap();
+    let log = Log::new(&folder);
+    let server = Server::start_with_log(&["--config", &config], log.file());
+    let mut client = Client::logged_on(&server, "TIMED");
+    client.order("1");
+    client.wait_for("|35=8|");
+    client.send("5", "");
+    client.wait_for("|35=5|");
+    client.wait_for_close();
+    server.stop("-TERM");
+    // The Logon, a report and the Logout; the Logon, the order and the Logout.
+    for operation in ["Encode: ", "Decode: "] {
+        let line = log.wait_for(&["FIX.4.4:FIXBOLT->TIMED", operation]);
+        assert!(line.contains(" secs, 3 msgs, ") && line.ends_with(" msgs/sec"), "{line}");
+    }
+}

@@ -8,8 +8,9 @@ use std::time::Duration;
 use fixbolt_codec::{BodySink, Frame, Framer, Key, Message, MsgType, NewBody, SeqNum, Tag, Version};
 use fixbolt_session::store::Store;
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Handle, LogonDecision, Mono, Now, Resend, Role, SendError,
-    SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn, Unreached, Utc,
+    Application, CodecTime, Delivery, Event, Failure, Handle, LogonDecision, Mono, Now, Resend, Role,
+    SendError, SessionDictionary, SessionEnd, SessionId, SessionKey, SessionSettings, Sessions, Turn,
+    Unreached, Utc,
 };
 
 /// What a [`Desk`] does with the next message.
@@ -53,6 +54,8 @@ pub struct Desk {
     /// The messages that will not arrive, as reported to it: first and last sequence number, and
     /// why.
     pub unreached: Vec<(SeqNum, SeqNum, Unreached)>,
+    /// What connections' messages took to encode and decode.
+    pub codec_times: Vec<CodecTime>,
 }
 
 impl Desk {
@@ -101,6 +104,7 @@ impl Application for Desk {
     fn on_event(&mut self, event: &Event<'_>, _: &mut Turn<'_>) -> Result<(), Failure> {
         match event {
             Event::Ended(end) => self.ends.push((*end).clone()),
+            Event::CodecTime(time) => self.codec_times.push(*time),
             Event::Note(_) | Event::LogoutReceived { .. } => self.notes.push(event.to_string()),
             Event::Unreached { begin, end, why } => self.unreached.push((*begin, *end, *why)),
             _ => self.panic_if("on_event"),

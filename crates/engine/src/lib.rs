@@ -82,6 +82,7 @@ mod zones;
 
 pub use acceptance::Acceptance;
 pub use builder::EngineBuilder;
+pub use clock::codec_clock;
 pub use engine::Engine;
 pub use error::EngineError;
 pub use initiation::{HostSelection, Initiation};
@@ -127,13 +128,13 @@ pub use fixbolt_messages as messages;
 /// ```
 pub mod session {
     pub use fixbolt_session::{
-        AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, Compatibility, Delivery,
-        Direction, Draft, Event, Failure, GarbledError, Halt, Handle, InvalidHeartBtInt, InvalidSessionId,
-        LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError, Party, Phase, ReplayInterleave,
-        Resend, Resume, Role, Secret, SendError, SessionDictionary, SessionEnd, SessionId, SessionKey,
-        SessionReject, SessionRejectReason, SessionSettings, SessionState, SessionWaker, StoredMessage,
-        TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc, WhileLoggedOff, WireMessage,
-        WireObserver,
+        AcceptedHeartBtInt, Application, BusinessReject, BusinessRejectReason, CodecClock, CodecOperation,
+        CodecTime, Compatibility, Delivery, Direction, Draft, Event, Failure, GarbledError, Halt, Handle,
+        InvalidHeartBtInt, InvalidSessionId, LogonDecision, LogonFields, Misbehavior, Mono, Now, OpenError,
+        Party, Phase, ReplayInterleave, Resend, Resume, Role, Secret, SendError, SessionDictionary,
+        SessionEnd, SessionId, SessionKey, SessionReject, SessionRejectReason, SessionSettings, SessionState,
+        SessionWaker, StoredMessage, TestMessageIndicator, Ticket, TooLowAtLogon, Turn, Unreached, Utc,
+        WhileLoggedOff, WireMessage, WireObserver,
     };
 }
 

@@ -1,9 +1,10 @@
 //! The messages from other threads to one session, and what these threads see of the session.
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use fixbolt_codec::Body;
-use fixbolt_session::{SessionId, SessionKey, StatusCell, Ticket};
+use fixbolt_session::{CodecClock, SessionId, SessionKey, StatusCell, Ticket};
 
 use crate::pages::Pages;
 use crate::ring::{Record, Refused, Ring, largest_body, record_size};
@@ -22,6 +23,30 @@ pub(crate) struct OutboundQueue {
     /// Whether the worker knows that there are messages.
     announced: AtomicBool,
     tickets: AtomicU64,
+    /// How long it took to write the bodies, if that is measured.
+    pub(crate) timing: Option<WritingTime>,
+}
+
+/// How long other threads took to write bodies for a session.
+#[derive(Debug)]
+pub(crate) struct WritingTime {
+    pub(crate) clock: CodecClock,
+    nanos: AtomicU64,
+}
+
+impl WritingTime {
+    pub(crate) fn new(clock: CodecClock) -> Self {
+        Self { clock, nanos: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn add(&self, time: Duration) {
+        self.nanos.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Returns the time since it was last taken.
+    pub(crate) fn take(&self) -> Duration {
+        Duration::from_nanos(self.nanos.swap(0, Ordering::Relaxed))
+    }
 }
 
 /// The result of [`OutboundQueue::push`].
@@ -55,7 +80,15 @@ impl OutboundQueue {
             pages,
             announced: AtomicBool::new(false),
             tickets: AtomicU64::new(0),
+            timing: None,
         }
+    }
+
+    /// Has the threads measure how long they write, if there is a clock for that.
+    #[must_use]
+    pub(crate) fn timed_by(mut self, clock: Option<CodecClock>) -> Self {
+        self.timing = clock.map(WritingTime::new);
+        self
     }
 
     /// Pushes a copy of `body`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fixbolt_codec::{Body, BodySink, BodyWriter, EncodeError, MsgType, NewBody};
-use fixbolt_session::{SessionId, Ticket};
+use fixbolt_session::{Mono, SessionId, Ticket};
 
 use crate::outbound_queue::OutboundQueue;
 use crate::ring::Refused;
@@ -102,7 +102,9 @@ impl Sender {
         if memory.is_empty() {
             *memory = vec![0; queue.max_body_size].into_boxed_slice();
         }
-        SenderDraft { writer: BodyWriter::new(msg_type, memory), post: Post { queue, signal, limit } }
+        let began = queue.timing.as_ref().map(|timing| timing.clock.read());
+        let writer = BodyWriter::new(msg_type, memory);
+        SenderDraft { writer, began, post: Post { queue, signal, limit } }
     }
 }
 
@@ -211,6 +213,8 @@ impl<'s> NewBody<'s> for PatientSender<'s> {
 #[must_use = "nothing is sent until `send`"]
 pub struct SenderDraft<'s> {
     writer: BodyWriter<'s>,
+    /// When it was begun, if that is measured.
+    began: Option<Mono>,
     post: Post<'s>,
 }
 
@@ -223,8 +227,12 @@ impl<'s> BodySink<'s> for SenderDraft<'s> {
     }
 
     fn send(self) -> Result<Ticket, PostError> {
-        let body = self.writer.finish()?;
-        self.post.post(&body)
+        let Self { writer, began, post } = self;
+        let body = writer.finish()?;
+        let Some((timing, began)) = post.queue.timing.as_ref().zip(began) else { return post.post(&body) };
+        let time = timing.clock.read() - began;
+        // What is refused is written again.
+        post.post(&body).inspect(|_| timing.add(time))
     }
 }
 

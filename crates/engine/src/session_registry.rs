@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fixbolt_session::{OpenError, SessionId, SessionKey, StatusCell};
+use fixbolt_session::{CodecClock, OpenError, SessionId, SessionKey, StatusCell};
 
 use crate::limits::SessionLimits;
 use crate::outbound_queue::OutboundQueue;
@@ -91,10 +91,11 @@ impl SessionRegistry {
         status: Arc<StatusCell>,
         max_message_size: usize,
         signal: Arc<WorkerSignal>,
+        clock: Option<CodecClock>,
     ) {
         let pages = Arc::clone(&self.pages);
         let queue = OutboundQueue::new(id.clone(), key, status, max_message_size, self.queue_size, pages);
-        let link = SessionLink { queue: Arc::new(queue), signal };
+        let link = SessionLink { queue: Arc::new(queue.timed_by(clock)), signal };
         lock(&self.sessions).insert(id.clone(), Some(link));
     }
 

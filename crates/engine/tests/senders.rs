@@ -4,11 +4,11 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody};
-use fixbolt::session::{Role, SendError, SessionSettings, Ticket, WhileLoggedOff};
+use fixbolt::session::{CodecClock, Mono, Role, SendError, SessionSettings, Ticket, WhileLoggedOff};
 use fixbolt::{Engine, EngineBuilder, PostError, Sender};
 use support::*;
 
@@ -337,5 +337,31 @@ fn a_thousand_idle_senders_take_less_than_64_megabytes() {
     let used = memory("VmRSS").saturating_sub(used);
     eprintln!("1000 senders: {reserved} bytes reserved; {used} bytes used after a message each");
     assert!(used < 64_000_000, "1000 senders that have sent a message each use {used} bytes");
+    venue.stop().unwrap();
+}
+
+#[test]
+fn the_time_in_which_other_threads_write_bodies_is_part_of_encoding() {
+    /// Each reading is a second later.
+    fn clock() -> Mono {
+        static TIME: AtomicU64 = AtomicU64::new(0);
+        Mono(1_000_000_000 * TIME.fetch_add(1, Ordering::SeqCst))
+    }
+    let mut settings = acceptor();
+    settings.codec_timing = Some(CodecClock::new(clock));
+    let (app, log) = Recorder::venue();
+    let venue = Engine::builder().accept(anywhere(), settings.clone()).start(app).unwrap();
+    let mut peer = Peer::connect(venue.addresses()[0]);
+    peer.log_on();
+    log.logged_on();
+    let mut sender = venue.session(&settings.id).unwrap().sender();
+    let ticket = report(&mut sender, "posted", 0).unwrap();
+    log.wait(|seen| matches!(seen, Seen::Sent(sent, _) if *sent == ticket.0));
+    drop(peer);
+    // One second for the Logon; one for the body here and one for the message there.
+    let expected = "CodecTime(CodecTime { operation: Encode, time: 3s, messages: 2 })";
+    log.wait(|seen| matches!(seen, Seen::Other(event) if event == expected));
+    let expected = "CodecTime(CodecTime { operation: Decode, time: 1s, messages: 1 })";
+    log.wait(|seen| matches!(seen, Seen::Other(event) if event == expected));
     venue.stop().unwrap();
 }

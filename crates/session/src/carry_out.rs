@@ -79,6 +79,8 @@ pub(crate) fn receive<'m>(
         }
         Arrived::First => {
             message = tx.session_mut().placed(message, Direction::Inbound, places);
+            // The application is asked next.
+            tx.session_mut().decoded();
             first_message(tx, &header, message)?
         }
         Arrived::ResetAnswer => match logon::check(session, &header, &message, now) {
@@ -90,6 +92,7 @@ pub(crate) fn receive<'m>(
             Err(refusal) => *refusal,
         },
     };
+    tx.session_mut().decoded();
     carry_out(tx, &header, framed, &message, reaction)
 }
 

@@ -60,6 +60,7 @@ pub(crate) fn violation<'m>(
         keep(places);
     }
     for violation in warned {
+        tx.session_mut().decoded();
         tx.notify(&Event::Warned { seq, violation });
     }
     found.map(|found| found.reject(&behavior))
@@ -76,6 +77,7 @@ fn unsupported_version<'m>(
     let session = tx.session();
     let violation = unsupported.violation(message, &session.settings.policy)?;
     if violation.action == Action::Warn {
+        tx.session_mut().decoded();
         tx.notify(&Event::Warned { seq, violation });
         return None;
     }

@@ -62,6 +62,9 @@ impl<'a> Handle<'a> {
     pub(crate) fn open(self, msg_type: MsgType, kind: SendKind<'a>) -> Draft<'a> {
         let Self { now, session, store, cause, route, version, header, original, session_layer } = self;
         let original = original.map(|original| original.min(now.utc));
+        if let Some(timing) = &mut session.timing {
+            timing.begin();
+        }
         let is_named = matches!(kind, SendKind::New { .. })
             && !msg_type.is_admin()
             && session.dictionaries.must_be_named(msg_type.as_bytes());

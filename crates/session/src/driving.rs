@@ -1,6 +1,8 @@
 //! What drives a worker's sessions: connections, bytes, clock and store events come in; bytes and
 //! requests come out.
 
+use core::time::Duration;
+
 use fixbolt_codec::{
     Frame, FrameError, Framed, Framer, Index, IndexError, Message, Redacted, SeqNum, Version, is_admin,
 };
@@ -92,6 +94,9 @@ impl Sessions {
             if at == bytes.len() {
                 session.reading.incomplete = None;
                 return at;
+            }
+            if let Some(timing) = &mut session.timing {
+                timing.begin();
             }
             let frame = session.reading.framer.next(&bytes[at..]);
             if session.reading.oversized.is_some() {
@@ -249,6 +254,16 @@ impl Sessions {
             }
         }
         self.receive(now, key, buffered, app)
+    }
+
+    /// Adds time that another thread took to write bodies for messages of the session's connection,
+    /// if the session measures that ([`SessionSettings::codec_timing`](crate::SessionSettings)).
+    pub fn add_encoding_time(&mut self, key: SessionKey, time: Duration) {
+        if let Some(timing) =
+            table::find_mut(&mut self.table, key).and_then(|session| session.timing.as_mut())
+        {
+            timing.add_encoding(time);
+        }
     }
 
     /// Returns when to call [`Sessions::wake`]; `None` if only bytes change anything.
@@ -431,6 +446,11 @@ impl Sessions {
             // Too much of it is noticed at the next Logon.
             tx.session_mut().count_growth(now, before);
         }
+        if let Some(timing) = tx.session_mut().timing.take() {
+            for total in timing.totals() {
+                tx.notify(&Event::CodecTime(total));
+            }
+        }
         tx.notify(&Event::Ended(&end));
         self.follow_schedule(now, key, app);
         self.close_halted_store(key);
@@ -611,6 +631,9 @@ impl Sessions {
                 return Ok(());
             }
             session.reading.budget.spend(kept.len());
+            if let Some(timing) = &mut session.timing {
+                timing.begin();
+            }
             let message = core::mem::take(kept);
             let result = match message.framed() {
                 Some(framed) => self.message(now, key, framed, true, true, app),

@@ -7,6 +7,7 @@ use core::fmt;
 use fixbolt_codec::{FrameError, IndexError, Message, Redacted, SeqNum};
 use fixbolt_dictionary::Violation;
 
+use crate::codec_timing::CodecTime;
 use crate::end::SessionEnd;
 use crate::error::SendError;
 
@@ -21,6 +22,10 @@ pub struct Ticket(pub u64);
 pub enum Event<'e> {
     /// The Logons were exchanged; application messages may be sent and received.
     LoggedOn,
+    /// A connection is over whose messages were timed
+    /// ([`SessionSettings::codec_timing`](crate::SessionSettings::codec_timing)): once for each
+    /// operation, before [`Event::Ended`].
+    CodecTime(CodecTime),
     /// A connection ended.
     Ended(&'e SessionEnd),
     /// Bytes that are not a message were dropped (2d, 3b, 3c).
@@ -177,6 +182,7 @@ impl fmt::Display for Event<'_> {
         };
         match self {
             Self::LoggedOn => f.write_str("logged on"),
+            Self::CodecTime(time) => time.fmt(f),
             Self::Ended(end) => write!(f, "the connection ended: {end}"),
             Self::Garbled { bytes, error } => {
                 match bytes.0.len() {

@@ -16,6 +16,7 @@ mod calendar;
 mod carry_out;
 mod check;
 mod clock;
+mod codec_timing;
 mod deliver;
 mod dictionaries;
 mod draft;
@@ -83,6 +84,7 @@ pub use behavior::{
     OptionalField, PossDupFault, RefTagId, ResendRequestBeyondGap, SendingAfterGap, TagInText, TestReqId,
     TooLow, VersionOfRejected, ViolationText, WrongBodyLength,
 };
+pub use codec_timing::{CodecClock, CodecOperation, CodecTime};
 pub use dictionaries::{FixtDictionaries, SessionDictionary};
 pub use draft::{Draft, Handle};
 pub use end::{Halt, Misbehavior, SessionEnd};

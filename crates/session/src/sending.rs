@@ -9,6 +9,7 @@ use fixbolt_codec::{
 };
 use fixbolt_dictionary::Scratch;
 
+use crate::codec_timing::CodecTiming;
 use crate::dictionaries::Dictionaries;
 use crate::error::SendError;
 use crate::event::Unreached;
@@ -55,6 +56,7 @@ pub(crate) struct Sending<'s> {
     turn: &'s mut OpenTurn,
     envelope: &'s Envelope,
     clock: &'s mut SecondCache,
+    timing: &'s mut Option<CodecTiming>,
     secret_tags: &'s SecretTags,
     masked: &'s mut Vec<u8>,
     dictionaries: &'s mut Dictionaries,
@@ -79,6 +81,7 @@ impl Session {
             turn: &mut self.turn,
             envelope: &self.envelope,
             clock: &mut self.clock,
+            timing: &mut self.timing,
             secret_tags: &self.secret_tags,
             masked: &mut self.masked,
             dictionaries: &mut self.dictionaries,
@@ -175,6 +178,9 @@ impl Sending<'_> {
         let stamp = Stamp { seq, sending_time, original, last_processed };
         let (message, length_digits) =
             seal(self.envelope, memory, body, msg_type, sum, &stamp, cursor.tail())?;
+        if let Some(timing) = self.timing {
+            timing.encoded();
+        }
         let size = message.len();
         // A message that is sent again has two more fields than the first time.
         let ours = match kind {

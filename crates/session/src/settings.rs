@@ -7,6 +7,7 @@ use fixbolt_codec::Version;
 use fixbolt_dictionary::Policy;
 
 use crate::behavior::Compatibility;
+use crate::codec_timing::CodecClock;
 use crate::dictionaries::SessionDictionary;
 use crate::fix::msg_type;
 use crate::fix::number::WRITTEN_ANEW;
@@ -314,6 +315,17 @@ pub struct SessionSettings {
     /// [`Event::Unreached`](crate::Event::Unreached). Fields that the session writes itself cannot
     /// be masked ([`SessionSettings::can_be_masked`]).
     pub masked: Vec<u32>,
+    /// The clock with which the session measures how long its messages take to encode and to
+    /// decode; `None` measures nothing. The totals of a connection are reported at its end
+    /// ([`Event::CodecTime`](crate::Event::CodecTime)).
+    ///
+    /// Encoding lasts from when the message is begun until header and trailer are around its body,
+    /// and so includes what the application does between its fields. Decoding lasts from cutting
+    /// the message out of the received bytes until the application could read it. Neither includes
+    /// the store, the check of a message of ours, or an observer of the wire. A message that waits
+    /// for others, or that the application puts off, is decoded again when it is due, and counts
+    /// again. Each measurement includes about one reading of the clock.
+    pub codec_timing: Option<CodecClock>,
 }
 
 impl SessionSettings {
@@ -378,6 +390,7 @@ impl SessionSettings {
             reorder_buffer_size: 1024 * 1024,
             logon: LogonFields::default(),
             masked: vec![554, 925, 1402, 1404, 96],
+            codec_timing: None,
         }
     }
 

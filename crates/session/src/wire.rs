@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixbolt_codec::{Frame, Framer, Redacted};
 
+use crate::codec_timing::CodecTiming;
 use crate::end::SessionEnd;
 use crate::event::GarbledError;
 use crate::id::SessionId;
@@ -62,7 +63,9 @@ pub(crate) fn observe_inbound(
     garbled: Option<GarbledError>,
 ) {
     if let Some(observer) = wire {
-        show(observer, session, Direction::Inbound, now, bytes, garbled);
+        let mut timing = session.timing.take();
+        CodecTiming::paused(&mut timing, || show(observer, session, Direction::Inbound, now, bytes, garbled));
+        session.timing = timing;
     }
 }
 

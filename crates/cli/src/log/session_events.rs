@@ -2,8 +2,8 @@
 
 use fixbolt_codec::{BodyWriter, Message, Redacted};
 use fixbolt_session::{
-    Application, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior, Resend, Resume, SessionEnd,
-    SessionId, Turn,
+    Application, CodecOperation, Delivery, Event, Failure, Halt, LogonDecision, Misbehavior, Resend, Resume,
+    SessionEnd, SessionId, Turn,
 };
 
 use super::{Counted, LINES, Line, Severity};
@@ -50,6 +50,7 @@ fn kind(event: &Event<'_>) -> Option<(Severity, &'static str)> {
         // A busy session would write a line for every message.
         Event::Sent { .. } | Event::Warned { .. } | Event::WarnedOutbound { .. } => return None,
         Event::LoggedOn => (Info, "logged_on"),
+        Event::CodecTime(_) => (Info, "codec_time"),
         Event::Ended(end) => match end {
             SessionEnd::LoggedOutByPeer | SessionEnd::LoggedOutByUs | SessionEnd::ScheduleEnded { .. } => {
                 (Info, "ended")
@@ -85,6 +86,14 @@ fn line(severity: Severity, kind: &'static str, session: &SessionId, event: &Eve
         if text.0.is_empty() { line } else { line.told(name, text.to_string()) }
     };
     match event {
+        Event::CodecTime(total) => {
+            let nanos = u64::try_from(total.time.as_nanos()).unwrap_or(u64::MAX);
+            let operation = match total.operation {
+                CodecOperation::Encode => "encode",
+                CodecOperation::Decode => "decode",
+            };
+            line.told("operation", operation).number("ns", nanos).number("messages", total.messages)
+        }
         Event::Ended(end) => ended(line, end),
         Event::Garbled { bytes, error } => {
             line.number("bytes", bytes.0.len() as u64).told("reason", error.to_string())

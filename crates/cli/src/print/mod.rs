@@ -63,9 +63,9 @@ pub(crate) struct Arguments {
     /// Show one line per message: time, parties, sequence number, message, body
     #[arg(long, conflicts_with_all = ["output", "style"])]
     oneline: bool,
-    /// How messages are shown: `block`; `oneline`, the same as --oneline; or `hfprint`, the form and
-    /// names of Fix8's printer, without CheckSum and where a message comes from, and with zeros at
-    /// the end of decimals left out; errors are written to standard error
+    /// How messages are shown: `block`; `oneline`, the same as --oneline; or `hfprint`, the form
+    /// and names of Fix8's printer, without CheckSum and where a message comes from, and with zeros
+    /// at the end of decimals left out; errors are written to standard error
     #[arg(
         long,
         value_enum,

@@ -53,6 +53,13 @@ fn initiator_refused(line: &str) -> String {
 }
 
 #[test]
+fn codec_timing_is_measured_with_the_clock_of_the_system() {
+    assert_eq!(one(ACCEPTOR).settings.codec_timing, None);
+    let timed = one(&with(ACCEPTOR, "CodecTiming=Y"));
+    assert_eq!(timed.settings.codec_timing, Some(crate::codec_clock()));
+}
+
+#[test]
 fn a_short_acceptor_gets_the_defaults_and_binds_to_loopback() {
     let session = one(ACCEPTOR);
     assert_eq!(session.identity, Identity::Fixed("FIX.4.4:VENUE->TRADER".parse().unwrap()));

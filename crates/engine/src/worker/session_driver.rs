@@ -100,7 +100,8 @@ impl SessionDriver {
             tracing::error!(name: "halted", session = %entry.id, reason = %halt, "the session is halted");
         }
         let status = self.sessions.status(key).ok_or(OpenError::NotOpen)?;
-        self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal));
+        let clock = self.sessions.settings(key).and_then(|settings| settings.codec_timing);
+        self.registry.add(&entry.id, key, status, entry.max_message_size, Arc::clone(&self.signal), clock);
         self.table.add(key, entry);
         self.note_deadline(key, cycle);
         Ok(key)
@@ -562,6 +563,12 @@ impl SessionDriver {
         let entry = &mut self.table[key];
         let Some(slot) = entry.connection.take() else { return };
         tracing::info!(session = %entry.id, "disconnected");
+        if self.sessions.settings(key).is_some_and(|settings| settings.codec_timing.is_some())
+            && let Some(link) = self.registry.link(&entry.id)
+            && let Some(timing) = &link.queue.timing
+        {
+            self.sessions.add_encoding_time(key, timing.take());
+        }
         let logged_on = self.sessions.has_logged_on(key);
         let end = self.sessions.disconnected(cycle.now, key, app);
         if let Side::Initiator { initiator } = self.table[key].side {
