@@ -25,6 +25,7 @@ use crate::listening::Listening;
 use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::tier::choose_tier;
+use crate::waiting::{Waiting, check_cores, too_many};
 use crate::worker::Worker;
 use crate::worker::event_source::EventSource;
 use crate::worker::listeners::Listeners;
@@ -51,6 +52,9 @@ pub struct EngineBuilder {
     keep_going: bool,
     /// The number of workers that a configuration asks for.
     workers: Option<usize>,
+    waiting: Waiting,
+    /// The core of each worker; empty if the system chooses.
+    cores: Vec<usize>,
 }
 
 impl fmt::Debug for EngineBuilder {
@@ -61,6 +65,8 @@ impl fmt::Debug for EngineBuilder {
             .field("limits", &self.limits)
             .field("outbound_queue_size", &self.outbound_queue_size)
             .field("outbound_budget", &self.outbound_budget)
+            .field("waiting", &self.waiting)
+            .field("cores", &self.cores)
             .finish_non_exhaustive()
     }
 }
@@ -79,6 +85,8 @@ impl EngineBuilder {
             limits: Limits::default(),
             keep_going: false,
             workers: None,
+            waiting: Waiting::default(),
+            cores: Vec::new(),
         }
     }
 
@@ -299,6 +307,24 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets how the workers wait, [`Waiting::Blocking`] by default.
+    #[must_use]
+    pub const fn waiting(mut self, waiting: Waiting) -> Self {
+        self.waiting = waiting;
+        self
+    }
+
+    /// Pins the workers to these cores, which are counted from 0: the first worker to the first
+    /// one, and so on, one for each worker. Without this, or with none, the system chooses.
+    ///
+    /// Threads that the application starts in its callbacks run on their worker's core too, unless
+    /// they choose others. Those of the engine and of its journals do not. Linux only.
+    #[must_use]
+    pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
+        self.cores = cores.into_iter().collect();
+        self
+    }
+
     /// Makes these sessions belong to one worker, so that a callback of one can write to the others
     /// in its turn.
     ///
@@ -332,8 +358,8 @@ impl EngineBuilder {
     ///
     /// # Errors
     /// As [`EngineBuilder::start`]; [`EngineError::Workers`] if `together` names an unknown
-    /// session, if several workers would share one store, or if a configuration asks for another
-    /// number of workers.
+    /// session, if several workers would share one store, if a configuration asks for another
+    /// number of workers, or if they cannot be pinned to the cores named.
     pub fn start_with<A: Application + Send + 'static>(
         self,
         workers: usize,
@@ -356,6 +382,7 @@ impl EngineBuilder {
             );
             return Err(EngineError::Workers { reason });
         }
+        self.check_cores(count)?;
         let keep_going = self.keep_going;
         prepare(&mut self.acceptances, &mut self.initiations, keep_going)?;
         choose_tier()?;
@@ -405,7 +432,22 @@ impl EngineBuilder {
         if sessions_had == 0 {
             return Err(EngineError::NoSessions);
         }
-        Engine::spawn(workers, listening, registry).map_err(system("starting a worker thread"))
+        Engine::spawn(workers, &self.cores, listening, registry).map_err(system("starting a worker thread"))
+    }
+
+    /// Checks whether this number of workers can run on the cores named, and warns of too few.
+    fn check_cores(&self, workers: usize) -> Result<(), EngineError> {
+        let named = self.cores.len();
+        let checked = if named > 0 && named != workers {
+            Err(format!("{workers} start, but {named} cores are named; name one for each worker, or none"))
+        } else {
+            check_cores(&self.cores)
+        };
+        checked.map_err(|reason| EngineError::Workers { reason })?;
+        if let Some(warning) = too_many(self.waiting, workers) {
+            tracing::warn!("{warning}");
+        }
+        Ok(())
     }
 
     /// Determines which sessions belong together.
@@ -449,7 +491,8 @@ impl EngineBuilder {
         if let Some(observer) = &self.observer {
             sessions = sessions.observed_by(Arc::clone(observer));
         }
-        Ok(Worker::new(sessions, Listeners::default(), poll, signal, Arc::clone(registry), limits))
+        let waiting = self.waiting;
+        Ok(Worker::new(sessions, Listeners::default(), (poll, waiting), signal, Arc::clone(registry), limits))
     }
 }
 

@@ -49,7 +49,7 @@ impl EngineBuilder {
         let mut builder = match sessions.first() {
             // All sessions of an engine are kept in one place.
             Some(SessionConfiguration { journal: Some(base), .. }) => {
-                let (base, engine) = (base.clone(), configuration.engine);
+                let (base, engine) = (base.clone(), configuration.engine.clone());
                 Self::new().stores(move |_| Box::new(journals(&base, &engine)))
             }
             Some(SessionConfiguration { persist_messages: false, .. }) => {
@@ -57,9 +57,11 @@ impl EngineBuilder {
             }
             _ => Self::new(),
         };
-        let engine = configuration.engine;
+        let engine = &configuration.engine;
         builder = builder
             .configured_workers(engine.workers)
+            .waiting(engine.waiting)
+            .cores(engine.cores.iter().copied())
             .keep_going(engine.continue_initialization_on_error)
             .session_limit(engine.max_sessions)
             .pending_connections(engine.max_pending_connections)

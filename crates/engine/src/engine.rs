@@ -20,6 +20,7 @@ use crate::session_handle::SessionHandle;
 use crate::session_registry::SessionRegistry;
 use crate::shutdown_signals;
 use crate::stopper::Stopper;
+use crate::waiting::pin_to;
 use crate::worker::Worker;
 use crate::worker_signal::{WorkerSignal, on_worker_thread};
 
@@ -84,9 +85,10 @@ impl Drop for Companions {
 }
 
 impl<A: Application + Send + 'static> Engine<A> {
-    /// Moves workers and applications to threads of their own.
+    /// Moves workers and applications to threads of their own, on these cores if there are any.
     pub(crate) fn spawn(
         workers: Vec<(Worker, A)>,
+        cores: &[usize],
         listening: Listening,
         registry: Arc<SessionRegistry>,
     ) -> io::Result<Self> {
@@ -101,8 +103,14 @@ impl<A: Application + Send + 'static> Engine<A> {
         };
         for (n, (worker, app)) in workers.into_iter().enumerate() {
             let companions = Companions(engine.stopper());
+            let core = cores.get(n).copied();
             let thread = std::thread::Builder::new().name(format!("fixbolt-{n}")).spawn(move || {
                 let _companions = companions;
+                if let Some(core) = core
+                    && let Err(error) = pin_to(core)
+                {
+                    tracing::error!(%error, core, "a worker could not be pinned to its core");
+                }
                 worker.run(app)
             })?;
             engine.threads.push(thread);

@@ -76,6 +76,7 @@ mod stopper;
 mod sync;
 pub mod testing;
 mod tier;
+mod waiting;
 mod worker;
 mod worker_signal;
 mod zones;
@@ -92,6 +93,7 @@ pub use session_handle::SessionHandle;
 pub use socket_options::SocketOptions;
 pub use stopper::Stopper;
 pub use tier::choose_tier;
+pub use waiting::Waiting;
 
 pub use fixbolt_codec as codec;
 pub use fixbolt_messages as messages;

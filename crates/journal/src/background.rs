@@ -54,12 +54,7 @@ impl Background {
         let (sender, receiver) = channel();
         let left = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&left);
-        let name = "fixbolt-files";
-        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&receiver, &count));
-        let thread = thread.map_err(|e| StoreError::Io {
-            doing: format!("starting the thread {name}"),
-            reason: e.to_string(),
-        })?;
+        let thread = crate::thread::spawn("fixbolt-files", move || run(&receiver, &count))?;
         Ok(Self { tasks: Some(sender), thread: Some(thread), left })
     }
 

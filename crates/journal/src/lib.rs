@@ -61,3 +61,4 @@ pub use memory::MemoryStore;
 pub use none::NoStore;
 #[cfg(feature = "inspect")]
 pub use reader::{JournalReader, JournalRecord, SessionJournal};
+pub use thread::unpin;

@@ -91,12 +91,7 @@ impl Running {
         new: fn(Arc<Shared>, Instant) -> W,
     ) -> Result<Self, StoreError> {
         let (sender, receiver) = channel();
-        let thread =
-            std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&receiver, &pace, new));
-        let thread = thread.map_err(|e| StoreError::Io {
-            doing: format!("starting the thread {name}"),
-            reason: e.to_string(),
-        })?;
+        let thread = spawn(name, move || run(&receiver, &pace, new))?;
         Ok(Self { sessions: Some(sender), thread: Some(thread) })
     }
 }
@@ -109,6 +104,33 @@ impl Drop for Running {
         }
     }
 }
+
+/// Starts a thread of the store. It runs on every core that the process has, although the worker
+/// that starts it may be pinned to one, and may never leave it any time there.
+pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        unpin();
+        run();
+    });
+    thread.map_err(|error| StoreError::Io {
+        doing: format!("starting the thread {name}"),
+        reason: error.to_string(),
+    })
+}
+
+/// Lets the calling thread run on the cores of the process's first thread, whatever the thread that
+/// has started it is pinned to.
+#[cfg(target_os = "linux")]
+pub fn unpin() {
+    use rustix::thread::{sched_getaffinity, sched_setaffinity};
+    let first = rustix::process::getpid();
+    // Where that is refused, nobody is pinned, either.
+    let _ = sched_getaffinity(Some(first)).and_then(|cores| sched_setaffinity(None, &cores));
+}
+
+/// Does nothing: threads can be pinned on Linux only.
+#[cfg(not(target_os = "linux"))]
+pub const fn unpin() {}
 
 /// The work of a thread for one session.
 pub(crate) trait Work {

@@ -420,7 +420,7 @@ impl<'s> SessionReader<'s> {
                     let setting = setting_of(&key);
                     let place = setting.map_or(&self.own.place, |setting| &setting.place).clone();
                     let key = setting.map_or(key, |setting| setting.key.clone());
-                    warnings.push(ConfigWarning { place, key, instead });
+                    warnings.push(ConfigWarning { place, key, instead, is_used: false });
                 }
                 self.draft.settings.dictionary = SessionDictionary::Fixt(read);
             }

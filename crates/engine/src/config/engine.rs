@@ -5,9 +5,10 @@ use core::time::Duration;
 use fixbolt_journal::Retention;
 
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
+use crate::waiting::Waiting;
 
 /// The settings of the engine as configured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct EngineConfiguration {
     /// ContinueInitializationOnError: whether the sessions without mistakes are used, and
@@ -17,6 +18,10 @@ pub struct EngineConfiguration {
     /// [`EngineBuilder::start_with`](crate::EngineBuilder::start_with); `None` leaves it to the
     /// program.
     pub workers: Option<usize>,
+    /// WorkerWaiting: [`EngineBuilder::waiting`](crate::EngineBuilder::waiting).
+    pub waiting: Waiting,
+    /// WorkerCores: [`EngineBuilder::cores`](crate::EngineBuilder::cores).
+    pub cores: Vec<usize>,
     /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
     pub max_sessions: usize,
     /// MaxPendingConnections:
@@ -53,6 +58,8 @@ impl Default for EngineConfiguration {
         Self {
             continue_initialization_on_error: false,
             workers: None,
+            waiting: Waiting::default(),
+            cores: Vec::new(),
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,
             max_connections_per_address: connections.per_address,

@@ -1,21 +1,24 @@
 //! Makes the settings of the engine from `[DEFAULT]`, collecting every mistake.
 
 use super::engine::EngineConfiguration;
-use super::error::ConfigError;
+use super::error::{ConfigError, ConfigWarning};
+use super::refusal::Refusal;
 use super::rows::{Effect, ROWS};
 use super::session::EffectiveSetting;
 use super::text::Section;
 use super::values::{flag, whole_number};
+use crate::waiting::too_many;
 
 /// Reads the settings of the engine from `[DEFAULT]`, and returns them with what may be shown.
 pub(super) fn read(
     defaults: Option<&Section>,
     mistakes: &mut Vec<ConfigError>,
+    warnings: &mut Vec<ConfigWarning>,
 ) -> (EngineConfiguration, Vec<EffectiveSetting>) {
     let mut engine = EngineConfiguration::default();
     let mut effective = Vec::new();
     for row in ROWS {
-        if !matches!(row.effect, Effect::Engine { .. } | Effect::EngineFlag(_)) {
+        if !matches!(row.effect, Effect::Engine { .. } | Effect::EngineFlag(_) | Effect::EngineText { .. }) {
             continue;
         }
         let setting = defaults.and_then(|defaults| defaults.find(row.name));
@@ -24,14 +27,17 @@ pub(super) fn read(
         {
             let set = match row.effect {
                 Effect::Engine { from, to, set, .. } => {
-                    whole_number(value, from, to).map(|number| set(&mut engine, number))
+                    whole_number(value, from, to).map(|number| set(&mut engine, number)).ok_or(Refusal::Form)
                 }
-                Effect::EngineFlag(set) => flag(value).map(|on| set(&mut engine, on)),
-                _ => None,
+                Effect::EngineFlag(set) => flag(value).map(|on| set(&mut engine, on)).ok_or(Refusal::Form),
+                Effect::EngineText { set, .. } => set(&mut engine, value),
+                _ => Ok(()),
             };
-            if set.is_none() {
-                mistakes.push(setting.wrong(row.effect.expected()));
-            }
+            mistakes.extend(match set {
+                Ok(()) => None,
+                Err(Refusal::Form) => Some(setting.wrong(row.effect.expected())),
+                Err(Refusal::Unavailable(reason)) => Some(setting.unavailable(reason)),
+            });
         }
         effective.push(EffectiveSetting {
             key: row.name.to_owned(),
@@ -40,5 +46,18 @@ pub(super) fn read(
             meaning: row.meaning,
         });
     }
+    let find = |name: &str| defaults.and_then(|defaults| defaults.find(name));
+    let cores = engine.cores.len();
+    match (find("WorkerCores"), engine.workers) {
+        (Some(setting), Some(workers)) if cores > 0 && cores != workers => {
+            let reason = format!(
+                "WorkerCores names {cores}, but there are Workers={workers}; name one core for each, or none"
+            );
+            mistakes.push(ConfigError::Contradiction { place: setting.place.clone(), reason });
+        }
+        _ => {}
+    }
+    let doubt = too_many(engine.waiting, engine.workers.unwrap_or(1));
+    warnings.extend(find("WorkerWaiting").zip(doubt).map(|(setting, doubt)| setting.doubtful(doubt)));
     (engine, effective)
 }

@@ -254,7 +254,8 @@ impl fmt::Debug for ConfigErrors {
 
 impl core::error::Error for ConfigErrors {}
 
-/// A setting that is understood but has no effect here, and what replaces it.
+/// A setting that is understood but has no effect here, and what replaces it; or one that is used
+/// and may not do what was hoped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConfigWarning {
@@ -262,12 +263,15 @@ pub struct ConfigWarning {
     pub place: SourceLine,
     /// The key as written.
     pub key: String,
-    /// What replaces it, or why nothing needs to.
+    /// What replaces it, or why nothing needs to; what is doubtful about one that is used.
     pub instead: String,
+    /// Whether the setting is used all the same.
+    pub is_used: bool,
 }
 
 impl fmt::Display for ConfigWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} has no effect: {}", self.place, self.key, self.instead)
+        let effect = if self.is_used { "" } else { " has no effect" };
+        write!(f, "{}: {}{effect}: {}", self.place, self.key, self.instead)
     }
 }

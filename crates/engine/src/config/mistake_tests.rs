@@ -197,6 +197,8 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
             "Workers" | "ArchiveDays" => "7",
             "JournalQuota" => "7000000",
             "ContinueInitializationOnError" => "Y",
+            "WorkerWaiting" => "spinning",
+            "WorkerCores" => "0",
             _ => "70000",
         };
         if row.default.bytes().all(|b| b.is_ascii_digit()) {
@@ -206,6 +208,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
         let error = read(&format!("{name}=many\n")).unwrap_err().to_string();
         let expected = match row.effect {
             rows::Effect::EngineFlag(_) => "Y or N",
+            rows::Effect::EngineText { form, .. } => form,
             _ => "a whole number from ",
         };
         assert!(error.starts_with(&format!("a.cfg:2: {name}=many: {expected}")), "{error}");
@@ -215,4 +218,30 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
         );
     }
     assert_eq!(read("Workers=4\n").unwrap().engine.workers, Some(4));
+}
+
+#[test]
+fn cores_that_do_not_fit_are_mistakes_and_more_spinning_workers_than_cores_a_warning() {
+    let read = |lines: &str| Configuration::from_text("a.cfg", &format!("[DEFAULT]\n{lines}{ACCEPTOR}"));
+    let refused = |lines: &str| read(lines).unwrap_err().to_string();
+    assert_eq!(
+        refused("Workers=2\nWorkerCores=0\n"),
+        "a.cfg:3: WorkerCores names 1, but there are Workers=2; name one core for each, or none"
+    );
+    assert_eq!(
+        refused("WorkerCores=0,1,0\n"),
+        "a.cfg:2: WorkerCores=0,1,0 is not available: core 0 is named for worker 0 and for worker 2"
+    );
+    assert_eq!(
+        refused("WorkerCores=0-1\n"),
+        "a.cfg:2: WorkerCores=0-1: numbers of cores separated by commas expected"
+    );
+    let error = refused("WorkerCores=1023\n");
+    let said = "a.cfg:2: WorkerCores=1023 is not available: core 1023 does not exist, or this process may not use it";
+    assert!(error.starts_with(said), "{error}");
+    let configuration = read("Workers=1024\nWorkerWaiting=Spinning\n").unwrap();
+    assert_eq!(configuration.engine.waiting, crate::Waiting::Spinning);
+    let [warning] = &configuration.warnings[..] else { panic!("{:?}", configuration.warnings) };
+    let said = "a.cfg:3: WorkerWaiting: 1024 workers spin, and this process has ";
+    assert!(warning.is_used && warning.to_string().starts_with(said), "{warning}");
 }

@@ -214,7 +214,7 @@ impl CheckedConfiguration {
             if rows::row_of(&setting.key).is_some() || other_keys::treatment(&setting.key).is_some() {
                 let (place, key) = (setting.place.clone(), setting.key.clone());
                 let instead = "in [APP] it belongs to the application; for the engine, move it to [DEFAULT] or [SESSION]";
-                warnings.push(ConfigWarning { place, key, instead: instead.to_owned() });
+                warnings.push(ConfigWarning { place, key, instead: instead.to_owned(), is_used: false });
             }
         }
         let defaults = of(SectionKind::Default).next();
@@ -225,7 +225,7 @@ impl CheckedConfiguration {
             shared.extend(defaults.mistakes.iter().cloned());
             classify(defaults, &mut shared, &mut warnings, &mut shared_application);
         }
-        let (engine, engine_effective) = engine_reading::read(defaults, &mut shared);
+        let (engine, engine_effective) = engine_reading::read(defaults, &mut shared, &mut warnings);
         let mut mistakes = shared.clone();
         for section in of(SectionKind::App).chain(of(SectionKind::Unknown)) {
             mistakes.extend(section.mistakes.iter().cloned());

@@ -231,16 +231,15 @@ impl<'s> SessionReader<'s> {
                 let said = row.check(&setting.key).zip(word);
                 said.map(|(check, n)| *policy = policy.with(check, ACTIONS[n])).ok_or(Refusal::Form)
             }
-            Effect::Listed { .. } | Effect::Engine { .. } | Effect::EngineFlag(_) => Ok(()),
+            Effect::Listed { .. }
+            | Effect::Engine { .. }
+            | Effect::EngineFlag(_)
+            | Effect::EngineText { .. } => Ok(()),
         };
         match result {
             Ok(()) => {}
             Err(Refusal::Form) => self.wrong(setting, row.effect.expected()),
-            Err(Refusal::Unavailable(reason)) => {
-                let key = format!("{}={}", setting.key, setting.written);
-                let place = setting.place.clone();
-                self.mistakes.push(ConfigError::Unavailable { place, key, reason: reason.into() });
-            }
+            Err(Refusal::Unavailable(reason)) => self.mistakes.push(setting.unavailable(reason)),
         }
     }
 

@@ -63,6 +63,8 @@ pub(super) enum Effect {
     EngineFlag(fn(&mut EngineConfiguration, bool)),
     /// A whole number within a range, for the engine.
     Engine { from: u64, to: u64, unit: &'static str, set: fn(&mut EngineConfiguration, u64) },
+    /// Text of a given form, for the engine.
+    EngineText { form: &'static str, set: fn(&mut EngineConfiguration, &str) -> Result<(), Refusal> },
     /// One of several words, by its index.
     Word { words: &'static [&'static str], set: fn(&mut Draft, usize) },
     /// Text of a given form.
@@ -99,6 +101,7 @@ impl Effect {
             }
             Self::Word { words, .. } => words.join(", "),
             Self::Text { form, .. }
+            | Self::EngineText { form, .. }
             | Self::Listed { form }
             | Self::Numbered { form, .. }
             | Self::PerVersion { form, .. } => (*form).to_owned(),
@@ -115,6 +118,7 @@ impl Effect {
             }
             Self::Word { .. } | Self::Check(_) => format!("one of {}", self.values()),
             Self::Text { form, .. }
+            | Self::EngineText { form, .. }
             | Self::Listed { form }
             | Self::Numbered { form, .. }
             | Self::PerVersion { form, .. } => (*form).to_owned(),
@@ -455,6 +459,10 @@ pub(super) static ROWS: &[Row] = &[
     // The engine
     row("Workers", Scope::Engine, Effect::Engine { from: 1, to: 1024, unit: "threads", set: |e, n| e.workers = Some(n as usize) },
         "left to the program", "how many threads the sessions are distributed over; sessions that share a port belong to one of them"),
+    row("WorkerWaiting", Scope::Engine, Effect::EngineText { form: values::WAITING, set: values::waiting },
+        "blocking", "how these threads wait for messages: blocking sleeps until the system wakes the thread; spinning never sleeps, which notices a message some microseconds earlier and keeps a core busy for each thread"),
+    row("WorkerCores", Scope::Engine, Effect::EngineText { form: values::CORES, set: values::cores },
+        "left to the system", "the cores that these threads are pinned to: the first thread to the first core named, and so on, one for each. Cores are counted from 0. Linux only"),
     row("ContinueInitializationOnError", Scope::Engine, Effect::EngineFlag(|e, on| e.continue_initialization_on_error = on),
         "N", "whether the sessions without mistakes are started if others have some, or cannot be started; each of those is reported"),
     row("MaxSessions", Scope::Engine, Effect::Engine { from: 1, to: 1 << 20, unit: "sessions", set: |e, n| e.max_sessions = n as usize },

@@ -60,7 +60,20 @@ pub(super) struct Setting {
 impl Setting {
     /// Returns the warning that the setting has no effect, and what replaces it.
     pub(super) fn without_effect(&self, instead: impl Into<String>) -> ConfigWarning {
-        ConfigWarning { place: self.place.clone(), key: self.key.clone(), instead: instead.into() }
+        let (place, key) = (self.place.clone(), self.key.clone());
+        ConfigWarning { place, key, instead: instead.into(), is_used: false }
+    }
+
+    /// Returns the warning that the setting is used and may not do what was hoped.
+    pub(super) fn doubtful(&self, why: String) -> ConfigWarning {
+        let (place, key) = (self.place.clone(), self.key.clone());
+        ConfigWarning { place, key, instead: why, is_used: true }
+    }
+
+    /// Returns the mistake that the value is correct and its effect not available.
+    pub(super) fn unavailable(&self, reason: String) -> ConfigError {
+        let key = format!("{}={}", self.key, self.written);
+        ConfigError::Unavailable { place: self.place.clone(), key, reason: reason.into() }
     }
 
     /// Returns the value; empty if it could not be replaced.

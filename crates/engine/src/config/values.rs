@@ -8,8 +8,10 @@ use fixbolt_dictionary::Encoding;
 use fixbolt_session::{LogonFields, Secret, SessionId, SessionSettings};
 
 use super::draft::Draft;
+use super::engine::EngineConfiguration;
 pub(super) use super::refusal::Refusal;
 use crate::session_check::unspoken;
+use crate::waiting::{Waiting, check_cores};
 
 /// The version of a dictionary: one of the standard, under its own name.
 pub(super) fn version_name(name: &mut Option<String>, value: &str) -> Result<(), Refusal> {
@@ -175,12 +177,35 @@ pub(super) fn allowed(draft: &mut Draft, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Reads a whole number within a range.
+/// The form of WorkerWaiting.
+pub(super) const WAITING: &str = "blocking or spinning";
+
+pub(super) fn waiting(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
+    let words = [("blocking", Waiting::Blocking), ("spinning", Waiting::Spinning)];
+    let named = words.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(value));
+    engine.waiting = named.ok_or(Refusal::Form)?.1;
+    Ok(())
+}
+
+/// The form of WorkerCores.
+pub(super) const CORES: &str = "numbers of cores separated by commas";
+
+pub(super) fn cores(engine: &mut EngineConfiguration, value: &str) -> Result<(), Refusal> {
+    let core =
+        |text: &str| whole_number(text.trim(), 0, u64::MAX).and_then(|core| usize::try_from(core).ok());
+    let cores: Vec<usize> = value.split(',').map(core).collect::<Option<_>>().ok_or(Refusal::Form)?;
+    check_cores(&cores).map_err(Refusal::Unavailable)?;
+    engine.cores = cores;
+    Ok(())
+}
+
+/// Reads Y or N.
 pub(super) fn flag(value: &str) -> Option<bool> {
     let flags = [("Y", true), ("N", false)];
     flags.into_iter().find(|(word, _)| word.eq_ignore_ascii_case(value)).map(|(_, on)| on)
 }
 
+/// Reads a whole number within a range.
 pub(super) fn whole_number(value: &str, from: u64, to: u64) -> Option<u64> {
     // FromStr accepts a leading '+', which no engine writes.
     let digits = value.bytes().all(|b| b.is_ascii_digit());

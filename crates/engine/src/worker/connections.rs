@@ -43,6 +43,15 @@ impl Connections {
         self.slots.iter().all(Option::is_none)
     }
 
+    /// Returns whether there are some connections, at most `most`, and all of them are sessions'
+    /// and may be written to: no event is awaited but bytes.
+    pub(crate) fn are_few_sessions(&self, most: usize) -> bool {
+        let count = self.slots.len() - self.free.len();
+        let is_quiet =
+            |connection: &Connection| matches!(connection.stage, Stage::Session(_)) && connection.writable;
+        (1..=most).contains(&count) && self.slots.iter().flatten().all(is_quiet)
+    }
+
     /// Returns all slots, including free ones.
     pub(crate) fn slots(&self) -> Range<usize> {
         0..self.slots.len()

@@ -10,6 +10,7 @@ use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fixbolt_journal::unpin;
 use fixbolt_session::{Mono, Now, SessionKey, Utc};
 use mio::net::TcpStream;
 
@@ -158,6 +159,7 @@ impl Connector {
     fn look_up(&self, initiator: usize, host: String, port: u16, look_up: u64) -> io::Result<()> {
         let signal = Arc::clone(&self.signal);
         std::thread::Builder::new().name("fixbolt-resolver".to_owned()).spawn(move || {
+            unpin();
             let addresses = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
             signal.command(Command::HostLookedUp { initiator, look_up, addresses });
         })?;

@@ -262,6 +262,27 @@ impl SessionDriver {
         self.sessions.note_output(key);
     }
 
+    /// Reads once from each session's socket, whether or not there is anything to read, except from
+    /// those that are served anyway.
+    pub(crate) fn read_all(&mut self, cycle: &mut Cycle, app: &mut dyn Application) {
+        for slot in self.connections.slots() {
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
+            let Stage::Session(key) = connection.stage else { continue };
+            if connection.queued || self.sessions.is_blocked(key) || self.sessions.has_more(key) {
+                continue;
+            }
+            connection.readable = true;
+            match connection.receive() {
+                Received::Bytes => {
+                    self.process_received(slot, key, cycle, app);
+                    self.sessions.note_output(key);
+                }
+                Received::Nothing => {}
+                Received::End => self.disconnect(key, cycle, app),
+            }
+        }
+    }
+
     /// Passes the session the bytes that it has not consumed.
     fn process_received(
         &mut self,

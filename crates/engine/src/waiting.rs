@@ -1,0 +1,121 @@
+//! How a worker waits, and the core that it runs on.
+
+use std::io;
+
+/// How a worker waits for messages, timers and other threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Waiting {
+    /// It sleeps until the system wakes it: the core is free for others meanwhile.
+    #[default]
+    Blocking,
+    /// It never sleeps, and asks its sockets again and again whether there is something to read.
+    ///
+    /// A message is noticed some microseconds earlier, because nobody needs to be woken. The worker
+    /// keeps a core busy whether there are messages or not, so it should have one for itself
+    /// ([`EngineBuilder::cores`](crate::EngineBuilder::cores)): two of them on one core take turns
+    /// of milliseconds.
+    Spinning,
+}
+
+/// Checks whether threads can run on each of `cores`; the error says which cannot, and why.
+pub(crate) fn check_cores(cores: &[usize]) -> Result<(), String> {
+    if let Some((n, core)) = cores.iter().enumerate().find(|(n, core)| cores[..*n].contains(core)) {
+        let first = cores.iter().position(|other| other == core).unwrap_or_default();
+        return Err(format!("core {core} is named for worker {first} and for worker {n}"));
+    }
+    // On a thread of its own, which keeps nothing of it.
+    let pinned = |core: usize| std::thread::scope(|s| s.spawn(|| pin_to(core)).join());
+    cores.iter().try_for_each(|core| match pinned(*core) {
+        Ok(Err(error)) => Err(refused(*core, &error)),
+        _ => Ok(()),
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn refused(core: usize, error: &io::Error) -> String {
+    // What sched_setaffinity(2) says of a core that does not exist, or of another control group's.
+    if error.kind() != io::ErrorKind::InvalidInput {
+        return format!("a thread cannot be pinned to core {core}: {error}");
+    }
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let online = match online.trim() {
+        "" => String::new(),
+        cores => format!("; this machine has {cores}"),
+    };
+    format!("core {core} does not exist, or this process may not use it{online}")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refused(_: usize, error: &io::Error) -> String {
+    error.to_string()
+}
+
+/// Makes the calling thread run on this core only.
+#[cfg(target_os = "linux")]
+pub(crate) fn pin_to(core: usize) -> io::Result<()> {
+    use rustix::thread::{CpuSet, sched_setaffinity};
+    if core >= CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut cores = CpuSet::new();
+    cores.set(core);
+    Ok(sched_setaffinity(None, &cores)?)
+}
+
+/// Makes the calling thread run on this core only.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn pin_to(_: usize) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "threads can be pinned to cores on Linux only; leave the cores out",
+    ))
+}
+
+/// Returns a warning if more workers spin than the process has cores.
+pub(crate) fn too_many(waiting: Waiting, workers: usize) -> Option<String> {
+    let cores = std::thread::available_parallelism().ok()?.get();
+    (waiting == Waiting::Spinning && workers > cores).then(|| {
+        format!(
+            "{workers} workers spin, and this process has {cores} {}: they take turns of milliseconds; start fewer, or let them block",
+            if cores == 1 { "core" } else { "cores" }
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_spinning_workers_than_cores_are_warned_of() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(too_many(Waiting::Spinning, cores), None);
+        assert_eq!(too_many(Waiting::Blocking, cores + 1), None);
+        let warning = too_many(Waiting::Spinning, cores + 1).unwrap();
+        assert!(
+            warning.starts_with(&format!("{} workers spin, and this process has ", cores + 1)),
+            "{warning}"
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_core_that_does_not_exist_is_named_and_one_that_does_is_accepted() {
+        for core in [1023, 1024, usize::MAX] {
+            let error = check_cores(&[core]).unwrap_err();
+            let said =
+                format!("core {core} does not exist, or this process may not use it; this machine has ");
+            assert!(error.starts_with(&said), "{error}");
+        }
+        let here = rustix::thread::sched_getaffinity(None).unwrap();
+        let core = (0..1024).find(|core| here.is_set(*core)).unwrap();
+        assert_eq!(check_cores(&[core]), Ok(()));
+        // The calling thread may go on wherever it did.
+        assert_eq!(rustix::thread::sched_getaffinity(None).unwrap(), here);
+        assert_eq!(
+            check_cores(&[core, core]).unwrap_err(),
+            format!("core {core} is named for worker 0 and for worker 1")
+        );
+    }
+}
