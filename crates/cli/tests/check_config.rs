@@ -13,7 +13,7 @@ ConnectionType=acceptor
 Workers=2
 SocketAcceptPort=0
 SenderCompID=VENUE
-FileLogPath=log
+FileLogHeartbeats=Y
 DefaultMarketPrice=12.30
 X-Password=hunter2
 [SESSION]
@@ -48,7 +48,11 @@ fn a_file_without_mistakes_shows_each_sessions_settings() {
         assert!(lines.contains(&line.as_str()), "{line}: {}", ended.out);
     }
     let has = |text: &str| lines.iter().any(|line| line.starts_with("warning: ") && line.contains(text));
-    assert!(has("FileLogPath has no effect") && has("DefaultMarketPrice has no effect"), "{}", ended.out);
+    assert!(
+        has("FileLogHeartbeats has no effect") && has("DefaultMarketPrice has no effect"),
+        "{}",
+        ended.out
+    );
     assert!(lines.ends_with(&["1 session, no mistakes"]) && !ended.out.contains("hunter2"), "{}", ended.out);
 }
 

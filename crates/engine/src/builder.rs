@@ -22,6 +22,7 @@ use crate::identity_template::IdentityTemplate;
 use crate::initiation::Initiation;
 use crate::limits::{Limits, OUTBOUND_BUDGET, OUTBOUND_QUEUE_SIZE};
 use crate::listening::Listening;
+use crate::message_log::MessageLog;
 use crate::preparation;
 use crate::session_registry::SessionRegistry;
 use crate::tier::choose_tier;
@@ -44,6 +45,7 @@ pub struct EngineBuilder {
     templates: Vec<(SocketAddr, AcceptanceTemplate)>,
     initiations: Vec<Initiation>,
     observer: Option<Arc<dyn WireObserver>>,
+    message_log: Option<PathBuf>,
     store: Stores,
     together: Vec<Vec<SessionId>>,
     outbound_queue_size: usize,
@@ -78,6 +80,7 @@ impl EngineBuilder {
             templates: Vec::new(),
             initiations: Vec::new(),
             observer: None,
+            message_log: None,
             store: Stores::Memory,
             together: Vec::new(),
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
@@ -204,6 +207,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn observe(mut self, observer: Arc<dyn WireObserver>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Writes every message of every session to a [`MessageLog`] in `directory`, beside showing it
+    /// to an observer. A directory that cannot be written to stops the start.
+    #[must_use]
+    pub fn message_log(mut self, directory: impl AsRef<Path>) -> Self {
+        self.message_log = Some(directory.as_ref().to_owned());
         self
     }
 
@@ -390,6 +401,13 @@ impl EngineBuilder {
         if numbers.is_empty() || count > 1 && matches!(self.store, Stores::One(_)) {
             let reason = "there are at most 65,535, and each needs a store of its own: use `stores`";
             return Err(EngineError::Workers { reason: reason.to_owned() });
+        }
+        if let Some(directory) = self.message_log.take() {
+            let log = MessageLog::start(&directory).map_err(|error| EngineError::System {
+                doing: "starting the message log",
+                reason: format!("{}: {error}", directory.display()),
+            })?;
+            self.observer = Some(log.beside(self.observer.take()));
         }
         let places = self.distribute()?.workers(count);
         let limits = self.limits;

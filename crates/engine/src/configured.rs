@@ -70,6 +70,9 @@ impl EngineBuilder {
             .dynamic_session_idle_time(engine.dynamic_session_idle_time)
             .outbound_queue_size(engine.outbound_queue_size)
             .outbound_budget(engine.outbound_queue_budget);
+        if let Some(directory) = &engine.message_log {
+            builder = builder.message_log(directory);
+        }
         let acceptors =
             sessions.iter().filter(|session| matches!(session.connection, ConnectionType::Acceptor { .. }));
         // Only the Logon shows which session a connection is for: until then the most patient

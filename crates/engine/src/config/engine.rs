@@ -1,6 +1,7 @@
 //! The settings of the engine itself, which only `[DEFAULT]` may hold.
 
 use core::time::Duration;
+use std::path::PathBuf;
 
 use fixbolt_journal::Retention;
 
@@ -22,6 +23,8 @@ pub struct EngineConfiguration {
     pub waiting: Waiting,
     /// WorkerCores: [`EngineBuilder::cores`](crate::EngineBuilder::cores).
     pub cores: Vec<usize>,
+    /// FileLogPath: [`EngineBuilder::message_log`](crate::EngineBuilder::message_log).
+    pub message_log: Option<PathBuf>,
     /// MaxSessions: [`EngineBuilder::session_limit`](crate::EngineBuilder::session_limit).
     pub max_sessions: usize,
     /// MaxPendingConnections:
@@ -60,6 +63,7 @@ impl Default for EngineConfiguration {
             workers: None,
             waiting: Waiting::default(),
             cores: Vec::new(),
+            message_log: None,
             max_sessions: sessions.all,
             max_pending_connections: connections.pending,
             max_connections_per_address: connections.per_address,

@@ -30,6 +30,7 @@ pub(super) fn read(
                     whole_number(value, from, to).map(|number| set(&mut engine, number)).ok_or(Refusal::Form)
                 }
                 Effect::EngineFlag(set) => flag(value).map(|on| set(&mut engine, on)).ok_or(Refusal::Form),
+                Effect::EngineText { .. } if value.is_empty() => Err(Refusal::Form),
                 Effect::EngineText { set, .. } => set(&mut engine, value),
                 _ => Ok(()),
             };

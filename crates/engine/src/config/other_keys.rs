@@ -31,7 +31,9 @@ const PROXY: Treatment = Unavailable {
     reason: "connections go directly to SocketConnectHost; use a TCP forwarder",
 };
 const STORE: Treatment = Replaced("the journal in FileStorePath is the message store");
-const LOG: Treatment = Replaced("the journal in FileStorePath is the message log; `fixbolt print` shows it");
+const LOG: Treatment = Replaced(
+    "FileLogPath is the directory of a text file for each session; the journal in FileStorePath has the same messages, and `fixbolt print` shows both",
+);
 
 const fn only(harmless: &'static [&'static str], reason: &'static str) -> Treatment {
     Unavailable { harmless, reason }
@@ -83,7 +85,6 @@ pub(super) static OTHER_KEYS: &[(&str, Treatment)] = &[
     ("SQLStore*", STORE),
     ("MongoStore*", STORE),
     // Log
-    ("FileLogPath", LOG),
     ("FileLogBackupPath", LOG),
     ("FileLogHeartbeats", LOG),
     ("FileIncludeMilliseconds", LOG),

@@ -197,7 +197,7 @@ fn keys_of_the_application_are_handed_over_as_they_are() {
 #[test]
 fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
     let configuration = read(&format!(
-        "[DEFAULT]\nFileLogPath=log\nTimeZone=UTC\n{ACCEPTOR}{}",
+        "[DEFAULT]\nFileLogHeartbeats=Y\nTimeZone=UTC\n{ACCEPTOR}{}",
         INITIATOR.replace("FIX.4.2", "FIX.4.4")
     ))
     .unwrap();
@@ -205,7 +205,7 @@ fn a_known_key_without_effect_is_a_warning_that_names_what_replaces_it() {
     assert_eq!(
         warnings,
         [
-            "a.cfg:2: FileLogPath has no effect: the journal in FileStorePath is the message log; `fixbolt print` shows it",
+            "a.cfg:2: FileLogHeartbeats has no effect: FileLogPath is the directory of a text file for each session; the journal in FileStorePath has the same messages, and `fixbolt print` shows both",
             "a.cfg:3: TimeZone has no effect: there is no schedule that would need it",
         ]
     );

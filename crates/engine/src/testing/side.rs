@@ -37,6 +37,12 @@ pub struct Side<A> {
 }
 
 impl<A: Application> Side<A> {
+    /// Shows every message to `observer`, too.
+    #[cfg(test)]
+    pub(crate) fn observed_by(self, observer: std::sync::Arc<dyn fixbolt_session::WireObserver>) -> Self {
+        Self { sessions: self.sessions.observed_by(observer), ..self }
+    }
+
     /// Opens the session on a store in memory. It has no connection yet.
     ///
     /// Messages are validated as in an engine: with the shipped dictionary of the version, unless

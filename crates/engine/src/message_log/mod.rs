@@ -1,0 +1,163 @@
+//! The message log: each message of a session as a line of a text file, as QuickFIX/J writes it.
+//!
+//! A worker only copies the message into a bounded queue; a thread of the log writes the files. So
+//! a slow or full disk delays no session: what cannot be written is counted, and a log line says
+//! how much. The journal is what messages are sent again from; nothing ever reads these files.
+
+mod queue;
+mod writer;
+
+use core::fmt;
+use std::cell::RefCell;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fixbolt_codec::{Precision, SecondCache};
+use fixbolt_session::{SessionKey, WireMessage, WireObserver};
+
+use self::queue::{Line, Queue};
+use self::writer::Writer;
+
+/// The most lines in the queue.
+const MOST_LINES: usize = 16 * 1024;
+/// How long the end of an engine waits for the disk.
+const FINISH: Duration = Duration::from_secs(5);
+
+/// A message log in QuickFIX's file format: the file `FIX.4.4-VENUE-TRADER.messages.log` has a line
+/// for each message that the session FIX.4.4:VENUE->TRADER has received and sent,
+/// `20261121-09:00:00.123 : ` and the message. Characters of a session's identity that a file name
+/// cannot have are written as in the name of its journal.
+///
+/// [`EngineBuilder::message_log`](crate::EngineBuilder::message_log) is the short form of
+/// [`EngineBuilder::observe`](crate::EngineBuilder::observe) with a message log.
+///
+/// The files are appended to, and only their owner may read them. The secrets of
+/// [`SessionSettings::masked`](crate::session::SessionSettings::masked) are replaced by `*`. Line
+/// ends in bytes that are no message are written as `\n` and `\r`.
+///
+/// A session never waits for the log. A line is dropped if 16,384 lines or 32 MiB wait to be
+/// written, or if its file cannot be written, which is tried again each second. Dropped lines are
+/// counted ([`MessageLog::dropped`]), and a warning says so at most once a second.
+///
+/// Dropping the log waits until everything is written, for five seconds at most.
+pub struct MessageLog {
+    queue: Arc<Queue>,
+    thread: JoinHandle<()>,
+}
+
+/// What a worker's thread knows: no other thread is asked for it.
+struct Known {
+    clock: SecondCache,
+    /// The names of the files of its sessions, by the index of the session.
+    files: Vec<Option<(SessionKey, usize, Arc<str>)>>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Known> = const { RefCell::new(Known { clock: SecondCache::new(), files: Vec::new() }) };
+}
+
+impl MessageLog {
+    /// Starts a message log with its files in `directory`, which is created if there is none.
+    ///
+    /// # Errors
+    /// The system's, if the directory cannot be created or no file in it, or no thread can be
+    /// started.
+    pub fn start(directory: impl AsRef<Path>) -> io::Result<Self> {
+        Self::start_with(directory.as_ref(), MOST_LINES)
+    }
+
+    fn start_with(directory: &Path, most_lines: usize) -> io::Result<Self> {
+        writer::prepare(directory)?;
+        let queue = Arc::new(Queue::new(most_lines));
+        let writer = Writer::new(directory.to_owned(), Arc::clone(&queue));
+        let thread = std::thread::Builder::new().name("fixbolt-messages".to_owned()).spawn(move || {
+            fixbolt_journal::unpin();
+            writer.run();
+        })?;
+        Ok(Self { queue, thread })
+    }
+
+    /// Returns an observer that shows each message to another one as well.
+    pub(crate) fn beside(self, other: Option<Arc<dyn WireObserver>>) -> Arc<dyn WireObserver> {
+        struct Both(MessageLog, Arc<dyn WireObserver>);
+        impl WireObserver for Both {
+            fn on_wire(&self, message: &WireMessage<'_>) {
+                self.0.on_wire(message);
+                self.1.on_wire(message);
+            }
+        }
+        match other {
+            Some(other) => Arc::new(Both(self, other)),
+            None => Arc::new(self),
+        }
+    }
+
+    /// Returns the number of lines that were dropped.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
+}
+
+impl WireObserver for MessageLog {
+    fn on_wire(&self, message: &WireMessage<'_>) {
+        let mut text = self.queue.memory();
+        let file = KNOWN.with_borrow_mut(|known| {
+            text.extend_from_slice(known.clock.render(message.now.utc.0, Precision::Millis));
+            known.file(Arc::as_ptr(&self.queue).addr(), message)
+        });
+        text.extend_from_slice(b" : ");
+        if message.garbled {
+            message.bytes.iter().for_each(|byte| match byte {
+                b'\n' => text.extend_from_slice(b"\\n"),
+                b'\r' => text.extend_from_slice(b"\\r"),
+                byte => text.push(*byte),
+            });
+        } else {
+            text.extend_from_slice(message.bytes);
+        }
+        text.push(b'\n');
+        self.queue.add(Line { file, text });
+    }
+}
+
+impl Known {
+    /// Returns the name of the file of a message's session in the log at this address.
+    fn file(&mut self, log: usize, message: &WireMessage<'_>) -> Arc<str> {
+        let index = message.key.index();
+        if index >= self.files.len() {
+            self.files.resize(index + 1, None);
+        }
+        match &self.files[index] {
+            Some((key, of, file)) if *key == message.key && *of == log => Arc::clone(file),
+            _ => {
+                let file: Arc<str> = message.session.file_name().into();
+                self.files[index] = Some((message.key, log, Arc::clone(&file)));
+                file
+            }
+        }
+    }
+}
+
+impl Drop for MessageLog {
+    fn drop(&mut self) {
+        self.queue.end();
+        self.thread.thread().unpark();
+        let give_up = Instant::now() + FINISH;
+        while !self.thread.is_finished() && Instant::now() < give_up {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl fmt::Debug for MessageLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MessageLog").field("dropped", &self.dropped()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

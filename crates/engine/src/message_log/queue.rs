@@ -1,0 +1,97 @@
+//! Lines on their way to the log's thread, and memory on its way back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use crossbeam_queue::ArrayQueue;
+
+/// The most bytes in the queue.
+const MOST_BYTES: usize = 32 << 20;
+/// The memory of a longer line is not kept for the next one.
+const LONGEST_KEPT: usize = 4096;
+
+/// A line with its end, for a file.
+pub(super) struct Line {
+    /// The file's name without `.messages.log`.
+    pub(super) file: Arc<str>,
+    pub(super) text: Vec<u8>,
+}
+
+/// What the workers and the log's thread share.
+pub(super) struct Queue {
+    lines: ArrayQueue<Line>,
+    /// Memory of lines that were written.
+    free: ArrayQueue<Vec<u8>>,
+    bytes: AtomicUsize,
+    /// Lines dropped so far.
+    dropped: AtomicU64,
+    ending: AtomicBool,
+}
+
+impl Queue {
+    pub(super) fn new(most_lines: usize) -> Self {
+        Self {
+            lines: ArrayQueue::new(most_lines),
+            free: ArrayQueue::new(most_lines),
+            bytes: AtomicUsize::new(0),
+            dropped: AtomicU64::new(0),
+            ending: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns memory for a line.
+    pub(super) fn memory(&self) -> Vec<u8> {
+        self.free.pop().unwrap_or_default()
+    }
+
+    /// Takes back the memory of a line.
+    pub(super) fn free(&self, mut text: Vec<u8>) {
+        if text.capacity() <= LONGEST_KEPT {
+            text.clear();
+            // There is a place for each line of the queue.
+            let _ = self.free.push(text);
+        }
+    }
+
+    /// Adds a line, or drops it; never waits.
+    pub(super) fn add(&self, line: Line) {
+        let len = line.text.len();
+        if self.bytes.fetch_add(len, Ordering::Relaxed) + len <= MOST_BYTES && self.lines.push(line).is_ok() {
+            return;
+        }
+        self.bytes.fetch_sub(len, Ordering::Relaxed);
+        self.drop_lines(1);
+    }
+
+    /// Returns the next line.
+    pub(super) fn next(&self) -> Option<Line> {
+        let line = self.lines.pop()?;
+        self.bytes.fetch_sub(line.text.len(), Ordering::Relaxed);
+        Some(line)
+    }
+
+    /// Returns whether every line was taken out.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Counts lines that are not written.
+    pub(super) fn drop_lines(&self, count: u64) {
+        self.dropped.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Returns the number of lines that were dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Has the thread end once nothing is left.
+    pub(super) fn end(&self) {
+        self.ending.store(true, Ordering::Release);
+    }
+
+    pub(super) fn ends(&self) -> bool {
+        self.ending.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,164 @@
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use fixbolt_session::{Application, Delivery, Failure, Role, SessionSettings, Turn};
+
+use super::*;
+use crate::testing::Side;
+
+struct Venue;
+
+impl Application for Venue {
+    fn on_message(&mut self, _: fixbolt_codec::Message<'_>, _: &mut Turn<'_>) -> Result<Delivery, Failure> {
+        Ok(Delivery::Done)
+    }
+}
+
+/// A directory for one test, which is removed when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fixbolt-message-log-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("FIX.4.4-VENUE-TRADER.messages.log")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.file()).unwrap_or_default()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A session that has logged on, with its messages in this log.
+fn logged_on(log: &Arc<MessageLog>) -> Side<Venue> {
+    let mut settings = SessionSettings::new("FIX.4.4:VENUE->TRADER".parse().unwrap(), Role::Acceptor);
+    settings.masked.push(554);
+    let mut venue = Side::new(settings, Venue).unwrap().observed_by(Arc::clone(log) as _);
+    venue.connect();
+    venue.receive("35=A|98=0|108=30|553=desk|554=hunter2|");
+    venue
+}
+
+fn eventually(mut done: impl FnMut() -> bool) {
+    let give_up = Instant::now() + Duration::from_secs(20);
+    while !done() {
+        assert!(Instant::now() < give_up, "it never happened");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn each_message_is_a_line_with_its_time_and_secrets_are_masked() {
+    let scratch = Scratch::new("format");
+    let directory = scratch.0.join("new").join("log");
+    let log = Arc::new(MessageLog::start(&directory).unwrap());
+    let mut venue = logged_on(&log);
+    venue.receive("35=1|112=ping|");
+    drop((venue, log));
+    let text = fs::read_to_string(directory.join("FIX.4.4-VENUE-TRADER.messages.log")).unwrap();
+    let lines: Vec<String> = text.lines().map(|line| line.replace('\u{1}', "|")).collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for line in &lines {
+        assert!(line.starts_with("20260105-09:00:00.000 : 8=FIX.4.4|9="), "{line}");
+        assert!(line.ends_with('|') && line.contains("|10="), "{line}");
+    }
+    assert!(lines[0].contains("|35=A|") && lines[0].contains("|553=desk|554=*******|"), "{}", lines[0]);
+    assert!(lines[1].contains("|49=VENUE|"), "{}", lines[1]);
+    assert!(lines[2].contains("|35=1|") && lines[3].contains("|35=0|"), "{lines:?}");
+    #[cfg(unix)]
+    for (path, mode) in [(&directory, 0o700), (&directory.join("FIX.4.4-VENUE-TRADER.messages.log"), 0o600)] {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, mode);
+    }
+    // A second start appends.
+    let log = Arc::new(MessageLog::start(&directory).unwrap());
+    drop((logged_on(&log), log));
+    let text = fs::read_to_string(directory.join("FIX.4.4-VENUE-TRADER.messages.log")).unwrap();
+    assert_eq!(text.lines().count(), 6);
+}
+
+#[test]
+fn a_directory_that_cannot_be_created_stops_the_start() {
+    let scratch = Scratch::new("in-a-file");
+    fs::write(scratch.0.join("log"), "").unwrap();
+    assert!(MessageLog::start(scratch.0.join("log")).is_err());
+    assert!(MessageLog::start(scratch.0.join("log").join("below")).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_thread_that_cannot_write_delays_no_session_and_what_it_misses_is_counted() {
+    const MOST: usize = 8;
+    let scratch = Scratch::new("stuck");
+    // Opening a pipe waits for its reader.
+    let made = std::process::Command::new("mkfifo").arg(scratch.file()).status().unwrap();
+    assert!(made.success());
+    let log = Arc::new(MessageLog::start_with(&scratch.0, MOST).unwrap());
+    let mut venue = logged_on(&log);
+    eventually(|| log.queue.is_empty());
+    for n in 0..100 {
+        assert_eq!(venue.receive(&format!("35=1|112={n}|")).len(), 1, "the session goes on");
+    }
+    assert_eq!(log.dropped(), 200 - MOST as u64);
+    let reader = std::thread::spawn({
+        let file = scratch.file();
+        move || fs::read_to_string(file).unwrap()
+    });
+    drop((venue, log));
+    let text = reader.join().unwrap();
+    assert_eq!(text.lines().count(), 2 + MOST);
+    assert!(text.ends_with("|\n".replace('|', "\u{1}").as_str()) && text.contains("112=3\u{1}"), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_delays_no_session_and_the_log_goes_on_once_there_is_room() {
+    let scratch = Scratch::new("full");
+    std::os::unix::fs::symlink("/dev/full", scratch.file()).unwrap();
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    let mut venue = logged_on(&log);
+    eventually(|| log.dropped() == 2);
+    fs::remove_file(scratch.file()).unwrap();
+    // The file is tried again a second after it failed.
+    eventually(|| {
+        assert_eq!(venue.receive("35=1|112=again|").len(), 1);
+        scratch.text().contains("112=again")
+    });
+    let sent = log.dropped();
+    assert!(sent > 2, "{sent}");
+    drop((venue, log));
+    assert!(scratch.text().lines().all(|line| line.starts_with("20260105-09:00:00.000 : 8=FIX.4.4")));
+}
+
+#[test]
+fn a_directory_that_goes_away_delays_no_session() {
+    let scratch = Scratch::new("gone");
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    fs::remove_dir_all(&scratch.0).unwrap();
+    let mut venue = logged_on(&log);
+    eventually(|| log.dropped() == 2);
+    assert_eq!(venue.receive("35=1|112=still here|").len(), 1);
+}
+
+#[test]
+fn what_is_no_message_is_one_line_too() {
+    let scratch = Scratch::new("garbled");
+    let log = Arc::new(MessageLog::start(&scratch.0).unwrap());
+    let mut venue = logged_on(&log);
+    venue.receive_bytes(b"8=FIX.4.4\x019=9\x01two\r\nlines\x0110=000\x018=FIX.4.4\x01");
+    drop((venue, log));
+    let text = scratch.text();
+    assert!(text.lines().count() == 3 && text.contains("two\\r\\nlines"), "{text:?}");
+}
