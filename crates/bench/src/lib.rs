@@ -1,8 +1,13 @@
-//! Workloads and measurements of Fixbolt: the messages and orders that are timed, and how time is
-//! measured.
+//! A latency harness for any work, the form of its results, and the workloads of Fixbolt.
+//!
+//! - [`harness`] runs any task by a schedule and measures it; it knows nothing of FIX.
+//! - [`machine`] describes where a figure was measured, and what spoils it there.
+//! - [`results`] is what every benchmark returns: figures, latency runs, tables; as text, JSON, CSV
+//!   and HdrHistogram's format; compared, and held against conditions.
+//! - The other modules are the messages, orders and tests that `fixbolt bench` runs.
 //!
 //! Everything here is repeatable: the same seed yields the same orders and reports. Results are
-//! checked before they are timed. How figures are displayed is decided elsewhere.
+//! checked before they are timed.
 #![forbid(unsafe_code)]
 
 pub mod clock;
@@ -19,7 +24,6 @@ pub mod messages;
 pub mod more_messages;
 pub mod own_messages;
 
-pub mod open_loop;
 pub mod orders;
 pub mod random;
 pub mod read_all;

@@ -117,7 +117,7 @@ impl Audit {
             complain(true, format!("{count} orders did not get their reports; the first is number {number}"));
         }
         complain(book.strangers > 0, format!("{} reports belong to no order", book.strangers));
-        let paced = measured.latencies.count();
+        let paced = measured.paced.as_ref().map_or(0, |run| run.response.count());
         let expected = run.paced_orders();
         complain(paced != expected, format!("{paced} paced orders were timed, but {expected} were sent"));
         let differing = self.order_codec.differing + self.report_codec.differing;

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::Duration;
 
+use fixbolt_bench::harness::Percentile;
 use fixbolt_bench::machine::Machine;
-use fixbolt_bench::open_loop::PERCENTILES;
 use fixbolt_bench::own_messages::Spent;
 use fixbolt_bench::reports::Kind;
 
@@ -58,13 +58,20 @@ fn text(out: &mut impl Write, run: &Run, measured: &Measured, audit: &Audit) -> 
         "messages/s",
         format!("{} orders to the venue, {} reports to the trader", grouped(out_rate), grouped(in_rate)),
     )?;
-    if run.rate > 0 {
-        let shown = PERCENTILES.map(|percentile| {
+    if let Some(paced) = &measured.paced {
+        let shown = paced.response.table().map(|Percentile { percentile, ns, carried }| {
             let label = if percentile < 100.0 { format!("p{percentile}") } else { "max".to_owned() };
-            format!("{label} {}", micros(measured.latencies.percentile(percentile)))
+            let mark = if carried { "" } else { "*" };
+            format!("{label} {}{mark}", micros(Duration::from_nanos(ns)))
         });
         row("round trip", format!("{} us", shown.join("  ")))?;
         row("", "paced part: from the time an order was due until its first report".to_owned())?;
+        if paced.response.table().iter().any(|it| !it.carried) {
+            row("", "* fewer than 100 orders took longer".to_owned())?;
+        }
+        if let Some(invalid) = &paced.invalid {
+            row("", format!("INVALID: {invalid}"))?;
+        }
     }
     for (label, message, spent) in
         [("codec", "NewOrderSingle", &audit.order_codec), ("", "ExecutionReport", &audit.report_codec)]
@@ -150,13 +157,14 @@ fn json(run: &Run, measured: &Measured, audit: &Audit) -> Object {
         .raw("elapsed_s", format!("{:.6}", measured.elapsed.as_secs_f64()))
         .raw("orders_per_s", out_rate)
         .raw("reports_per_s", in_rate);
-    if run.rate > 0 {
-        let mut trip = Object::new().raw("rate", run.rate).raw("orders", measured.latencies.count());
-        for percentile in PERCENTILES {
+    if let Some(paced) = &measured.paced {
+        let mut trip = Object::new().raw("rate", run.rate).raw("orders", paced.response.count());
+        for Percentile { percentile, ns, .. } in paced.response.table() {
             let label = if percentile < 100.0 { format!("p{percentile}_ns") } else { "max_ns".to_owned() };
-            trip = trip.raw(&label, measured.latencies.percentile(percentile).as_nanos());
+            trip = trip.raw(&label, ns);
         }
-        object = object.raw("round_trip", trip);
+        let invalid = paced.invalid.as_ref().map(ToString::to_string);
+        object = object.raw("round_trip", trip.maybe_text("invalid", invalid.as_deref()));
     }
     let (trader, venue) = (&audit.trader, &audit.venue);
     object

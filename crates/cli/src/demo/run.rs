@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixbolt::{Engine, Initiation, PostError, Sender};
-use fixbolt_bench::open_loop::{Latencies, Schedule};
+use fixbolt_bench::harness::{Arrivals, Control, Monotonic, Piece, Plan, Recorder, Task, measure};
 use fixbolt_bench::orders::{NEW_ORDER_SINGLE, Orders};
 use fixbolt_codec::{BodySink, NewBody, Precision, UtcTimestamp, Version};
 use fixbolt_session::store::Store;
@@ -44,8 +44,8 @@ pub(super) struct Measured {
     pub(super) elapsed: Duration,
     /// The number of reports for those orders.
     pub(super) reports: u64,
-    /// The times from when a paced order was due until its first report.
-    pub(super) latencies: Latencies,
+    /// The paced part: each order from when it was due until its first report.
+    pub(super) paced: Option<fixbolt_bench::harness::Run>,
 }
 
 impl Run {
@@ -85,11 +85,10 @@ impl Run {
         if let Some(line) = progress.broken_journal() {
             return Err(Failure::usage(line));
         }
-        let (elapsed, reports) = result?;
-        let trader = trader.map_err(|error| cannot_start(&error))?;
+        let measured = result?;
+        trader.map_err(|error| cannot_start(&error))?;
         venue.map_err(|error| cannot_start(&error))?;
-        let latencies = trader.into_iter().next().map(|trader| trader.latencies).unwrap_or_default();
-        Ok(Measured { elapsed, reports, latencies })
+        Ok(measured)
     }
 
     fn venue(&self, name: &str, progress: &Arc<Progress>) -> Result<Engine<WatchedVenue>, Failure> {
@@ -135,8 +134,8 @@ struct Floor<'r> {
 }
 
 impl Floor<'_> {
-    /// Runs both parts. Returns the duration of the first part, and its number of reports.
-    fn trade(&mut self) -> Result<(Duration, u64), Failure> {
+    /// Runs both parts.
+    fn trade(&mut self) -> Result<Measured, Failure> {
         let logged_on = |progress: &Progress| u64::from(progress.logged_on.load(Ordering::Relaxed));
         self.wait_for(1, logged_on, "no logon")?;
         let begin = Instant::now();
@@ -147,25 +146,21 @@ impl Floor<'_> {
         let completed = |progress: &Progress| progress.completed.load(Ordering::Relaxed);
         self.wait_for(self.run.orders, completed, "orders without their reports")?;
         let (elapsed, reports) = (begin.elapsed(), self.progress.reports.load(Ordering::Relaxed));
-        if self.run.rate > 0 {
-            self.pace()?;
-            self.wait_for(self.run.all_orders(), completed, "orders without their reports")?;
-        }
+        let paced = (self.run.rate > 0).then(|| self.pace()).transpose()?;
+        self.wait_for(self.run.all_orders(), completed, "orders without their reports")?;
         self.clear_line();
-        Ok((elapsed, reports))
+        Ok(Measured { elapsed, reports, paced })
     }
 
-    fn pace(&mut self) -> Result<(), Failure> {
-        let rate = self.run.rate;
-        let schedule = Schedule::new(Instant::now() + Duration::from_millis(10), rate);
-        // Nothing else sets it.
-        let _ = self.progress.paced.set(Paced { first: self.run.orders, schedule });
-        for n in 0..self.run.paced_orders() {
-            schedule.wait(n);
-            self.post()?;
-            self.tell();
-        }
-        Ok(())
+    fn pace(&mut self) -> Result<fixbolt_bench::harness::Run, Failure> {
+        let plan = Plan::open(Arrivals::Fixed, self.run.rate.into())
+            .iterations(self.run.paced_orders())
+            .timeout(PATIENCE);
+        let mut task = PacedOrders { floor: self, failure: None };
+        let measured = measure(&plan, &mut task, &Monotonic, &Control::default());
+        let failure = task.failure.take();
+        let runs = measured.map_err(|why| failure.unwrap_or_else(|| Failure::connection(why)))?;
+        runs.into_iter().next().ok_or_else(|| Failure::connection("nothing was measured"))
     }
 
     /// Posts the next order, waiting while the session's queue is full.
@@ -241,6 +236,43 @@ impl Floor<'_> {
         if std::io::stderr().is_terminal() {
             _ = write!(std::io::stderr(), "\r\x1b[K");
         }
+    }
+}
+
+/// The paced part as a task of the latency harness.
+struct PacedOrders<'f, 'r> {
+    floor: &'f mut Floor<'r>,
+    /// Why the part cannot continue: the harness knows only its text.
+    failure: Option<Failure>,
+}
+
+impl PacedOrders<'_, '_> {
+    fn kept(&mut self, result: Result<(), Failure>) -> Result<(), String> {
+        result.map_err(|failure| {
+            let text = failure.to_string();
+            self.failure = Some(failure);
+            text
+        })
+    }
+}
+
+impl Task for PacedOrders<'_, '_> {
+    fn init(&mut self, recorder: &Recorder) -> Result<(), String> {
+        // Nothing else sets it.
+        let paced = Paced { first: self.floor.run.orders, recorder: recorder.clone() };
+        _ = self.floor.progress.paced.set(paced);
+        Ok(())
+    }
+
+    fn run(&mut self, _: Piece) -> Result<(), String> {
+        let posted = self.floor.post();
+        self.floor.tell();
+        self.kept(posted)
+    }
+
+    fn idle(&mut self) -> Result<(), String> {
+        let may = may_go_on(&self.floor.interrupt, &self.floor.progress);
+        self.kept(may)
     }
 }
 

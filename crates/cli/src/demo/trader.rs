@@ -3,9 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
 
-use fixbolt_bench::open_loop::{Latencies, Schedule};
+use fixbolt_bench::harness::{Clock as _, Monotonic, Recorder};
 use fixbolt_bench::orders::order_number;
 use fixbolt_bench::reports::Kind;
 use fixbolt_codec::{Message, Tag};
@@ -22,7 +21,7 @@ pub(super) struct Progress {
     pub(super) completed: AtomicU64,
     /// Whether orders can be sent.
     pub(super) logged_on: AtomicBool,
-    /// When the paced orders are due, once the paced part has begun.
+    /// Where the paced orders are recorded, once the paced part has begun.
     pub(super) paced: OnceLock<Paced>,
     /// Why the run cannot continue.
     trouble: Mutex<Option<String>>,
@@ -56,25 +55,23 @@ impl Progress {
 }
 
 /// The paced orders.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Paced {
     /// The number of the first one.
     pub(super) first: u64,
-    /// When each one is due.
-    pub(super) schedule: Schedule,
+    /// Where the first report of each is recorded.
+    pub(super) recorder: Recorder,
 }
 
 /// The application of the trader's engine.
 #[derive(Debug, Default)]
 pub(super) struct Trader {
     progress: Arc<Progress>,
-    /// The times from when a paced order was due until its first report.
-    pub(super) latencies: Latencies,
 }
 
 impl Trader {
     pub(super) fn new(progress: Arc<Progress>) -> Self {
-        Self { progress, latencies: Latencies::default() }
+        Self { progress }
     }
 }
 
@@ -87,7 +84,7 @@ impl Application for Trader {
             && let Some(number) = message.get(Tag::new(11)).and_then(order_number)
             && let Some(place) = number.checked_sub(paced.first)
         {
-            self.latencies.add(Instant::now().saturating_duration_since(paced.schedule.due(place)));
+            paced.recorder.finish(place, Monotonic.now());
         }
         self.progress.reports.fetch_add(1, Ordering::Relaxed);
         if kind.is_last() {
