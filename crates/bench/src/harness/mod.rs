@@ -48,6 +48,7 @@ mod plan;
 mod recorder;
 mod schedule;
 mod search;
+mod system_calls;
 mod usage;
 
 #[cfg(test)]
@@ -63,4 +64,5 @@ pub use self::plan::{LEAST_RATE, Mode, Plan, Waiting};
 pub use self::recorder::Recorder;
 pub use self::schedule::{Arrivals, Schedule};
 pub use self::search::{Bound, Found, highest_rate};
+pub use self::system_calls::counting_system_calls;
 pub use self::usage::Usage;
