@@ -1,5 +1,7 @@
 //! When each piece of work is due.
 
+use std::str::FromStr;
+
 use crate::random::Random;
 
 /// How the pieces of an open loop arrive.
@@ -18,6 +20,25 @@ pub enum Arrivals {
         /// The number of pieces that arrive at once.
         size: u32,
     },
+}
+
+/// Reads `fixed`, `poisson:SEED` (`poisson` alone is seed 1) or `burst:SIZE`.
+impl FromStr for Arrivals {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is none of fixed, poisson, poisson:SEED, burst:SIZE");
+        match text.split_once(':').unwrap_or((text, "")) {
+            ("fixed", "") => Ok(Self::Fixed),
+            ("poisson", "") => Ok(Self::Poisson { seed: 1 }),
+            ("poisson", seed) => seed.parse().map(|seed| Self::Poisson { seed }).map_err(|_| wrong()),
+            ("burst", size) => match size.parse() {
+                Ok(size) if size > 0 => Ok(Self::Burst { size }),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
+    }
 }
 
 /// The times at which the pieces of one run are due, in nanoseconds after its beginning. They are
@@ -95,6 +116,18 @@ mod tests {
         let burst = 4_000_000;
         let expected = [0, 1, 2, 3, burst, burst + 1, burst + 2, burst + 3, 2 * burst];
         assert_eq!(schedule.times(), expected);
+    }
+
+    #[test]
+    fn arrivals_are_read_from_text() {
+        let read = |text: &str| text.parse::<Arrivals>();
+        assert_eq!(read("fixed"), Ok(Arrivals::Fixed));
+        assert_eq!(read("poisson"), Ok(Arrivals::Poisson { seed: 1 }));
+        assert_eq!(read("poisson:42"), Ok(Arrivals::Poisson { seed: 42 }));
+        assert_eq!(read("burst:8"), Ok(Arrivals::Burst { size: 8 }));
+        for wrong in ["", "fixed:1", "burst", "burst:0", "poisson:x", "even"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

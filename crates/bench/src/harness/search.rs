@@ -1,5 +1,7 @@
 //! Searching the highest rate that keeps a bound.
 
+use std::str::FromStr;
+
 use super::outcome::Run;
 
 /// What must hold at a rate: the run is valid, and a percentile of its response time is not above a
@@ -18,6 +20,31 @@ impl Bound {
     pub fn is_kept_by(&self, runs: &[Run]) -> bool {
         let kept = |run: &Run| run.invalid.is_none() && run.response.ns_at(self.percentile) <= self.ns;
         !runs.is_empty() && runs.iter().all(kept)
+    }
+}
+
+/// Reads a bound like `p99<=100us`; units are ns, us, ms and s.
+impl FromStr for Bound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no bound like p99<=100us");
+        let (percentile, limit) = text.split_once("<=").ok_or_else(wrong)?;
+        let percentile = percentile.trim().strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
+        let percentile = percentile.filter(|percentile| *percentile > 0.0 && *percentile <= 100.0);
+        let limit = limit.trim();
+        let digits = limit.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(limit.len());
+        let scale = match limit[digits..].trim() {
+            "ns" => 1.0,
+            "us" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            _ => return Err(wrong()),
+        };
+        let limit: f64 = limit[..digits].parse().map_err(|_| wrong())?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it has no sign")]
+        let ns = (limit * scale) as u64;
+        Ok(Self { percentile: percentile.ok_or_else(wrong)?, ns })
     }
 }
 

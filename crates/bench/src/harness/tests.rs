@@ -299,6 +299,51 @@ fn the_search_finds_the_highest_rate_that_keeps_the_bound_whatever_the_range() {
     assert_eq!((found.rate, found.too_high, found.tried.len()), (None, Some(50_000.0), 1));
 }
 
+/// Work of a fixed duration that owns what it needs.
+struct Fixed<'c>(Work<'c, fn(Piece) -> u64>);
+
+impl Task for Fixed<'_> {
+    fn init(&mut self, recorder: &Recorder) -> Result<(), String> {
+        self.0.init(recorder)
+    }
+    fn run(&mut self, piece: Piece) -> Result<(), String> {
+        self.0.run(piece)
+    }
+}
+
+#[test]
+fn a_load_measures_each_rate_or_searches_or_closes_the_loop() {
+    let control = Control::default();
+    let measured = |load: &Load| {
+        // A task borrows the clock for good.
+        let clock: &'static Simulated = Box::leak(Box::default());
+        let task = || Ok(Box::new(Fixed(Work::new(clock, |_| 10 * MICRO))) as Box<dyn Task>);
+        load.measure(clock, &control, task).unwrap()
+    };
+    let mut load = Load::at(Plan::closed().iterations(500).runs(2), &[1_000.0, 200_000.0]);
+    let sweep = measured(&load);
+    let valid = |runs: &[Run]| runs.iter().all(|run| run.invalid.is_none());
+    let found: Vec<_> = sweep.rates.iter().map(|(rate, runs)| (*rate, runs.len(), valid(runs))).collect();
+    assert_eq!(found, [(Some(1_000.0), 2, true), (Some(200_000.0), 2, false)]);
+    assert_eq!(sweep.found, None);
+    load.bound = Some("p99<=12us".parse().unwrap());
+    let found = measured(&load).found.unwrap();
+    assert!(found.rate.unwrap() > 90_000.0 && found.rate.unwrap() <= 101_000.0, "{:?}", found.rate);
+    load.arrivals = None;
+    let closed = measured(&load);
+    assert!(closed.found.is_none() && closed.rates[0].0.is_none() && closed.rates[0].1.len() == 2);
+}
+
+#[test]
+fn a_bound_is_read_from_text() {
+    let read = |text: &str| text.parse::<Bound>();
+    assert_eq!(read("p99<=100us"), Ok(Bound { percentile: 99.0, ns: 100_000 }));
+    assert_eq!(read("p99.9 <= 1.5 ms"), Ok(Bound { percentile: 99.9, ns: 1_500_000 }));
+    for wrong in ["", "p99", "p99<=100", "p0<=1us", "99<=1us", "p99<=us", "p99<=-1us"] {
+        assert_eq!(read(wrong), Err(format!("{wrong:?} is no bound like p99<=100us")));
+    }
+}
+
 #[test]
 fn the_real_clock_paces_both_ways_of_waiting() {
     for waiting in [Waiting::Sleep, Waiting::Spin] {
